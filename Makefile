@@ -29,7 +29,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters signatures wheel encoder-wheel encoder audit sbom test-installed test-wheel deploy-check hosts pages clients lint types bench quality conformance soak fuzz docs docs-check site pictures format coverage lock clean
+.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters signatures wheel encoder-wheel encoder audit sbom test-installed test-wheel deploy-check hosts pages clients lines lint types bench quality conformance soak fuzz docs docs-check site pictures format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -53,12 +53,12 @@ eval-sdks: ## Test with the lowest versions of the models' libraries (an environ
 
 adapters: ## Test with the real agent frameworks and OpenTelemetry (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-adapters adapters
-	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest --all tests/adapters tests/decisions \
-		--ignore tests/adapters/test_agent_skills.py $(ARGS)
+	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest --all tests/hosts/adapters tests/hosts/decisions \
+		--ignore tests/hosts/adapters/test_agent_skills.py $(ARGS)
 
 signatures: ## Test with sigstore, which verifies signatures (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-signatures signatures
-	@SKILLYARD_SIGNATURES=1 .venv-signatures/bin/python -m pytest --all tests/signatures $(ARGS)
+	@SKILLYARD_SIGNATURES=1 .venv-signatures/bin/python -m pytest --all tests/install/signatures $(ARGS)
 
 wheel: ## Build the packages of skillyard and skillyard-testkit into dist/, and check them and the workflows
 	@PYTHON='$(PYTHON)' tools/venv .venv-package package
@@ -71,7 +71,7 @@ encoder-wheel: ## Build the package skillyard-encoder into dist/, and check it
 
 encoder: wheel encoder-wheel ## Test hybrid+encoder on the installed wheels (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-encoder encoder
-	@SKILLYARD_ENCODER=1 SKILLYARD_EXPECT_INSTALLED=1 .venv-encoder/bin/python -m pytest --all tests/encoder tests/ranking/test_hybrid_embedder.py \
+	@SKILLYARD_ENCODER=1 SKILLYARD_EXPECT_INSTALLED=1 .venv-encoder/bin/python -m pytest --all tests/encoder tests/engine/ranking/test_hybrid_embedder.py \
 		$(ARGS)
 
 audit: ## Ask PyPI and OSV whether a pinned package has a known vulnerability (needs a network)
@@ -107,6 +107,11 @@ clients: ## Test with Skyll's, FastMCP's and the SDK's clients, MCP Inspector, n
 	@PYTHON='$(PYTHON)' tools/venv .venv-clients clients
 	@.venv-clients/bin/python tools/clients/run.py $(ARGS)
 
+lines: ## Print the number of lines of each wing
+	@for wing in src/skillyard/*/__init__.py; do printf '%7d %s\n' \
+		"$$(find "$${wing%/*}" -name '*.py' -exec cat {} + | wc -l)" "$${wing%/*}"; done
+	@printf '%7d in all\n' "$$(find src/skillyard -name '*.py' -exec cat {} + | wc -l)"
+
 lint: $(DEV) ## Check style, formatting, and which module imports which
 	@$(BIN)/python -m ruff check . $(ARGS)
 	@$(BIN)/python -m ruff format --check .
@@ -127,7 +132,7 @@ conformance: $(DEV) ## Run the protocol's own scenarios against the MCP server (
 
 soak: $(DEV) ## The long runs: thousands of mutations, fifty kills, many histories, a fuzzed service
 	@SKILLYARD_SOAK=1 $(BIN)/python -m pytest --all -o faulthandler_timeout=1200 \
-		tests/index tests/evals tests/store/ingest tests/nodes tests/store $(ARGS)
+		tests/engine/index tests/evals tests/store/ingest tests/store/cluster tests/store $(ARGS)
 	@$(MAKE) --no-print-directory fuzz
 
 fuzz: ## Feed random input to reader, archives, MCP, hook and HTTP (ARGS='--seconds 60 --only mcp')

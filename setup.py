@@ -22,7 +22,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError, CCompilerError, OptionError
 
-NATIVE = Path("src/skillyard/index/native")
+NATIVE = Path("src/skillyard/engine/index/native")
 MODES = ("auto", "required", "off")
 MODE = os.environ.get("SKILLYARD_BUILD_KERNEL") or "auto"
 # The limited API of 3.11 exists in CPython with its global lock, and there alone.
@@ -45,7 +45,7 @@ def kernel() -> list[Extension]:
         return []
     return [
         Extension(
-            "skillyard.index._kernel",
+            "skillyard.engine.index._kernel",
             sorted(file.as_posix() for file in NATIVE.glob("*.c")),
             depends=sorted(file.as_posix() for file in NATIVE.glob("*.h")),
             define_macros=[("Py_LIMITED_API", "0x030b0000")],

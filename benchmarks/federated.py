@@ -27,8 +27,8 @@ from benchmarks.measure import Figure, Options, Sample, against
 from benchmarks.synthetic import chosen
 
 if TYPE_CHECKING:
-    from skillyard.remote.search import SearchService
-    from skillyard.remote.sources.settings import Settings
+    from skillyard.install.search import SearchService
+    from skillyard.install.sources.settings import Settings
     from skillyard_testkit import FakeServers, Request, Response
 
 SUMMARY = "searches over skills.sh and five repositories: requests, trips, and the cost when warm"
@@ -167,7 +167,7 @@ def _repositories() -> list[str]:
 
 
 def _settings(up: FakeServers, case: Case) -> Settings:
-    from skillyard.remote.sources.settings import Settings
+    from skillyard.install.sources.settings import Settings
 
     return Settings(
         enabled=case.enabled,
@@ -182,7 +182,7 @@ def _settings(up: FakeServers, case: Case) -> Settings:
 @contextmanager
 def _service(up: FakeServers, case: Case, cache: Any) -> Iterator[tuple[SearchService, Any]]:
     """Give a search service that is open, and the loop that it lives on."""
-    from skillyard.remote.search import SearchService
+    from skillyard.install.search import SearchService
 
     with asyncio.Runner() as loop:
 
@@ -198,7 +198,7 @@ def _service(up: FakeServers, case: Case, cache: Any) -> Iterator[tuple[SearchSe
 
 
 def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator[Row]:
-    from skillyard.remote.sources.responses import ResponseCache
+    from skillyard.install.sources.responses import ResponseCache
 
     walls, processor, logs = [], [], []
     counts = ""
@@ -238,7 +238,7 @@ def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
 
 
 def _warm(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator[Row]:
-    from skillyard.remote.sources.responses import ResponseCache
+    from skillyard.install.sources.responses import ResponseCache
 
     with fake_servers(case, skills) as up, tempfile.TemporaryDirectory() as folder:
         caches = {"the cache on disk": ResponseCache(folder), "a cache in memory": False}
@@ -273,8 +273,8 @@ def _search(service: SearchService) -> Job:
 
 def _ranking(service: SearchService, skills: Sequence[Any]) -> Job:
     """Return the ranking of skills that are there: bound, scored, put in order."""
-    from skillyard.ranking.match import eligible, in_order, score_query
-    from skillyard.ranking.query import Query
+    from skillyard.engine.ranking.match import eligible, in_order, score_query
+    from skillyard.engine.ranking.query import Query
 
     query = Query(QUERY)
 

@@ -19,8 +19,8 @@ from benchmarks.quality import rows_of_hands
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 
 if TYPE_CHECKING:
-    from skillyard.ranking.feedback import SkillFeedback
-    from skillyard.ranking.hybrid.scorer import BoundHybrid
+    from skillyard.engine.ranking.feedback import SkillFeedback
+    from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
 
 SUMMARY = "hit@1, selections and abstention with simulated feedback of the user"
 SEED = 7
@@ -49,8 +49,8 @@ class Outcome(NamedTuple):
 
 def run(options: Options) -> Iterator[Figure]:
     """Yield the figures for ``python -m benchmarks``."""
+    from skillyard.engine.ranking.hybrid.scorer import HYBRID
     from skillyard.evals.retrieval.measures import read_queries, read_skills
-    from skillyard.ranking.hybrid.scorer import HYBRID
 
     bound = HYBRID.bind(read_skills(str(require_corpus(options.shared))))
     known = {skill.slug for skill in bound.skills}
@@ -72,9 +72,9 @@ def run(options: Options) -> Iterator[Figure]:
 
 def _attacks(bound: BoundHybrid, requests: Sequence[Request]) -> Iterator[Figure]:
     """Yield what a hostile client of a server reaches that repeats the request itself."""
-    from skillyard.ranking.feedback import SkillFeedback
-    from skillyard.ranking.hybrid.scorer import FLOOR
-    from skillyard.ranking.query import Query
+    from skillyard.engine.ranking.feedback import SkillFeedback
+    from skillyard.engine.ranking.hybrid.scorer import FLOOR
+    from skillyard.engine.ranking.query import Query
 
     def selected(text: str, *feedback: SkillFeedback) -> list[str]:
         scores = bound.prepare(Query(text, feedback=feedback)).scores()[:TOP_K]
@@ -155,7 +155,7 @@ def _judgements(
     bound: BoundHybrid, request: Request, says: Callable[[bool], bool], *, names: bool
 ) -> list[SkillFeedback]:
     """Return what a user says of the selected skill, and of the right one if it was not."""
-    from skillyard.ranking.feedback import SkillFeedback
+    from skillyard.engine.ranking.feedback import SkillFeedback
 
     best = _outcome(bound, request, ())
     judgements = []
@@ -169,7 +169,7 @@ def _judgements(
 
 
 def _outcome(bound: BoundHybrid, request: Request, feedback: tuple[SkillFeedback, ...]) -> Outcome:
-    from skillyard.ranking.query import Query
+    from skillyard.engine.ranking.query import Query
 
     scores = bound.prepare(Query(request.text, feedback=feedback)).scores()
     if not scores:
@@ -179,7 +179,7 @@ def _outcome(bound: BoundHybrid, request: Request, feedback: tuple[SkillFeedback
 
 
 def _shown(requests: Sequence[Request], outcomes: Sequence[Outcome]) -> str:
-    from skillyard.ranking.hybrid.scorer import FLOOR
+    from skillyard.engine.ranking.hybrid.scorer import FLOOR
 
     rows = list(zip(requests, outcomes, strict=True))
     wanted = [(r, o) for r, o in rows if r.right]

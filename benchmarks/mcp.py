@@ -56,7 +56,7 @@ server.run("stdio")
 OURS = """
 import os, struct, sys, time
 from skillyard.__main__ import start
-from skillyard.serving.mcp import library_tools, selection_tools
+from skillyard.serve.mcp import library_tools, selection_tools
 
 root, path = sys.argv[1:]
 took = os.open(path, os.O_WRONLY)

@@ -88,7 +88,7 @@ def _server_class() -> Any:
 
 def _published(url: str, root: Path) -> Sequence[Any]:
     """Publish the skills of a folder, and return them."""
-    from skillyard.catalog import read_catalog
+    from skillyard.engine.catalog import read_catalog
     from skillyard.store.opening import open_store
     from skillyard.store.values import Submission
 
@@ -144,7 +144,7 @@ def _spread(times: Sequence[float]) -> str:
 
 def _once(store: Any, ports: Sequence[int]) -> tuple[float, float]:
     """Publish, and return the seconds until the last node says so: from its return, its begin."""
-    from skillyard.skill import Skill
+    from skillyard.engine.skill import Skill
 
     time.sleep(PAUSE_S)
     description = f"Says {time.monotonic_ns()}."
@@ -205,8 +205,8 @@ def _notifications(url: str, count: int) -> list[float]:
 def _queries(
     settings: RunSettings, url: str, folder: str, root: Path, skills: Sequence[Any]
 ) -> Iterator[Row]:
-    from skillyard.policy.library import open_catalog
-    from skillyard.ranking.match import rank
+    from skillyard.engine.ranking.match import rank
+    from skillyard.install.policy.library import open_catalog
     from skillyard.store.node.follower import Follower
 
     rounds = 3 if settings.quick else settings.rounds or ROUNDS

@@ -26,9 +26,9 @@ from benchmarks.measure import Figure, Options
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 
 if TYPE_CHECKING:
+    from skillyard.engine.ranking.hybrid.scorer import BoundHybrid, Hybrid
+    from skillyard.engine.skill import Skill
     from skillyard.evals.retrieval.measures import BenchQuery
-    from skillyard.ranking.hybrid.scorer import BoundHybrid, Hybrid
-    from skillyard.skill import Skill
 
 SUMMARY = "nDCG@10 and hit@1 with and without the encoder, near misses, and the time of a request"
 DATA = Path(__file__).resolve().parents[1] / "training" / "data"
@@ -87,9 +87,9 @@ def _systems() -> list[System]:
 
     The first is what the gains are over.
     """
-    from skillyard.embedding.protocol import embedder_names, resolve_embedder
-    from skillyard.ranking.hybrid.constants import FUSION
-    from skillyard.ranking.hybrid.scorer import HYBRID, Hybrid
+    from skillyard.engine.embedding.protocol import embedder_names, resolve_embedder
+    from skillyard.engine.ranking.hybrid.constants import FUSION
+    from skillyard.engine.ranking.hybrid.scorer import HYBRID, Hybrid
 
     once = Hybrid(FUSION._replace(share=0.0, names=0.0, cosine=0.0))
     systems = [System("hybrid, not ordered again", once), System("hybrid", HYBRID)]
@@ -107,7 +107,7 @@ def _files() -> dict[str, Path]:
     """Return the files that were learned, by what they are."""
     from importlib.util import find_spec
 
-    from skillyard.index import token_table
+    from skillyard.engine.index import token_table
 
     files = {"table": Path(token_table.__file__).parent / "data" / "table.bin"}
     encoder = find_spec("skillyard_encoder")
@@ -183,8 +183,8 @@ def rows_of_hands(shared: Path, hands: Sequence[int]) -> list[tuple[str, ...]]:
 
 def _one_right(name: str, rows: Sequence[tuple[str, ...]]) -> RequestSet:
     """Return requests of which each wants the skill that it was written for."""
+    from skillyard.engine.ranking.query import Query
     from skillyard.evals.retrieval.measures import BenchQuery
-    from skillyard.ranking.query import Query
 
     queries = [
         BenchQuery(f"{name} {number}", Query(row[2]), {row[0]: 3}, row[1])
@@ -237,9 +237,9 @@ def _near_figures(skills: Sequence[Skill], systems: Sequence[System]) -> Iterato
 def _near_line(
     libraries: Mapping[str, Sequence[Skill]], near: Sequence[tuple[str, ...]], scorer: Hybrid
 ) -> str:
+    from skillyard.engine.ranking.hybrid.scorer import FLOOR
+    from skillyard.engine.ranking.query import Query
     from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, measures
-    from skillyard.ranking.hybrid.scorer import FLOOR
-    from skillyard.ranking.query import Query
     from training.requests import read_rows
 
     queries, answers = [], {}

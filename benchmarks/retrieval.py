@@ -23,7 +23,7 @@ MEASURES = ("ndcg@10", "hit@1", "recall@10")
 
 
 def run(options: Options) -> Iterator[Figure]:
-    from skillyard.ranking.registry import scorer_names
+    from skillyard.engine.ranking.registry import scorer_names
 
     queries = options.shared / "bench" / "dev_queries.jsonl"
     judge = options.shared / "bench" / "score.py"

@@ -151,7 +151,7 @@ def _questions() -> list[str]:
 
 def _changes(node: Running, url: str, row: dict[str, float]) -> Iterator[Figure]:
     """What a change costs, and the time from the return of a publish to its first answer."""
-    from skillyard.skill import Skill
+    from skillyard.engine.skill import Skill
     from skillyard.store.opening import open_store
 
     took = []

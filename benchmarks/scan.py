@@ -106,7 +106,7 @@ def _since(start: tuple[float, float]) -> tuple[float, float]:
 
 
 def _ours(root: str) -> dict[str, Any]:
-    from skillyard.catalog import read_catalog
+    from skillyard.engine.catalog import read_catalog
 
     start = _clocks()
     catalog = read_catalog(root)

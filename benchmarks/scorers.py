@@ -81,7 +81,7 @@ def run(options: Options) -> Iterator[Figure]:
 
 
 def _library(shared: Path) -> Library:
-    from skillyard.catalog import Catalog
+    from skillyard.engine.catalog import Catalog
 
     catalog = Catalog.from_skills(
         _skill(record, number) for number, record in enumerate(records(shared))
@@ -92,7 +92,7 @@ def _library(shared: Path) -> Library:
 
 
 def _skill(record: dict[str, Any], number: int) -> Any:
-    from skillyard.skill import Skill, Triggers
+    from skillyard.engine.skill import Skill, Triggers
 
     skill = Skill(
         name=record["name"],
@@ -139,7 +139,7 @@ def _prompts(queries: Path) -> list[str]:
 
 
 def _bind(catalog: Any, name: str) -> tuple[Any, Figure]:
-    from skillyard.ranking.registry import resolve
+    from skillyard.engine.ranking.registry import resolve
 
     gc.collect()
     before = current_memory_mb()
@@ -152,7 +152,7 @@ def _bind(catalog: Any, name: str) -> tuple[Any, Figure]:
 
 
 def _ask(bound: Any, query: Any) -> Callable[[], object]:
-    from skillyard.ranking.match import in_order
+    from skillyard.engine.ranking.match import in_order
 
     def ask() -> object:
         scored = bound.prepare(query)
@@ -169,7 +169,7 @@ def _pass(token_lists: Sequence[list[str]], prompt: str) -> Callable[[], object]
 def _texts(
     library: Library, bound: dict[str, Any], prompts: list[str], rounds: int
 ) -> Iterator[Figure]:
-    from skillyard.ranking.query import Query
+    from skillyard.engine.ranking.query import Query
 
     metadata, everything = "the pass over name, description, tags", "the pass, bodies too"
     contestants = {
@@ -202,7 +202,7 @@ def _texts(
 
 
 def _paths(confidence: Any, prompts: list[str], rounds: int) -> Iterator[Figure]:
-    from skillyard.ranking.query import Query
+    from skillyard.engine.ranking.query import Query
 
     lists = [_some_paths(random.Random(SEED + number)) for number in range(len(prompts))]
     for label, texts in (("no text", [""] * len(prompts)), (f"{TERMS} terms", prompts)):

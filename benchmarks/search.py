@@ -51,7 +51,7 @@ CHANGE = 4.0
 
 def run(options: Options) -> Iterator[Figure]:
     rounds = options.rounds or ROUNDS
-    from skillyard.index.kernel import KERNEL
+    from skillyard.engine.index.kernel import KERNEL
 
     yield Figure("the C kernel", "is used" if KERNEL is not None else "is not built: pure Python")
     pool = make(options.shared, SKILLS)
@@ -68,7 +68,7 @@ def run(options: Options) -> Iterator[Figure]:
 
 
 def _write(pool: Pool, folder: str) -> None:
-    from skillyard.index.index_writer import IndexWriter
+    from skillyard.engine.index.index_writer import IndexWriter
 
     with IndexWriter(folder, dimensions=DIMENSIONS, settings={}, fresh=True) as writer:
         for document in pool.documents:
@@ -77,7 +77,7 @@ def _write(pool: Pool, folder: str) -> None:
 
 
 def _searcher(folder: str) -> Any:
-    from skillyard.index.index_reader import open_index
+    from skillyard.engine.index.index_reader import open_index
 
     searcher = open_index(folder)
     assert searcher is not None
@@ -107,8 +107,8 @@ def peak():  # in kilobytes, of this process alone: getrusage counts its parent'
 _OURS = """
 import marshal, sys
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
-from skillyard.index.document import IndexedDocument
-from skillyard.index.index_writer import IndexWriter
+from skillyard.engine.index.document import IndexedDocument
+from skillyard.engine.index.index_writer import IndexWriter
 before = peak()
 with open(sys.argv[3], "rb") as file, IndexWriter(
     sys.argv[4], dimensions=int(sys.argv[5]), settings={}, fresh=True
@@ -278,7 +278,7 @@ _PURE = """
 import json, sys
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
 import time
-from skillyard.index.index_reader import open_index
+from skillyard.engine.index.index_reader import open_index
 searcher = open_index(sys.argv[3])
 taken = []
 for weights in json.load(sys.stdin):
@@ -332,7 +332,7 @@ def _fts(database: sqlite3.Connection, query: list[str]) -> object:
 
 def _change(pool: Pool, folder: str) -> Iterator[Figure]:
     """Wall time: both wait for the disk."""
-    from skillyard.index.index_writer import IndexWriter
+    from skillyard.engine.index.index_writer import IndexWriter
 
     document = pool.documents[5]
     ours, theirs = [], []

@@ -259,10 +259,10 @@ class Search:
     """The search that the service makes, in this process: the same sources, the same ranker."""
 
     def __init__(self, root: Path) -> None:
-        from skillyard.policy.library import open_catalog
-        from skillyard.remote.search import SearchService
-        from skillyard.remote.sources.local import LocalSource
-        from skillyard.remote.sources.settings import Settings
+        from skillyard.install.policy.library import open_catalog
+        from skillyard.install.search import SearchService
+        from skillyard.install.sources.local import LocalSource
+        from skillyard.install.sources.settings import Settings
 
         settings = Settings(enabled=(), shipped_registry=False)
         self._service = SearchService(

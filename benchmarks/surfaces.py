@@ -168,7 +168,7 @@ def _rank() -> Answers:
 
 def _in_process() -> dict[str, Answers]:
     import skillyard as sy
-    from skillyard.remote.sources.settings import Settings
+    from skillyard.install.sources.settings import Settings
 
     catalog = _catalog()
     coordinator = sy.ContextCoordinator(catalog, _Everything())

@@ -17,8 +17,8 @@ TARGET = 3.0
 
 
 def run(options: Options) -> Iterator[Figure]:
-    from skillyard.catalog import Catalog, read_catalog
-    from skillyard.usecases.skill_scan import scan_skills
+    from skillyard.check.operations.skill_scan import scan_skills
+    from skillyard.engine.catalog import Catalog, read_catalog
 
     require_corpus(options.shared)
     with written_out(records(options.shared), keep=options.keep) as library:

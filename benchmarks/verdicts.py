@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from benchmarks.measure import Figure, Options, versions_of
+from skillyard.base.sums import wilson
 from skillyard.evals.regression.changes import REGRESSION, changes_of_measures
 from skillyard.evals.regression.measures import Measure
 from skillyard.evals.statistics.bounded_mean import bounded_interval
@@ -27,7 +28,6 @@ from skillyard.evals.statistics.verdicts import (
     level_for,
     word_for,
 )
-from skillyard.sums import wilson
 
 SUMMARY = "false and missed statements of verdicts, gates and plans, in simulated runs"
 RUNS = 2_000

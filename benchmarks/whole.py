@@ -14,15 +14,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchmarks.measure import Sample, take_turns
-from skillyard.index.index_reader import open_index
-from skillyard.index.library import Library
-from skillyard.index.segment_searcher import SegmentSearcher
-from skillyard.index.token_table import bundled_table
-from skillyard.ranking.hybrid import HYBRID
-from skillyard.ranking.hybrid.query_analysis import analyse_query
-from skillyard.ranking.hybrid.scorer import BoundHybrid
-from skillyard.ranking.query import Query
-from skillyard.skill import Skill
+from skillyard.engine.index.index_reader import open_index
+from skillyard.engine.index.library import Library
+from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.token_table import bundled_table
+from skillyard.engine.ranking.hybrid import HYBRID
+from skillyard.engine.ranking.hybrid.query_analysis import analyse_query
+from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.skill import Skill
 
 TOP = 10
 PARTS = 100

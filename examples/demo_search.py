@@ -21,7 +21,7 @@ LIBRARY = Path(__file__).resolve().parent / "skills"
 
 def main() -> int:
     """Run the commands one after another; return 0 when each answered as it should."""
-    from skillyard.remote.sources.settings import GITHUB_TOKENS
+    from skillyard.install.sources.settings import GITHUB_TOKENS
     from skillyard_testkit import FakeServers, add_library, faults
 
     with tempfile.TemporaryDirectory() as folder, FakeServers() as servers:

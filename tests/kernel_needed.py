@@ -8,7 +8,8 @@ import sysconfig
 
 import pytest
 
-from skillyard.index import (
+from skillyard.check.scanning import words
+from skillyard.engine.index import (
     document_builder,
     index_reader,
     kernel,
@@ -17,7 +18,6 @@ from skillyard.index import (
     term_counts,
     token_table,
 )
-from skillyard.scanning import words
 
 __all__ = ["ABSENT", "MAY_SKIP", "without_kernel"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skillyard.discovery.hosts import HOST_FOLDERS, HOST_SCOPES, HOST_TITLES
-from skillyard.formats.file_names import CONVENTION_FOLDERS
+from skillyard.engine.discovery.hosts import HOST_FOLDERS, HOST_SCOPES, HOST_TITLES
+from skillyard.engine.formats.file_names import CONVENTION_FOLDERS
 
 __all__ = ["host_page"]
 

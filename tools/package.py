@@ -37,7 +37,7 @@ import zopfli
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
-TABLE = "skillyard/index/data/table.bin"
+TABLE = "skillyard/engine/index/data/table.bin"
 LIMITS_MB = {"with the table of directions": 9.0, "without it": 5.0}
 """What a wheel may take, compressed."""
 ENCODER_LIMIT_MB = 20.0

@@ -34,6 +34,12 @@ from typing import Any
 from host_page import host_page
 
 import skillyard
+from skillyard.check.scanning import RULES as SCAN_RULES
+from skillyard.check.scanning import Rule
+from skillyard.check.scanning.rule import Example
+from skillyard.check.validation.codes import RULES
+from skillyard.check.validation.fixes import FIXABLE
+from skillyard.check.validation.profiles import PROFILES, RENAMED
 from skillyard.cli.grammar import PROGRAM, command_parsers, shared_options
 from skillyard.cli.options import (
     file_path,
@@ -43,12 +49,6 @@ from skillyard.cli.options import (
     whole_number,
 )
 from skillyard.cli.parser import CommandParser
-from skillyard.scanning import RULES as SCAN_RULES
-from skillyard.scanning import Rule
-from skillyard.scanning.rule import Example
-from skillyard.validation.codes import RULES
-from skillyard.validation.fixes import FIXABLE
-from skillyard.validation.profiles import PROFILES, RENAMED
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 REFERENCE = REPOSITORY / "docs" / "reference"

@@ -1,4 +1,4 @@
-"""Write src/skillyard/unicode_tables.py: the properties of characters that Python does not know.
+"""Write base/unicode_tables.py: the properties of characters that Python does not know.
 
 ``unicodedata`` has general categories and combining classes. Default_Ignorable_Code_Point,
 Bidi_Control, Emoji, Joining_Type and Hangul_Syllable_Type are not in it; they are taken from the
@@ -21,7 +21,7 @@ from pathlib import Path
 
 __all__ = ["main", "module_text", "unicode_version"]
 
-TARGET = Path(__file__).parent.parent / "src" / "skillyard" / "unicode_tables.py"
+TARGET = Path(__file__).parent.parent / "src" / "skillyard" / "base" / "unicode_tables.py"
 _WIDTH = 96
 
 _TABLES = (

@@ -18,7 +18,7 @@ from math import log
 
 import numpy as np
 
-from skillyard.index.token_table import Row, write_table
+from skillyard.engine.index.token_table import Row, write_table
 from training.contrast import Tuned, tune
 from training.emphasis import fit_emphasis
 from training.folds import FOLDS, fold_of

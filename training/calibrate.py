@@ -19,18 +19,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from skillyard.engine.index.document import IndexedDocument
+from skillyard.engine.index.document_builder import build_document
+from skillyard.engine.index.memory_library import MemoryLibrary
+from skillyard.engine.index.memory_segments import build_memory_segments
+from skillyard.engine.index.token_table import TokenTable
+from skillyard.engine.ranking.hybrid.calibration import one_word_adjustment
+from skillyard.engine.ranking.hybrid.constants import (
+    CALIBRATION,
+    HALF_OF_QUERY,
+    Features,
+    QueryFeatures,
+)
+from skillyard.engine.ranking.hybrid.evidence import Evidence
+from skillyard.engine.ranking.hybrid.scorer import HYBRID, BoundHybrid, Hybrid, ScoredHybrid
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.skill import Skill
 from skillyard.evals.retrieval.measures import read_skills
-from skillyard.index.document import IndexedDocument
-from skillyard.index.document_builder import build_document
-from skillyard.index.memory_library import MemoryLibrary
-from skillyard.index.memory_segments import build_memory_segments
-from skillyard.index.token_table import TokenTable
-from skillyard.ranking.hybrid.calibration import one_word_adjustment
-from skillyard.ranking.hybrid.constants import CALIBRATION, HALF_OF_QUERY, Features, QueryFeatures
-from skillyard.ranking.hybrid.evidence import Evidence
-from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid, Hybrid, ScoredHybrid
-from skillyard.ranking.query import Query
-from skillyard.skill import Skill
 from training.folds import FOLDS, fold_of
 from training.libraries import DRAWS, Draw, Wish, draws, fold, none_wishes, shortened, wishes
 from training.pool import Pool

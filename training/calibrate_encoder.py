@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from skillyard.index.token_table import bundled_table
-from skillyard.ranking.hybrid.scorer import HYBRID
+from skillyard.engine.index.token_table import bundled_table
+from skillyard.engine.ranking.hybrid.scorer import HYBRID
 from skillyard_encoder import Encoder
 from training.calibrate import (
     Answers,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
-from skillyard.index.document_builder import VECTOR_FIELDS
+from skillyard.engine.index.document_builder import VECTOR_FIELDS
 from training.pool import Pool, Request, near_copies, request_counts
 
 __all__ = ["Tuned", "tune"]

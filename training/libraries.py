@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skillyard.analysis import STANDARD
-from skillyard.skill import Skill
+from skillyard.engine.analysis import STANDARD
+from skillyard.engine.skill import Skill
 from training.pool import Pool
 from training.requests import CHOOSING_HANDS, HERE, read_hands, read_rows, request_rows
 

@@ -7,7 +7,7 @@ English requests of the hands that choose (:data:`.requests.CHOOSING_HANDS`) are
 pool. A listwise logistic regression over the best skills of each has four slopes: the points as
 they are, the share of the request that the skill contains, the share of names that it does not, and
 the cosine; the last three are divided by the first. They are ``share``, ``names`` and ``cosine`` of
-:class:`~skillyard.ranking.hybrid.constants.Fusion`, or the attribute ``order`` of
+:class:`~skillyard.engine.ranking.hybrid.constants.Fusion`, or the attribute ``order`` of
 ``encoder/src/skillyard_encoder/encoder.py``. Prints how well that does on skills that the fit has
 not seen, and on the hands that choose nothing. Nothing is drawn by chance but the intervals.
 """
@@ -21,12 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
+from skillyard.engine.index.token_table import UNIT
+from skillyard.engine.ranking.hybrid.constants import FUSION
+from skillyard.engine.ranking.hybrid.fusion import top_by_points
+from skillyard.engine.ranking.hybrid.scorer import BoundHybrid, Hybrid
+from skillyard.engine.ranking.query import Query
 from skillyard.evals.retrieval.measures import read_skills
-from skillyard.index.token_table import UNIT
-from skillyard.ranking.hybrid.constants import FUSION
-from skillyard.ranking.hybrid.fusion import top_by_points
-from skillyard.ranking.hybrid.scorer import BoundHybrid, Hybrid
-from skillyard.ranking.query import Query
 from training.coverage import COPY, Listed, crossed, fit, quality, report
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS, read_hands
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
-from skillyard.analysis import STANDARD
+from skillyard.engine.analysis import STANDARD
+from skillyard.engine.index.bm25f import FIELDS, K1, B, count_fields
+from skillyard.engine.skill import Skill
 from skillyard.evals.retrieval.measures import read_skills
-from skillyard.index.bm25f import FIELDS, K1, B, count_fields
-from skillyard.skill import Skill
 from training.requests import held_out, request_rows
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skillyard.analysis import STANDARD
-from skillyard.analysis.analyzer import surfaces
+from skillyard.engine.analysis import STANDARD
+from skillyard.engine.analysis.analyzer import surfaces
 from training.pool import Pool, Request
 
 __all__ = ["ROWS", "encode", "vocabulary"]

@@ -17,8 +17,8 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai.types import Content, Part
 
-from skillyard.adapters import AgentSkills
-from skillyard.adapters.adk import SkillToolset, build_plugin
+from skillyard.hosts.adapters import AgentSkills
+from skillyard.hosts.adapters.adk import SkillToolset, build_plugin
 
 LIBRARY = Path(__file__).resolve().parent.parent / "skills"
 

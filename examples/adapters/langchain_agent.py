@@ -14,8 +14,8 @@ from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from skillyard.adapters import AgentSkills
-from skillyard.adapters.langchain import SkillMiddleware
+from skillyard.hosts.adapters import AgentSkills
+from skillyard.hosts.adapters.langchain import SkillMiddleware
 
 LIBRARY = Path(__file__).resolve().parent.parent / "skills"
 

@@ -17,8 +17,8 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
-from skillyard.adapters import AgentSkills
-from skillyard.adapters.openai_agents import skill_filter, skill_tools
+from skillyard.hosts.adapters import AgentSkills
+from skillyard.hosts.adapters.openai_agents import skill_filter, skill_tools
 
 LIBRARY = Path(__file__).resolve().parent.parent / "skills"
 

@@ -11,8 +11,8 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from skillyard.adapters import AgentSkills
-from skillyard.adapters.pydantic_ai import Skills
+from skillyard.hosts.adapters import AgentSkills
+from skillyard.hosts.adapters.pydantic_ai import Skills
 
 LIBRARY = Path(__file__).resolve().parent.parent / "skills"
 

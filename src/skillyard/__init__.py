@@ -8,89 +8,89 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 _ROOMS = {
-    "__version__": "version",
-    "AmbiguousName": "errors",
-    "Diagnostic": "errors",
-    "EmbedderFailed": "errors",
-    "IndexDamaged": "errors",
-    "InvalidFrontmatter": "errors",
-    "InvalidInput": "errors",
-    "InvalidSkillsRoot": "errors",
-    "MissingField": "errors",
-    "ResourceRefused": "errors",
-    "ScriptRefused": "errors",
-    "SkillError": "errors",
-    "SkillIoError": "errors",
-    "SkillNotFound": "errors",
-    "SkillYamlError": "errors",
-    "SkillyardError": "errors",
-    "UnknownName": "errors",
-    "ValidationFailed": "errors",
-    "DEFAULT_LIMITS": "limits",
-    "Limits": "limits",
-    "Origin": "skill",
-    "Reference": "skill",
-    "Skill": "skill",
-    "Triggers": "skill",
-    "parse_skill": "formats.agentskills",
-    "parse_instructions": "formats.conventions",
-    "validate": "validation",
-    "CheckConfig": "validation.config",
-    "find_check_config": "validation.config",
-    "read_check_config": "validation.config",
-    "discover_instruction_files": "discovery",
-    "discover_skill_files": "discovery",
-    "list_resources": "resources",
-    "read_resource": "resources",
-    "Catalog": "catalog",
-    "CatalogDiff": "catalog",
-    "SkillCounts": "catalog.counts",
-    "load_catalog": "policy.library",
-    "Query": "ranking.query",
-    "Explanation": "ranking.scorer",
-    "BoundScorer": "ranking.protocol",
-    "DefaultPolicy": "ranking.scorer",
-    "Level": "ranking.scorer",
-    "Scored": "ranking.scorer",
-    "Scorer": "ranking.protocol",
-    "scorer_names": "ranking.registry",
-    "Match": "ranking.match",
-    "rank": "ranking.match",
-    "Index": "ranking.saved_index",
-    "Confidence": "ranking.confidence",
-    "ConfidenceScorer": "ranking.confidence",
-    "KeywordDetector": "ranking.confidence",
-    "PatternMatcher": "ranking.confidence",
-    "evaluate": "ranking.confidence",
-    "ScorerRanker": "ranking.scorer_ranker",
-    "SearchResult": "remote.search",
-    "SearchService": "remote.search",
-    "SourceFailed": "errors",
-    "Selection": "selection",
-    "SelectionPolicy": "selection",
-    "SkillFeedback": "ranking.feedback",
-    "menu_text": "selection",
-    "select": "selection",
-    "summary": "context.catalogue",
-    "Injection": "context.injection",
-    "InjectorConfig": "adapters.injector",
-    "SkillInjector": "adapters.injector",
-    "inject": "context.injection",
-    "prompt_block": "context.activation",
-    "select_prompt_block": "context.injection",
-    "random_fence": "context.fence",
-    "Activation": "context.activation",
-    "activate": "context.activation",
-    "estimate_tokens": "context.budget",
-    "ToolRegistry": "context.tools",
-    "ByName": "context.coordinator",
-    "ByQuery": "context.coordinator",
-    "ByTag": "context.coordinator",
-    "ContextCoordinator": "context.coordinator",
-    "CoordinatorConfig": "context.coordinator",
-    "SkillContext": "context.coordinator",
-    "list_scripts": "context.scripts",
-    "run_script": "context.scripts",
+    "__version__": "base.version",
+    "AmbiguousName": "base.errors",
+    "Diagnostic": "base.errors",
+    "EmbedderFailed": "base.errors",
+    "IndexDamaged": "base.errors",
+    "InvalidFrontmatter": "base.errors",
+    "InvalidInput": "base.errors",
+    "InvalidSkillsRoot": "base.errors",
+    "MissingField": "base.errors",
+    "ResourceRefused": "base.errors",
+    "ScriptRefused": "base.errors",
+    "SkillError": "base.errors",
+    "SkillIoError": "base.errors",
+    "SkillNotFound": "base.errors",
+    "SkillYamlError": "base.errors",
+    "SkillyardError": "base.errors",
+    "UnknownName": "base.errors",
+    "ValidationFailed": "base.errors",
+    "DEFAULT_LIMITS": "base.limits",
+    "Limits": "base.limits",
+    "Origin": "engine.skill",
+    "Reference": "engine.skill",
+    "Skill": "engine.skill",
+    "Triggers": "engine.skill",
+    "parse_skill": "engine.formats.agentskills",
+    "parse_instructions": "engine.formats.conventions",
+    "validate": "check.validation",
+    "CheckConfig": "check.validation.config",
+    "find_check_config": "check.validation.config",
+    "read_check_config": "check.validation.config",
+    "discover_instruction_files": "engine.discovery",
+    "discover_skill_files": "engine.discovery",
+    "list_resources": "engine.resources",
+    "read_resource": "engine.resources",
+    "Catalog": "engine.catalog",
+    "CatalogDiff": "engine.catalog",
+    "SkillCounts": "engine.catalog.counts",
+    "load_catalog": "install.policy.library",
+    "Query": "engine.ranking.query",
+    "Explanation": "engine.ranking.scorer",
+    "BoundScorer": "engine.ranking.protocol",
+    "DefaultPolicy": "engine.ranking.scorer",
+    "Level": "engine.ranking.scorer",
+    "Scored": "engine.ranking.scorer",
+    "Scorer": "engine.ranking.protocol",
+    "scorer_names": "engine.ranking.registry",
+    "Match": "engine.ranking.match",
+    "rank": "engine.ranking.match",
+    "Index": "engine.ranking.saved_index",
+    "Confidence": "engine.ranking.confidence",
+    "ConfidenceScorer": "engine.ranking.confidence",
+    "KeywordDetector": "engine.ranking.confidence",
+    "PatternMatcher": "engine.ranking.confidence",
+    "evaluate": "engine.ranking.confidence",
+    "ScorerRanker": "engine.ranking.scorer_ranker",
+    "SearchResult": "install.search",
+    "SearchService": "install.search",
+    "SourceFailed": "base.errors",
+    "Selection": "engine.selection",
+    "SelectionPolicy": "engine.selection",
+    "SkillFeedback": "engine.ranking.feedback",
+    "menu_text": "engine.selection",
+    "select": "engine.selection",
+    "summary": "engine.context.catalogue",
+    "Injection": "engine.context.injection",
+    "InjectorConfig": "hosts.adapters.injector",
+    "SkillInjector": "hosts.adapters.injector",
+    "inject": "engine.context.injection",
+    "prompt_block": "engine.context.activation",
+    "select_prompt_block": "engine.context.injection",
+    "random_fence": "engine.context.fence",
+    "Activation": "engine.context.activation",
+    "activate": "engine.context.activation",
+    "estimate_tokens": "engine.context.budget",
+    "ToolRegistry": "engine.context.tools",
+    "ByName": "engine.context.coordinator",
+    "ByQuery": "engine.context.coordinator",
+    "ByTag": "engine.context.coordinator",
+    "ContextCoordinator": "engine.context.coordinator",
+    "CoordinatorConfig": "engine.context.coordinator",
+    "SkillContext": "engine.context.coordinator",
+    "list_scripts": "engine.context.scripts",
+    "run_script": "engine.context.scripts",
 }
 
 _DOORS = frozenset({"evals"})
@@ -119,20 +119,20 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:  # the same names, for type checkers and editors
     from typing import Any
 
-    from skillyard.adapters.injector import (
+    from skillyard.hosts.adapters.injector import (
         InjectorConfig as InjectorConfig,
         SkillInjector as SkillInjector,
     )
-    from skillyard.catalog import Catalog as Catalog, CatalogDiff as CatalogDiff
-    from skillyard.catalog.counts import SkillCounts as SkillCounts
-    from skillyard.context.activation import (
+    from skillyard.engine.catalog import Catalog as Catalog, CatalogDiff as CatalogDiff
+    from skillyard.engine.catalog.counts import SkillCounts as SkillCounts
+    from skillyard.engine.context.activation import (
         Activation as Activation,
         activate as activate,
         prompt_block as prompt_block,
     )
-    from skillyard.context.budget import estimate_tokens as estimate_tokens
-    from skillyard.context.catalogue import summary as summary
-    from skillyard.context.coordinator import (
+    from skillyard.engine.context.budget import estimate_tokens as estimate_tokens
+    from skillyard.engine.context.catalogue import summary as summary
+    from skillyard.engine.context.coordinator import (
         ByName as ByName,
         ByQuery as ByQuery,
         ByTag as ByTag,
@@ -140,19 +140,22 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         CoordinatorConfig as CoordinatorConfig,
         SkillContext as SkillContext,
     )
-    from skillyard.context.fence import random_fence as random_fence
-    from skillyard.context.injection import (
+    from skillyard.engine.context.fence import random_fence as random_fence
+    from skillyard.engine.context.injection import (
         Injection as Injection,
         inject as inject,
         select_prompt_block as select_prompt_block,
     )
-    from skillyard.context.scripts import list_scripts as list_scripts, run_script as run_script
-    from skillyard.context.tools import ToolRegistry as ToolRegistry
-    from skillyard.discovery import (
+    from skillyard.engine.context.scripts import (
+        list_scripts as list_scripts,
+        run_script as run_script,
+    )
+    from skillyard.engine.context.tools import ToolRegistry as ToolRegistry
+    from skillyard.engine.discovery import (
         discover_instruction_files as discover_instruction_files,
         discover_skill_files as discover_skill_files,
     )
-    from skillyard.errors import (
+    from skillyard.base.errors import (
         AmbiguousName as AmbiguousName,
         Diagnostic as Diagnostic,
         EmbedderFailed as EmbedderFailed,
@@ -171,49 +174,55 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         UnknownName as UnknownName,
         ValidationFailed as ValidationFailed,
     )
-    from skillyard.formats.agentskills import parse_skill as parse_skill
-    from skillyard.formats.conventions import parse_instructions as parse_instructions
-    from skillyard.limits import DEFAULT_LIMITS as DEFAULT_LIMITS, Limits as Limits
-    from skillyard.policy.library import load_catalog as load_catalog
-    from skillyard.ranking.confidence import (
+    from skillyard.engine.formats.agentskills import parse_skill as parse_skill
+    from skillyard.engine.formats.conventions import parse_instructions as parse_instructions
+    from skillyard.base.limits import DEFAULT_LIMITS as DEFAULT_LIMITS, Limits as Limits
+    from skillyard.install.policy.library import load_catalog as load_catalog
+    from skillyard.engine.ranking.confidence import (
         Confidence as Confidence,
         ConfidenceScorer as ConfidenceScorer,
         KeywordDetector as KeywordDetector,
         PatternMatcher as PatternMatcher,
         evaluate as evaluate,
     )
-    from skillyard.ranking.feedback import SkillFeedback as SkillFeedback
-    from skillyard.ranking.match import Match as Match, rank as rank
-    from skillyard.ranking.protocol import BoundScorer as BoundScorer, Scorer as Scorer
-    from skillyard.ranking.query import Query as Query
-    from skillyard.ranking.registry import scorer_names as scorer_names
-    from skillyard.ranking.saved_index import Index as Index
-    from skillyard.ranking.scorer import (
+    from skillyard.engine.ranking.feedback import SkillFeedback as SkillFeedback
+    from skillyard.engine.ranking.match import Match as Match, rank as rank
+    from skillyard.engine.ranking.protocol import BoundScorer as BoundScorer, Scorer as Scorer
+    from skillyard.engine.ranking.query import Query as Query
+    from skillyard.engine.ranking.registry import scorer_names as scorer_names
+    from skillyard.engine.ranking.saved_index import Index as Index
+    from skillyard.engine.ranking.scorer import (
         DefaultPolicy as DefaultPolicy,
         Explanation as Explanation,
         Level as Level,
         Scored as Scored,
     )
-    from skillyard.ranking.scorer_ranker import ScorerRanker as ScorerRanker
-    from skillyard.remote.search import SearchResult as SearchResult, SearchService as SearchService
-    from skillyard.errors import SourceFailed as SourceFailed
-    from skillyard.resources import list_resources as list_resources, read_resource as read_resource
-    from skillyard.selection import (
+    from skillyard.engine.ranking.scorer_ranker import ScorerRanker as ScorerRanker
+    from skillyard.install.search import (
+        SearchResult as SearchResult,
+        SearchService as SearchService,
+    )
+    from skillyard.base.errors import SourceFailed as SourceFailed
+    from skillyard.engine.resources import (
+        list_resources as list_resources,
+        read_resource as read_resource,
+    )
+    from skillyard.engine.selection import (
         Selection as Selection,
         SelectionPolicy as SelectionPolicy,
         menu_text as menu_text,
         select as select,
     )
-    from skillyard.skill import (
+    from skillyard.engine.skill import (
         Origin as Origin,
         Reference as Reference,
         Skill as Skill,
         Triggers as Triggers,
     )
-    from skillyard.validation import validate as validate
-    from skillyard.validation.config import (
+    from skillyard.check.validation import validate as validate
+    from skillyard.check.validation.config import (
         CheckConfig as CheckConfig,
         find_check_config as find_check_config,
         read_check_config as read_check_config,
     )
-    from skillyard.version import __version__ as __version__
+    from skillyard.base.version import __version__ as __version__

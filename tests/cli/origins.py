@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.install.lockfile import read_project_lock
-from skillyard.remote.origins.locked import locked_package
-from skillyard.remote.search import SearchService
-from skillyard.remote.sources.protocol import Package
+from skillyard.install.copies.lock_entries import LockedSkill
+from skillyard.install.copies.lockfile import read_project_lock
+from skillyard.install.origins.locked import locked_package
+from skillyard.install.search import SearchService
+from skillyard.install.sources.protocol import Package
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
 from tests.cli.remotes import text
-from tests.remote.git.home import git_home as git_home
-from tests.remote.git.home import server_of as server_of
+from tests.install.git.home import git_home as git_home
+from tests.install.git.home import server_of as server_of
 
 __all__ = ["FILES", "PDF", "entries", "fetch", "library", "locked", "pack", "project"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.remote.sources.settings import GITHUB_TOKENS
+from skillyard.install.sources.settings import GITHUB_TOKENS
 from skillyard_testkit import FakeServers
 
 __all__ = ["remotes", "site", "text", "tree_of"]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.discovery.hosts import HOST_TITLES, host_roots
-from skillyard.errors import InvalidInput
-from skillyard.usecases.installation.destinations import host_folders, places_of
+from skillyard.base.errors import InvalidInput
+from skillyard.engine.discovery.hosts import HOST_TITLES, host_roots
+from skillyard.install.operations.destinations import host_folders, places_of
 from tests.cli.conftest import Run
 from tests.cli.remotes import text, tree_of
 from tests.tables import for_each
@@ -160,7 +160,7 @@ def test_options_that_do_not_go_together_are_wrong_use(
 
 
 def test_only_a_folder_can_be_linked(project: Path) -> None:
-    from skillyard.usecases.installation.add import add_skill
+    from skillyard.install.operations.add import add_skill
 
     with pytest.raises(InvalidInput, match="--link needs --into or --agent"):
         add_skill("./x", link=True)

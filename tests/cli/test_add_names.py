@@ -15,10 +15,10 @@ from tests.cli.origins import project as project
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
 from tests.cli.remotes import text
+from tests.install.git.home import git_home as git_home
+from tests.install.git.home import server_of as server_of
+from tests.install.git.servers import Upstream
 from tests.parity.trees import write_tree
-from tests.remote.git.home import git_home as git_home
-from tests.remote.git.home import server_of as server_of
-from tests.remote.git.servers import Upstream
 from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.errors import SourceFailed
-from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.base.errors import SourceFailed
+from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.origins import FILES, PDF, entries, fetch, locked, pack
@@ -20,9 +20,9 @@ from tests.cli.origins import project as project
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
 from tests.cli.remotes import tree_of
-from tests.remote.git.home import git_home as git_home
-from tests.remote.git.home import server_of as server_of
-from tests.remote.git.servers import KINDS, GitServer, Upstream, http_server
+from tests.install.git.home import git_home as git_home
+from tests.install.git.home import server_of as server_of
+from tests.install.git.servers import KINDS, GitServer, Upstream, http_server
 from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.errors import SourceFailed
-from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.base.errors import SourceFailed
+from skillyard.install.copies.lock_entries import LockedSkill
 from tests.cli.conftest import Run
 from tests.cli.origins import FILES, PDF, fetch
 from tests.cli.origins import library as library
 from tests.cli.origins import project as project
 from tests.cli.remotes import text
-from tests.remote.git.home import git_home as git_home
-from tests.remote.git.servers import Upstream
+from tests.install.git.home import git_home as git_home
+from tests.install.git.servers import Upstream
 from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")

@@ -17,17 +17,17 @@ from typing import Any
 
 import pytest
 
-from skillyard.remote.install import placement
-from skillyard.remote.install.folder_hash import folder_hash
-from skillyard.remote.install.installed import Installed
-from skillyard.remote.install.lockfile import read_project_lock
-from skillyard.remote.install.recovery import take_aside
-from skillyard.remote.install.refusal import InstallRefused
+from skillyard.install.copies import placement
+from skillyard.install.copies.folder_hash import folder_hash
+from skillyard.install.copies.installed import Installed
+from skillyard.install.copies.lockfile import read_project_lock
+from skillyard.install.copies.recovery import take_aside
+from skillyard.install.copies.refusal import InstallRefused
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
-from tests.remote.install.placing import place
+from tests.install.copies.placing import place
 from tests.remote_answers import forget_remote_answers
 from tests.requirements import requirement
 from tests.shared_data import PACKAGES
@@ -171,7 +171,7 @@ def test_a_run_killed_between_rename_and_lock_is_undone_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("skillyard.remote.install.project_lock.ProjectLock.note", killed)
+        patch.setattr("skillyard.install.copies.project_lock.ProjectLock.note", killed)
         run("add", "pdf", "--into", str(into))
     assert (into / "pdf" / "SKILL.md").read_text() == NEWER
     remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": text("pdf", "The third.")})
@@ -188,10 +188,10 @@ VERSIONS = [{"SKILL.md": f"---\nname: a\ndescription: v{n}\n---\n".encode(), f"f
 
 _ADDING = """
 import sys
-from skillyard.remote.install.installed import Installed
+from skillyard.install.copies.installed import Installed
 from tests.cli.test_adding_again import VERSIONS
-from tests.remote.install.placing import place
-from skillyard.remote.install.folder_hash import folder_hash
+from tests.install.copies.placing import place
+from skillyard.install.copies.folder_hash import folder_hash
 print(flush=True)
 place(VERSIONS[1], sys.argv[1], "a", installed=Installed(folder_hash(VERSIONS[0])))
 """

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from skillyard.errors import SkillIoError
+from skillyard.base.errors import SkillIoError
+from skillyard.engine.ranking.match import score_query
+from skillyard.engine.ranking.query import Query
 from skillyard.evals.retrieval import measures as retrieval
 from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, measures, write_json
 from skillyard.evals.retrieval.trec import read_run
-from skillyard.ranking.match import score_query
-from skillyard.ranking.query import Query
 from tests.cli.conftest import Answer, Run
 from tests.cli.making import BENCH_QUERIES, BENCH_SKILLS, write
-from tests.embedding.letters import Letters, install
+from tests.engine.embedding.letters import Letters, install
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each

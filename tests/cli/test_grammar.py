@@ -15,8 +15,8 @@ from skillyard.cli.completion import script
 from skillyard.cli.grammar import build_parser, command_parsers, parse, read_command
 from skillyard.cli.options import LAYOUTS, suggestions
 from skillyard.cli.parser import CommandParser
-from skillyard.ranking.registry import BUILT_IN, DEFAULT_SCORER
-from skillyard.skill import Origin
+from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
+from skillyard.engine.skill import Origin
 from tests.cli.conftest import Run
 from tests.requirements import requirement
 from tests.tables import for_each

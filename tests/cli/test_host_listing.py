@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.usecases.prompts import used_in
+from skillyard.hosts.operations.prompts import used_in
 from tests.cli.conftest import Run
 from tests.shared_data import REPOSITORY
 from tests.worked_examples.making import catalog, skill

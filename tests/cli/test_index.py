@@ -22,7 +22,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skillyard.catalog.entries.STABLE_AFTER_NS", 0)
+    monkeypatch.setattr("skillyard.engine.catalog.entries.STABLE_AFTER_NS", 0)
 
 
 @pytest.mark.usefixtures("settled")

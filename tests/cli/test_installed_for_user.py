@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.remote.install.lockfile import read_project_lock
+from skillyard.install.copies.lockfile import read_project_lock
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes

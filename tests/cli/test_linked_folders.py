@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.remotes import text
-from tests.remote.git.home import git_home as git_home
+from tests.install.git.home import git_home as git_home
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.remotes import text
-from tests.remote.git.home import git_home as git_home
+from tests.install.git.home import git_home as git_home
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
 

@@ -121,18 +121,22 @@ UNWANTED = (
     *("skillyard.cli.blocks", "skillyard.cli.cards", "skillyard.cli.completion"),
     *("skillyard.cli.fancy", "skillyard.cli.plain", "skillyard.cli.views"),
     *(
-        "skillyard.usecases.skill_listing",
-        "skillyard.usecases.skill_explanation",
-        "skillyard.validation",
+        "skillyard.engine.operations.skill_listing",
+        "skillyard.engine.operations.skill_explanation",
+        "skillyard.check.validation",
     ),
-    *("skillyard.ranking.relevance", "skillyard.ranking.confidence"),
+    *("skillyard.engine.ranking.relevance", "skillyard.engine.ranking.confidence"),
 )
 
 
 DEAR = (
     *("filelock", "logging", "pathlib", "unicodedata"),
-    *("skillyard.index.index_update", "skillyard.index.vectors", "skillyard.index.index_writer"),
-    *("skillyard.ranking.hybrid.dense_index", "skillyard.ranking.protocol"),
+    *(
+        "skillyard.engine.index.index_update",
+        "skillyard.engine.index.vectors",
+        "skillyard.engine.index.index_writer",
+    ),
+    *("skillyard.engine.ranking.hybrid.dense_index", "skillyard.engine.ranking.protocol"),
 )
 """What writes an index, and what a choice from one that is there has no use for."""
 
@@ -157,7 +161,7 @@ def test_a_choice_from_an_index_that_was_made_before_loads_next_to_nothing(tmp_p
             timeout=60,
         )
     loaded = set(done.stderr.split())
-    assert "skillyard.index.kernel_searcher" in loaded
+    assert "skillyard.engine.index.kernel_searcher" in loaded
     assert [name for name in DEAR if name in loaded] == []
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.remote.install.lockfile import read_project_lock
-from skillyard.skill import Skill
-from skillyard.usecases.installation.add import add_skill
+from skillyard.engine.skill import Skill
+from skillyard.install.copies.lockfile import read_project_lock
+from skillyard.install.operations.add import add_skill
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text
-from tests.remote.search.memory import Memory, hit
+from tests.install.search.memory import Memory, hit
 from tests.remote_answers import forget_remote_answers
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
@@ -299,7 +299,7 @@ class TestAdd:
     ) -> None:
         skill = Skill("kit", "Kit.", "Steps.", slug="kit", source="acme/skills")
         source = Memory([hit("kit", skill=skill)], {"kit": text("kit", "Kit.")})
-        monkeypatch.setattr("skillyard.remote.search.service.build_sources", lambda *_: [source])
+        monkeypatch.setattr("skillyard.install.search.service.build_sources", lambda *_: [source])
         assert run("add", "kit").out == text("kit", "Kit.")
 
     @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.catalog import Catalog
-from skillyard.usecases.skill_scan import scan_skills
+from skillyard.check.operations.skill_scan import scan_skills
+from skillyard.engine.catalog import Catalog
 from tests.cli.conftest import Run
 from tests.cli.making import write
 
@@ -270,7 +270,7 @@ def test_what_an_install_leaves_beside_its_skills_is_not_said(run: Run, folder: 
 
 
 def test_several_processes_find_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skillyard.usecases.skill_scan._CHUNK", 2)
+    monkeypatch.setattr("skillyard.check.operations.skill_scan._CHUNK", 2)
     nested = {f"lib/s{n}/deep/SKILL.md": PENCIL for n in range(3)}
     write(folder, nested | {f"lib/s{n}/SKILL.md": f"{PENCIL}{ATTACK}\n" for n in range(5)})
     alone, together = (scan_skills(["lib"], load=lambda: Catalog([]), jobs=jobs) for jobs in (1, 2))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.cli import main
-from skillyard.serving.http import ServiceOptions
+from skillyard.serve.http import ServiceOptions
 from skillyard.store.node.state import NodeState, state_folder
 
 pytest.importorskip("uvicorn")
@@ -17,8 +17,8 @@ pytest.importorskip("uvicorn")
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[ServiceOptions]:
     """What the service would have been started with; its catalog is made and ended."""
-    from skillyard.serving.runtime.logging import Log
-    from skillyard.serving.runtime.store_follower import StoreFollower
+    from skillyard.serve.runtime.logging import Log
+    from skillyard.serve.runtime.store_follower import StoreFollower
 
     found: list[ServiceOptions] = []
 
@@ -28,8 +28,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ServiceOptions]:
             StoreFollower(options, Log("none"))._store.close()
         found.append(options)
 
-    monkeypatch.setattr("skillyard.serving.http.serve", serve, raising=False)
-    monkeypatch.setattr("skillyard.serving.mcp.serve_stdio", serve, raising=False)
+    monkeypatch.setattr("skillyard.serve.http.serve", serve, raising=False)
+    monkeypatch.setattr("skillyard.serve.mcp.serve_stdio", serve, raising=False)
     monkeypatch.delenv("SKILLYARD_HTTP_TOKEN", raising=False)
     return found
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.store.opening import open_store
 from tests.cli.conftest import Run
 from tests.cli.making import write

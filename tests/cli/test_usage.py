@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.usecases.skill_usage import skill_usage
+from skillyard.hosts.operations.skill_usage import skill_usage
 from tests.cli.conftest import Run
 from tests.cli.making import library
-from tests.decisions.test_usage import decision
+from tests.hosts.decisions.test_usage import decision
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J"
 
@@ -129,7 +129,7 @@ def test_callers_have_a_table_where_the_log_names_some(run: Run, log: Path) -> N
 
 
 def test_the_period_ends_now(log: Path) -> None:
-    from skillyard.catalog import Catalog
+    from skillyard.engine.catalog import Catalog
 
     write(log, decision([("a", 0.9)], []))
     logged = 1_795_167_000.0  # 2026-11-20T09:30:00Z

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.policy.library import open_catalog
-from skillyard.selection import labels
+from skillyard.engine.selection import labels
+from skillyard.install.policy.library import open_catalog
 from tests.cli.conftest import Run
+from tests.engine.test_plugins import CACHE, install
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
-from tests.test_plugins import CACHE, install
 from tests.worked_examples.making import document
 
 STEPS = """Polish the design of a page before it ships. Read the style sheet in {folder}.

@@ -14,8 +14,8 @@ import pytest
 
 from tests.cli.remotes import text, tree_of
 from tests.clients.conftest import PATIENCE_S, SKILLYARD
-from tests.remote.git.home import git_home as git_home
-from tests.remote.git.servers import Upstream, http_server
+from tests.install.git.home import git_home as git_home
+from tests.install.git.servers import Upstream, http_server
 
 pytestmark = [
     pytest.mark.slow,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillyard.errors import StoreRefused
+from skillyard.base.errors import StoreRefused
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant, StoreKey, Version

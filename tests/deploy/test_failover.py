@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from skillyard.errors import NoStandby, StoreUnavailable
+from skillyard.base.errors import NoStandby, StoreUnavailable
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from tests.deploy.catalogs import everything, fill_with_grants, made_logins, owners_url

@@ -13,7 +13,7 @@ import pytest
 from skillyard import __version__
 from skillyard.cli.grammar import parse
 from skillyard.cli.parser import UsageError
-from skillyard.serving.runtime.probes import PATHS
+from skillyard.serve.runtime.probes import PATHS
 from tests.deploy.files import (
     CONTAINERFILE,
     DEPLOY,

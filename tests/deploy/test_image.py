@@ -94,7 +94,10 @@ def test_the_program_is_there_whole(root: Path) -> None:
     ranked = said(root, "skillyard", "rank", "clean a csv file", "--limit", "1", "--root", "skills")
     assert "csv-cleaning" in ranked
     shown = said(
-        root, "python", "-c", "import skillyard.index._kernel as kernel; print(kernel.__file__)"
+        root,
+        "python",
+        "-c",
+        "import skillyard.engine.index._kernel as kernel; print(kernel.__file__)",
     )
     assert shown.startswith(str(root))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from skillyard.errors import NoStandby
+from skillyard.base.errors import NoStandby
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from tests.deploy.databases import (

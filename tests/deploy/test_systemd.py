@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.base.errors import InvalidInput
 from skillyard.cli.grammar import parse
-from skillyard.errors import InvalidInput
-from skillyard.serving.runtime.options import TOKEN as SECRET
-from skillyard.serving.runtime.options import TOKEN_FILE, ServiceOptions
+from skillyard.serve.runtime.options import TOKEN as SECRET
+from skillyard.serve.runtime.options import TOKEN_FILE, ServiceOptions
 from tests.deploy.files import DEPLOY, unit
 from tests.deploy.node_cluster import TOKEN, asked, need, running, until
 from tests.shared_data import PACKAGES, REPOSITORY

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.errors import StoreSchema
+from skillyard.base.errors import StoreSchema
 from skillyard.store import schema_steps
 from skillyard.store.node.follower import Follower as Node
 from skillyard.store.opening import open_store

@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from skillyard.ranking import relevance
-from skillyard.ranking.confidence import CONFIDENCE, PatternMatcher
-from skillyard.ranking.confidence.combination import AGREEMENT, SINGLE_SIGNAL
-from skillyard.ranking.confidence.keywords import SATURATION, SOURCES
-from skillyard.ranking.confidence.patterns import AVERAGE_SHARE, COVERAGE_FLOOR, COVERAGE_SHARE
-from skillyard.ranking.overlap import OVERLAP
-from skillyard.ranking.registry import resolve, scorer_names
-from skillyard.ranking.triggers import TRIGGERS
+from skillyard.engine.ranking import relevance
+from skillyard.engine.ranking.confidence import CONFIDENCE, PatternMatcher
+from skillyard.engine.ranking.confidence.combination import AGREEMENT, SINGLE_SIGNAL
+from skillyard.engine.ranking.confidence.keywords import SATURATION, SOURCES
+from skillyard.engine.ranking.confidence.patterns import (
+    AVERAGE_SHARE,
+    COVERAGE_FLOOR,
+    COVERAGE_SHARE,
+)
+from skillyard.engine.ranking.overlap import OVERLAP
+from skillyard.engine.ranking.registry import resolve, scorer_names
+from skillyard.engine.ranking.triggers import TRIGGERS
 from tests.shared_data import REPOSITORY
 
 CONCEPTS = REPOSITORY / "docs" / "concepts"

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import skillyard
+from skillyard.check.validation.codes import RULES
+from skillyard.check.validation.profiles import PROFILES
 from skillyard.cli.grammar import command_parsers, shared_options
 from skillyard.cli.parser import CommandParser
-from skillyard.context.catalogue import FORMATS
-from skillyard.discovery import BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
-from skillyard.formats.file_names import CONVENTION_FOLDERS, CONVENTION_NAMES
-from skillyard.ranking.registry import scorer_names
-from skillyard.validation.codes import RULES
-from skillyard.validation.profiles import PROFILES
+from skillyard.engine.context.catalogue import FORMATS
+from skillyard.engine.discovery import BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
+from skillyard.engine.formats.file_names import CONVENTION_FOLDERS, CONVENTION_NAMES
+from skillyard.engine.ranking.registry import scorer_names
 from tests.docs.pages import blocks, pages, prose, written_pages
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each

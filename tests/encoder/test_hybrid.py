@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.embedding.protocol import embedder_names, weights_of
-from skillyard.ranking.hybrid import Hybrid
-from skillyard.ranking.registry import resolve
+from skillyard.engine.embedding.protocol import embedder_names, weights_of
+from skillyard.engine.ranking.hybrid import Hybrid
+from skillyard.engine.ranking.registry import resolve
 from tests.encoder.installed import load
 from tests.shared_data import REPOSITORY
 

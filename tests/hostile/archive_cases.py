@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from skillyard.remote.install.archives import ArchiveKind
+from skillyard.install.copies.archives import ArchiveKind
 from tests.hostile.case import LOAD, REJECT, skill_bytes
 
 __all__ = [

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import skillyard as sy
-from skillyard.errors import Diagnostic, SkillError
-from skillyard.text import clean
+from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.base.text import clean
 from tests.hostile.watchdog import hang_bound
 
 __all__ = [

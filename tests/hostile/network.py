@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from skillyard.remote.sources.settings import GITHUB_TOKENS
-from skillyard.remote.sources.transport import Transport
+from skillyard.install.sources.settings import GITHUB_TOKENS
+from skillyard.install.sources.transport import Transport
 from skillyard_testkit import FakeServers, faults
 from skillyard_testkit.messages import json_response
 from tests.shared_data import PACKAGES

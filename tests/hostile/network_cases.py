@@ -1,6 +1,6 @@
 """Hostile answers of a server (12), and where a search can meet them.
 
-Addresses (43) stand in ``tests/remote/sources/test_addresses.py``, archives in
+Addresses (43) stand in ``tests/install/sources/test_addresses.py``, archives in
 ``archive_cases.py``.
 """
 

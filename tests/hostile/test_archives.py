@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import skillyard
-from skillyard.remote.install.archives import ArchiveRefused, read_archive
-from skillyard.text import find_hidden
+from skillyard.base.text import find_hidden
+from skillyard.install.copies.archives import ArchiveRefused, read_archive
 from tests.hostile.archive_cases import (
     CASES,
     COUNTS,
@@ -84,8 +84,8 @@ def test_a_bomb_takes_little_memory_whatever_size_it_says(said: int) -> None:
 
 _SPY = r"""
 import base64, json, sys
-import skillyard.remote.install.archives  # loaded before anybody watches
-from skillyard.remote.install.archives import ArchiveRefused, read_archive
+import skillyard.install.copies.archives  # loaded before anybody watches
+from skillyard.install.copies.archives import ArchiveRefused, read_archive
 cases = [(kind, base64.b64decode(data)) for kind, data in json.load(sys.stdin)]
 events, watching = [], []
 def spy(event, arguments):

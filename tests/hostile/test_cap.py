@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import skillyard as sy
-from skillyard.limits import DEFAULT_LIMITS
-from skillyard.ranking.registry import scorer_names
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.ranking.registry import scorer_names
 from tests.hostile.case import skill_bytes, write
 from tests.hostile.hang_bound import load
 from tests.hostile.watchdog import hang_bound

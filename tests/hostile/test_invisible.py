@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import skillyard as sy
-from skillyard.errors import SkillError
-from skillyard.text import clean, escape_frame
+from skillyard.base.errors import SkillError
+from skillyard.base.text import clean, escape_frame
 from tests.hostile.case import skill_text
 from tests.tables import for_each
 

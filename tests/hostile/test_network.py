@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.text import find_hidden
+from skillyard.base.text import find_hidden
 from skillyard_testkit import Response, faults
 from skillyard_testkit.messages import json_response
 from tests.hostile.network import EVERY, World, skill, world
 from tests.hostile.network_cases import ANSWERS, BEFORE_ALL, CONTENTS, SEARCHES
-from tests.remote.sources.clients import Dialled, count_dialling, resolve
-from tests.remote.sources.test_addresses import REFUSED, bracketed
+from tests.install.sources.clients import Dialled, count_dialling, resolve
+from tests.install.sources.test_addresses import REFUSED, bracketed
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -55,7 +55,7 @@ def test_without_hostility_all_five_sources_are_there(here: World) -> None:
 # --- addresses ---
 
 ADDRESSES = ["10.0.0.1", "169.254.169.254", "::1", "fe80::1%eth0", "64:ff9b::a9fe:a9fe"]
-"""Some of the 43 of ``tests/remote/sources/test_addresses.py``, which are refused in one place."""
+"""Some of the 43 of ``tests/install/sources/test_addresses.py``, which are refused in one place."""
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

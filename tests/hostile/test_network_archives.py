@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.remote.install.lockfile import read_project_lock
-from skillyard.text import find_hidden
+from skillyard.base.text import find_hidden
+from skillyard.install.copies.lockfile import read_project_lock
 from tests.hostile.archive_cases import CASES, SCRIPT, ArchiveCase
 from tests.hostile.case import LOAD, REJECT
 from tests.hostile.network import World, skill, world

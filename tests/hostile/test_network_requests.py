@@ -15,8 +15,8 @@ import pytest
 
 from tests.hostile.case import SECRET
 from tests.parity.trees import write_tree
-from tests.serving.http.local_server import LIBRARY, raw, until
-from tests.serving.http.test_hostile import HEALTH, TELLING
+from tests.serve.http.local_server import LIBRARY, raw, until
+from tests.serve.http.test_hostile import HEALTH, TELLING
 from tests.shared_data import PACKAGES
 from tests.tables import for_each
 
@@ -30,7 +30,7 @@ REQUESTS = (
     "a name bound to this address", "no Host", "two Hosts", "another's origin",
     "an encoded way up", "a way up", "another protocol", "a length and chunks",
 )  # fmt: skip
-"""Names in ``tests/serving/http/test_hostile.py`` that no limit of its own decides."""
+"""Names in ``tests/serve/http/test_hostile.py`` that no limit of its own decides."""
 
 
 class Process(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.remote.sources.transport import MAX_REQUESTS, Transport
+from skillyard.install.sources.transport import MAX_REQUESTS, Transport
 from skillyard_testkit import RateLimit, Response, faults
 from tests.hostile.network import EVERY, Done, World, skill, world
 

@@ -23,9 +23,9 @@ _SECONDS = 120
 _SPY = r"""
 import json, os, sys
 import skillyard as sy
-from skillyard.discovery.added_sources import may_read_source
-import unicodedata, skillyard.formats.repair, skillyard.formats.yaml_guard  # loaded when needed
-roots = json.loads(sys.stdin.read())
+from skillyard.engine.discovery.added_sources import may_read_source
+import unicodedata, skillyard.engine.formats.repair, skillyard.engine.formats.yaml_guard  # loaded
+when needed roots = json.loads(sys.stdin.read())
 # Whatever reading imports is imported before anybody watches.
 sy.load_catalog(roots[0], index=False)
 events = []

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.errors import Diagnostic
-from skillyard.text import find_hidden
+from skillyard.base.errors import Diagnostic
+from skillyard.base.text import find_hidden
 from tests.hostile import tree
 from tests.hostile.case import CANARY_PATH, LOAD, REJECT, SKIP, Case
 from tests.hostile.conftest import Tree

@@ -1,1 +1,0 @@
-"""The real Claude Code and Codex, with a home of their own and a scripted model."""

@@ -14,7 +14,7 @@ SKILL = "---\nname: csv-cleaning\ndescription: Cleans CSV files.\n---\n\n# Clean
 
 def test_the_kernel_is_there_and_a_skill_is_found(tmp_path: Path) -> None:
     import skillyard
-    from skillyard.index.kernel import KERNEL
+    from skillyard.engine.index.kernel import KERNEL
 
     folder = tmp_path / "skills" / "csv-cleaning"
     folder.mkdir(parents=True)

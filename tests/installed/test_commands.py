@@ -7,8 +7,8 @@ import shlex
 import shutil
 from pathlib import Path
 
-from skillyard.io.folder_manifest import manifest_of
-from skillyard.remote.install.installed import LIMITS
+from skillyard.base.io.folder_manifest import manifest_of
+from skillyard.install.copies.installed import LIMITS
 from tests.installed.conftest import Installed
 from tests.installed.drives import DRIVES, LONG_RUNNING, Drive
 from tests.requirements import requirement

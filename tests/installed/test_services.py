@@ -161,7 +161,9 @@ def test_without_its_extra_the_service_names_it(core: Installed) -> None:
 def test_what_is_installed_is_the_wheel_and_not_the_checkout(
     complete: Installed, core: Installed
 ) -> None:
-    show = "import skillyard, skillyard.index.kernel as k; print(skillyard.__file__, k.KERNEL)"
+    show = (
+        "import skillyard, skillyard.engine.index.kernel as k; print(skillyard.__file__, k.KERNEL)"
+    )
     for place, kernel in ((complete, True), (core, False)):
         file, loaded = place.run("python", "-c", show).out.split(maxsplit=1)
         assert place.python.parents[1] in Path(file).parents

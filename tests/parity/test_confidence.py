@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from skillyard.formats.agentskills import parse_skill
-from skillyard.ranking.confidence import ConfidenceScorer, PatternMatcher
-from skillyard.ranking.confidence.message import markdown
+from skillyard.engine.formats.agentskills import parse_skill
+from skillyard.engine.ranking.confidence import ConfidenceScorer, PatternMatcher
+from skillyard.engine.ranking.confidence.message import markdown
 from tests.parity.rows import Case, rows
 from tests.requirements import requirement
 from tests.tables import for_each

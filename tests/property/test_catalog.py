@@ -68,7 +68,7 @@ def test_a_reload_is_what_a_fresh_load_would_be(
 ) -> None:
     later = 3_600_000_000_000 if settled else 0
     clock = SimpleNamespace(time_ns=lambda: time.time_ns() + later)
-    with folder() as root, patch("skillyard.catalog.entries.time", clock):
+    with folder() as root, patch("skillyard.engine.catalog.entries.time", clock):
         catalog = sy.load_catalog(write_tree(root, tree))
         for round_ in rounds:
             for place, content in round_:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.text import clean_line
+from skillyard.base.text import clean_line
 from tests.property.strategies import few, hostile_text, queries, skills
 
 FORMATS = ["lines", "markdown", "xml"]

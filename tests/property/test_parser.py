@@ -11,11 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.errors import SkillError
-from skillyard.formats.agentskills import Document, ParsedDocument, parse_document
-from skillyard.formats.frontmatter import split, unify_lines
-from skillyard.formats.repair import quote_plain_values
-from skillyard.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
+from skillyard.base.errors import SkillError
+from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
+from skillyard.engine.formats.frontmatter import split, unify_lines
+from skillyard.engine.formats.repair import quote_plain_values
+from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
 from tests.property.strategies import blocks, documents, few, hostile_text, many
 
 T = TypeVar("T")

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.context.budget import cut, estimate_tokens
-from skillyard.text import (
+from skillyard.base.text import (
     clean,
     clean_line,
     escape_frame,
@@ -21,7 +20,8 @@ from skillyard.text import (
     unescape_frame,
     xml_escape,
 )
-from skillyard.unicode_tables import DEFAULT_IGNORABLE
+from skillyard.base.unicode_tables import DEFAULT_IGNORABLE
+from skillyard.engine.context.budget import cut, estimate_tokens
 from tests.property.strategies import few, hostile_text, many, tag_soup
 
 INVISIBLE = frozenset(re.findall(f"[{DEFAULT_IGNORABLE}]", "".join(map(chr, range(0x110000)))))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from skillyard.errors import (
+from skillyard.base.errors import (
     InvalidInput,
     SkillNotFound,
     StoreRefused,

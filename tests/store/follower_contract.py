@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skillyard.errors import (
+from skillyard.base.errors import (
     AmbiguousName,
     InvalidInput,
     SkillNotFound,

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from skillyard.errors import SkillNotFound, StoreConflict
+from skillyard.base.errors import SkillNotFound, StoreConflict
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant, StoreKey

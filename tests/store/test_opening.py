@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.errors import (
+from skillyard.base.errors import (
     InvalidInput,
     SkillyardError,
     StoreRefused,

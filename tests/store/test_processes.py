@@ -25,7 +25,7 @@ AT_ONCE = 5
 
 PUBLISH = """
 import sys
-from skillyard.skill import Skill
+from skillyard.engine.skill import Skill
 from skillyard.store.opening import open_store
 
 url, name, rounds, at_once = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])

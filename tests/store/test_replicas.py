@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from skillyard.errors import NoStandby, StoreFailed, StoreRefused, StoreUnavailable
+from skillyard.base.errors import NoStandby, StoreFailed, StoreRefused, StoreUnavailable
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from tests.store.conftest import need_server

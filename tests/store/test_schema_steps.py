@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.errors import StoreRefused, StoreSchema
+from skillyard.base.errors import StoreRefused, StoreSchema
 from skillyard.store import schema_steps
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.errors import (
+from skillyard.base.errors import (
     NoStandby,
     StoreFailed,
     StoreRefused,
@@ -69,8 +69,8 @@ def test_a_synchronous_publish_says_that_there_is_no_standby(store: CatalogStore
 
 FULL = """
 import resource, sys
-from skillyard.errors import StoreUnavailable
-from skillyard.skill import Skill
+from skillyard.base.errors import StoreUnavailable
+from skillyard.engine.skill import Skill
 from skillyard.store.opening import open_store
 
 with open_store(sys.argv[1]) as store:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from skillyard.errors import (
+from skillyard.base.errors import (
     InvalidInput,
     SkillNotFound,
     StoreConflict,
     StoreRefused,
 )
-from skillyard.skill import Skill
+from skillyard.engine.skill import Skill
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (
     FileDigest,

@@ -12,7 +12,7 @@ from threading import Event
 
 import pytest
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard_testkit import FakeServers, add_library
 from skillyard_testkit.__main__ import VARIABLES, serve
 from skillyard_testkit.library import fake_installs

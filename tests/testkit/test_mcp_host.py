@@ -23,7 +23,7 @@ from skillyard_testkit.mcp_host import (
     Unverified,
 )
 from skillyard_testkit.mcp_host.entries import entry_of
-from tests.serving.mcp.local_servers import connected, document, run, serving
+from tests.serve.mcp.local_servers import connected, document, run, serving
 from tests.tables import for_each
 
 URI = "skill://acme/refunds/SKILL.md"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.ranking.hybrid.constants import Features, QueryFeatures
+from skillyard.engine.ranking.hybrid.constants import Features, QueryFeatures
 from tests.tables import for_each
 
 pytest.importorskip("numpy")

@@ -15,17 +15,17 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from skillyard.errors import SkillError
-from skillyard.formats.agentskills import parse_skill
-from skillyard.formats.frontmatter import decode
-from skillyard.hook.approval import approve_project
-from skillyard.hook.runner import HookOptions, answer
-from skillyard.remote.install.archives import ArchiveRefused, read_archive
-from skillyard.remote.install.file_paths import checked_path
-from skillyard.text import find_hidden
+from skillyard.base.errors import SkillError
+from skillyard.base.text import find_hidden
+from skillyard.engine.formats.agentskills import parse_skill
+from skillyard.engine.formats.frontmatter import decode
+from skillyard.hosts.hook.approval import approve_project
+from skillyard.hosts.hook.runner import HookOptions, answer
+from skillyard.install.copies.archives import ArchiveRefused, read_archive
+from skillyard.install.copies.file_paths import checked_path
 from tests.hostile.archive_cases import CASES
 from tests.hostile.test_fuzz import _made as document
-from tests.serving.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES
+from tests.serve.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES
 
 __all__ = ["TARGETS", "Target"]
 

@@ -21,7 +21,7 @@ from pinned_npm import install, missing  # noqa: E402 - a script beside this fol
 
 NODE = 18
 
-PAGES = ("tests/serving/web/test_accessible.py", "tests/evals/report/test_browser.py")
+PAGES = ("tests/serve/web/test_accessible.py", "tests/evals/report/test_browser.py")
 
 
 def main() -> int:

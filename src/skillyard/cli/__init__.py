@@ -1,4 +1,4 @@
-"""The command line: reads its input, calls one use case of ``skillyard.usecases``, prints."""
+"""The command line: reads its input, calls one operation of a wing, prints."""
 
 from __future__ import annotations
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import clean_line, plural
 from skillyard.cli.blocks import Block, Column, Span, Table, Text, line
-from skillyard.skill import SKILL_FIELDS
-from skillyard.text import clean_line, plural
+from skillyard.engine.skill import SKILL_FIELDS
 
 if TYPE_CHECKING:
-    from skillyard.errors import Diagnostic
-    from skillyard.resources import Resource
-    from skillyard.shapes.library import Heading
-    from skillyard.skill import Skill, SkillField
-    from skillyard.usecases.skill_details import Shown
-    from skillyard.usecases.skill_listing import Card, Listing
+    from skillyard.base.errors import Diagnostic
+    from skillyard.base.shapes.library import Heading
+    from skillyard.engine.operations.skill_details import Shown
+    from skillyard.engine.operations.skill_listing import Card, Listing
+    from skillyard.engine.resources import Resource
+    from skillyard.engine.skill import Skill, SkillField
 
 __all__ = ["listing", "skill_blocks"]
 

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from skillyard.text import clean, without_secrets
+from skillyard.base.text import clean, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -77,7 +77,7 @@ class Console:
         """Print a shape as one JSON document: on one line, or indented on a terminal."""
         from json import dumps
 
-        from skillyard.shapes.encoder import encode
+        from skillyard.base.shapes.encoder import encode
 
         value = self._with_profile(value)
         members = value.to_dict() if hasattr(value, "to_dict") else encode(value)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Span, Table, Text, line
-from skillyard.text import plural
-from skillyard.usecases.doctor import Diagnosis, Finding
-from skillyard.usecases.doctor.finding import STATUSES
+from skillyard.hosts.doctor import Diagnosis, Finding
+from skillyard.hosts.doctor.finding import STATUSES
 
 __all__ = ["diagnosis_blocks"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Span, Table, line
 from skillyard.evals.statistics.power import MAX_UNITS
-from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import CaseFile
     from skillyard.evals.layers.plan import Plan
     from skillyard.evals.layers.runner import EvaluationResult
+    from skillyard.evals.operations.eval_results import EvalBaselines, EvalComparison, RubricCheck
     from skillyard.evals.statistics.power import PromptPlan
-    from skillyard.usecases.eval_results import EvalBaselines, EvalComparison, RubricCheck
 
 __all__ = [
     "baseline_blocks",

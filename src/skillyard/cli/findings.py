@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from skillyard.base.errors import Diagnostic
+from skillyard.base.text import clean_line, plural
+from skillyard.check.operations.library_check import Checked
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
-from skillyard.errors import Diagnostic
-from skillyard.text import clean_line, plural
-from skillyard.usecases.library_check import Checked
 
 __all__ = ["findings"]
 
@@ -77,7 +77,7 @@ def _place(item: Diagnostic) -> str:
 
 
 def _rules(result: Checked) -> Table:
-    from skillyard.validation import RULES
+    from skillyard.check.validation import RULES
 
     columns = (
         Column("findings", right=True),

@@ -50,7 +50,7 @@ def parse(arguments: Sequence[str]) -> tuple[CommandParser, Namespace]:
     """
     shared, words = _split(arguments)
     if shared.version:
-        from skillyard.version import __version__
+        from skillyard.base.version import __version__
 
         _print_and_exit(f"{PROGRAM} {__version__}\n")
     if words[:1] == ["help"]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import clean_line, shorten
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
 from skillyard.cli.scan_views import finding_lines
-from skillyard.remote.install.lockfile import is_user_lock
-from skillyard.text import clean_line, shorten
+from skillyard.install.copies.lockfile import is_user_lock
 
 if TYPE_CHECKING:
-    from skillyard.shapes.installation import (
+    from skillyard.base.shapes.installation import (
         Outdated,
         Removed,
         Signature,

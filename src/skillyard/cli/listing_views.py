@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Span, Table, line
-from skillyard.context.listing import CUT, LEFT_OUT, NAME_ONLY, NOT_READ, WHOLE
-from skillyard.text import plural
+from skillyard.engine.context.listing import CUT, LEFT_OUT, NAME_ONLY, NOT_READ, WHOLE
 
 if TYPE_CHECKING:
-    from skillyard.context.listing import HostListing, ListingEntry
-    from skillyard.usecases.prompts import HostSummary
+    from skillyard.engine.context.listing import HostListing, ListingEntry
+    from skillyard.hosts.operations.prompts import HostSummary
 
 __all__ = ["host_head", "host_table"]
 

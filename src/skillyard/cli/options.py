@@ -81,15 +81,15 @@ def suggestions(action: argparse.Action) -> tuple[str, ...]:
     if action.choices is not None:
         return tuple(action.choices)
     if action.type is scorer_name:
-        from skillyard.ranking.registry import BUILT_IN
+        from skillyard.engine.ranking.registry import BUILT_IN
 
         return BUILT_IN
     if action.type is source_name:
-        from skillyard.remote.sources.registry import builtin_names
+        from skillyard.install.sources.registry import builtin_names
 
         return builtin_names()
     if action.type is agent_name:
-        from skillyard.discovery.hosts import HOST_TITLES
+        from skillyard.engine.discovery.hosts import HOST_TITLES
 
         return tuple(sorted(HOST_TITLES))
     return ()

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from skillyard.text import clean, without_secrets
+from skillyard.base.text import clean, without_secrets
 
 if TYPE_CHECKING:
     from skillyard.cli.console import Console

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from skillyard.base.text import clean, clean_line
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Tree, safe
-from skillyard.text import clean, clean_line
 
 __all__ = ["cut", "render", "rows_of", "width_of"]
 

@@ -9,11 +9,11 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import SkillError, SkillNotFound, SkillyardError
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import INTERRUPTED, UNREACHED, WRONG_USE
 from skillyard.cli.grammar import parse
 from skillyard.cli.parser import UsageError
-from skillyard.errors import SkillError, SkillNotFound, SkillyardError
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import RunCommand
@@ -109,7 +109,7 @@ def _report_refusal(error: SkillyardError) -> int:
     else:
         complain(f"skillyard: {error}")
     # If the module is not loaded, no source has failed.
-    remote = sys.modules.get("skillyard.remote.sources.protocol")
+    remote = sys.modules.get("skillyard.install.sources.protocol")
     if remote is not None and isinstance(error, remote.SourceFailed):
         return WRONG_USE if error.code == "not_found" else UNREACHED
     return WRONG_USE

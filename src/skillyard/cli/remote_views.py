@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import clean_line, plural, shorten
 from skillyard.cli.blocks import Block, Column, Span, Table, line
 from skillyard.cli.installation_views import signature_lines
 from skillyard.cli.views import tree
-from skillyard.remote.sources.registry import LOCAL
-from skillyard.text import clean_line, plural, shorten
+from skillyard.install.sources.registry import LOCAL
 
 if TYPE_CHECKING:
-    from skillyard.remote.search import FoundSkill, SearchResult
-    from skillyard.usecases.installation.add import Added
+    from skillyard.install.operations.add import Added
+    from skillyard.install.search import FoundSkill, SearchResult
 
 __all__ = ["added_skill", "found_skills"]
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import clean_line, plural
 from skillyard.cli.blocks import Block, Line, Span, line
-from skillyard.text import clean_line, plural
 
 if TYPE_CHECKING:
-    from skillyard.shapes.scans import ScanFinding
-    from skillyard.usecases.skill_scan import Scanned
+    from skillyard.base.shapes.scans import ScanFinding
+    from skillyard.check.operations.skill_scan import Scanned
 
 __all__ = ["finding_lines", "scan_blocks"]
 

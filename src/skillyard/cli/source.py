@@ -7,20 +7,20 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import InvalidInput, SkillIoError
 from skillyard.cli.console import Console
-from skillyard.errors import InvalidInput, SkillIoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from skillyard.catalog import Catalog
-    from skillyard.catalog.roots import LibrarySpec
-    from skillyard.errors import Diagnostic
-    from skillyard.ranking.query import Query
-    from skillyard.selection import SelectionPolicy
-    from skillyard.shapes import details as shapes
-    from skillyard.usecases.library_check import Checked
-    from skillyard.usecases.skill_scan import Scanned
+    from skillyard.base.errors import Diagnostic
+    from skillyard.base.shapes import details as shapes
+    from skillyard.check.operations.library_check import Checked
+    from skillyard.check.operations.skill_scan import Scanned
+    from skillyard.engine.catalog import Catalog
+    from skillyard.engine.catalog.roots import LibrarySpec
+    from skillyard.engine.ranking.query import Query
+    from skillyard.engine.selection import SelectionPolicy
 
 __all__ = [
     "library_of",
@@ -49,8 +49,8 @@ def load(
     catalog = _load(args, place, console, indexed)
     if not len(catalog):
         spec = catalog.spec
-        from skillyard.policy.decision import REFUSED
-        from skillyard.text import plural
+        from skillyard.base.text import plural
+        from skillyard.install.policy.decision import REFUSED
 
         refused = [each for each in catalog.diagnostics if each.code == REFUSED]
         console.note(
@@ -63,7 +63,7 @@ def load(
 
 def library_of(args: Namespace, place: str | None = None) -> LibrarySpec:
     """Return the library of ``--root``, ``--scope`` and the profile, with its policy."""
-    from skillyard.policy.library import library_spec
+    from skillyard.install.policy.library import library_spec
 
     roots = [*([] if place is None else [place]), *args.root]
     return library_spec(roots, dict.fromkeys(args.scope), profile=args.library_profile)
@@ -82,9 +82,9 @@ def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibraryS
 
     ``folders`` are roots before those of ``--root``.
     """
-    from skillyard.catalog.roots import LibrarySpec
-    from skillyard.policy.library import library_spec
-    from skillyard.policy.places import profile_name
+    from skillyard.engine.catalog.roots import LibrarySpec
+    from skillyard.install.policy.library import library_spec
+    from skillyard.install.policy.places import profile_name
 
     roots, scopes = (*folders, *args.root), tuple(dict.fromkeys(args.scope))
     paths = getattr(args, "path", None)
@@ -114,8 +114,8 @@ def load_to_rank(args: Namespace, console: Console, scorer: str) -> Catalog:
     catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
     if "+" in scorer:
         from skillyard.cli.progress import progress
-        from skillyard.ranking.hybrid.dense_index import save_vectors
-        from skillyard.ranking.registry import bind, resolve
+        from skillyard.engine.ranking.hybrid.dense_index import save_vectors
+        from skillyard.engine.ranking.registry import bind, resolve
 
         with progress("embedding", console) as step:
             bound = bind(catalog, resolve(scorer), step)
@@ -143,7 +143,7 @@ def _load(args: Namespace, place: str | None, console: Console, indexed: bool) -
     from skillyard.cli.progress import progress
 
     if indexed:
-        from skillyard.index.indexed_catalog import open_library
+        from skillyard.engine.index.indexed_catalog import open_library
 
         with progress("indexing", console) as step:
             catalog = open_library(library_of(args, place), progress=step)
@@ -154,7 +154,7 @@ def _load(args: Namespace, place: str | None, console: Console, indexed: bool) -
                 f"{part.total:,} files; run it again when that has finished"
             )
         return catalog
-    from skillyard.catalog.snapshot import build_catalog
+    from skillyard.engine.catalog.snapshot import build_catalog
 
     spec = library_of(args, place)
     with progress("reading", console) as step:
@@ -165,7 +165,7 @@ def note_unloaded(
     diagnostics: tuple[Diagnostic | shapes.Diagnostic, ...], args: Namespace, console: Console
 ) -> None:
     """Print how many files did not load, and the command that lists the reasons, as a note."""
-    from skillyard.text import plural
+    from skillyard.base.text import plural
 
     paths = {each.path for each in diagnostics if each.severity == "error"}
     if paths and not args.json:
@@ -185,8 +185,8 @@ def words_of(words: list[str]) -> str | None:
 
 def query_of(args: Namespace) -> Query:
     """Return the query of a ranking command, with feedback. Raises InvalidInput without any."""
-    from skillyard.decisions.feedback_file import with_feedback
-    from skillyard.ranking.query import Query
+    from skillyard.engine.ranking.query import Query
+    from skillyard.hosts.decisions.feedback_file import with_feedback
 
     text = words_of(args.query)
     if text is None and not (args.files or args.tag):
@@ -210,7 +210,7 @@ def query_of(args: Namespace) -> Query:
 
 def _refuse_unread(args: Namespace) -> None:
     """Raise InvalidInput for an option that the scorer does not read."""
-    from skillyard.ranking.registry import BUILT_IN
+    from skillyard.engine.ranking.registry import BUILT_IN
 
     scorer = scorer_of(args).partition("+")[0]
     for flag, value, reader in (
@@ -225,7 +225,7 @@ def _refuse_unread(args: Namespace) -> None:
 
 def scorer_of(args: Namespace) -> str:
     """Return the named scorer, or the default. Raises InvalidInput for an invalid setting."""
-    from skillyard.ranking.registry import default_scorer
+    from skillyard.engine.ranking.registry import default_scorer
 
     return str(args.scorer or default_scorer())
 
@@ -235,7 +235,7 @@ def policy_of(args: Namespace, *, tags: bool = False) -> SelectionPolicy:
 
     With ``tags`` it contains the tags of the arguments; without, they belong to the query.
     """
-    from skillyard.selection import SelectionPolicy
+    from skillyard.engine.selection import SelectionPolicy
 
     return SelectionPolicy(
         getattr(args, "top_k", None),

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
-from skillyard.text import plural
 
 if TYPE_CHECKING:
-    from skillyard.shapes.details import Diagnostic
-    from skillyard.shapes.store import (
+    from skillyard.base.shapes.details import Diagnostic
+    from skillyard.base.shapes.store import (
         StoreChanged,
         StoreGranted,
         StoreGrants,

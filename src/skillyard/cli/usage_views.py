@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import plural, shorten
 from skillyard.cli.blocks import Block, Column, Span, Table, line
-from skillyard.text import plural, shorten
-from skillyard.usecases.skill_usage import FEW_DECISIONS
+from skillyard.hosts.operations.skill_usage import FEW_DECISIONS
 
 if TYPE_CHECKING:
-    from skillyard.shapes.usage import RequestGroup, Usage
+    from skillyard.base.shapes.usage import RequestGroup, Usage
 
 __all__ = ["usage_blocks"]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import clean_line, plural, shorten
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Tree, line
-from skillyard.text import clean_line, plural, shorten
 
 if TYPE_CHECKING:
-    from skillyard.ranking.match import Match
-    from skillyard.ranking.scorer import Explanation
-    from skillyard.shapes.benchmarks import BenchRun, BenchScore
-    from skillyard.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
-    from skillyard.usecases.benchmarks import BenchCompare
-    from skillyard.usecases.skill_explanation import Ahead, Why
-    from skillyard.usecases.skill_selection import Ranked, Selected
+    from skillyard.base.shapes.benchmarks import BenchRun, BenchScore
+    from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
+    from skillyard.engine.operations.skill_explanation import Ahead, Why
+    from skillyard.engine.ranking.match import Match
+    from skillyard.engine.ranking.scorer import Explanation
+    from skillyard.evals.operations.benchmarks import BenchCompare
+    from skillyard.hosts.operations.skill_selection import Ranked, Selected
 
 __all__ = [
     "bench_line",
@@ -119,7 +119,7 @@ def selection(result: Selected) -> Iterator[Block]:
 def _abstention(result: Selected) -> Iterator[Block]:
     maybe = result.selection.maybe
     if maybe:
-        from skillyard.selection import labels
+        from skillyard.engine.selection import labels
 
         shown = labels([match.skill for match in maybe])
         names = ", ".join(

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from skillyard.errors import Diagnostic, SkillError
+from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.engine.formats.frontmatter import decode, unify_lines
+from skillyard.engine.resources import read_file
 from skillyard.evals.cases.dataset import FILE_BYTES
 from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import LocatedValue, Notes, Record, plain
 from skillyard.evals.config_values import Config, Seed
 from skillyard.evals.models.servers import NO_ADDRESS, address_fault
-from skillyard.formats.frontmatter import decode, unify_lines
-from skillyard.resources import read_file
 
 __all__ = ["read_config"]
 

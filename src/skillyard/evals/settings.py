@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.conditions.prompts import DEFAULT_ROLE
 from skillyard.evals.config_values import (
     CharsPerToken,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from skillyard.errors import StoreConflict
+from skillyard.base.errors import StoreConflict
 from skillyard.store.backend import Backend, Work
 from skillyard.store.pages import head_of
 from skillyard.store.values import Durability, Grant, Published, StoreKey

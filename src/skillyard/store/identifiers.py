@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import get_args
 
-from skillyard.errors import InvalidInput, StoreRefused
+from skillyard.base.errors import InvalidInput, StoreRefused
 from skillyard.store.values import Durability, Grant, StoreKey
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, cast
 
-from skillyard.errors import InvalidInput, UnknownName
+from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.store.backend import Options
 from skillyard.store.protocol import CatalogStore
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from skillyard.errors import InvalidInput, StoreUnavailable
+from skillyard.base.errors import InvalidInput, StoreUnavailable
 from skillyard.store.backend import Backend, Session
 from skillyard.store.rows import key_of, version_of
 from skillyard.store.values import Changes, Position, Snapshot, Version

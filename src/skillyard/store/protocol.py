@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
-from skillyard.skill import Skill
+from skillyard.engine.skill import Skill
 from skillyard.store.rows import StoredRow
 from skillyard.store.values import (
     Changes,

@@ -13,9 +13,15 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from skillyard.errors import InvalidInput, SkillYamlError, SkillyardError, StoreRefused, StoreSchema
-from skillyard.limits import DEFAULT_LIMITS
-from skillyard.skill import SKILL_FIELDS, Reference, Skill
+from skillyard.base.errors import (
+    InvalidInput,
+    SkillYamlError,
+    SkillyardError,
+    StoreRefused,
+    StoreSchema,
+)
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.skill import SKILL_FIELDS, Reference, Skill
 from skillyard.store.identifiers import checked_key, plain, refuse_odd, to_plain
 from skillyard.store.values import FileDigest, Standing, StoreKey, Submission, Version
 
@@ -291,7 +297,10 @@ def _tags(skill: Skill) -> tuple[str, ...]:
 def _frontmatter(skill: Skill) -> str | None:
     if not skill.frontmatter:
         return None
-    from skillyard.formats.yaml_guard import plain_value, read_mapping  # imports the YAML parser
+    from skillyard.engine.formats.yaml_guard import (  # imports the YAML parser
+        plain_value,
+        read_mapping,
+    )
 
     try:
         nodes = read_mapping(skill.frontmatter, "", DEFAULT_LIMITS)[0]

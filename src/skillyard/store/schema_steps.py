@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from skillyard.errors import StoreSchema
+from skillyard.base.errors import StoreSchema
 
 __all__ = ["Migration", "check_schema", "latest", "migrations", "pending"]
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from itertools import groupby
 
-from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound, StoreRefused
-from skillyard.io.closeable import Closeable
-from skillyard.skill import Skill
+from skillyard.base.errors import AmbiguousName, InvalidInput, SkillNotFound, StoreRefused
+from skillyard.base.io.closeable import Closeable
+from skillyard.engine.skill import Skill
 from skillyard.store.backend import Backend, Options
 from skillyard.store.changes import change, change_grants
 from skillyard.store.identifiers import (

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
-from skillyard.errors import InvalidInput
-from skillyard.skill import Reference, Skill
+from skillyard.base.errors import InvalidInput
+from skillyard.engine.skill import Reference, Skill
 
 __all__ = [
     "START",
@@ -61,7 +61,7 @@ class FileDigest(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """A skill to publish, with data that a :class:`~skillyard.skill.Skill` does not contain."""
+    """A skill to publish, with data that a ``Skill`` does not contain."""
 
     skill: Skill
     place: str | None = None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from threading import Event
 from typing import TextIO
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard_testkit.fake_servers import FakeServers
 from skillyard_testkit.library import add_library
 

@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from collections.abc import Mapping
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 
 __all__ = ["MEDIA_TYPES", "pack"]
 

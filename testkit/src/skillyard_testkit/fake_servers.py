@@ -9,7 +9,7 @@ from threading import Event
 from types import TracebackType
 from typing import Any, Self
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard_testkit.faults import FaultQueue
 from skillyard_testkit.github.api import GitHubApi
 from skillyard_testkit.github.raw import GitHubRaw

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeVar
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 
 __all__ = ["PendingFaults"]
 

@@ -17,7 +17,7 @@ from functools import cache
 from hashlib import sha256
 from zlib import crc32
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard_testkit.fault_queue import PendingFaults
 from skillyard_testkit.messages import Request, Response, text_response
 from skillyard_testkit.rate_limits import RateLimitState

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard_testkit.archives import MEDIA_TYPES, pack
 from skillyard_testkit.messages import (
     JSON,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.text import folder_name
+from skillyard.base.text import folder_name
 from tests.cli.installation.project import OLD, Project
 from tests.cli.installation.project import project as project
 from tests.cli.remotes import remotes as remotes

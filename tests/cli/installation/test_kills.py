@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from skillyard.io.folder_manifest import manifest_of
-from skillyard.remote.install.folder_hash import is_folder_hash_of
-from skillyard.remote.install.installed import LIMITS
-from skillyard.remote.install.lockfile import read_project_lock
+from skillyard.base.io.folder_manifest import manifest_of
+from skillyard.install.copies.folder_hash import is_folder_hash_of
+from skillyard.install.copies.installed import LIMITS
+from skillyard.install.copies.lockfile import read_project_lock
 from skillyard_testkit import FakeServers
 from tests.cli.installation.forks import Forks
 from tests.cli.remotes import remotes as remotes

@@ -14,8 +14,8 @@ from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
-from tests.remote.git.home import git_home as git_home
-from tests.remote.git.servers import Upstream
+from tests.install.git.home import git_home as git_home
+from tests.install.git.servers import Upstream
 from tests.remote_answers import forget_remote_answers
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")

@@ -18,7 +18,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.remotes import text
-from tests.remote.git.home import git_home as git_home
+from tests.install.git.home import git_home as git_home
 from tests.requirements import requirement
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import pytest
 
-from skillyard.remote.install.folder_hash import folder_hash
+from skillyard.install.copies.folder_hash import folder_hash
 from tests.cli.conftest import Run
 from tests.cli.remotes import text, tree_of
-from tests.remote.git.home import git_home as git_home
+from tests.install.git.home import git_home as git_home
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import skillyard as sy
-from skillyard.policy.library import open_catalog
+from skillyard.install.policy.library import open_catalog
 from skillyard.store.opening import open_store
 
 TEXT = "---\nname: greet\ndescription: Greets people.\naudience: hotel staff\n---\nSay hello.\n"

@@ -10,7 +10,7 @@ import httpx2
 from field import TEXT, VALUE
 from service import command_line, served, terminal
 
-from skillyard.client import Client
+from skillyard.serve.client import Client
 
 
 def on_the_command_line(library: Path) -> Iterator[tuple[str, Any]]:

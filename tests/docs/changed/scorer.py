@@ -14,7 +14,7 @@ from mcp import Client as McpClient
 from service import command_line, served
 
 import skillyard as sy
-from skillyard.client import Client
+from skillyard.serve.client import Client
 
 LIBRARY = os.environ["SKILLYARD_LIBRARY"]
 REQUEST = "please review this terraform plan"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import skillyard as sy
-from skillyard.remote.sources.settings import Settings
+from skillyard.install.sources.settings import Settings
 
 REQUEST = "a new colleague starts on Monday"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from skillyard.catalog import Catalog
-from skillyard.errors import Diagnostic
-from skillyard.skill import Skill
+from skillyard.base.errors import Diagnostic
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.skill import Skill
 
 
 def library() -> Catalog:

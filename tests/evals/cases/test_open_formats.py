@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.catalog import Catalog, read_catalog
+from skillyard.engine.catalog import Catalog, read_catalog
 from skillyard.evals.cases.case_files import find_sources, read_case_files
 from skillyard.evals.cases.dataset import Dataset, build_dataset
 from skillyard.evals.cases.layer_cases import (

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillyard.catalog import Catalog, read_catalog
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
+from skillyard.engine.catalog import Catalog, read_catalog
+from skillyard.engine.skill import Skill, Triggers
 from skillyard.evals.cases.layer_cases import (
     CasePlaces,
     read_activation_cases,
@@ -24,7 +25,6 @@ from skillyard.evals.cases.scaffolding import (
     init_skills,
     write_case_file,
 )
-from skillyard.skill import Skill, Triggers
 from tests.evals.cases.making import library, one, told, written
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each

@@ -8,7 +8,8 @@ from collections import Counter
 
 import pytest
 
-from skillyard.catalog import Catalog, read_catalog
+from skillyard.engine.catalog import Catalog, read_catalog
+from skillyard.engine.skill import Skill
 from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.cases.case_files import CANDIDATES, RUBRIC, read_files
 from skillyard.evals.cases.confusion import ConfusionCase, groups_of
@@ -23,7 +24,6 @@ from skillyard.evals.conditions.prompts import DEFAULT_ROLE, Arms, skill_arms
 from skillyard.evals.config import read_config
 from skillyard.evals.config_values import Config
 from skillyard.evals.statistics.power import planned_verdicts
-from skillyard.skill import Skill
 from tests.shared_data import REPOSITORY
 
 HOME = REPOSITORY / "examples/evals"

@@ -9,7 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.catalog import Catalog
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.skill import Skill
 from skillyard.evals.layers.router import (
     DESCRIPTION_CHARS,
     RESPONSE_CHARS,
@@ -20,7 +21,6 @@ from skillyard.evals.layers.router import (
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.protocol import Reply, Request, Usage
 from skillyard.evals.storage.entries import Entries
-from skillyard.skill import Skill
 from tests.tables import for_each
 
 

@@ -16,9 +16,9 @@ from skillyard.evals.report.html import CasePart, render, render_cases
 from skillyard.evals.report.report import Report, build_report
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, text_of
-from tests.serving.web.audits import CONTRAST, LEVELS, SMALL
-from tests.serving.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
-from tests.serving.web.test_accessible import AXE, RUN
+from tests.serve.web.audits import CONTRAST, LEVELS, SMALL
+from tests.serve.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
+from tests.serve.web.test_accessible import AXE, RUN
 
 pytestmark = [
     pytest.mark.browser,

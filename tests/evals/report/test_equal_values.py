@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from skillyard.base.shapes.benchmarks import BenchScore
 from skillyard.cli.report_views import report_blocks
 from skillyard.cli.views import bench_table, compare_table
+from skillyard.engine.ranking.query import Query
+from skillyard.evals.operations.benchmarks import BenchCompare
 from skillyard.evals.report import html, markdown
 from skillyard.evals.report.report import build_report
 from skillyard.evals.report.words import between
 from skillyard.evals.retrieval.comparison import compare
 from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer
 from skillyard.evals.statistics.analysis import analyse_pairs
-from skillyard.ranking.query import Query
-from skillyard.shapes.benchmarks import BenchScore
-from skillyard.usecases.benchmarks import BenchCompare
 from tests.evals.report.making_head import meta as run_meta
 from tests.evals.report.test_terminal import plain
 from tests.evals.statistics.planting import case

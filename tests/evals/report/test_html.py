@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.report import html
 from skillyard.evals.report.cases import MAX_CASES, RAW_LIMIT, TEXT_LIMITS, Texts, case_groups
 from skillyard.evals.report.html import CasePart, render, render_cases
@@ -24,7 +24,7 @@ from skillyard.evals.report.words import visible_line
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small, text_of
 from tests.evals.report.making_head import SKILLS
-from tests.serving.web.page_parser import Page, harm, read
+from tests.serve.web.page_parser import Page, harm, read
 from tests.tables import for_each
 
 POLICY = re.compile(

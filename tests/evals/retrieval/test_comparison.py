@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
+from skillyard.engine.ranking.query import Query
 from skillyard.evals.retrieval.comparison import compare, holm, interval, queries_needed
 from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, per_query
-from skillyard.ranking.query import Query
 from tests.tables import for_each
 
 GRADES = {"a": 3, "b": 2, "c": 1}

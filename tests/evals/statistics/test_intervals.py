@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
+from skillyard.base.sums import wilson
 from skillyard.evals.statistics.intervals import independent, t_interval
-from skillyard.sums import wilson
 from tests.tables import for_each
 
 POINTS = st.floats(-4, 4).map(lambda value: round(value, 4))

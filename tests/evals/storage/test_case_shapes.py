@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.errors import InvalidInput
-from skillyard.usecases.eval_results import eval_compare
+from skillyard.base.errors import InvalidInput
+from skillyard.evals.operations.eval_results import eval_compare
 from tests.tables import for_each
 
 _ROUTED = {"id": "a", "run_index": 0, "user_prompt": "?", "passed": True, "picked": ["x"]}

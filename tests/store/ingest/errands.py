@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 
 
 def doubled(number: int) -> int:

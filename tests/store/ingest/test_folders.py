@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.discovery import Candidate
-from skillyard.errors import Diagnostic, InvalidSkillsRoot
-from skillyard.limits import DEFAULT_LIMITS
+from skillyard.base.errors import Diagnostic, InvalidSkillsRoot
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.discovery import Candidate
 from skillyard.store.ingest import folders
 from skillyard.store.ingest.work_items import Item
 from skillyard.store.protocol import CatalogStore

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.errors import Diagnostic, InvalidInput
-from skillyard.limits import DEFAULT_LIMITS
+from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.store.ingest import lines as module
 from skillyard.store.ingest import objects
 from skillyard.store.ingest.lines import Lines

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from skillyard.catalog import Catalog, read_catalog
-from skillyard.errors import ResourceRefused, SkillyardError
-from skillyard.index.token_table import bundled_table
-from skillyard.ranking.match import rank
-from skillyard.resources import list_resources, read_resource
-from skillyard.skill import Origin, Reference, Skill, Triggers
+from skillyard.base.errors import ResourceRefused, SkillyardError
+from skillyard.engine.catalog import Catalog, read_catalog
+from skillyard.engine.index.token_table import bundled_table
+from skillyard.engine.ranking.match import rank
+from skillyard.engine.resources import list_resources, read_resource
+from skillyard.engine.skill import Origin, Reference, Skill, Triggers
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
 from skillyard.store.node.library import NodeLibrary

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.catalog import Catalog
-from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound
-from skillyard.ranking.match import rank
-from skillyard.ranking.registry import scorer_names
-from skillyard.skill import Origin, Skill
+from skillyard.base.errors import AmbiguousName, InvalidInput, SkillNotFound
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.ranking.match import rank
+from skillyard.engine.ranking.registry import scorer_names
+from skillyard.engine.skill import Origin, Skill
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.records import path_of
 from skillyard.store.protocol import CatalogStore
@@ -173,7 +173,7 @@ def test_skills_that_were_asked_for_are_one_object_and_bounded(
 def test_what_was_read_is_known_in_the_next_generation_but_for_what_changed(
     store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillyard.index.index_writer.INLINE_BYTES", 0)
+    monkeypatch.setattr("skillyard.engine.index.index_writer.INLINE_BYTES", 0)
     store.publish(skills(40), tenant="acme", publisher="ci")
     node = Node(store, tmp_path / "node")
     before = {each.path: each for each in node.take()}

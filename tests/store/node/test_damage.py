@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.errors import IndexDamaged, SkillyardError
-from skillyard.index.manifest import NAME
+from skillyard.base.errors import IndexDamaged, SkillyardError
+from skillyard.engine.index.manifest import NAME
 from skillyard.store.node import generation_builder
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import rebuild
@@ -22,7 +22,7 @@ class TestDamaged:
 
     @pytest.fixture(autouse=True)
     def in_files(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("skillyard.index.index_writer.INLINE_BYTES", 0)
+        monkeypatch.setattr("skillyard.engine.index.index_writer.INLINE_BYTES", 0)
 
     def segment_of(self, node: Node) -> Path:
         (found,) = Path(node.state.current() or "").glob("*.seg")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillyard.skill import Origin, Skill, Triggers
+from skillyard.engine.skill import Origin, Skill, Triggers
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.records import path_of
 from skillyard.store.protocol import CatalogStore
@@ -93,7 +93,7 @@ def empty_store(in_files: bool) -> Iterator[tuple[CatalogStore, Path]]:
         pytest.MonkeyPatch.context() as patch,
     ):
         if in_files:
-            patch.setattr("skillyard.index.index_writer.INLINE_BYTES", 0)
+            patch.setattr("skillyard.engine.index.index_writer.INLINE_BYTES", 0)
         yield store, Path(name)
 
 

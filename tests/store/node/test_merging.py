@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard.errors import IndexDamaged
-from skillyard.index import kernel
-from skillyard.index.document import IndexedDocument
-from skillyard.index.index_reader import open_index
-from skillyard.index.index_writer import INLINE_BYTES, MAX_SMALL_SEGMENTS, IndexWriter
-from skillyard.index.integrity import verify
-from skillyard.index.manifest import Manifest, parse_manifest, read_manifest, render_manifest
-from skillyard.index.segment_searcher import SegmentSearcher
+from skillyard.base.errors import IndexDamaged
+from skillyard.engine.index import kernel
+from skillyard.engine.index.document import IndexedDocument
+from skillyard.engine.index.index_reader import open_index
+from skillyard.engine.index.index_writer import INLINE_BYTES, MAX_SMALL_SEGMENTS, IndexWriter
+from skillyard.engine.index.integrity import verify
+from skillyard.engine.index.manifest import Manifest, parse_manifest, read_manifest, render_manifest
+from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.store.node.generation_builder import MAX_REWRITTEN
-from tests.index.random_documents import DIMENSIONS, Asker, document, in_memory
+from tests.engine.index.random_documents import DIMENSIONS, Asker, document, in_memory
 from tests.kernel_needed import without_kernel
 from tests.store.node.nodes import Node, answers, store_in
 from tests.store.node.nodes import in_memory as in_memory_of
@@ -84,7 +84,7 @@ def test_what_is_opened_over_the_one_before_answers_like_one_opened_afresh(
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         use_kernel(patch, with_kernel)
         patch.setattr(
-            "skillyard.index.index_writer.INLINE_BYTES", rng.choice((0, 4_000, INLINE_BYTES))
+            "skillyard.engine.index.index_writer.INLINE_BYTES", rng.choice((0, 4_000, INLINE_BYTES))
         )
         asker = Asker(seed)
         chain: SegmentSearcher | None = None
@@ -107,7 +107,7 @@ def test_what_is_opened_over_the_one_before_answers_like_one_opened_afresh(
 
 
 def test_what_stays_is_not_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skillyard.index.index_writer.INLINE_BYTES", 0)
+    monkeypatch.setattr("skillyard.engine.index.index_writer.INLINE_BYTES", 0)
     rng = random.Random(2)
     with writer(tmp_path) as changing:
         for number in range(60):
@@ -159,7 +159,7 @@ def test_what_does_not_fit_the_manifest_is_moved_even_when_merging_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else each small change would write the manifest, with everything in it, again."""
-    monkeypatch.setattr("skillyard.index.index_writer.INLINE_BYTES", 20_000)
+    monkeypatch.setattr("skillyard.engine.index.index_writer.INLINE_BYTES", 20_000)
     rng = random.Random(6)
     live: dict[str, IndexedDocument] = {}
     overdue = []
@@ -250,6 +250,6 @@ class TestNotes:
         def lying(text: bytes) -> object:
             return {**whole(text), "notes": [1, 2]}
 
-        monkeypatch.setattr("skillyard.index.manifest.json.loads", lying)
+        monkeypatch.setattr("skillyard.engine.index.manifest.json.loads", lying)
         with pytest.raises(IndexDamaged):
             parse_manifest(memoryview(data), "x")

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from skillyard.errors import SkillIoError
-from skillyard.policy import places
-from skillyard.policy.places import find_policy
+from skillyard.base.errors import SkillIoError
+from skillyard.install.policy import places
+from skillyard.install.policy.places import find_policy
 from skillyard.store.node.syncing import open_node, sync
 from skillyard.store.values import Submission
 from tests.cli.conftest import Run, run
-from tests.serving.http.local_server import running, until
+from tests.serve.http.local_server import running, until
 from tests.store.node.nodes import store_in
 from tests.store.skills import skill
 

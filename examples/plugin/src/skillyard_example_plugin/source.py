@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from skillyard.errors import SourceFailed
-from skillyard.remote.sources.protocol import Hit, Package
+from skillyard.base.errors import SourceFailed
+from skillyard.install.sources.protocol import Hit, Package
 
 __all__ = ["Handbook", "open_handbook"]
 

@@ -13,8 +13,8 @@ from skillyard.cli.parser import CommandParser, add_command, add_group
 from skillyard.cli.source import scorer_of
 
 if TYPE_CHECKING:
-    from skillyard.catalog import Catalog
     from skillyard.cli.parser import Commands
+    from skillyard.engine.catalog import Catalog
 
 
 def _add_judged(parser: CommandParser) -> None:
@@ -87,8 +87,8 @@ def bench_run(args: Namespace, console: Console) -> int:
     """Write a run; 3 when it was interrupted and holds only what was done."""
     from skillyard.cli.progress import progress
     from skillyard.cli.source import load, refuse_library
-    from skillyard.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE
-    from skillyard.usecases import benchmarks
+    from skillyard.engine.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE
+    from skillyard.evals.operations import benchmarks
 
     if args.skills is None:
         skills = load(args, console)
@@ -116,8 +116,8 @@ def bench_run(args: Namespace, console: Console) -> int:
 
 
 def _catalog_at(path: str) -> Catalog:
-    from skillyard.errors import InvalidInput
-    from skillyard.policy.library import load_catalog
+    from skillyard.base.errors import InvalidInput
+    from skillyard.install.policy.library import load_catalog
 
     catalog = load_catalog(path)
     if not len(catalog):
@@ -154,7 +154,7 @@ def add_bench_score_command(commands: Commands) -> None:
 
 def bench_score(args: Namespace, console: Console) -> int:
     """Print the measures of a run."""
-    from skillyard.usecases import benchmarks
+    from skillyard.evals.operations import benchmarks
 
     result = benchmarks.bench_score(
         args.run, args.queries, names=tuple(args.measure), qrels=args.qrels
@@ -203,7 +203,7 @@ def add_bench_compare_command(commands: Commands) -> None:
 
 def bench_compare(args: Namespace, console: Console) -> int:
     """Print how two runs differ; 1 when the second one is worse."""
-    from skillyard.usecases import benchmarks
+    from skillyard.evals.operations import benchmarks
 
     result = benchmarks.bench_compare(
         args.first,

@@ -26,8 +26,8 @@ def add_completion_command(commands: Commands) -> None:
 
 def completion(args: Namespace, console: Console) -> int:
     """Print the script for one shell."""
+    from skillyard.base.shapes.command_line import CompletionScript
     from skillyard.cli.completion import script
-    from skillyard.shapes.command_line import CompletionScript
 
     text = script(args.shell)
     console.show_text(CompletionScript(shell=args.shell, script=text), text)

@@ -38,10 +38,10 @@ def add_doctor_command(commands: Commands) -> None:
 
 def doctor(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them is an error."""
+    from skillyard.base.version import __version__
     from skillyard.cli.grammar import read_command
     from skillyard.cli.progress import progress
-    from skillyard.usecases.doctor import diagnose
-    from skillyard.version import __version__
+    from skillyard.hosts.doctor import diagnose
 
     named = [args.place] if args.place is not None else []
     with progress("reading", console) as step:

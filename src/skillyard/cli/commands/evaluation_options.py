@@ -7,8 +7,8 @@ from typing import Any
 
 from skillyard.cli.options import file_path, folder, number, whole_number
 from skillyard.cli.parser import CommandParser
+from skillyard.engine.ranking.registry import BUILT_IN
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.ranking.registry import BUILT_IN
 
 __all__ = ["LAYER_OPTIONS", "REPORT_FORMATS", "RUN_OPTIONS", "add_options"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import InvalidInput
 from skillyard.cli.commands.evaluation_options import REPORT_FORMATS, add_options
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import file_path, folder
 from skillyard.cli.parser import add_command
 from skillyard.cli.source import load
-from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
@@ -64,7 +64,7 @@ def compare(args: Namespace, console: Console) -> int:
     """Print what changed against the baselines; 1 for a regression with ``--gate``."""
     if args.save:
         return _save(args, console)
-    from skillyard.usecases.eval_results import eval_compare, read_report, write_report
+    from skillyard.evals.operations.eval_results import eval_compare, read_report, write_report
 
     result = eval_compare(
         args.evals_dir,
@@ -103,7 +103,7 @@ def _save(args: Namespace, console: Console) -> int:
     if any((*given, getattr(args, "runs", []))):
         raise InvalidInput("--save compares nothing: leave out RESULTS, --gate and --format")
     from skillyard.cli.eval_views import baseline_blocks
-    from skillyard.usecases.eval_results import save_baselines
+    from skillyard.evals.operations.eval_results import save_baselines
 
     result = save_baselines(
         args.evals_dir,
@@ -170,7 +170,7 @@ def report(args: Namespace, console: Console) -> int:
     """Print what the results say, write the report, and name it."""
     from skillyard.cli.blocks import Span, line
     from skillyard.cli.report_views import answer_blocks, report_blocks
-    from skillyard.usecases.eval_results import cases_page, read_report, write_report
+    from skillyard.evals.operations.eval_results import cases_page, read_report, write_report
 
     if args.format == "text" and (console.json or args.out not in (None, "-")):
         raise InvalidInput("--format text prints the report; --json and --out do not go with it")
@@ -218,7 +218,7 @@ def add_eval_validate_rubrics_command(commands: Commands) -> None:
 
 def validate_rubrics(args: Namespace, console: Console) -> int:
     """Print every fault of the rubrics; 1 when one is an error."""
-    from skillyard.usecases.eval_results import check_rubrics
+    from skillyard.evals.operations.eval_results import check_rubrics
 
     result = check_rubrics(args.evals_dir, args.rubrics_dir, load(args, console))
     from skillyard.cli.eval_views import rubric_blocks
@@ -254,7 +254,7 @@ def add_eval_baseline_command(commands: Commands) -> None:
 def baseline(args: Namespace, console: Console) -> int:
     """Keep baselines, or show them."""
     from skillyard.cli.eval_views import baseline_blocks
-    from skillyard.usecases.eval_results import stored_baselines
+    from skillyard.evals.operations.eval_results import stored_baselines
 
     if args.action == "save":
         return _save(args, console)

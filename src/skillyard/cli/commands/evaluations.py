@@ -6,6 +6,8 @@ from argparse import Namespace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from skillyard.base.errors import InvalidInput
+from skillyard.base.text import plural
 from skillyard.cli.commands.evaluation_options import (
     LAYER_OPTIONS,
     RUN_OPTIONS,
@@ -23,14 +25,12 @@ from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE, UNREACHED
 from skillyard.cli.options import number, whole_number
 from skillyard.cli.parser import add_command, add_group
 from skillyard.cli.source import load
-from skillyard.errors import InvalidInput
 from skillyard.evals.layers.registry import LAYERS, LayerEntry
-from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
     from skillyard.evals.layers.runner import EvaluationResult, Step
-    from skillyard.usecases.eval_runs import EvalOptions
+    from skillyard.evals.operations.eval_runs import EvalOptions
 
 _ABOUT_RUNS = (
     "Model answers are cached, so a second run, or a run after an interrupt, "
@@ -68,7 +68,7 @@ def add_layer_command(commands: Commands, layer: LayerEntry, *, hidden: bool = F
 
 def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
     """Run a layer; 3 when it was stopped or entries were missing, 4 when nothing came of it."""
-    from skillyard.usecases.eval_runs import eval_plan
+    from skillyard.evals.operations.eval_runs import eval_plan
 
     catalog = load(args, console)
     options = _options(args)
@@ -92,10 +92,10 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
 def _run(
     eval_type: str, args: Namespace, console: Console, catalog: Any, options: EvalOptions
 ) -> EvaluationResult:
+    from skillyard.base.version import __version__
     from skillyard.cli.interrupts import stop_on_interrupt
     from skillyard.cli.progress import progress
-    from skillyard.usecases.eval_runs import eval_run
-    from skillyard.version import __version__
+    from skillyard.evals.operations.eval_runs import eval_run
 
     with stop_on_interrupt() as stop, progress("evaluating", console) as bar:
 
@@ -116,7 +116,7 @@ def _run(
 
 
 def _options(args: Namespace) -> EvalOptions:
-    from skillyard.usecases.eval_runs import EvalOptions
+    from skillyard.evals.operations.eval_runs import EvalOptions
 
     return EvalOptions(
         evals_dir=args.evals_dir,
@@ -135,7 +135,7 @@ def _options(args: Namespace) -> EvalOptions:
 
 
 def _reports(result: EvaluationResult, args: Namespace) -> list[str]:
-    from skillyard.usecases.eval_results import read_report, write_report
+    from skillyard.evals.operations.eval_results import read_report, write_report
 
     if not args.format:
         return []
@@ -176,7 +176,7 @@ def _code(result: EvaluationResult, args: Namespace, console: Console) -> int:
 
 
 def _gate(result: EvaluationResult, args: Namespace, console: Console) -> int:
-    from skillyard.usecases.eval_results import eval_compare
+    from skillyard.evals.operations.eval_results import eval_compare
 
     comparison = eval_compare(args.evals_dir, baselines=args.baselines_dir, path=result.path)
     for each in comparison.compared:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import InvalidInput
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import whole_number
 from skillyard.cli.parser import add_command
-from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from skillyard.base.shapes.feedback import Feedback, FeedbackChange, FeedbackList
     from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
-    from skillyard.shapes.feedback import Feedback, FeedbackChange, FeedbackList
 
 _LAST = -1
 """``--undo`` without a number."""
@@ -65,7 +65,7 @@ def add_feedback_command(commands: Commands) -> None:
 def feedback(args: Namespace, console: Console) -> int:
     """Store, list, undo or clear judgements; 1 when there was nothing to clear."""
     from skillyard.cli.source import refuse_library
-    from skillyard.decisions import feedback_file
+    from skillyard.hosts.decisions import feedback_file
 
     judges = args.wrong or args.right
     if not judges:
@@ -92,7 +92,7 @@ def feedback(args: Namespace, console: Console) -> int:
 
 def _judge(args: Namespace, console: Console) -> FeedbackChange:
     from skillyard.cli.source import load
-    from skillyard.usecases.skill_feedback import judge_skill
+    from skillyard.hosts.operations.skill_feedback import judge_skill
 
     if args.name is None:
         raise InvalidInput("which skill? name it: skillyard feedback NAME --wrong")
@@ -103,7 +103,7 @@ def _judge(args: Namespace, console: Console) -> FeedbackChange:
 def _list(args: Namespace, console: Console) -> int:
     from dataclasses import replace
 
-    from skillyard.decisions.feedback_file import list_feedback
+    from skillyard.hosts.decisions.feedback_file import list_feedback
 
     result = list_feedback()
     if args.name is not None:
@@ -129,8 +129,8 @@ def _changes(change: FeedbackChange) -> Iterator[Block]:
 
 
 def _entries(result: FeedbackList) -> Iterator[Block]:
+    from skillyard.base.text import shorten
     from skillyard.cli.blocks import Column, Span, Table
-    from skillyard.text import shorten
 
     if not result.entries:
         return
@@ -159,7 +159,7 @@ def _entries(result: FeedbackList) -> Iterator[Block]:
 
 
 def _line(each: Feedback) -> str:
-    from skillyard.text import shorten
+    from skillyard.base.text import shorten
 
     word = "right" if each.right else "wrong"
     return f"{each.number}  {each.skill}  {word} for: {shorten(each.request, 200)}"

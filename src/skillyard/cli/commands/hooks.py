@@ -21,9 +21,9 @@ from skillyard.cli.parser import CommandParser, add_command, add_group
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from skillyard.base.shapes.hooks import HookInstalled, HookUninstalled
     from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
-    from skillyard.shapes.hooks import HookInstalled, HookUninstalled
 
 
 def _add_hook_options(parser: CommandParser) -> None:
@@ -90,7 +90,7 @@ def add_hook_answer_command(commands: Commands, host: str, title: str) -> None:
 
 def answer(host: str, args: Namespace, console: Console) -> int:
     """Answer one prompt of a host; always 0."""
-    from skillyard.hook.runner import HookOptions, run
+    from skillyard.hosts.hook.runner import HookOptions, run
 
     options = HookOptions(
         tuple(args.root),
@@ -126,13 +126,13 @@ def add_hook_install_command(commands: Commands) -> None:
 
 def hook_install(args: Namespace, console: Console) -> int:
     """Put the hook into the settings, and make the index that it answers from."""
+    from skillyard.base.errors import SkillyardError
+    from skillyard.base.shapes.hooks import HookInstalled
     from skillyard.cli.progress import progress
-    from skillyard.errors import SkillyardError
-    from skillyard.hook.installation import install
-    from skillyard.hook.library import library_place
-    from skillyard.hook.trust import project_above
-    from skillyard.index.indexed_catalog import indexing_is_off, open_library_index
-    from skillyard.shapes.hooks import HookInstalled
+    from skillyard.engine.index.indexed_catalog import indexing_is_off, open_library_index
+    from skillyard.hosts.hook.installation import install
+    from skillyard.hosts.hook.library import library_place
+    from skillyard.hosts.hook.trust import project_above
 
     options = _options(args)
     project = project_above(os.getcwd())
@@ -168,8 +168,8 @@ def add_hook_uninstall_command(commands: Commands) -> None:
 
 def hook_uninstall(args: Namespace, console: Console) -> int:
     """Take the hook out of the settings; 1 when it was in none of them."""
-    from skillyard.hook.installation import uninstall
-    from skillyard.shapes.hooks import HookUninstalled
+    from skillyard.base.shapes.hooks import HookUninstalled
+    from skillyard.hosts.hook.installation import uninstall
 
     settings = [uninstall(host, file=args.file) for host in _hosts(args, there=False)]
     console.show(HookUninstalled(settings=tuple(settings)), _settings)
@@ -178,8 +178,8 @@ def hook_uninstall(args: Namespace, console: Console) -> int:
 
 def _hosts(args: Namespace, *, there: bool) -> list[str]:
     """Return the hosts that are meant. Raises InvalidInput when that cannot be told."""
-    from skillyard.errors import InvalidInput
-    from skillyard.hook.hosts import HOSTS
+    from skillyard.base.errors import InvalidInput
+    from skillyard.hosts.hook.hosts import HOSTS
 
     if args.host is not None:
         return [args.host]
@@ -197,7 +197,7 @@ def _options(args: Namespace) -> tuple[str, ...]:
 
     Raises InvalidInput for a floor that cannot be: the hook itself would only fall silent.
     """
-    from skillyard.selection import SelectionPolicy
+    from skillyard.engine.selection import SelectionPolicy
 
     SelectionPolicy(min_score=args.min_score, wrong_cost=args.wrong_cost)
     values = [

@@ -12,8 +12,8 @@ from skillyard.cli.options import add_library
 from skillyard.cli.parser import add_command, add_group
 
 if TYPE_CHECKING:
+    from skillyard.base.shapes.indexes import IndexBuilt
     from skillyard.cli.parser import Commands
-    from skillyard.shapes.indexes import IndexBuilt
 
 
 def _roots(args: Namespace) -> list[str]:
@@ -50,7 +50,7 @@ def index_build(args: Namespace, console: Console) -> int:
     """Make the index; with ``--watch`` follow the files until interrupted."""
     from skillyard.cli.progress import progress
     from skillyard.cli.source import note_unloaded
-    from skillyard.usecases import library_index
+    from skillyard.hosts.operations import library_index
 
     roots, profile = _roots(args), args.library_profile
     with progress("indexing", console) as step:
@@ -93,7 +93,7 @@ def add_index_status_command(commands: Commands) -> None:
 
 def index_status(args: Namespace, console: Console) -> int:
     """Print the state of the index; 1 unless it is current."""
-    from skillyard.usecases import library_index
+    from skillyard.hosts.operations import library_index
 
     result = library_index.index_status(_roots(args), args.scope, profile=args.library_profile)
     from skillyard.cli.views import index_state
@@ -117,7 +117,7 @@ def add_index_verify_command(commands: Commands) -> None:
 
 def index_verify(args: Namespace, console: Console) -> int:
     """Print what is wrong with the index; 1 when something is."""
-    from skillyard.usecases import library_index
+    from skillyard.hosts.operations import library_index
 
     result = library_index.index_verify(_roots(args), args.scope, profile=args.library_profile)
     from skillyard.cli.views import index_findings

@@ -13,8 +13,8 @@ from skillyard.cli.parser import add_command
 from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
+    from skillyard.base.shapes.installation import SkillUpdate
     from skillyard.cli.parser import CommandParser, Commands
-    from skillyard.shapes.installation import SkillUpdate
 
 
 def add_sync_command(commands: Commands) -> None:
@@ -53,8 +53,8 @@ def add_sync_command(commands: Commands) -> None:
 def sync(args: Namespace, console: Console) -> int:
     """Install what is missing; 1 when the folders are not what the lock says."""
     from skillyard.cli.installation_views import sync_blocks
-    from skillyard.usecases.installation import states
-    from skillyard.usecases.installation.sync import sync_skills
+    from skillyard.install.operations import states
+    from skillyard.install.operations.sync import sync_skills
 
     with progress("fetching", console) as step:
         result = sync_skills(
@@ -105,8 +105,8 @@ def add_update_command(commands: Commands) -> None:
 def update(args: Namespace, console: Console) -> int:
     """Show and take newer versions; 1 when one was not taken."""
     from skillyard.cli.installation_views import changes, update_blocks
-    from skillyard.usecases.installation import states
-    from skillyard.usecases.installation.update import update_skills
+    from skillyard.install.operations import states
+    from skillyard.install.operations.update import update_skills
 
     shown: set[str] = set()
     with ExitStack() as line:
@@ -156,8 +156,8 @@ def add_outdated_command(commands: Commands) -> None:
 def outdated(args: Namespace, console: Console) -> int:
     """List the versions; 1 when a skill is outdated or gone."""
     from skillyard.cli.installation_views import versions
-    from skillyard.usecases.installation import states
-    from skillyard.usecases.installation.outdated import outdated_skills
+    from skillyard.install.operations import states
+    from skillyard.install.operations.outdated import outdated_skills
 
     with progress("asking", console) as step:
         result = outdated_skills(args.into, user=args.user, report=step)
@@ -192,7 +192,7 @@ def add_verify_command(commands: Commands) -> None:
 def verify(args: Namespace, console: Console) -> int:
     """Report the state of each skill; 1 when one is not what the lock says."""
     from skillyard.cli.installation_views import verify_blocks
-    from skillyard.usecases.installation.verify import verify_skills
+    from skillyard.install.operations.verify import verify_skills
 
     result = verify_skills(args.into, user=args.user, allow_extra=args.allow_extra)
     console.show(result, verify_blocks)
@@ -225,8 +225,8 @@ def add_remove_command(commands: Commands) -> None:
 def remove(args: Namespace, console: Console) -> int:
     """Remove skills; 1 when one was refused."""
     from skillyard.cli.installation_views import remove_blocks
-    from skillyard.usecases.installation import states
-    from skillyard.usecases.installation.remove import remove_skills
+    from skillyard.install.operations import states
+    from skillyard.install.operations.remove import remove_skills
 
     result = remove_skills(
         args.names, args.into, user=args.user, backup=args.backup, dry_run=args.dry_run

@@ -6,19 +6,19 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import InvalidInput
+from skillyard.base.text import plural
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import LAYOUTS, add_options, file_path, folder
 from skillyard.cli.parser import add_command
 from skillyard.cli.source import load, note_unloaded
-from skillyard.errors import InvalidInput
-from skillyard.text import plural
 
 if TYPE_CHECKING:
-    from skillyard.catalog.roots import LibrarySpec
+    from skillyard.check.operations.library_check import Checked
+    from skillyard.check.validation.config import CheckConfig
     from skillyard.cli.parser import Commands
-    from skillyard.usecases.library_check import Checked
-    from skillyard.validation.config import CheckConfig
+    from skillyard.engine.catalog.roots import LibrarySpec
 
 
 def add_list_command(commands: Commands) -> None:
@@ -52,7 +52,7 @@ def add_list_command(commands: Commands) -> None:
 
 def list_(args: Namespace, console: Console) -> int:
     """Print every skill found."""
-    from skillyard.usecases.skill_listing import list_skills
+    from skillyard.engine.operations.skill_listing import list_skills
 
     catalog = load(args, console, args.place)
     result = list_skills(catalog, tags=tuple(args.tag), layout=args.layout)
@@ -121,8 +121,8 @@ def add_check_command(commands: Commands) -> None:
 
 def check(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them fails the check. ``--fix`` mends files before that."""
+    from skillyard.check.operations.library_check import check_paths, fix_paths
     from skillyard.cli.source import refuse_nothing
-    from skillyard.usecases.library_check import check_paths, fix_paths
 
     _no_contradiction(args, console)
     paths, library = _places(args)
@@ -181,7 +181,7 @@ def _places(args: Namespace) -> tuple[list[str], LibrarySpec | None]:
 def _config(args: Namespace) -> CheckConfig | None:
     if not args.config:
         return None
-    from skillyard.validation.config import read_check_config
+    from skillyard.check.validation.config import read_check_config
 
     return read_check_config(args.config)
 
@@ -219,7 +219,7 @@ def add_show_command(commands: Commands) -> None:
 
 def show(args: Namespace, console: Console) -> int:
     """Print one skill, or the part of it that was asked for."""
-    from skillyard.usecases.skill_details import show_skill
+    from skillyard.engine.operations.skill_details import show_skill
 
     catalog = load(args, console)
     result = show_skill(catalog, args.name, section=args.section, references=args.references)

@@ -13,10 +13,10 @@ from skillyard.cli.parser import add_command
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from skillyard.base.errors import Diagnostic
+    from skillyard.base.shapes.policies import PolicyReport
     from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
-    from skillyard.errors import Diagnostic
-    from skillyard.shapes.policies import PolicyReport
 
 
 def add_policy_command(commands: Commands) -> None:
@@ -47,18 +47,18 @@ def add_policy_command(commands: Commands) -> None:
 
 def policy(args: Namespace, console: Console) -> int:
     """Print the rules and the refused skills; 1 when there is one."""
+    from skillyard.base.errors import InvalidInput
+    from skillyard.base.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
     from skillyard.cli.source import load
-    from skillyard.errors import InvalidInput
-    from skillyard.policy.decision import REFUSED
-    from skillyard.policy.places import find_policy
-    from skillyard.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
+    from skillyard.install.policy.decision import REFUSED
+    from skillyard.install.policy.places import find_policy
 
     policy = find_policy(profile=args.library_profile)
     diagnostics: Iterable[Diagnostic] = ()
     if args.store and (args.root or args.scope):
         raise InvalidInput("policy reads folders or a store (--store), not both")
     if policy is not None and args.store:
-        from skillyard.usecases.catalog_store import store_refusals
+        from skillyard.store.operations.catalog_store import store_refusals
 
         diagnostics = store_refusals(args.store, policy)
     elif policy is not None:
@@ -85,8 +85,8 @@ def policy(args: Namespace, console: Console) -> int:
 
 
 def _report(report: PolicyReport) -> Iterator[Block]:
+    from skillyard.base.text import clean_line, plural
     from skillyard.cli.blocks import Span, line
-    from skillyard.text import clean_line, plural
 
     for path in report.files:
         yield line(Span(clean_line(path), "name"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import InvalidInput
 from skillyard.cli.console import Console
 from skillyard.cli.options import (
     add_options,
@@ -22,11 +23,10 @@ from skillyard.cli.source import (
     scorer_of,
     words_of,
 )
-from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.ranking.query import Query
+    from skillyard.engine.ranking.query import Query
 
 
 def add_summary_command(commands: Commands) -> None:
@@ -89,8 +89,8 @@ def add_summary_command(commands: Commands) -> None:
 
 def summary(args: Namespace, console: Console) -> int:
     """Print the catalogue for a system prompt, or what a host makes of it."""
-    from skillyard.ranking.query import Query
-    from skillyard.usecases.prompts import summary_of
+    from skillyard.engine.ranking.query import Query
+    from skillyard.hosts.operations.prompts import summary_of
 
     query = None if args.query is None else Query(words_of([args.query]) or "")
     if query is None and args.scorer is not None:
@@ -117,9 +117,9 @@ def summary(args: Namespace, console: Console) -> int:
 
 def _host_summary(args: Namespace, console: Console, query: Query | None) -> int:
     """Print what a host lists, or the listing rewritten to fit."""
+    from skillyard.base.text import plural
     from skillyard.cli.listing_views import host_head, host_table
-    from skillyard.text import plural
-    from skillyard.usecases.prompts import host_summary_of
+    from skillyard.hosts.operations.prompts import host_summary_of
 
     if args.budget_tokens is not None:
         raise InvalidInput("--budget-tokens does not go with --host; --budget replaces its own")
@@ -187,10 +187,10 @@ def add_inject_command(commands: Commands) -> None:
 
 def inject(args: Namespace, console: Console) -> int:
     """Print the prompt with the block of the best skill before it, or as it is."""
-    from skillyard.context.fence import random_fence
-    from skillyard.decisions.feedback_file import with_feedback
-    from skillyard.ranking.query import Query
-    from skillyard.usecases.prompts import inject_prompt
+    from skillyard.engine.context.fence import random_fence
+    from skillyard.engine.ranking.query import Query
+    from skillyard.hosts.decisions.feedback_file import with_feedback
+    from skillyard.hosts.operations.prompts import inject_prompt
 
     words = words_of(args.query)
     if args.file is None and words is None:

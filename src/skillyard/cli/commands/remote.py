@@ -61,7 +61,7 @@ def add_search_command(commands: Commands) -> None:
 def search(args: Namespace, console: Console) -> int:
     """Print what the sources found; 1 when that is nothing, 4 when every one of them failed."""
     from skillyard.cli.source import load, refuse_library, words_of
-    from skillyard.usecases.remote import search_skills
+    from skillyard.install.operations.remote import search_skills
 
     if "local" not in args.source:
         refuse_library(args, "without --source local")
@@ -149,7 +149,7 @@ def add_add_command(commands: Commands) -> None:
 def add(args: Namespace, console: Console) -> int:
     """Print one skill, or write it to a folder and say what was written."""
     from skillyard.cli.progress import progress
-    from skillyard.usecases.installation.add import add_skill
+    from skillyard.install.operations.add import add_skill
 
     accept = reasons_by_rule(args.accept)
     with progress("fetching", console) as step:

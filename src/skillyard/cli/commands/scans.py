@@ -63,11 +63,11 @@ def add_scan_command(commands: Commands) -> None:
 
 def scan(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them is high."""
+    from skillyard.base.io.processes import processors
+    from skillyard.check.operations.skill_scan import scan_skills
     from skillyard.cli.source import load, refuse_nothing, unbound_library_of
-    from skillyard.io.processes import processors
-    from skillyard.remote.install.accepted import accepted_by_lock
-    from skillyard.remote.install.lockfile import is_of_project
-    from skillyard.usecases.skill_scan import scan_skills
+    from skillyard.install.copies.accepted import accepted_by_lock
+    from skillyard.install.copies.lockfile import is_of_project
 
     # Where a skill is named, --root and --scope say where it is looked up.
     named = not all(map(os.path.lexists, args.path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import SkillNotFound
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import (
@@ -24,12 +25,11 @@ from skillyard.cli.source import (
     scorer_of,
     words_of,
 )
-from skillyard.errors import SkillNotFound
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.usecases.skill_explanation import Why
-    from skillyard.usecases.skill_selection import Ranked, Selected
+    from skillyard.engine.operations.skill_explanation import Why
+    from skillyard.hosts.operations.skill_selection import Ranked, Selected
 
 
 def add_rank_command(commands: Commands) -> None:
@@ -56,7 +56,7 @@ def add_rank_command(commands: Commands) -> None:
 
 def rank(args: Namespace, console: Console) -> int:
     """Print a ranking; 1 when no skill has a score."""
-    from skillyard.usecases.skill_selection import rank_skills
+    from skillyard.hosts.operations.skill_selection import rank_skills
 
     query, scorer = query_of(args), scorer_of(args)
     catalog = load_to_rank(args, console, scorer)
@@ -102,7 +102,7 @@ def add_select_command(commands: Commands) -> None:
 
 def select(args: Namespace, console: Console) -> int:
     """Print a choice; 1 when it abstains."""
-    from skillyard.usecases.skill_selection import select_skills
+    from skillyard.hosts.operations.skill_selection import select_skills
 
     query, scorer, policy = query_of(args), scorer_of(args), policy_of(args)
     catalog = load_to_rank(args, console, scorer)
@@ -148,7 +148,7 @@ def add_evaluate_command(commands: Commands) -> None:
 
 def evaluate(args: Namespace, console: Console) -> int:
     """Print the documented evaluation; 1 when no skill reaches the threshold."""
-    from skillyard.usecases.recommendations import evaluate_skills
+    from skillyard.hosts.operations.recommendations import evaluate_skills
 
     catalog = load(args, console)
     chooser = load(args, console, indexed=True)
@@ -190,7 +190,7 @@ def add_why_command(commands: Commands) -> None:
 
 def why(args: Namespace, console: Console) -> int:
     """Print why one skill stands where it stands."""
-    from skillyard.usecases.skill_explanation import why_skill
+    from skillyard.engine.operations.skill_explanation import why_skill
 
     query, scorer = query_of(args), scorer_of(args)
     catalog = load_to_rank(args, console, scorer)

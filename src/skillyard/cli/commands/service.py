@@ -7,6 +7,8 @@ from argparse import Namespace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import InvalidInput
+from skillyard.base.extras import install_command
 from skillyard.cli.console import Console, is_terminal
 from skillyard.cli.options import (
     add_library,
@@ -15,8 +17,6 @@ from skillyard.cli.options import (
     whole_number,
 )
 from skillyard.cli.parser import add_command
-from skillyard.errors import InvalidInput
-from skillyard.extras import install_command
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
@@ -143,7 +143,7 @@ def serve(args: Namespace, console: Console) -> int:
         command = install_command("serve", "remote")
         raise InvalidInput(f"serve needs {', '.join(missing)}, which is not installed: {command}")
     from skillyard.cli.source import library_of
-    from skillyard.serving.http import ServiceOptions
+    from skillyard.serve.http import ServiceOptions
 
     named = [args.place] if args.place is not None else []
     if args.store and (named or args.root or args.scope):
@@ -172,11 +172,11 @@ def serve(args: Namespace, console: Console) -> int:
         log_format=log_format(args, console),
     )
     if args.mcp == "stdio":
-        from skillyard.serving.mcp import serve_stdio as run
+        from skillyard.serve.mcp import serve_stdio as run
     elif args.mcp == "http":
-        from skillyard.serving.mcp import serve_http as run
+        from skillyard.serve.mcp import serve_http as run
     else:
-        from skillyard.serving.http import serve as run
+        from skillyard.serve.http import serve as run
     run(options)
     return 0
 

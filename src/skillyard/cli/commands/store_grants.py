@@ -11,8 +11,8 @@ from skillyard.cli.options import add_options
 from skillyard.cli.parser import CommandParser, add_command
 
 if TYPE_CHECKING:
+    from skillyard.base.shapes.store import StoreGranted
     from skillyard.cli.parser import Commands
-    from skillyard.shapes.store import StoreGranted
     from skillyard.store.values import Grant
 
 
@@ -46,7 +46,7 @@ def add_store_grant_command(commands: Commands) -> None:
 
 def grant(args: Namespace, console: Console) -> int:
     """Let a caller see more."""
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     return _print_grant(catalog_store.store_grant(store_address(args), _grant(args)), console)
 
@@ -70,7 +70,7 @@ def add_store_revoke_command(commands: Commands) -> None:
 
 def revoke(args: Namespace, console: Console) -> int:
     """Let a caller see less."""
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     return _print_grant(catalog_store.store_revoke(store_address(args), _grant(args)), console)
 
@@ -99,7 +99,7 @@ def add_store_grants_command(commands: Commands) -> None:
 
 def grants(args: Namespace, console: Console) -> int:
     """Print who may see what."""
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     result = catalog_store.store_grants(store_address(args), args.caller)
     from skillyard.cli.store_views import grants_blocks

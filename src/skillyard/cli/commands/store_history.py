@@ -15,8 +15,8 @@ from skillyard.cli.options import add_limit, add_options, whole_number
 from skillyard.cli.parser import add_command
 
 if TYPE_CHECKING:
+    from skillyard.base.shapes.store import StoreChanged
     from skillyard.cli.parser import Commands
-    from skillyard.shapes.store import StoreChanged
 
 
 def add_store_withdraw_command(commands: Commands) -> None:
@@ -39,7 +39,7 @@ def add_store_withdraw_command(commands: Commands) -> None:
 
 def withdraw(args: Namespace, console: Console) -> int:
     """Take skills out; 1 when a place held nothing."""
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     done = catalog_store.store_withdraw(
         store_address(args),
@@ -75,7 +75,7 @@ def add_store_rollback_command(commands: Commands) -> None:
 
 def rollback(args: Namespace, console: Console) -> int:
     """Make a tenant's skills what they were."""
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     done = catalog_store.store_rollback(
         store_address(args),
@@ -109,7 +109,7 @@ def add_store_log_command(commands: Commands) -> None:
 
 def log(args: Namespace, console: Console) -> int:
     """Print the last generations."""
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     result = catalog_store.store_log(store_address(args), args.limit)
     from skillyard.cli.store_views import log_blocks
@@ -133,7 +133,7 @@ def add_store_history_command(commands: Commands) -> None:
 
 def history(args: Namespace, console: Console) -> int:
     """Print every version of a skill."""
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     result = catalog_store.store_history(
         store_address(args),

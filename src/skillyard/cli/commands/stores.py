@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import SkillyardError
 from skillyard.cli.commands.store_grants import (
     add_store_grant_command,
     add_store_grants_command,
@@ -29,11 +30,10 @@ from skillyard.cli.options import (
     whole_number,
 )
 from skillyard.cli.parser import add_command, add_group
-from skillyard.errors import SkillyardError
 
 if TYPE_CHECKING:
+    from skillyard.base.shapes.store import StoreMigrated, StorePublished
     from skillyard.cli.parser import Commands
-    from skillyard.shapes.store import StoreMigrated, StorePublished
     from skillyard.store.ingest.work_items import Options, Step
 
 
@@ -55,7 +55,7 @@ def add_store_init_command(commands: Commands) -> None:
 
 def init(args: Namespace, console: Console) -> int:
     """Make the tables, and say what to do next."""
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     return _print_schema(catalog_store.store_init(store_address(args)), console)
 
@@ -75,7 +75,7 @@ def add_store_migrate_command(commands: Commands) -> None:
 
 def migrate(args: Namespace, console: Console) -> int:
     """Bring the tables up to date."""
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     return _print_schema(catalog_store.store_migrate(store_address(args)), console)
 
@@ -178,7 +178,7 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
     from skillyard.cli.interrupts import stop_on_interrupt
     from skillyard.cli.progress import progress
     from skillyard.cli.source import unbound_library_of
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     named = [*args.folder, *args.root]
     library = None if args.jsonl and not named else unbound_library_of(args, args.folder)
@@ -207,7 +207,7 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
 
 
 def _options(args: Namespace) -> Options:
-    from skillyard.io.processes import processors
+    from skillyard.base.io.processes import processors
     from skillyard.store.ingest.partition import Partition
     from skillyard.store.ingest.work_items import Options
 
@@ -239,7 +239,7 @@ def add_store_status_command(commands: Commands) -> None:
 
 def status(args: Namespace, console: Console) -> int:
     """Print how the store is."""
-    from skillyard.usecases import catalog_store
+    from skillyard.store.operations import catalog_store
 
     result = catalog_store.store_status(store_address(args))
     from skillyard.cli.store_views import status_blocks

@@ -6,17 +6,17 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from skillyard.base.io.processes import shell_command
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import add_accept, folder, reasons_by_rule
 from skillyard.cli.parser import add_command
-from skillyard.io.processes import shell_command
 
 if TYPE_CHECKING:
+    from skillyard.base.shapes.hooks import Approval, Approvals
     from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
-    from skillyard.shapes.hooks import Approval, Approvals
-    from skillyard.usecases.project_trust import TrustReview
+    from skillyard.hosts.operations.project_trust import TrustReview
 
 
 def add_trust_command(commands: Commands) -> None:
@@ -51,8 +51,8 @@ def add_trust_command(commands: Commands) -> None:
 
 def trust(args: Namespace, console: Console) -> int:
     """Approve a project, take an approval back, or list them; 1 when that was refused."""
-    from skillyard.errors import InvalidInput
-    from skillyard.hook import approval
+    from skillyard.base.errors import InvalidInput
+    from skillyard.hosts.hook import approval
 
     if args.list and (args.revoke or args.dir is not None):
         raise InvalidInput("--list takes neither a folder nor --revoke")
@@ -67,7 +67,7 @@ def trust(args: Namespace, console: Console) -> int:
         console.show_text(result, f"{result.project}  {what}")
         return 0 if result.state == "revoked" else NEGATIVE
     from skillyard.cli.progress import progress
-    from skillyard.usecases.project_trust import review_trust
+    from skillyard.hosts.operations.project_trust import review_trust
 
     with progress("reading", console) as step:
         review = review_trust(place, reasons_by_rule(args.accept), progress=step)
@@ -90,8 +90,8 @@ def trust(args: Namespace, console: Console) -> int:
 
 def _is_approved(review: TrustReview, console: Console) -> bool:
     """Show the findings; return False where they, or the user who was asked, forbid approval."""
+    from skillyard.base.text import plural
     from skillyard.cli.scan_views import scan_blocks
-    from skillyard.text import plural
 
     scanned = review.scanned
     if not console.json and (scanned.findings or scanned.accepted):
@@ -103,8 +103,8 @@ def _is_approved(review: TrustReview, console: Console) -> bool:
 
 
 def _approval(result: Approval) -> Iterator[Block]:
+    from skillyard.base.text import plural
     from skillyard.cli.blocks import Span, line
-    from skillyard.text import plural
 
     if result.state == "refused":
         yield line(Span(result.project, "name"), "  nothing was approved")
@@ -118,8 +118,8 @@ def _approval(result: Approval) -> Iterator[Block]:
 
 
 def _list_approvals(console: Console) -> int:
-    from skillyard.hook.approval import approvals
-    from skillyard.shapes.hooks import Approvals
+    from skillyard.base.shapes.hooks import Approvals
+    from skillyard.hosts.hook.approval import approvals
 
     result = Approvals(projects=tuple(approvals()))
     console.show(result, _approvals)
@@ -129,8 +129,8 @@ def _list_approvals(console: Console) -> int:
 
 
 def _approvals(result: Approvals) -> Iterator[Block]:
+    from skillyard.base.text import plural
     from skillyard.cli.blocks import Span, line
-    from skillyard.text import plural
 
     for each in result.projects:
         gone = "" if each.there else "  (the folder is gone)"

@@ -46,7 +46,7 @@ def usage(args: Namespace, console: Console) -> int:
     """Print what the log says."""
     from skillyard.cli.source import load, note_unloaded
     from skillyard.cli.usage_views import usage_blocks
-    from skillyard.usecases.skill_usage import HOW_TO_LOG, log_paths, skill_usage
+    from skillyard.hosts.operations.skill_usage import HOW_TO_LOG, log_paths, skill_usage
 
     logs = log_paths(args.log)
     catalog = load(args, console)

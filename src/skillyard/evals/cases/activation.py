@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skillyard.catalog import Catalog
+from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.case_lines import Identities, read_case_lines
 from skillyard.evals.cases.dataset import SourceFile
 from skillyard.evals.cases.records import Notes, Record

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from skillyard.catalog import Catalog
-from skillyard.errors import ResourceRefused, SkillError
+from skillyard.base.errors import ResourceRefused, SkillError
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.resources import read_resource
+from skillyard.engine.skill import Skill
 from skillyard.evals.cases.input_files import InputFile, load_file, with_files
 from skillyard.evals.cases.records import Notes
 from skillyard.evals.cases.skill_cases import SkillCases, SkillPrompt
 from skillyard.evals.checks.check import Check
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
-from skillyard.resources import read_resource
-from skillyard.skill import Skill
 
 __all__ = ["AnswerCases", "AnswerPrompt", "answers_of_skill", "merge_answers"]
 

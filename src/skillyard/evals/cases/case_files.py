@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from skillyard.catalog import Catalog
-from skillyard.errors import ResourceRefused
+from skillyard.base.errors import ResourceRefused
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.resources import list_resources, read_resource
+from skillyard.engine.skill import Skill
 from skillyard.evals.cases.dataset import (
     Dataset,
     SourceFile,
@@ -27,8 +29,6 @@ from skillyard.evals.cases.skill_cases import (
     read_skill_cases,
 )
 from skillyard.evals.cases.skill_names import find_skill
-from skillyard.resources import list_resources, read_resource
-from skillyard.skill import Skill
 
 __all__ = [
     "CANDIDATES",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from skillyard.catalog import Catalog
+from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.case_lines import Identities, read_case_lines
 from skillyard.evals.cases.dataset import SourceFile
 from skillyard.evals.cases.records import Notes, Record

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from skillyard.errors import Diagnostic, SkillError
+from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.engine.formats.frontmatter import decode, unify_lines
+from skillyard.engine.resources import read_file
 from skillyard.evals.cases.records import Notes
-from skillyard.formats.frontmatter import decode, unify_lines
-from skillyard.resources import read_file
 
 __all__ = ["Dataset", "SourceFile", "build_dataset", "files_of", "read_sources"]
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from skillyard.errors import ResourceRefused, SkillError
+from skillyard.base.errors import ResourceRefused, SkillError
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.formats.frontmatter import decode
+from skillyard.engine.resources import read_resource, safe_parts
+from skillyard.engine.skill import Skill
 from skillyard.evals.cases.records import TEXT_CHARS
-from skillyard.formats.frontmatter import decode
-from skillyard.limits import DEFAULT_LIMITS
-from skillyard.resources import read_resource, safe_parts
-from skillyard.skill import Skill
 
 __all__ = ["MEDIA_TYPES", "InputFile", "load_file", "with_files"]
 

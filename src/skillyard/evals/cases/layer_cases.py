@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from skillyard.catalog import Catalog
+from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.activation import ActivationCase, read_activation
 from skillyard.evals.cases.answer_cases import AnswerCases, answers_of_skill, merge_answers
 from skillyard.evals.cases.case_files import (

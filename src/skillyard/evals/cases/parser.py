@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from skillyard.errors import SkillYamlError
+from skillyard.base.errors import SkillYamlError
+from skillyard.base.io.strict_json import strict_loads
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.formats.nodes import Node, Scalar, plain_value
+from skillyard.engine.formats.yaml_guard import read_mapping
 from skillyard.evals.cases.records import LocatedValue, Notes, Record
-from skillyard.formats.nodes import Node, Scalar, plain_value
-from skillyard.formats.yaml_guard import read_mapping
-from skillyard.io.strict_json import strict_loads
-from skillyard.limits import DEFAULT_LIMITS
 
 __all__ = ["json_items", "json_lines", "json_root", "yaml_record"]
 
@@ -32,7 +32,7 @@ def yaml_record(text: str, notes: Notes) -> Record | None:
     """Return the mapping of a YAML file, or None and a note.
 
     Anchors, aliases, tags, merge keys, duplicate keys, and too much depth or size are refused as in
-    frontmatter (:mod:`skillyard.formats.yaml_guard`).
+    frontmatter (:mod:`skillyard.engine.formats.yaml_guard`).
     """
     try:
         mapping, lines = read_mapping(text, notes.path, _YAML_LIMITS, first_line=1)

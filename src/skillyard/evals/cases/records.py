@@ -9,9 +9,9 @@ from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar, get_origin
 
-from skillyard.errors import Diagnostic
+from skillyard.base.errors import Diagnostic
+from skillyard.base.text import clean_line, find_hidden, shorten
 from skillyard.evals.fields import Kind, fault_of, hints_of, kind_of
-from skillyard.text import clean_line, find_hidden, shorten
 
 __all__ = ["HALF_CHARACTER", "LocatedValue", "Notes", "Record", "plain", "prompt_key", "quote"]
 

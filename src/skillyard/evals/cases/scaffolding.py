@@ -14,16 +14,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, cycle, islice
 from typing import Any, NamedTuple
 
-from skillyard.catalog import Catalog
-from skillyard.errors import Diagnostic, InvalidInput
+from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.io.atomic_write import atomic_write
+from skillyard.base.text import clean_line, name_fault, shorten
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.ranking.match import rank
+from skillyard.engine.skill import Origin, Skill
 from skillyard.evals.cases.case_files import read_case_files, skill_sources
 from skillyard.evals.cases.records import Notes
 from skillyard.evals.cases.skill_cases import PLACEHOLDER, SkillPrompt
 from skillyard.evals.criteria import DEFAULT_CRITERIA
-from skillyard.io.atomic_write import atomic_write
-from skillyard.ranking.match import rank
-from skillyard.skill import Origin, Skill
-from skillyard.text import clean_line, name_fault, shorten
 
 __all__ = [
     "PROMPTS_THAT_DO_NOT_FIRE",

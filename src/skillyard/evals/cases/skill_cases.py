@@ -11,7 +11,8 @@ import os
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
-from skillyard.catalog import Catalog
+from skillyard.base.text import plural
+from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.dataset import SourceFile
 from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import LocatedValue, Notes, Record, prompt_key
@@ -20,7 +21,6 @@ from skillyard.evals.checks.check import Check, read_checks
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion, read_criteria
 from skillyard.evals.fields import Range, SomeText
-from skillyard.text import plural
 
 __all__ = [
     "PLACEHOLDER",

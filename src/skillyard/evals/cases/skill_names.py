@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from skillyard.catalog import Catalog
-from skillyard.errors import AmbiguousName, SkillNotFound
+from skillyard.base.errors import AmbiguousName, SkillNotFound
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.skill import Skill
 from skillyard.evals.cases.records import Notes, Record
 from skillyard.evals.fields import Fault
-from skillyard.skill import Skill
 
 __all__ = ["check_prompt", "find_name", "find_skill", "known_skill", "known_skills"]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
+from skillyard.base.text import clean_line, shorten
 from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.cases.records import Record, plain
 from skillyard.evals.fields import SomeText
-from skillyard.text import clean_line, shorten
 
 __all__ = ["KINDS", "Check", "compile_pattern", "find_fault", "read_checks"]
 

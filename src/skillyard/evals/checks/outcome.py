@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from skillyard.context.scripts import own_environment, run_command
-from skillyard.errors import InvalidInput, ScriptRefused
+from skillyard.base.errors import InvalidInput, ScriptRefused
+from skillyard.base.extras import install_command
+from skillyard.base.text import clean_line, shorten
+from skillyard.engine.context.scripts import own_environment, run_command
 from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.checks.check import Check, compile_pattern
 from skillyard.evals.judgement.replies import extract_value
-from skillyard.extras import install_command
-from skillyard.text import clean_line, shorten
 
 __all__ = ["ANSWER_FILE", "CheckOutcome", "require_libraries", "run_checks"]
 

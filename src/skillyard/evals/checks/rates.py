@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from typing import Any
 
+from skillyard.base.sums import wilson
 from skillyard.evals.statistics.intervals import mean_of, t_interval
 from skillyard.evals.statistics.pairs import OVERALL, PLACES, Unit
-from skillyard.sums import wilson
 
 __all__ = ["add_pass_rates"]
 

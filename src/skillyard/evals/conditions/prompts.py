@@ -11,10 +11,10 @@ from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from skillyard.base.text import clean_line
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES, Sibling, Siblings, read_siblings
 from skillyard.evals.conditions.sizes import CHARS_PER_TOKEN, Size, size_of, tier
 from skillyard.evals.conditions.summaries import extract_summary, split_document
-from skillyard.text import clean_line
 
 __all__ = ["DEFAULT_ROLE", "Arm", "Arms", "frame", "skill_arms"]
 

@@ -10,12 +10,12 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from skillyard.context.budget import TRUNCATED
-from skillyard.errors import InvalidInput, ResourceRefused, SkillError, SkillIoError
+from skillyard.base.errors import InvalidInput, ResourceRefused, SkillError, SkillIoError
+from skillyard.engine.context.budget import TRUNCATED
+from skillyard.engine.formats.frontmatter import decode
+from skillyard.engine.resources import read_resource, real_resource_path, safe_parts
+from skillyard.engine.skill import Skill
 from skillyard.evals.conditions.summaries import line_feeds
-from skillyard.formats.frontmatter import decode
-from skillyard.resources import read_resource, real_resource_path, safe_parts
-from skillyard.skill import Skill
 
 __all__ = ["MAX_SIBLING_BYTES", "Sibling", "Siblings", "read_siblings"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, inf
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 
 __all__ = ["CHARS_PER_TOKEN", "Size", "estimate_tokens", "scale", "size_of", "tier"]
 

@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from skillyard.arguments import check_arguments
-from skillyard.errors import InvalidFrontmatter, SkillYamlError
-from skillyard.formats.frontmatter import split, unify_lines
-from skillyard.formats.nodes import NULLS, Node, Scalar, plain_value
-from skillyard.formats.repair import quote_plain_values
-from skillyard.formats.yaml_guard import read_mapping
-from skillyard.limits import DEFAULT_LIMITS
+from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import InvalidFrontmatter, SkillYamlError
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.formats.frontmatter import split, unify_lines
+from skillyard.engine.formats.nodes import NULLS, Node, Scalar, plain_value
+from skillyard.engine.formats.repair import quote_plain_values
+from skillyard.engine.formats.yaml_guard import read_mapping
 
 __all__ = [
     "Document",

@@ -10,7 +10,7 @@ import hashlib
 import random
 from dataclasses import dataclass
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 
 __all__ = ["Assignment", "assignment", "both_orders"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from skillyard.arguments import check_arguments
-from skillyard.errors import InvalidInput
+from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
 from skillyard.evals.judgement.replies import extract_json

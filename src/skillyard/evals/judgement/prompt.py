@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from skillyard.base.text import one_line
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.verdicts import HIGHEST, LOWEST, WINNERS
-from skillyard.text import one_line
 
 __all__ = [
     "PROMPT_VERSION",

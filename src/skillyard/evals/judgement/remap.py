@@ -13,8 +13,8 @@ from functools import lru_cache
 from math import lcm
 from typing import Any
 
-from skillyard.arguments import check_arguments
-from skillyard.errors import InvalidInput
+from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, read_criteria, verdict
 from skillyard.evals.statistics.pairs import TIE

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from skillyard.arguments import check_arguments
+from skillyard.base.arguments import check_arguments
+from skillyard.base.io.strict_json import refuse_constant
 from skillyard.evals.conditions.summaries import closes_fence, opening_fence
-from skillyard.io.strict_json import refuse_constant
 
 __all__ = ["extract_json", "extract_value"]
 

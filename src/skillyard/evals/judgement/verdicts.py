@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any
 
-from skillyard.errors import InvalidInput, SkillyardError
+from skillyard.base.errors import InvalidInput, SkillyardError
 from skillyard.evals.criteria import Criterion
 
 __all__ = [

@@ -30,7 +30,7 @@ from skillyard.evals.statistics.intervals import mean_of
 from skillyard.evals.statistics.pairs import OVERALL
 
 if TYPE_CHECKING:
-    from skillyard.catalog import Catalog
+    from skillyard.engine.catalog import Catalog
     from skillyard.evals.cases.labels import Label
     from skillyard.evals.config_values import ActivationLimits, Regression
     from skillyard.evals.report.layer_view import LayerView

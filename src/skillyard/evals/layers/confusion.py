@@ -28,7 +28,7 @@ from skillyard.evals.layers.work import CaseResult, Work
 from skillyard.evals.regression.measures import Measure, values_by_case
 
 if TYPE_CHECKING:
-    from skillyard.catalog import Catalog
+    from skillyard.engine.catalog import Catalog
     from skillyard.evals.cases.labels import Label
     from skillyard.evals.config_values import Regression
     from skillyard.evals.report.layer_view import LayerView

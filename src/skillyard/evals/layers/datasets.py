@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 
-from skillyard.errors import Diagnostic, InvalidInput
+from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.evals.cases.dataset import Dataset
 from skillyard.evals.cases.layer_cases import CasePlaces
 

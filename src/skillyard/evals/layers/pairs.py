@@ -11,8 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skillyard.catalog import Catalog
-from skillyard.errors import ResourceRefused
+from skillyard.base.errors import ResourceRefused
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.formats.frontmatter import decode
+from skillyard.engine.resources import read_file, skill_folder
+from skillyard.engine.skill import Skill
 from skillyard.evals.cases.answer_cases import AnswerCases
 from skillyard.evals.cases.case_files import CANDIDATES, RUBRIC
 from skillyard.evals.cases.layer_cases import CasePlaces, read_answer_cases
@@ -27,10 +31,6 @@ from skillyard.evals.layers.work import CaseResult, PairUnit, TestedSkill, Work
 from skillyard.evals.regression.measures import Measure, Values
 from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, pair_of
 from skillyard.evals.storage.keys import text_digest
-from skillyard.formats.frontmatter import decode
-from skillyard.limits import DEFAULT_LIMITS
-from skillyard.resources import read_file, skill_folder
-from skillyard.skill import Skill
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median_high
 from typing import Any, NamedTuple
 
+from skillyard.base.text import plural
 from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.checks.check import Check
 from skillyard.evals.checks.outcome import CheckOutcome
@@ -34,7 +35,6 @@ from skillyard.evals.models.protocol import ChatModel, Request
 from skillyard.evals.statistics.power import PlannedVerdict, planned_verdicts
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries
 from skillyard.evals.storage.keys import generation_key, judgement_key
-from skillyard.text import plural
 
 __all__ = ["Plan", "PlanSession", "plan"]
 

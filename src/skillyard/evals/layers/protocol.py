@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from skillyard.evals.layers.registry import LAYERS
 
 if TYPE_CHECKING:
-    from skillyard.catalog import Catalog
+    from skillyard.engine.catalog import Catalog
     from skillyard.evals.cases.labels import Label
     from skillyard.evals.cases.layer_cases import CasePlaces
     from skillyard.evals.config_values import Regression

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from skillyard.base.text import clean_line, shorten
+from skillyard.engine.skill import Origin
 from skillyard.evals.judgement.replies import extract_json
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.protocol import Request
-from skillyard.skill import Origin
-from skillyard.text import clean_line, shorten
 
 if TYPE_CHECKING:
-    from skillyard.catalog import Catalog
+    from skillyard.engine.catalog import Catalog
+    from skillyard.engine.skill import Skill
     from skillyard.evals.layers.work import Work
-    from skillyard.skill import Skill
 
 __all__ = [
     "DESCRIPTION_CHARS",
@@ -224,8 +224,8 @@ class ScorerRouter:
         top_k: int = 1,
         min_score: float | None = None,
     ) -> None:
-        from skillyard.catalog import Catalog as Skills
-        from skillyard.selection import SelectionPolicy
+        from skillyard.engine.catalog import Catalog as Skills
+        from skillyard.engine.selection import SelectionPolicy
 
         if names is not None:
             allowed = frozenset(names)
@@ -236,7 +236,7 @@ class ScorerRouter:
 
     def route(self, prompt: str, candidates: Sequence[str], run: int) -> RouterChoice:
         """Return what the scorer's selection picks."""
-        from skillyard.selection import select
+        from skillyard.engine.selection import select
 
         selection = select(self._catalog, prompt, self._policy, scorer=self._scorer)
         first = next(iter((*selection.selected, *selection.rejected)), None)

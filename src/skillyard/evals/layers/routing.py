@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
+from skillyard.base.sums import wilson
 from skillyard.evals.layers.case_run import CaseRun, CaseTask
 from skillyard.evals.layers.protocol import OnCase
 from skillyard.evals.layers.router import Router, RouterChoice, routed_skills, routers_of
 from skillyard.evals.layers.work import Work
 from skillyard.evals.statistics.intervals import mean_of, spread_of
 from skillyard.evals.statistics.pairs import PLACES
-from skillyard.sums import wilson
 
 if TYPE_CHECKING:
-    from skillyard.catalog import Catalog
+    from skillyard.engine.catalog import Catalog
     from skillyard.evals.layers.session import Session
 
 __all__ = [

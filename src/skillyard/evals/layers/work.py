@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from skillyard.evals.conditions.sizes import scale
 
 if TYPE_CHECKING:
-    from skillyard.catalog import Catalog
-    from skillyard.errors import Diagnostic
+    from skillyard.base.errors import Diagnostic
+    from skillyard.engine.catalog import Catalog
     from skillyard.evals.cases.answer_cases import AnswerPrompt
     from skillyard.evals.conditions.prompts import Arms
     from skillyard.evals.settings import RunSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.models.anthropic_api import AnthropicModel
 from skillyard.evals.models.openai_api import OpenAIModel
 from skillyard.evals.models.profiles import Profiles

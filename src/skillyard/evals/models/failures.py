@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
+from skillyard.base.extras import install_command
+from skillyard.base.io.retry_after import retry_after_s
+from skillyard.base.text import clean_line, shorten
 from skillyard.evals.models.bounded_client import BodyTooLarge
 from skillyard.evals.models.protocol import ModelFailed
-from skillyard.extras import install_command
-from skillyard.io.retry_after import retry_after_s
-from skillyard.text import clean_line, shorten
 
 __all__ = ["NO_MONEY", "bad_reply", "failure_of", "missing_library", "redacted", "wait_s_of"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from skillyard.errors import SkillyardError
+from skillyard.base.errors import SkillyardError
 
 __all__ = [
     "PDF",

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from skillyard.base.text import clean_line, shorten
 from skillyard.evals.fields import Count, fits
 from skillyard.evals.models.bounded_client import bounded_client
 from skillyard.evals.models.failures import bad_reply, failure_of, missing_library
 from skillyard.evals.models.profiles import Profiles, check_profiles, profile_of
 from skillyard.evals.models.protocol import Attachment, ModelFailed, Reply, Request, Usage
 from skillyard.evals.models.servers import server_of
-from skillyard.text import clean_line, shorten
 
 __all__ = ["SdkModel", "attribute", "base64_of", "joined_text", "open_client", "token_count"]
 

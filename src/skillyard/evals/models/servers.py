@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.models.protocol import ModelFailed
 
 __all__ = [

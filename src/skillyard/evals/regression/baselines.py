@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.config_values import Regression
 from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.regression.measures import measures_from

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
+from skillyard.base.text import shorten
 from skillyard.evals.config_values import Regression
 from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS
@@ -24,7 +25,6 @@ from skillyard.evals.regression.changes import (
 from skillyard.evals.regression.measures import Measure, measures_from
 from skillyard.evals.storage.case_shapes import check_cases
 from skillyard.evals.storage.results import latest_of_each, part_of_run
-from skillyard.text import shorten
 
 __all__ = [
     "BaselineComparison",

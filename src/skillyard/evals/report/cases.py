@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from skillyard.base.io.sha256 import sha256
 from skillyard.evals.report.layer_view import Badge, Fact, Row, Table, table_of_facts, with_rows
 from skillyard.evals.report.results import (
     Results,
@@ -29,7 +30,6 @@ from skillyard.evals.report.words import (
     whole,
 )
 from skillyard.evals.statistics.pairs import comparisons_in_order
-from skillyard.io.sha256 import sha256
 
 __all__ = [
     "Case",

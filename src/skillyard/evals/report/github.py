@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from skillyard.base.text import plural
 from skillyard.evals.report import markdown
 from skillyard.evals.report.layer_view import Badge, cell_text
 from skillyard.evals.report.report import Report
 from skillyard.evals.report.words import UNKNOWN, visible_line
-from skillyard.text import plural
 
 __all__ = ["MAX_ANNOTATIONS", "render", "workflow_warnings"]
 

@@ -14,13 +14,13 @@ from importlib.resources import files
 from math import floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
+from skillyard.base.extras import install_command
+from skillyard.base.io.sha256 import sha256
 from skillyard.evals.report.cases import CaseGroup
 from skillyard.evals.report.layer_view import Estimate, Table, cell_text
 from skillyard.evals.report.report import Report
 from skillyard.evals.report.words import percent, signed, visible
-from skillyard.extras import install_command
-from skillyard.io.sha256 import sha256
 
 if TYPE_CHECKING:
     from jinja2 import Environment

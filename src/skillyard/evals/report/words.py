@@ -1,14 +1,14 @@
 """Texts of reports: figures in words, one way for each kind, and visible hidden characters.
 
 Answers of models, skills, judges and servers are hostile text. :func:`visible` writes out hidden
-characters (:func:`skillyard.text.clean`). Each renderer escapes the result for its format.
+characters (:func:`skillyard.base.text.clean`). Each renderer escapes the result for its format.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillyard.text import clean
+from skillyard.base.text import clean
 
 __all__ = [
     "ALL_EQUAL",

@@ -14,12 +14,12 @@ from functools import partial
 from math import inf, log2
 from typing import IO, Any, NamedTuple, TypeVar, cast
 
-from skillyard.catalog import Catalog
-from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.io.atomic_write import write_output
-from skillyard.ranking.match import in_order, score_query
-from skillyard.ranking.query import Query
-from skillyard.skill import Skill
+from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.io.atomic_write import write_output
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.ranking.match import in_order, score_query
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.skill import Skill
 
 __all__ = [
     "BenchQuery",

@@ -11,7 +11,7 @@ from math import inf, isfinite
 from typing import Any
 from urllib.parse import quote, unquote
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.retrieval.measures import DEPTH, RankedAnswer, read_text
 
 __all__ = ["parse_qrels", "parse_run", "read_run", "run_text"]

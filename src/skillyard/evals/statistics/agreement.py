@@ -13,7 +13,7 @@ from itertools import combinations
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.statistics.pairs import TIE
 
 if TYPE_CHECKING:

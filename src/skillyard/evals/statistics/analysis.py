@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.statistics.comparison import (
     Comparison,
     compare_arms,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
+from skillyard.base.text import plural
 from skillyard.evals.statistics.bounded_mean import bounded_interval
 from skillyard.evals.statistics.intervals import mean_of, spread_of
 from skillyard.evals.statistics.pairs import TIE, Pair, Unit
@@ -25,7 +26,6 @@ from skillyard.evals.statistics.verdicts import (
     level_for,
     word_for,
 )
-from skillyard.text import plural
 
 __all__ = [
     "Comparison",

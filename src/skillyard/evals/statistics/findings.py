@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from skillyard.base.sums import wilson
 from skillyard.evals.statistics.intervals import independent, mean_of, t_interval
 from skillyard.evals.statistics.length import Lengths, length_model
 from skillyard.evals.statistics.order import order_effect
 from skillyard.evals.statistics.pairs import HEADLINES, TIE, Pair, Unit, judge_work
-from skillyard.sums import wilson
 
 __all__ = ["findings", "scores_by_arm"]
 

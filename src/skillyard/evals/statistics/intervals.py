@@ -15,7 +15,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from math import fsum, isfinite, sqrt
 from typing import TypeVar
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.statistics.scientific import special
 
 __all__ = ["LEVEL", "independent", "mean_of", "shrunken_means", "spread_of", "t_interval"]

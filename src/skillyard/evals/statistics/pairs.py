@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 
 __all__ = [
     "HEADLINES",

@@ -14,11 +14,11 @@ from functools import cache
 from math import ceil, hypot, log2, sqrt
 from statistics import NormalDist
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
+from skillyard.base.text import plural
 from skillyard.evals.statistics.bounded_mean import LARGEST
 from skillyard.evals.statistics.scientific import special
 from skillyard.evals.statistics.verdicts import FALSE_STATEMENTS, MARGIN
-from skillyard.text import plural
 
 __all__ = [
     "ASSUMED_SPREAD",

@@ -9,8 +9,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from skillyard.errors import InvalidInput
-from skillyard.extras import install_command
+from skillyard.base.errors import InvalidInput
+from skillyard.base.extras import install_command
 
 __all__ = ["arrays", "random_places", "random_rows", "special"]
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from math import ceil, fsum, isfinite
 from typing import Any
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.evals.statistics.scientific import arrays, random_rows
 
 __all__ = ["EXACT", "SubsetMeans", "smallest_p", "subset_means"]

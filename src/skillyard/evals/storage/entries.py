@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from skillyard.errors import SkillIoError
+from skillyard.base.errors import SkillIoError
+from skillyard.base.io.files import read_regular
+from skillyard.base.io.locks import file_lock
 from skillyard.evals.storage.files import FOLDER_HINT, write_file
-from skillyard.io.files import read_regular
-from skillyard.io.locks import file_lock
 
 __all__ = [
     "ENTRY_BYTES",

@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.io.files import append, open_to_append
 from skillyard.evals.storage.files import FOLDER_HINT
-from skillyard.io.files import append, open_to_append
 
 __all__ = [
     "EVENTS",

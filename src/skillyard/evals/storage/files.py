@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from skillyard.errors import SkillIoError
-from skillyard.io.atomic_write import atomic_write
-from skillyard.io.files import read_regular
+from skillyard.base.errors import SkillIoError
+from skillyard.base.io.atomic_write import atomic_write
+from skillyard.base.io.files import read_regular
 
 __all__ = ["FOLDER_HINT", "read_bounded", "write_file"]
 

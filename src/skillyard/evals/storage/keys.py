@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from skillyard.base.io.sha256 import sha256
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.models.protocol import ChatModel, Request
-from skillyard.io.sha256 import sha256
 
 __all__ = ["SCHEMA", "canonical", "generation_key", "judgement_key", "text_digest"]
 

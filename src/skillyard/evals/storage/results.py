@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.text import plural
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.storage.files import read_bounded, write_file
-from skillyard.text import plural
 
 __all__ = [
     "DEGRADED",

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from skillyard.errors import StoreUnavailable
+from skillyard.base.errors import StoreUnavailable
 
 __all__ = ["Connections"]
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from skillyard.errors import StoreFailed, StoreRefused
+from skillyard.base.errors import StoreFailed, StoreRefused
 from skillyard.store.backend import Condition, Options, Rows, Session, Statements, Work
 from skillyard.store.backends.connections import Connections
 from skillyard.store.backends.postgres_address import address_of, driver, parse_address, secrets_in

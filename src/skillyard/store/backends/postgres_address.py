@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from skillyard.errors import InvalidInput, StoreRefused
-from skillyard.extras import install_command
+from skillyard.base.errors import InvalidInput, StoreRefused
+from skillyard.base.extras import install_command
 
 __all__ = ["address_of", "driver", "parse_address", "secrets_in"]
 

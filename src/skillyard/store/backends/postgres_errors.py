@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from skillyard.errors import StoreFailed, StoreRefused, StoreSchema, StoreUnavailable
+from skillyard.base.errors import StoreFailed, StoreRefused, StoreSchema, StoreUnavailable
 
 if TYPE_CHECKING:
     import psycopg

@@ -11,7 +11,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from skillyard.errors import NoStandby
+from skillyard.base.errors import NoStandby
 from skillyard.store.backends.postgres_statements import WAITED_FOR
 
 if TYPE_CHECKING:

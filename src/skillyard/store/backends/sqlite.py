@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import quote, unquote
 
-from skillyard.errors import (
+from skillyard.base.errors import (
     InvalidInput,
     NoStandby,
     StoreFailed,

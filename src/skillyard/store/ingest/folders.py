@@ -7,14 +7,14 @@ import time
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from skillyard.catalog.entries import read_one
-from skillyard.catalog.roots import LibrarySpec
-from skillyard.discovery import Candidate, Root
-from skillyard.discovery.walk import iter_scan
-from skillyard.errors import Diagnostic, ResourceRefused
-from skillyard.limits import Limits
-from skillyard.resources import list_resources, read_file, read_resource
-from skillyard.skill import Origin, Reference, Skill
+from skillyard.base.errors import Diagnostic, ResourceRefused
+from skillyard.base.limits import Limits
+from skillyard.engine.catalog.entries import read_one
+from skillyard.engine.catalog.roots import LibrarySpec
+from skillyard.engine.discovery import Candidate, Root
+from skillyard.engine.discovery.walk import iter_scan
+from skillyard.engine.resources import list_resources, read_file, read_resource
+from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.store.ingest.work_items import Item
 from skillyard.store.values import FileDigest, Standing, Submission
 

@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 
-from skillyard.errors import Diagnostic, InvalidInput, StoreRefused
-from skillyard.io.workers import Workers
+from skillyard.base.errors import Diagnostic, InvalidInput, StoreRefused
+from skillyard.base.io.workers import Workers
 from skillyard.store.identifiers import (
     checked_durability,
     checked_key,

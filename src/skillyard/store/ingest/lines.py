@@ -12,8 +12,8 @@ from gzip import BadGzipFile, GzipFile
 from io import BufferedReader
 from typing import IO, Any, cast
 
-from skillyard.errors import Diagnostic, InvalidInput, ResourceRefused
-from skillyard.resources import safe_parts
+from skillyard.base.errors import Diagnostic, InvalidInput, ResourceRefused
+from skillyard.engine.resources import safe_parts
 from skillyard.store.ingest.work_items import Item
 
 __all__ = ["Lines"]

@@ -6,11 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.errors import Diagnostic, InvalidInput, ResourceRefused
-from skillyard.formats.agentskills import Document, check_content, content_digest, parse_document
-from skillyard.limits import Limits
-from skillyard.resources import safe_parts
-from skillyard.skill import Origin, Reference, Skill
+from skillyard.base.errors import Diagnostic, InvalidInput, ResourceRefused
+from skillyard.base.limits import Limits
+from skillyard.engine.formats.agentskills import (
+    Document,
+    check_content,
+    content_digest,
+    parse_document,
+)
+from skillyard.engine.resources import safe_parts
+from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.store.values import FileDigest, Standing, Submission
 
 __all__ = ["is_unchanged", "submission"]

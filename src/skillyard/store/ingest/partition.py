@@ -6,7 +6,7 @@ import re
 from hashlib import sha256
 from typing import NamedTuple, Self
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.store.values import StoreKey
 
 __all__ = ["Partition", "key_digest"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from skillyard.errors import Diagnostic, StoreRefused
-from skillyard.io.closeable import Closeable
+from skillyard.base.errors import Diagnostic, StoreRefused
+from skillyard.base.io.closeable import Closeable
 from skillyard.store.ingest.work_items import Options
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import StoredRow

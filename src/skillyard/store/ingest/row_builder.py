@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillyard.discovery import Candidate
-from skillyard.errors import Diagnostic, InvalidInput, SkillError, StoreRefused
+from skillyard.base.errors import Diagnostic, InvalidInput, SkillError, StoreRefused
+from skillyard.engine.discovery import Candidate
 from skillyard.store.ingest import folders, objects
 from skillyard.store.ingest.work_items import BuildSettings, BuiltRow, Item
 from skillyard.store.rows import row_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from skillyard.discovery import Candidate
-from skillyard.errors import Diagnostic
-from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.errors import Diagnostic
+from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.engine.discovery import Candidate
 from skillyard.store.ingest.partition import Partition
 from skillyard.store.rows import StoredRow
 from skillyard.store.values import Durability

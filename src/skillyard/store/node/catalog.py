@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillyard.catalog import Catalog
-from skillyard.catalog.copies import have_one_content
-from skillyard.catalog.counts import SkillCounts
-from skillyard.catalog.snapshot import CatalogDiff
-from skillyard.errors import SkillNotFound
-from skillyard.io.sha256 import sha256
-from skillyard.skill import Origin, Skill
+from skillyard.base.errors import SkillNotFound
+from skillyard.base.io.sha256 import sha256
+from skillyard.base.text import plural
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.catalog.copies import have_one_content
+from skillyard.engine.catalog.counts import SkillCounts
+from skillyard.engine.catalog.snapshot import CatalogDiff
+from skillyard.engine.skill import Origin, Skill
 from skillyard.store.node.library import MAX_IN_MEMORY, NodeLibrary
 from skillyard.store.values import Position
-from skillyard.text import plural
 
 __all__ = ["NodeCatalog"]
 

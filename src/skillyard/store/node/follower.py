@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import Self
 
-from skillyard.catalog.admission import Admission
-from skillyard.errors import IndexDamaged, SkillIoError, StoreFailed
-from skillyard.index.token_table import bundled_table
-from skillyard.io.closeable import Closeable
+from skillyard.base.errors import IndexDamaged, SkillIoError, StoreFailed
+from skillyard.base.io.closeable import Closeable
+from skillyard.engine.catalog.admission import Admission
+from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.identifiers import checked_caller
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.generation_builder import (

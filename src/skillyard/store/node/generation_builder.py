@@ -10,10 +10,10 @@ from itertools import chain
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from skillyard.errors import IndexDamaged, InvalidInput, SkillIoError
-from skillyard.index.document import IndexedDocument
-from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
-from skillyard.index.token_table import TokenTable, bundled_table
+from skillyard.base.errors import IndexDamaged, InvalidInput, SkillIoError
+from skillyard.engine.index.document import IndexedDocument
+from skillyard.engine.index.segment_searcher import MASK, SHIFT, SegmentSearcher
+from skillyard.engine.index.token_table import TokenTable, bundled_table
 from skillyard.store.node.child_lifetime import end_with_parent
 from skillyard.store.node.records import document_of_version, key_text, refusal
 from skillyard.store.node.state import POSITION, NodeState, position_in

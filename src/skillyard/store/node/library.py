@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from skillyard.catalog.counts import SkillCounts
-from skillyard.errors import IndexDamaged, InvalidInput
-from skillyard.index.facet_terms import NAME_TERM
-from skillyard.index.library import Library
-from skillyard.index.searcher import EXCLUDED
-from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
-from skillyard.index.token_table import TokenTable
-from skillyard.skill import Skill
+from skillyard.base.errors import IndexDamaged, InvalidInput
+from skillyard.engine.catalog.counts import SkillCounts
+from skillyard.engine.index.facet_terms import NAME_TERM
+from skillyard.engine.index.library import Library
+from skillyard.engine.index.searcher import EXCLUDED
+from skillyard.engine.index.segment_searcher import MASK, SHIFT, SegmentSearcher
+from skillyard.engine.index.token_table import TokenTable
+from skillyard.engine.skill import Skill
 from skillyard.store.node.records import (
     HIDDEN,
     ID,
@@ -154,7 +154,7 @@ class NodeLibrary(Library):
 
     def near(self, name: str) -> list[str]:
         """Return up to three names that share words with this one, most similar first."""
-        from skillyard.analysis import STANDARD
+        from skillyard.engine.analysis import STANDARD
 
         words = dict.fromkeys(STANDARD.terms(name))
         terms = [(NAME_TERM + word, 1.0) for word in words]

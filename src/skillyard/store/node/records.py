@@ -7,13 +7,13 @@ import zlib
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from skillyard.catalog.admission import Admission
-from skillyard.errors import Diagnostic
-from skillyard.index.document import IndexedDocument
-from skillyard.index.document_builder import build_document
-from skillyard.index.searcher import EXCLUDED
-from skillyard.index.token_table import TokenTable
-from skillyard.skill import SKILL_FIELDS, STORED, Origin, Skill
+from skillyard.base.errors import Diagnostic
+from skillyard.engine.catalog.admission import Admission
+from skillyard.engine.index.document import IndexedDocument
+from skillyard.engine.index.document_builder import build_document
+from skillyard.engine.index.searcher import EXCLUDED
+from skillyard.engine.index.token_table import TokenTable
+from skillyard.engine.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version
 
 __all__ = [

@@ -10,21 +10,21 @@ import os
 import re
 import shutil
 
-from skillyard.catalog.admission import Admission
-from skillyard.errors import SkillIoError
-from skillyard.index.identity import index_settings
-from skillyard.index.index_reader import open_index
-from skillyard.index.index_writer import IndexWriter
-from skillyard.index.library_spec import cache_folder
-from skillyard.index.manifest import NAME
-from skillyard.index.segment_searcher import SegmentSearcher
-from skillyard.index.token_table import bundled_table
-from skillyard.io.atomic_write import atomic_write
-from skillyard.io.closeable import Closeable
-from skillyard.io.files import rename_folder
-from skillyard.io.locks import file_lock
-from skillyard.io.platforms import refuse_windows
-from skillyard.io.sha256 import sha256
+from skillyard.base.errors import SkillIoError
+from skillyard.base.io.atomic_write import atomic_write
+from skillyard.base.io.closeable import Closeable
+from skillyard.base.io.files import rename_folder
+from skillyard.base.io.locks import file_lock
+from skillyard.base.io.platforms import refuse_windows
+from skillyard.base.io.sha256 import sha256
+from skillyard.engine.catalog.admission import Admission
+from skillyard.engine.index.identity import index_settings
+from skillyard.engine.index.index_reader import open_index
+from skillyard.engine.index.index_writer import IndexWriter
+from skillyard.engine.index.library_spec import cache_folder
+from skillyard.engine.index.manifest import NAME
+from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.node.records import VERSION
 from skillyard.store.values import START, Position
 

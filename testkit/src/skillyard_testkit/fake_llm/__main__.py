@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from threading import Event
 from typing import TextIO
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard_testkit.fake_llm.faults import NAMED
 from skillyard_testkit.fake_llm.judge import BEHAVIOURS
 from skillyard_testkit.fake_llm.server import FakeLlm

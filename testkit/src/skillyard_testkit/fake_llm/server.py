@@ -8,7 +8,7 @@ from dataclasses import replace
 from threading import Event
 from typing import Any
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard_testkit.fake_llm.apis import BACKEND, Call, Reply, error_response, tokens
 from skillyard_testkit.fake_llm.call_log import CallLog, LoggedCall
 from skillyard_testkit.fake_llm.faults import FaultQueue, Turn

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from threading import Lock
 
-from skillyard.errors import InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard_testkit.github.snapshots import Snapshot
 
 __all__ = ["Repositories", "Repository", "skill_folder"]

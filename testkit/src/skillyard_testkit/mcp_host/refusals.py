@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.errors import SkillyardError
+from skillyard.base.errors import SkillyardError
 
 __all__ = ["EntryInvalid", "HostRefused", "NotApproved", "Unverified"]
 

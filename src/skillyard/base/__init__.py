@@ -1,0 +1,1 @@
+"""What every wing stands on: errors, limits, safe text, files, shapes of documents."""

@@ -1,0 +1,42 @@
+"""A choice, or an abstention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from skillyard.base import shapes
+from skillyard.base.shapes.matches import Match, Policy, Query
+
+__all__ = ["Selected"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Selected:
+    """A choice, or an abstention."""
+
+    schema: Annotated[Literal["skillyard.select/1"], "Name and version of this shape."] = (
+        "skillyard.select/1"
+    )
+    query: Annotated[Query, "The request that was understood."]
+    scorer: Annotated[str, "The scorer that ranked."]
+    policy: Annotated[Policy, "The bounds that were applied."]
+    selected: Annotated[tuple[Match, ...], "The skills that were chosen."]
+    maybe: Annotated[tuple[Match, ...], "Where nothing was chosen, skills that come near."]
+    rejected: Annotated[tuple[Match, ...], "The best of the others, each with its reason."]
+    considered: Annotated[int, "How many skills were looked at."]
+    abstained: Annotated[bool, "True when nothing passed."]
+    fallback: Annotated[bool, "True when the generalist was taken."]
+    menu: Annotated[tuple[str, ...], "Ids of skills too close to choose between."]
+    question: Annotated[str, "What to ask the user then."]
+    note: Annotated[
+        str | None,
+        "Why another scorer answered than the default one of the service; left out where none did.",
+    ] = None
+    diagnostics_count: Annotated[
+        int | None, "How many remarks there are on the files of the catalog."
+    ] = None
+    diagnostics: Annotated[
+        tuple[shapes.details.Diagnostic, ...] | None, "What did not load, or loaded with a remark."
+    ] = None
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

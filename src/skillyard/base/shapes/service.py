@@ -1,0 +1,242 @@
+"""What the service answers: shared documents as it completes them, its state and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from skillyard.base.shapes import rankings, selections, skills
+from skillyard.base.shapes.counts import SkillCounts
+from skillyard.base.shapes.details import Diagnostic
+
+__all__ = [
+    "Building",
+    "CacheStats",
+    "CatalogState",
+    "Error",
+    "ErrorDetails",
+    "Fault",
+    "Health",
+    "ListedSkill",
+    "Ranked",
+    "Requests",
+    "Root",
+    "Route",
+    "SearchResult",
+    "Selected",
+    "Skill",
+    "SourceState",
+    "StoreState",
+    "VectorState",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked(rankings.Ranked):
+    """A ranking as it is."""
+
+    diagnostics_count: Annotated[int, "How many remarks there are on the files of the catalog."]
+    diagnostics: Annotated[
+        tuple[Diagnostic, ...] | None, "What did not load, or loaded with a remark."
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected(selections.Selected):
+    """A choice, or an abstention."""
+
+    diagnostics_count: Annotated[int, "How many remarks there are on the files of the catalog."]
+    diagnostics: Annotated[
+        tuple[Diagnostic, ...] | None, "What did not load, or loaded with a remark."
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skill(skills.Skill):
+    """One skill with its content."""
+
+    tokens: Annotated[int, "Estimated tokens of its instructions and references."]
+    omitted: Annotated[bool, "True where the token budget left out its texts."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult(skills.SearchResult):
+    """What a search found, best first."""
+
+    skills: Annotated[tuple[Skill, ...], "The skills."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheStats:
+    """What is kept of remote answers."""
+
+    entries: Annotated[int, "Answers."]
+    bytes: Annotated[int, "Of their files."]
+    oldest: Annotated[float | None, "Seconds since 1970 of the one confirmed longest ago."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogState:
+    """The skills of this service."""
+
+    skills: Annotated[int, "How many: without copies and convention documents."]
+    diagnostics: Annotated[int, "Remarks on their files."]
+    generation: Annotated[int, "Grows by one with each change since the start."]
+    digest: Annotated[str | None, "Names the content; equal on every node with the same files."]
+    reloads: Annotated[int, "How often the files had changed."]
+    failure: Annotated[str | None, "The kind of what kept the files from being read last."]
+    counts: Annotated[SkillCounts, "What the skills are, and what is not counted among them."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreState:
+    """How the node stands to the store that it follows."""
+
+    generation: Annotated[int, "The generation that answers."]
+    head: Annotated[int, "The last one that the store is known to have."]
+    behind: Annotated[int, "How many it is behind that."]
+    age_s: Annotated[float | None, "Seconds since the store last said that nothing is newer."]
+    failure: Annotated[str | None, "What went wrong when the store was last asked."]
+    taken: Annotated[int, "Skills taken over so far by a large change; 0 when there is none."]
+    ready: Annotated[bool, "What /readyz says."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Building:
+    """How far the index of a large library is that is made for the first time."""
+
+    done: Annotated[int, "Files that the index knows."]
+    total: Annotated[int | None, "Files in all."]
+    seconds_left: Annotated[float | None, "About how long it will take."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceState:
+    """One source."""
+
+    name: Annotated[str, "Its name."]
+    state: Annotated[str, "ok, failed, or unasked so far."]
+    age_s: Annotated[float | None, "Seconds since it last answered or failed."]
+    code: Annotated[str | None, "The kind of failure."]
+    message: Annotated[str, "What went wrong."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests:
+    """What is going on."""
+
+    working: Annotated[int, "Requests that are worked on."]
+    waiting: Annotated[int, "Requests that wait."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorState:
+    """The vectors that the default scorer needs. Until all are there, `hybrid` ranks."""
+
+    scorer: Annotated[str, "The default scorer."]
+    done: Annotated[int, "Texts of skills that have a vector."]
+    total: Annotated[int, "Different texts of skills; 0 before they are counted."]
+    failure: Annotated[
+        str | None,
+        "Why the embedder is not used: `embedder_failed`, `embedder_slow` or the kind of another"
+        " error.",
+    ]
+    retry_in_s: Annotated[
+        float | None,
+        "Seconds until it is tried again, 0 when that is due; left out without a failure.",
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """The true state of the service."""
+
+    status: Annotated[
+        str,
+        "healthy; degraded (it answers, and something failed); or, with 503, starting,"
+        " unavailable, stopping.",
+    ]
+    version: Annotated[str, "Of the software."]
+    cache_stats: Annotated[CacheStats, "What is kept of remote answers."]
+    catalog: Annotated[CatalogState, "The skills of this service."]
+    store: Annotated[
+        StoreState | None, "How the node stands to the store that it follows; null for files."
+    ]
+    building: Annotated[
+        Building | None,
+        "How far the index of a large library is that is made for the first time.",
+    ]
+    sources: Annotated[tuple[SourceState, ...], "What the sources last did."]
+    sources_failure: Annotated[str | None, "What keeps the sources from being there at all."]
+    requests: Annotated[Requests, "What is going on."]
+    vectors: Annotated[
+        VectorState | None,
+        "How far the vectors of the default scorer are; left out where it has no embedder.",
+    ] = None
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One route."""
+
+    method: Annotated[str, "GET or POST."]
+    path: Annotated[str, "Its path."]
+    description: Annotated[str, "What it answers."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """Names and links."""
+
+    name: Annotated[str, "skillyard."]
+    version: Annotated[str, "Of the software."]
+    description: Annotated[str, "What it is for."]
+    links: Annotated[Mapping[str, str], "Where to go on."] = field(hash=False)
+    routes: Annotated[tuple[Route, ...], "Every route."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedSkill:
+    """One skill of a well-known index (discovery draft 0.2.0)."""
+
+    name: Annotated[str, "Its name."]
+    type: Annotated[str, "skill-md, or archive where it has more files."]
+    description: Annotated[str, "What it is for."]
+    url: Annotated[str, "Its SKILL.md or zip archive, relative to this index."]
+    digest: Annotated[str, "sha256: and 64 digits, of the bytes as they are served."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that is wrong with one field."""
+
+    loc: Annotated[tuple[str | int, ...], "query, body or path; then the field."]
+    msg: Annotated[str, "What is wrong."]
+    type: Annotated[str, "The kind of fault."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorDetails:
+    """What went wrong, for programs."""
+
+    code: Annotated[str, "Identifier of the error."]
+    message: Annotated[str, "What is wrong."]
+    field: Annotated[str | None, "The field that is wrong."]
+    hint: Annotated[str, "What to do."]
+    near: Annotated[tuple[str, ...] | None, "Names or ids that may have been meant."] = None
+    sources: Annotated[
+        tuple[Mapping[str, Any], ...] | None, "The sources that failed, each with its reason."
+    ] = None
+    progress: Annotated[Building | None, "How far the index is that is being made."] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Error:
+    """Every answer that is not what was asked for."""
+
+    detail: Annotated[
+        str | tuple[Fault, ...], "The message; with 422 a list, one entry for each fault."
+    ]
+    error: Annotated[ErrorDetails, "What went wrong, for programs."]

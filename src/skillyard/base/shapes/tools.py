@@ -1,0 +1,193 @@
+"""The structured results of the MCP tools, as far as clients can rely on them.
+
+A result may hold more than its shape names; what it names is always there, but for members with a
+default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from skillyard.base.shapes import feedback, reasons, recommendations, selections
+from skillyard.base.shapes.counts import SkillCounts
+from skillyard.base.shapes.service import SourceState
+from skillyard.base.shapes.skills import SourceStatus
+
+__all__ = ["RESULTS"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection(selections.Selected):
+    """A choice, or an abstention, with the instructions of the best skill."""
+
+    block: Annotated[str | None, "Its instructions in their frame."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation(recommendations.Recommendation):
+    """One recommendation."""
+
+    level: Annotated[Literal["high", "medium", "low"], "The band of the confidence."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendations:
+    """The documented answer of skill_evaluate."""
+
+    results: Annotated[tuple[Recommendation, ...], "Best first."]
+    message: Annotated[str, "The same as Markdown."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundSkill:
+    """One skill of a search, beside the other members of a search document's skill."""
+
+    id: Annotated[str, "Its short identifier at its source."]
+    title: Annotated[str, "Its title, else its name."]
+    source: Annotated[str, "owner/repo, a domain, or local."]
+    origin: Annotated[str, "Where it comes from, in words."]
+    relevance_score: Annotated[float, "The ranker's score."]
+    content: Annotated[str | None, "Its instructions in their frame."]
+    tokens: Annotated[int | None, "Estimated tokens of its texts."] = None
+    omitted: Annotated[bool, "True where the token budget left out its texts."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAnswer:
+    """What a search found, best first."""
+
+    query: Annotated[str, "The query."]
+    count: Annotated[int, "How many skills follow."]
+    abstained: Annotated[bool, "True when no skill surely fits."]
+    skills: Annotated[tuple[FoundSkill, ...], "The skills."]
+    sources: Annotated[
+        tuple[SourceStatus, ...], "Every source that was asked; local is the library."
+    ]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneSkill:
+    """One skill with its content."""
+
+    skill: Annotated[FoundSkill, "The skill."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryState:
+    """The skills of this library."""
+
+    skills: Annotated[int, "How many: without copies and convention documents."]
+    generation: Annotated[int, "Grows by one with each change since the start."]
+    digest: Annotated[str, "Names the content."]
+    reloads: Annotated[int, "How often the files had changed."]
+    counts: Annotated[SkillCounts, "What the skills are."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheState:
+    """What is kept of remote answers, and how the sources are."""
+
+    entries: Annotated[int, "Answers."]
+    bytes: Annotated[int, "Of their files."]
+    oldest_age_s: Annotated[float | None, "Seconds since the oldest was confirmed."]
+    remote_requests: Annotated[int, "Requests to remotes since the start."]
+    sources: Annotated[tuple[SourceState, ...], "What the sources last did."]
+    catalog: Annotated[LibraryState, "The skills of this library."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One skill of the library."""
+
+    name: Annotated[str, "Its name."]
+    id: Annotated[str, "Its document id."]
+    slug: Annotated[str, "Its short identifier."]
+    description: Annotated[str, "What it is for."]
+    tags: Annotated[tuple[str, ...], "Its tags."]
+    origin: Annotated[str, "Where it comes from, in words."]
+    tokens: Annotated[int, "Estimated tokens of its instructions."]
+    hidden: Annotated[bool, "True where only the user calls it, by name."]
+    places: Annotated[tuple[str, ...], "Its path, and those of its copies."]
+    digest: Annotated[str, "sha256: and 64 digits, of its file."]
+    uri: Annotated[str | None, "The resource with its file."]
+    notice: Annotated[str, "What there is to know before it is used."] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One file that did not load."""
+
+    path: Annotated[str, "The file."]
+    message: Annotated[str, "What is wrong."]
+    served: Annotated[bool, "True where the version before it is served."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The library's skills, a page at a time."""
+
+    skills: Annotated[tuple[Card, ...], "In order of their names."]
+    total: Annotated[int, "How many there are on all pages."]
+    counts: Annotated[SkillCounts, "What the skills of the library are."]
+    next_cursor: Annotated[str | None, "The place of the next page."]
+    problems: Annotated[tuple[Problem, ...], "Files that did not load."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """One file of a skill."""
+
+    path: Annotated[str, "Below the skill's folder."]
+    size: Annotated[int, "Its bytes."]
+    kind: Annotated[str, "What it is for."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """One skill's instructions in their frame."""
+
+    name: Annotated[str, "Its name."]
+    id: Annotated[str, "Its document id."]
+    origin: Annotated[str, "Where it comes from, in words."]
+    digest: Annotated[str | None, "sha256: and 64 digits, of its file."]
+    uri: Annotated[str | None, "The resource with its file."]
+    content: Annotated[str, "The instructions in their frame."]
+    files: Annotated[tuple[File, ...], "What lies beside it."]
+    tokens: Annotated[int, "Estimated tokens of the content."]
+    truncated: Annotated[bool, "True where a budget cut it."]
+    notice: Annotated[str, "What there is to know before it is used."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedFile:
+    """One text file of a skill in its frame."""
+
+    name: Annotated[str, "The skill's name."]
+    path: Annotated[str, "The file, below the skill's folder."]
+    origin: Annotated[str, "Where it comes from, in words."]
+    digest: Annotated[str, "sha256: and 64 digits, of the file."]
+    size: Annotated[int, "Its bytes."]
+    content: Annotated[str, "Its text in its frame."]
+    tokens: Annotated[int, "Estimated tokens of the content."]
+    truncated: Annotated[bool, "True where a budget cut it."]
+
+
+RESULTS: Mapping[str, type] = {
+    "select_skill": Selection,
+    "skill_evaluate": Recommendations,
+    "search_skills": SearchAnswer,
+    "get_skill": OneSkill,
+    "add_skill": OneSkill,
+    "get_cache_stats": CacheState,
+    "list_skills": Listing,
+    "load_skill": Loaded,
+    "read_skill_file": LoadedFile,
+    "why_skill": reasons.Why,
+    "skill_feedback": feedback.FeedbackReceipt,
+}
+"""What each tool gives."""

@@ -1,0 +1,1 @@
+"""Files to findings: validation, fixes, and the scan for malicious techniques."""

@@ -1,0 +1,186 @@
+"""The scan of skills for malicious techniques, with what the lock file accepts taken out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillyard.base.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
+from skillyard.base.io.workers import Workers
+from skillyard.base.shapes import scans as shapes
+from skillyard.base.shapes.encoder import from_attributes
+from skillyard.check.operations.scan_units import ScanUnit, library_units, scan_units
+from skillyard.check.scanning import RULES, SEVERITIES, scan_files
+from skillyard.check.scanning.accepted import Accepted, without_accepted
+from skillyard.check.validation.codes import RuleText
+from skillyard.engine.catalog import Catalog
+
+if TYPE_CHECKING:
+    from skillyard.engine.catalog.roots import LibrarySpec
+
+__all__ = ["Scanned", "scan_skills"]
+
+_LEVELS = {"high": "error", "medium": "warning", "low": "info"}
+"""Severity of a finding -> that of reports, which continuous integration shows."""
+
+
+class Scanned(NamedTuple):
+    """The findings on some skills, sorted by path, line and rule."""
+
+    paths: tuple[str, ...]
+    scopes: tuple[str, ...]
+    skills: int
+    files: int
+    findings: tuple[shapes.ScanFinding, ...]
+    accepted: tuple[tuple[shapes.ScanFinding, Accepted], ...]
+    """Findings that the lock file accepts, and its entry."""
+    lock: str = ""
+    """Path of the lock file that accepts any."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each severity."""
+        severities = [each.severity for each in self.findings]
+        return {severity: severities.count(severity) for severity in SEVERITIES}
+
+    def fails(self, *, strict: bool = False) -> bool:
+        """True where a finding is high, or with ``strict`` medium."""
+        failing = ("high", "medium") if strict else ("high",)
+        return any(each.severity in failing for each in self.findings)
+
+    def document(self) -> shapes.Scanned:
+        """Return ``skillyard.scan/1``."""
+        return from_attributes(
+            shapes.Scanned,
+            self,
+            accepted=tuple(
+                shapes.AcceptedFinding(finding=finding, reason=entry.reason)
+                for finding, entry in self.accepted
+            ),
+            lock=self.lock or None,
+            profile="",
+        )
+
+    def render(self, format: str) -> str:
+        """Return the findings as ``sarif``, with the accepted ones as suppressed, or ``github``."""
+        from skillyard.check.validation import report
+
+        diagnostics = [_diagnostic(each) for each in self.findings]
+        if format == "github":
+            return report.as_github(diagnostics)
+        rules = {rule.id: RuleText(rule.title, "scan", rule.fix, {}) for rule in RULES}
+        accepted = [(_diagnostic(each), entry.reason) for each, entry in self.accepted]
+        return report.as_sarif(diagnostics, rules, accepted)
+
+
+def _diagnostic(finding: shapes.ScanFinding) -> Diagnostic:
+    return Diagnostic(
+        finding.rule,
+        _LEVELS[finding.severity],
+        finding.path,
+        finding.message,
+        finding.fix,
+        finding.line,
+        None,
+        finding.quote,
+    )
+
+
+def scan_skills(
+    targets: Sequence[str],
+    *,
+    load: Callable[[], Catalog],
+    library: LibrarySpec | None = None,
+    jobs: int = 1,
+    accepted: Sequence[Accepted] = (),
+    lock: str = "",
+    is_own: Callable[[str], bool] = bool,
+    reasons: Mapping[str, str] | None = None,
+) -> Scanned:
+    """Scan skill folders, skill files, folders with many skills, skills by name, and a library.
+
+    ``load`` returns the catalog in which a name is looked up; it is called for the first name.
+    What is ``accepted``, by the lock file ``lock`` or now by ``reasons``, is taken out for paths
+    that are ``is_own``. A folder without a skill is scanned as one. Thousands of skills are scanned
+    by ``jobs`` processes. Raises InvalidSkillsRoot for what is neither a path nor a name,
+    SkillNotFound, and WorkerLost.
+    """
+    catalog: Catalog | None = None
+    units: dict[str, ScanUnit] = {}
+    findings: list[shapes.ScanFinding] = []
+
+    def add(more: Sequence[ScanUnit], remarks: Sequence[shapes.ScanFinding]) -> None:
+        for unit in more:
+            units.setdefault(os.path.realpath(unit.path), unit)
+        findings.extend(remarks)
+
+    for target in targets:
+        path = target
+        if not os.path.lexists(target):
+            if os.sep in target or "/" in target or not target:
+                raise InvalidSkillsRoot(
+                    "the path does not exist", path=target, hint="name a skill or its folder"
+                )
+            catalog = load() if catalog is None else catalog
+            skill = catalog.get(target)
+            if not skill.path or skill.stored:
+                raise InvalidInput(f"{target!r} has no files here: scan the folder it came from")
+            path = skill.path
+        add(*scan_units(path))
+    if library is not None:
+        add(*library_units(library))
+    skills = files = 0
+    for with_files, count, hits in _scan_units(units, jobs):
+        skills += with_files
+        files += count
+        findings += hits
+    own = [each for each in findings if is_own(each.path)]
+    left, taken = without_accepted(own, accepted, reasons)
+    left += (each for each in findings if not is_own(each.path))
+    return Scanned(
+        (*targets, *(() if library is None else library.roots)),
+        () if library is None else library.scopes,
+        skills,
+        files,
+        tuple(sorted(set(left), key=_order)),
+        tuple(sorted(set(taken), key=lambda pair: _order(pair[0]))),
+        lock if accepted else "",
+    )
+
+
+_CHUNK = 500
+"""Skills that one process scans at a time; starting it takes as long as scanning half of them."""
+
+
+def _scan_units(
+    units: Mapping[str, ScanUnit], jobs: int
+) -> Iterator[tuple[int, int, list[shapes.ScanFinding]]]:
+    """Yield the numbers of skills and files and the findings of some skills at a time."""
+    folders = frozenset(real for real, unit in units.items() if unit.is_folder)
+    listed = list(units.values())
+    chunks = [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]
+    with Workers(jobs if len(chunks) > 2 else 1) as workers:
+        if workers.jobs == 1:
+            yield from (_scan_chunk(chunk, folders) for chunk in chunks)
+            return
+        results = [workers.submit(_scan_chunk, chunk, folders) for chunk in chunks]
+        yield from (result() for result in results)
+
+
+def _scan_chunk(
+    units: Sequence[ScanUnit], folders: frozenset[str]
+) -> tuple[int, int, list[shapes.ScanFinding]]:
+    """Scan some skills. ``folders`` are the real paths of all: each is scanned once."""
+    skills, files, findings = 0, 0, []
+    for unit in units:
+        listed = list(unit.read(folders))
+        skills += bool(listed)
+        files += len(listed)
+        findings += [replace(each, path=unit.shown(each.path)) for each in scan_files(listed)]
+    return skills, files, findings
+
+
+def _order(finding: shapes.ScanFinding) -> tuple[str, int, str, str]:
+    return finding.path, finding.line, finding.rule, finding.message

@@ -1,0 +1,89 @@
+"""How severe it is that code is downloaded and run: the address decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from skillyard.check.scanning.document import Document
+from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Pattern, find_patterns
+
+__all__ = ["download_and_run"]
+
+_INSTALLER_TEXT = """
+    astral.sh rustup.rs get.docker.com deb.nodesource.com rpm.nodesource.com bun.sh deno.land
+    deno.com ollama.com ollama.ai install.python-poetry.org sh.brew.sh get.helm.sh get.k3s.io
+    get.pnpm.io raw.githubusercontent.com github.com get.sdkman.io foundry.paradigm.xyz mise.run
+    pyenv.run fly.io cli.github.com claude.ai opencode.ai tailscale.com pixi.sh get.volta.sh
+    fnm.vercel.app nixos.org determinate.systems starship.rs chocolatey.org get.scoop.sh
+    win.rustup.rs supabase.com turso.tech vercel.com netlify.com heroku.com cursor.com
+    datadoghq.com grafana.com hashicorp.com aws.amazon.com google.com solana.com gitlab.com
+    bitbucket.org dl.k8s.io k8s.io sigstore.dev syft.sh anchore.io chainguard.dev semgrep.dev
+    convex.dev railway.app railway.com render.com sentry.io expo.dev getcomposer.org
+    microsoft.com visualstudio.com aka.ms dot.net apple.com cloudflare.com modal.com
+    wasmtime.dev wasmer.io goose-lang.org anthropic.com openai.com docker.com linkerd.io
+    istio.io tekton.dev argoproj.io cilium.io rclone.org litestream.io zed.dev atuin.sh
+    helix-editor.com bun.com elastic.co aspire.dev fluxcd.io anaconda.com sysinternals.com
+    acme.sh gradle.org nvidia.com lambdalabs.com neon.tech flashlight.dev code-server.dev
+    nih.gov nextflow.io example.com example.org example.net
+"""
+_INSTALLERS = _INSTALLER_TEXT.split()
+"""Hosts whose own documentation installs by such a command. It is still code that nobody read. The
+last three are reserved for examples."""
+_URL = re.compile(
+    r"(?:https?|ftp)://([^\s\"'`)<>|;]{1,400})|(?<![\w./@:$-])((?:[\w-]{1,60}\.){1,5}[a-z]{2,20}/[^\s\"'`)<>|;]{0,400})",
+    re.IGNORECASE,
+)
+"""With its scheme, or as curl takes it without one."""
+_VARIABLE = re.compile(r"\$[\w{]")
+_ANYBODYS = (
+    "github.com",
+    "githubusercontent.com",
+    "github.io",
+    "gitlab.com",
+    "gitlab.io",
+    "bitbucket.org",
+    "google.com",
+    "googleapis.com",
+    "huggingface.co",
+    "hf.co",
+    "cloudsmith.io",
+)
+"""Hosts on which everybody can publish: what is there says nothing about who wrote it."""
+_LOCAL = re.compile(
+    r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|[\w.-]{0,60}\.local)(?:\Z|:)", re.IGNORECASE
+)
+
+
+def download_and_run(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+    """Yield downloads that are run. The address decides how severe one is."""
+    for hit in find_patterns(document, patterns):
+        urls = [*_URL.finditer(document.text, hit.start, hit.end)]
+        if not urls:  # an address may stand behind the match
+            end = document.end_of(document.line(hit.end))
+            urls = [*_URL.finditer(document.text, hit.start, min(end, hit.end + 80))]
+        if not urls and _VARIABLE.search(
+            document.text, hit.start, hit.end
+        ):  # it may be in a variable above
+            urls = [*_URL.finditer(document.text, max(0, hit.start - 200), hit.start)][-1:]
+        severities = [_severity_of(url[1] or url[2]) for url in urls] or [MEDIUM]
+        yield hit._replace(severity=hit.severity or min(severities, key=SEVERITIES.index))
+
+
+def _severity_of(address: str) -> str:
+    """Return how severe the run of what is at an address is. ``address`` has no scheme.
+
+    Low for known installers and this machine; medium for a host in a variable and for hosts on
+    which everybody can publish; else high.
+    """
+    host = re.split(r"[/?#\\]", address.lower())[0].rpartition("@")[2]
+    if "$" in host or "{" in host:
+        return MEDIUM
+    if _LOCAL.match(host) or not re.match(r"[\w\[]", host):
+        return LOW
+    host = host.partition(":")[0]
+    if any(host == each or host.endswith(f".{each}") for each in _ANYBODYS):
+        return MEDIUM
+    if any(host == each or host.endswith(f".{each}") for each in _INSTALLERS):
+        return LOW
+    return HIGH

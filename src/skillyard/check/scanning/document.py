@@ -1,0 +1,259 @@
+"""One file as the rules see it: its text without tricks, its words, its fences, its kind."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from functools import cached_property
+from typing import NamedTuple
+
+from skillyard.base.errors import SkillError
+from skillyard.base.invisible import hidden_runs
+from skillyard.base.lookalikes import latin_shape
+from skillyard.check.scanning.words import Places, group, places_in
+from skillyard.engine.formats.frontmatter import split, unify_lines
+
+__all__ = [
+    "DATA",
+    "EVERY",
+    "KIND_BITS",
+    "PROSE",
+    "SCRIPT",
+    "SPACED",
+    "Document",
+    "Fence",
+    "kind_of",
+]
+
+PROSE, SCRIPT, DATA = "prose", "script", "data"
+EVERY = frozenset([PROSE, SCRIPT, DATA])
+_PROSE = frozenset(["md", "mdx", "markdown", "txt", "rst", "adoc", "org"])
+_DATA = frozenset(
+    [
+        "json",
+        "jsonc",
+        "jsonl",
+        "yaml",
+        "yml",
+        "toml",
+        "ini",
+        "cfg",
+        "conf",
+        "csv",
+        "tsv",
+        "xml",
+        "svg",
+        "html",
+        "htm",
+        "plist",
+        "lock",
+    ]
+)
+KIND_BITS = {PROSE: 1, SCRIPT: 2, DATA: 4}
+_ASCII = bytes(range(128))
+_HIDDEN = re.compile(
+    rb"[\xe2\xef\xf0\xf3](?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf]|\xbb\xbf|\x9d[\x90-\x9f]"
+    rb"|\xa0[\x80-\x87]|\xbc[\xa1-\xba]|\xbd[\x81-\x9a])"
+)
+"""UTF-8 of hidden characters and of Latin letters in other forms."""
+_FOLD = str.maketrans(
+    {
+        **dict.fromkeys("\x85\xa0\u1680\u202f\u205f\u3000", " "),
+        **{chr(code): " " for code in range(0x2000, 0x200B)},
+        **dict.fromkeys("\u2018\u2019", "'"),
+        **dict.fromkeys("\u201c\u201d", '"'),
+    }
+)
+"""Blanks and quotes beside ASCII ones, each for one character: words end at them."""
+_FOLDED = re.compile(
+    rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\x8a\x98\x99\x9c\x9d\xaf]|\x81\x9f)|\xe3\x80\x80"
+)
+_FOREIGN = re.compile(rb"[\xcd-\xd4]")
+_MIX = re.compile(rb"[\xcd-\xd4][\x80-\xbf][A-Za-z]|[A-Za-z][\xcd-\xd4]")
+"""UTF-8 of a Greek or Cyrillic letter beside a Latin one."""
+_OTHER_FORM = re.compile("[\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff]")
+_OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0400-\u052f]")
+_MIXED = re.compile("[a-zA-Z\u0370-\u03ff\u0400-\u052f]{2,200}")
+SPACED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_][ \t]{1,4}){7,400}[^\W\d_](?![^\W\d_])")
+_FENCE = re.compile(r"^[ \t]{0,12}(`{3,20}|~{3,20})[ \t]{0,8}([^\s`]{0,40})", re.MULTILINE)
+_LATIN = [
+    ("İ".encode(), b"I"),
+    ("ı".encode(), b"i"),
+    ("ſ".encode(), b"s"),
+    ("\u212a".encode(), b"K"),
+]
+"""Letters that are Latin ones to a search without case. The first becomes longer in lower case."""
+_LETTERS = [group(letter) for letter in "ignore"]
+"""Words of a document that may hide a word by blanks between its letters."""
+
+
+class Fence(NamedTuple):
+    """A code block in prose."""
+
+    start: int
+    end: int
+    language: str
+
+
+class Document:
+    """One text file of a skill. Expensive values are computed on first access."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
+        """Relative to the skill's folder, with ``/``."""
+        self.data = data
+        self.kind = kind_of(path, data)
+        if path.lower().endswith(".ipynb"):  # its code is in strings, as escape sequences
+            data = data.replace(b"\\n", b"  ").replace(b'\\"', b' "')
+        self._plain = data
+        self.foreign = b"" if data.isascii() else data.translate(None, _ASCII)
+        """The bytes of the text that are not ASCII."""
+        self.disguised = bool(self.foreign) and _is_disguised(data, self.foreign)
+        """True when the file may contain hidden characters or letters in the shape of others."""
+        if self.disguised:
+            self._rewrite(_plain(data.decode("utf-8", "replace")))
+            self.foreign = self._plain.translate(None, _ASCII)
+        for letter, plain in _LATIN:
+            if letter in self.foreign:
+                self._plain = self._plain.replace(letter, plain)
+        if self.places.may_be_spaced and all(map(self.has, _LETTERS)):
+            self._rewrite(SPACED.sub(lambda match: _joined(match[0]), self.text))
+
+    def _rewrite(self, text: str) -> None:
+        for cached in ("text", "lowered", "places"):
+            self.__dict__.pop(cached, None)
+        self._plain = text.encode("utf-8", "replace")
+
+    @cached_property
+    def text(self) -> str:
+        """The text without hidden characters and with Latin letters for their look-alikes.
+
+        Lines are those of the file, columns may differ.
+        """
+        return _text(self._plain)
+
+    @cached_property
+    def lowered(self) -> str:
+        """The text in lower case with ASCII blanks and quotes, with the same offsets."""
+        lowered = self._lowered
+        return lowered if _FOLDED.search(self.foreign) is None else lowered.translate(_FOLD)
+
+    @property
+    def _lowered(self) -> str:
+        foreign = self._foreign_text
+        if foreign == foreign.lower():  # then bytes have the same letters, and are faster
+            return _text(self._plain.lower())
+        return self.text.lower()
+
+    @cached_property
+    def _foreign_text(self) -> str:
+        return self.foreign.decode("utf-8", "replace")
+
+    @cached_property
+    def places(self) -> Places:
+        """Where the words of patterns stand in :attr:`lowered`."""
+        return places_in(self.lowered, KIND_BITS[self.kind], self._foreign_text)
+
+    def has(self, group: int) -> bool:
+        """True when a word of the group occurs."""
+        return bool(self.places.present[group])
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def line(self, offset: int) -> int:
+        """Return the 1-based line of an offset."""
+        return bisect_right(self._starts, offset)
+
+    def start_of(self, line: int) -> int:
+        """Return the offset at which a 1-based line begins; that of the last one beyond it."""
+        return self._starts[min(line, len(self._starts)) - 1]
+
+    def end_of(self, line: int) -> int:
+        """Return the offset behind a 1-based line."""
+        return self._starts[line] if line < len(self._starts) else len(self.text)
+
+    def lines(self, first: int, last: int) -> str:
+        """Return the text of some 1-based lines; those outside of the document are left out."""
+        return self.text[self.start_of(max(first, 1)) : self.end_of(last)]
+
+    @cached_property
+    def fences(self) -> list[Fence]:
+        """The code blocks of prose, in order. A block that is never closed ends with the file."""
+        if self.kind != PROSE:
+            return []
+        fences: list[Fence] = []
+        opened: re.Match[str] | None = None
+        for match in _FENCE.finditer(self.text):
+            if opened is None:
+                opened = match
+            elif match[1].startswith(opened[1]) and not match[2]:
+                fences.append(Fence(opened.end(), match.start(), opened[2].lower()))
+                opened = None
+        if opened is not None:
+            fences.append(Fence(opened.end(), len(self.text), opened[2].lower()))
+        return fences
+
+    def fence_at(self, offset: int) -> Fence | None:
+        """Return the code block around an offset."""
+        at = bisect_right(self.fences, offset, key=lambda fence: fence.start) - 1
+        return self.fences[at] if at >= 0 and offset < self.fences[at].end else None
+
+    @cached_property
+    def parts(self) -> tuple[str, str]:
+        """The frontmatter without its fences, and the body. Of a broken file all is body."""
+        try:
+            fenced = split(unify_lines(self.text), self.path)
+        except SkillError:
+            return "", self.text
+        return fenced.block, fenced.body
+
+
+def kind_of(path: str, data: bytes) -> str:
+    """Return ``PROSE``, ``SCRIPT`` or ``DATA`` for a file, by its name and first bytes."""
+    name = path.rpartition("/")[2].lower()
+    extension = name.rpartition(".")[2] if "." in name else ""
+    if extension in _PROSE or (not extension and name in ("readme", "license", "notice")):
+        return PROSE
+    if extension in _DATA and not data.startswith(b"#!"):
+        return DATA
+    return SCRIPT
+
+
+def _is_disguised(data: bytes, foreign: bytes) -> bool:
+    if _HIDDEN.search(foreign) is not None:
+        return True
+    return _FOREIGN.search(foreign) is not None and _MIX.search(data) is not None
+
+
+def _text(data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    return text.replace("\r\n", "\n") if "\r" in text else text
+
+
+def _joined(spaced: str) -> str:
+    """Return letters with one blank between them as words; wider gaps separate words."""
+    words = re.split(r"[ \t]{2,}", spaced)
+    return " ".join(re.sub("[ \t]", "", word) for word in words)
+
+
+def _plain(text: str) -> str:
+    """Return the text as it is read: nothing invisible, one form and one script for each letter."""
+    text = text.replace("\r\n", "\n")
+    pieces, position = [], 0
+    for start, end in hidden_runs(text):
+        pieces.append(text[position:start])
+        position = end
+    text = "".join([*pieces, text[position:]])
+    text = _OTHER_FORM.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+    if _OTHER_SCRIPT.search(text) is None:
+        return text
+    return _MIXED.sub(lambda match: _one_script(match[0]), text)
+
+
+def _one_script(word: str) -> str:
+    if word.isascii() or not re.search("[a-zA-Z]", word):
+        return word
+    return "".join(map(latin_shape, word))

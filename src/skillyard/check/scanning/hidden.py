@@ -1,0 +1,114 @@
+"""Text that people do not see: hidden characters, comments, invisible elements."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from skillyard.base.invisible import hidden_runs
+from skillyard.base.unicode_tables import BIDI_CONTROL
+from skillyard.check.scanning.document import SCRIPT, Document
+from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, Hit, Pattern
+from skillyard.check.scanning.words import group
+
+__all__ = ["addresses_agent", "comments", "hidden_characters"]
+
+_TAG = re.compile("[\U000e0001-\U000e007f\U000e0100-\U000e01ef]")
+_BIDI = re.compile(f"[{BIDI_CONTROL}]")
+_OVERRIDE = re.compile("[\u202d\u202e\u2066\u2067]")
+_ZERO_WIDTH = re.compile("[\u200b-\u200d\u2060-\u2064\ufeff\u180e\u3164\u115f\u1160]")
+_MESSAGE = 8
+"""Zero-width characters in one line that can hold a message. Typing errors leave one or two."""
+
+
+def hidden_characters(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+    """Yield one hit for each line with characters that are not seen."""
+    if not document.disguised:
+        return
+    text = document.data.decode("utf-8", "replace").replace("\r\n", "\n").removeprefix("\ufeff")
+    by_line: dict[int, list[str]] = defaultdict(list)
+    line, position = 1, 0
+    for start, end in hidden_runs(text):
+        line += text.count("\n", position, start)
+        position = start
+        by_line[line].append(text[start:end])
+    for number, runs in by_line.items():
+        severity, note = _grade("".join(runs), document.kind)
+        if severity:
+            start = document.start_of(number)
+            yield Hit(start, start, severity, note)
+
+
+def _grade(hidden: str, kind: str) -> tuple[str, str]:
+    tags, zero = len(_TAG.findall(hidden)), len(_ZERO_WIDTH.findall(hidden))
+    if tags > 2:
+        return HIGH, f"{tags} tag characters or variation selectors spell a text"
+    if zero >= _MESSAGE:
+        return HIGH, f"{zero} zero-width characters stand in one line"
+    if kind == SCRIPT and _OVERRIDE.search(hidden):
+        return HIGH, "bidirectional controls reorder code"
+    if _OVERRIDE.search(hidden):
+        return MEDIUM, "bidirectional controls reorder text"
+    return (LOW, "zero-width or direction marks") if zero or _BIDI.search(hidden) else ("", "")
+
+
+_NOTE = re.compile(
+    r"\[(?://|comment|_)\]:\s{1,4}(?:\#|<>)\s{0,4}[(\"']([^\n]{0,1000})[)\"']", re.IGNORECASE
+)
+"""A link definition that no link uses, at the start of a line."""
+_UNSEEN = re.compile(
+    r"<[^>\n]{0,200}(?:display\s{0,2}:\s{0,2}none|font-size\s{0,2}:\s{0,2}[01](?![\w.])|font-size\s{0,2}:\s{0,2}[01]p[xt]|color\s{0,2}:\s{0,2}(?:\#fff(?:fff)?|white)\b|visibility\s{0,2}:\s{0,2}hidden|\shidden(?=[\s>=])|opacity\s{0,2}:\s{0,2}0[;\"'\s])[^>\n]{0,200}>([^<]{1,1000})",
+    re.IGNORECASE,
+)
+_COMMENT_CHARS = 4_000
+"""Of a comment that are looked at, without the blanks around it."""
+_STYLES = group("display font opacity visibility hidden color")
+_AGENTS = (
+    r"(?:(?:AI|coding)\s{1,2}(?:agents?|assistants?)|assistants?|agents?|LLMs?"
+    r"|language\s{1,2}models?|(?:the|any)\s{1,2}model\s{1,2}(?:reading|that)|Claude|Copilot|Codex|GPT)\b"
+)
+_CALLS = r"(?:(?:the|all|any|every|dear|hey|note|attention|ai|only)[\s,:]{1,3}){0,3}"
+_AGENT = re.compile(
+    r"\A\s{0,9}(?:system|admin|developer)\s{0,2}:\s{0,3}(?!\w[\w.-]{0,60}/)\w|\bfrom\s{1,2}now\s{1,2}on\b"
+    rf"|(?:\A|[.!?:;\n]|\b(?:to|for))[\s*-]{{0,9}}{_CALLS}{_AGENTS}[^.]{{0,60}}"
+    r"(?:\b(?:must|should|shall|requires?|always|never|do\s{1,2}not|don't|n['’]informe)\b"
+    r"|[:,]\s{1,3}(?:[^.]{0,60}\b)?(?:repeat|include|add|upload|append|also|before|ignore|run"
+    r"|execute|read|send|fetch|call|exécute)\b)",
+    re.IGNORECASE,
+)
+"""An order to an agent: it is named where a sentence begins, or the order is said to be for it.
+
+What follows the mark of a role is no path of a file."""
+
+
+def comments(document: Document) -> Iterator[tuple[Hit, str]]:
+    """Yield the texts that a page does not show: comments, and elements with a hiding style."""
+    if document.kind == SCRIPT:
+        return
+    text = document.lowered  # only to see whether there is anything
+    if "<!--" in text:
+        yield from _html_comments(document.text)
+    if "]:" in text:
+        for match in _NOTE.finditer(document.text):
+            if match[1] and match.string[match.start() - 1 : match.start()] in ("", "\n"):
+                yield Hit(match.start(), match.end()), match[1]
+    if document.has(_STYLES) and "<" in text:
+        for match in _UNSEEN.finditer(document.text):
+            yield Hit(match.start(), match.end()), match[1]
+
+
+def _html_comments(text: str) -> Iterator[tuple[Hit, str]]:
+    end = 0
+    while (start := text.find("<!--", end)) >= 0:
+        end = text.find("-->", start + 4)
+        if end < 0:  # to the end of the document, as browsers read it
+            end = len(text)
+        comment = text[start + 4 : end].strip()[:_COMMENT_CHARS]
+        if comment:
+            yield Hit(start, min(end + 3, len(text))), comment
+
+
+def addresses_agent(text: str) -> bool:
+    """True for a text that tells an agent what to do."""
+    return _AGENT.search(text) is not None

@@ -1,0 +1,106 @@
+"""A skill's name, and the tools that it may use without a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from skillyard.base.errors import SkillError
+from skillyard.base.lookalikes import KnownNames
+from skillyard.base.text import name_fault
+from skillyard.check.scanning.document import PROSE, Document
+from skillyard.check.scanning.rule import Hit, Pattern
+from skillyard.check.scanning.words import group
+from skillyard.engine.formats.agentskills import split_tools
+from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
+
+__all__ = ["look_alike_name", "runs_on_load", "tools_too_wide"]
+
+_KNOWN_SKILLS = """
+    algorithmic-art brand-guidelines canvas-design claude-api code-review codex-review doc docx
+    doc-coauthoring frontend-design git-commit internal-comms mcp-builder pdf pptx
+    react-best-practices skill-creator skill-installer slack-gif-creator systematic-debugging
+    test-driven-development theme-factory using-superpowers vercel-react-best-practices
+    web-artifacts-builder web-design-guidelines webapp-testing writing-plans writing-skills xlsx
+"""
+"""Names of widely installed skills that others imitate: those of the vendors' own repositories, and
+the most installed ones of public registries (2026)."""
+_KNOWN = KnownNames(_KNOWN_SKILLS.split())
+_NAME = re.compile(r"^name:[ \t]{0,8}[\"']?([^\n\"'#]{1,256})", re.MULTILINE)
+_ALLOWED = group("allowed allowed_tools")
+_TOOLS = re.compile(r"^allowed[-_]tools:", re.MULTILINE)
+
+
+def _is_skill(document: Document) -> bool:
+    return document.path.lower() == "skill.md"
+
+
+def look_alike_name(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+    """Yield the name of a skill that looks like a known one."""
+    if not _is_skill(document):
+        return
+    match = _NAME.search(document.data[:4_000].decode("utf-8", "replace"))
+    if match is None:
+        return
+    name = match[1].strip()
+    note = _fault(name)
+    if note:
+        start = document.start_of(match.string.count("\n", 0, match.start()) + 1)
+        yield Hit(start, start, note=note)
+
+
+def _fault(name: str) -> str:
+    alike = _KNOWN.look_alikes(name)
+    if alike:
+        return f"it looks like {', '.join(alike)}"
+    fault = None if name.isascii() else name_fault(name)
+    return f"the name {fault}" if fault else ""
+
+
+_WIDE = frozenset(["*", "all", "bash", "bash(*)", "bash(*:*)", "shell", "execute", "powershell"])
+_COMMANDS = re.compile(
+    r"^[ \t]{0,12}(?:`{3,}|~{3,})[ \t]{0,4}(?:ba|z|c|k)?"
+    r"(?:sh|shell|console|terminal|powershell|pwsh|cmd|bat)\b|\bscripts?/"
+    r"|`[a-z][\w.-]{1,30}\s[^`\n]{1,200}`"
+    r"|\b(?:run|execute|terminal|command|bash|shell|CLI|npm|npx|pip|git)\b|[运执]行",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def tools_too_wide(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+    """Yield the field of allowed tools that permits every command while the body needs none."""
+    if not _is_skill(document) or not document.has(_ALLOWED):
+        return
+    block, body = document.parts
+    place = _TOOLS.search(block)
+    if place is None or _COMMANDS.search(body) is not None:
+        return
+    wide = [tool for tool in _tools(block) if tool.lower() in _WIDE]
+    if wide:
+        start = document.text.find(block) + place.start()
+        yield Hit(start, start, note=f"it allows {', '.join(wide)}, and the body runs no command")
+
+
+def _tools(block: str) -> list[str]:
+    try:
+        fields = read_mapping(block, "SKILL.md")[0]
+    except SkillError:
+        return []
+    node: Node | None = fields.get("allowed-tools", fields.get("allowed_tools"))
+    if isinstance(node, Scalar):
+        return split_tools(node.text)
+    items = node if isinstance(node, list) else []
+    return [item.text.strip() for item in items if isinstance(item, Scalar)]
+
+
+_ON_LOAD = re.compile(r"(?:^|(?<=\s))!`([^`\n]{1,400})`")
+_NETWORK = re.compile(r"\b(?:curl|wget|nc|ssh|scp|base64|eval)\b", re.IGNORECASE)
+_NETWORK_WORDS = group("curl wget nc ssh scp base64 eval")
+
+
+def runs_on_load(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+    """Yield commands that some hosts run while they load a skill, if they use the network."""
+    if document.kind == PROSE and document.has(_NETWORK_WORDS) and "!`" in document.lowered:
+        for match in _ON_LOAD.finditer(document.text):
+            if _NETWORK.search(match[1]) is not None:
+                yield Hit(match.start(), match.end())

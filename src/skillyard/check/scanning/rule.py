@@ -1,0 +1,176 @@
+"""A rule of the scan: its texts, two examples, and the function that finds its hits in a document.
+
+Most rules are lists of patterns. A pattern names words, at least one of each group of which must be
+in the document before the regular expression runs. That keeps the scan of ordinary files fast.
+Every repetition in a pattern is bounded, so a search takes time linear in the text. A test checks
+this for all patterns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from skillyard.check.scanning.document import EVERY, KIND_BITS, Document
+from skillyard.check.scanning.words import need
+
+__all__ = [
+    "HIGH",
+    "LOW",
+    "MEDIUM",
+    "SEVERITIES",
+    "Example",
+    "Find",
+    "Hit",
+    "Pattern",
+    "Rule",
+    "find_patterns",
+    "pattern",
+]
+
+HIGH, MEDIUM, LOW = "high", "medium", "low"
+SEVERITIES = (HIGH, MEDIUM, LOW)
+"""The severest first. ``add`` refuses a skill with a finding of the first."""
+
+
+class Hit(NamedTuple):
+    """One place at which a rule applies."""
+
+    start: int
+    """Offset in the document's text."""
+    end: int
+    severity: str = ""
+    """Lower than the rule's, or empty."""
+    note: str = ""
+    """What is said beside the rule's title."""
+
+
+class Example(NamedTuple):
+    """One file of a skill that shows what a rule finds, or what it leaves alone."""
+
+    path: str
+    text: str
+    link: str = ""
+    """Where it leads, when it is a link."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule."""
+
+    id: str
+    severity: str
+    """The severity of most hits. A hit can be lower, never higher."""
+    title: str
+    why: str
+    """How the technique harms, for the reference page."""
+    fix: str
+    hit: Example
+    miss: Example
+    patterns: tuple[Pattern, ...]
+    find: Find
+    quotable: bool
+    """False for a rule whose hits mean the same in documentation about attacks."""
+    phrase: bool
+    """True for a rule whose hits are sentences to the agent. They mean nothing in a quotation."""
+
+    @cached_property
+    def _numbers(self) -> frozenset[int]:
+        return frozenset(each.number for each in self.patterns)
+
+    def hits(self, document: Document) -> Iterable[Hit]:
+        """Return the hits in a document, in any order."""
+        if self.patterns and self._numbers.isdisjoint(document.places.windows):
+            return ()
+        return self.find(document, self.patterns)
+
+
+Find = Callable[[Document, "tuple[Pattern, ...]"], "Iterable[Hit]"]
+
+
+class Pattern(NamedTuple):
+    """A regular expression, and where it is searched."""
+
+    regex: re.Pattern[str]
+    first: re.Pattern[str] | None
+    """What matches at the start of a text, of an expression that begins with a line end. A search
+    for a line end or a start takes several times as long."""
+    number: int
+    """Of its words in :mod:`~skillyard.check.scanning.words`."""
+    words: tuple[str, ...]
+    """Groups of words. A match lies around a word of the first one, and has a word of each other
+    one, unless that begins with ``~``: such a word stands anywhere in the document."""
+    severity: str
+    kinds: frozenset[str]
+    reach: int
+    """Characters before and after a word that are searched. No match is longer."""
+    files: tuple[str, ...]
+    """How the paths of the files that are searched end, in lower case. Empty: all."""
+
+    def matches(self, document: Document) -> Iterator[re.Match[str]]:
+        """Yield the matches where the words are."""
+        parts = document.places.windows.get(self.number)
+        if parts is None or not document.path.lower().endswith(self.files or ""):
+            return
+        text = document.lowered  # with capitals, a search takes several times as long
+        for start, end in zip(parts[::2], parts[1::2], strict=True):
+            if self.first is not None and start == 0:
+                first = self.first.match(text, 0, end)
+                if first is not None:
+                    yield first
+                    start = first.end()
+            yield from self.regex.finditer(text, start, end)
+
+
+_REACH = 100
+"""Characters that most patterns reach."""
+
+
+def pattern(
+    regex: str,
+    words: Sequence[str] = (),
+    *,
+    severity: str = "",
+    kinds: Iterable[str] = EVERY,
+    reach: int = _REACH,
+    files: tuple[str, ...] = (),
+) -> Pattern:
+    """Return a pattern. Each of ``words`` is a group of alternatives, separated by blanks.
+
+    The expression is only searched around words of the first group that have a word of each other
+    group near them. A group that a match need not contain begins with ``~``; a test finds those.
+    Where it is the first, all of the text is searched. ``reach`` is the longest match in
+    characters, with what it looks at around it; a test checks that it is.
+    """
+    regex = _in_lower_case(regex.strip())
+    rest = regex.removeprefix(_LINE)
+    first = None if rest == regex else re.compile(rest, re.VERBOSE | re.DOTALL)
+    compiled = re.compile(regex if first is None else rf"\n{rest}", re.VERBOSE | re.DOTALL)
+    kinds = frozenset(kinds)
+    bits = sum(KIND_BITS[kind] for kind in kinds)
+    return Pattern(
+        compiled, first, need(bits, reach, words), tuple(words), severity, kinds, reach, files
+    )
+
+
+_LINE = r"(?:^|\n)"
+"""How an expression for the start of a line begins."""
+_LETTER = re.compile(r"\\.|\(\?P|[^\W\d_]", re.DOTALL)
+
+
+def _in_lower_case(regex: str) -> str:
+    """Return a regular expression for text in lower case; escapes stay as they are."""
+    return _LETTER.sub(lambda match: match[0] if len(match[0]) > 1 else match[0].lower(), regex)
+
+
+def find_patterns(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+    """Yield the matches of patterns: the function of most rules."""
+    windows = document.places.windows
+    for each in patterns:
+        if each.number in windows:
+            for match in each.matches(document):
+                is_before = match[0].startswith("\n")  # of an expression for the start of a line
+                yield Hit(match.start() + is_before, match.end(), each.severity)

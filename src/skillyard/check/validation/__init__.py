@@ -1,0 +1,23 @@
+"""Validation of skills: rules with ids, three profiles, rules over a library, and reports.
+
+``validate`` returns the diagnostics of a skill or a library, ``library_rules`` those between the
+skills of a library. ``report`` prints them. ``RULES`` describes each code.
+"""
+
+from __future__ import annotations
+
+from skillyard.check.validation import report
+from skillyard.check.validation.checker import validate
+from skillyard.check.validation.codes import RULES, RuleText
+from skillyard.check.validation.library import library_rules
+from skillyard.check.validation.profiles import DEFAULT_PROFILE, PROFILES
+
+__all__ = [
+    "DEFAULT_PROFILE",
+    "PROFILES",
+    "RULES",
+    "RuleText",
+    "library_rules",
+    "report",
+    "validate",
+]

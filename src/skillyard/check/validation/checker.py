@@ -1,0 +1,281 @@
+"""``validate``: checks a path under a profile and returns the diagnostics.
+
+The errors of the lenient profile are those of the catalog that it reads. The other profiles also
+check the raw fields of files that do not load.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.base.text import hidden_in_body, plural
+from skillyard.check.validation.codes import CHECKS
+from skillyard.check.validation.columns import with_columns
+from skillyard.check.validation.config import CheckConfig
+from skillyard.check.validation.library import library_rules
+from skillyard.check.validation.profiles import (
+    DEFAULT_PROFILE,
+    ERROR,
+    OFF,
+    REFERENCE,
+    RENAMED,
+    profile_of,
+    reading_severity,
+    rule_severity,
+)
+from skillyard.check.validation.reference import reference_view
+from skillyard.check.validation.rule import Finding, Rule, diagnostic
+from skillyard.check.validation.target import Target, display_path, target_of
+from skillyard.check.validation.view import Kind, View, view_of, view_of_file
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.catalog.snapshot import build_catalog
+from skillyard.engine.discovery import Scan
+from skillyard.engine.formats.agentskills import parse_skill
+from skillyard.engine.formats.frontmatter import decode
+from skillyard.engine.resources import read_file
+
+__all__ = ["Findings", "check_target", "validate"]
+
+_MAX_PER_RULE = 20
+"""Limit for the findings of one rule in one file. The number of further findings is reported."""
+_SKILL_FILES = ("SKILL.md", "skill.md")
+_MISSING = "skill_md_missing"
+
+
+@check_arguments
+def validate(
+    path: str | os.PathLike[str],
+    profile: str = DEFAULT_PROFILE,
+    *,
+    library: bool = True,
+    tools: Iterable[str] | None = None,
+    config: CheckConfig | None = None,
+) -> list[Diagnostic]:
+    """Return the diagnostics of a skill or a library, sorted by path, line and code.
+
+    ``path`` is a skill's folder, a ``SKILL.md`` or other skill file, or a root with many skills.
+    ``profile`` is ``lenient`` (a skill that loads has no errors), ``spec`` or ``reference``.
+    ``library=False`` omits the rules over several skills. ``tools`` are the names of the existing
+    tools. ``config`` sets ignored codes and severities; no configuration file is searched for (use
+    :func:`~skillyard.check.validation.config.find_check_config`).
+
+    Raises InvalidSkillsRoot when the path does not exist, UnknownName for an unknown profile, and
+    InvalidInput for arguments of a wrong type. An invalid file is reported, never raised.
+    """
+    profile_of(profile)
+    used = config or CheckConfig()
+    return check_target(target_of(path), profile, lambda _: used, library, tools).diagnostics
+
+
+class Findings(NamedTuple):
+    """The diagnostics of a target, sorted, and the files that they are about."""
+
+    diagnostics: list[Diagnostic]
+    skills: frozenset[str]
+    """The paths of the skills that were checked."""
+    files: frozenset[str]
+    """Those, convention documents, and files that did not load."""
+
+
+def check_target(
+    where: Target,
+    profile: str,
+    config_of: Callable[[str], CheckConfig],
+    library: bool = True,
+    tools: Iterable[str] | None = None,
+) -> Findings:
+    """Check a target; ``config_of`` returns the configuration that holds for the path of a file."""
+    contents = _READERS[profile](where)
+    diagnostics = [_grade_reading(each, profile) for each in contents.reading]
+    reported = {(each.path, each.code) for each in diagnostics if each is not None}
+    skills = set()
+    failed = [each for each in contents.reading if each.severity == ERROR]
+    files = {each.path for each in failed if each.code != _MISSING}
+    for view in contents.views:
+        files.add(view.path)
+        if view.kind in Kind.SKILLS:
+            skills.add(view.path)
+        diagnostics.extend(
+            each
+            for each in _rule_findings(view, profile, config_of(view.path))
+            if (each.path, each.code) not in reported
+        )
+    if library and contents.catalog is not None:
+        diagnostics.extend(_library_findings(contents.catalog, where, profile, tools, config_of))
+    ordered = sorted(
+        with_columns(_apply_config(diagnostics, config_of)),
+        key=lambda d: (d.path, d.line or 0, d.code, d.column or 0, d.message),
+    )
+    return Findings(ordered, frozenset(skills), frozenset(files))
+
+
+def _apply_config(
+    diagnostics: Iterable[Diagnostic | None], config_of: Callable[[str], CheckConfig]
+) -> Iterator[Diagnostic]:
+    """Yield the diagnostics that are not ignored, with the configured severities."""
+    for each in diagnostics:
+        if each is not None and not (config := config_of(each.path)).ignores(each.code, each.path):
+            yield each._replace(severity=config.severity_of(each.code) or each.severity)
+
+
+class _Contents(NamedTuple):
+    """The files of a target, and the diagnostics of reading them."""
+
+    views: Iterable[View]
+    reading: list[Diagnostic]
+    catalog: Catalog | None = None
+
+
+def _read_lenient(where: Target) -> _Contents:
+    """Return the views of the skills that load, and the diagnostics of loading."""
+    if where.strict:
+        return _single(where)
+    scanned = where.spec.scan()
+    catalog = build_catalog(where.spec, scanned)
+    reading = [each for each in catalog.diagnostics if where.includes(each.path)]
+    skills = [skill for skill in catalog.skills if where.includes(skill.path)]
+    if not skills and not reading and where.below and os.path.isfile(where.argument):
+        return _single(where)
+    reading = _add_missing_skill(where, reading, scanned, bool(skills))
+    return _Contents((view_of(skill) for skill in skills), reading, catalog)
+
+
+def _read_all(where: Target) -> _Contents:
+    """Return the views of all files with readable fields, also of those that do not load."""
+    contents = _read_lenient(where)
+    views = list(contents.views)
+    loaded = {view.path for view in views}
+    failed = {each.path for each in contents.reading if each.severity == ERROR} - loaded
+    if failed and not where.strict:
+        candidates = where.spec.scan().candidates
+        views += filter(None, (view_of_file(each) for each in candidates if each.path in failed))
+    return contents._replace(views=views)
+
+
+def _read_reference(where: Target) -> _Contents:
+    """Return the views of all SKILL.md files, read like the reference validator."""
+    scanned = where.spec.scan()
+    reading = [each for each in scanned.diagnostics if where.includes(each.path)]
+    views = []
+    for each in scanned.candidates:
+        if each.parts[-1] not in _SKILL_FILES or not where.includes(each.path):
+            continue
+        try:
+            views.append(reference_view(each))
+        except SkillError as error:
+            reading.append(error.diagnostic())
+    return _Contents(views, _add_missing_skill(where, reading, scanned, bool(views)))
+
+
+_READERS: dict[str, Callable[[Target], _Contents]] = {
+    DEFAULT_PROFILE: _read_lenient,
+    "spec": _read_all,
+    REFERENCE: _read_reference,
+}
+
+
+def _single(where: Target) -> _Contents:
+    """Read one document that the walk does not find, strictly (adk-skill: "anything else")."""
+    path = where.below
+    try:
+        data = read_file(path, DEFAULT_LIMITS.skill_file_bytes).data
+        skill = parse_skill(path, decode(data, path))
+    except SkillError as error:
+        error.path = error.path or path
+        return _Contents((), [error.diagnostic()])
+    hidden = hidden_in_body(data)
+    reading = []
+    if hidden is not None:
+        line, label = hidden
+        message = f"the text holds {label}; it is written out visibly wherever it is shown"
+        hint = "remove it"
+        reading = [Diagnostic("hidden_character", "warning", path, message, hint, line)]
+    return _Contents((view_of(skill),), reading, Catalog.from_skills([skill]))
+
+
+def _add_missing_skill(
+    where: Target, reading: list[Diagnostic], scanned: Scan, exists: bool
+) -> list[Diagnostic]:
+    """Return the diagnostics with an error added that no skill is there, unless one exists.
+
+    In a library, each root without a file gets one, but the default root beside scopes.
+    """
+    if where.library is not None:
+        roots, scopes = where.library.roots, where.library.scopes
+        used = {each.root for each in scanned.candidates}
+        named = [root for number, root in enumerate(roots) if number not in used]
+        return [*reading, *(_missing_skill(root) for root in named if not scopes or root != ".")]
+    if exists or any(each.severity == ERROR for each in reading):
+        return reading
+    misnamed = [each for each in reading if each.code == _MISSING]
+    if misnamed:
+        return [each._replace(severity=ERROR) if each in misnamed else each for each in reading]
+    return [*reading, _missing_skill(where.argument)]
+
+
+def _missing_skill(path: str) -> Diagnostic:
+    return Diagnostic(
+        _MISSING,
+        ERROR,
+        display_path(path),
+        "no skill is here: there is no SKILL.md",
+        "name a folder that holds a SKILL.md, or add one",
+    )
+
+
+def _grade_reading(reported: Diagnostic, profile: str) -> Diagnostic | None:
+    """Return a diagnostic of reading with the profile's code and severity, None when it is off."""
+    code = reported.code.replace("-", "_")
+    severity = reading_severity(profile, code, reported.severity)
+    if severity == OFF:
+        return None
+    code = RENAMED.get(profile, {}).get(code, code)
+    return reported._replace(code=code, severity=severity)
+
+
+def _rule_findings(view: View, profile: str, config: CheckConfig) -> Iterator[Diagnostic]:
+    """Yield the findings of the profile's rules in one file.
+
+    Under ``lenient`` no rule reports an error, because only reading decides whether a file loads. A
+    rule that is off in the profile runs if the configuration gives it a severity.
+    """
+    renamed = RENAMED.get(profile, {})
+    for rule in CHECKS:
+        graded_as = rule_severity(profile, rule.code)
+        severity = config.severity_of(rule.code) or OFF if graded_as == OFF else graded_as
+        if severity == OFF or view.kind not in rule.kinds:
+            continue
+        if graded_as == ERROR and profile == DEFAULT_PROFILE:
+            continue
+        code = rule.code if graded_as == OFF else renamed.get(rule.code, rule.code)
+        for finding in _first_findings(rule, view):
+            yield diagnostic(rule, view, finding, severity)._replace(code=code)
+
+
+def _first_findings(rule: Rule, view: View) -> Iterator[Finding]:
+    findings = list(rule.find(view))
+    yield from findings[:_MAX_PER_RULE]
+    more = len(findings) - _MAX_PER_RULE
+    if more > 0:
+        message = f"{plural(more, 'more finding')} of this kind"
+        yield Finding(message, findings[_MAX_PER_RULE].line)
+
+
+def _library_findings(
+    catalog: Catalog,
+    where: Target,
+    profile: str,
+    tools: Iterable[str] | None,
+    config_of: Callable[[str], CheckConfig],
+) -> Iterator[Diagnostic]:
+    for each in library_rules(catalog, tools=tools):
+        severity = rule_severity(profile, each.code)
+        if severity == OFF:
+            severity = config_of(each.path).severity_of(each.code) or OFF
+        if severity != OFF and where.includes(each.path):
+            yield each._replace(severity=severity)

@@ -1,0 +1,249 @@
+"""Rules over a whole library: conflicts between its skills.
+
+Sources: the advice of the documents to authors (specific patterns, mutually exclusive descriptions,
+unique triggers and tags, existing tools), and the threat model for look-alike names. None of these
+findings prevents a skill from loading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.lookalikes import look_alike_pairs
+from skillyard.base.text import plural
+from skillyard.check.validation.copies import differing_file
+from skillyard.check.validation.profiles import DEFAULT_PROFILE, rule_severity
+from skillyard.check.validation.rule import quote
+from skillyard.check.validation.similarity import near_pairs, words
+from skillyard.check.validation.view import view_of
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.catalog.requirements import RequirementChecker
+from skillyard.engine.skill import Origin, Skill
+
+__all__ = ["TEXTS", "library_rules"]
+
+_ADVICE = "skill evaluation system: best practices"
+TEXTS = {
+    "copies_differ": (
+        "The files beside two copies of one skill differ",
+        "rulings: identical copies",
+        "make the folders the same, or give the skills different names",
+    ),
+    "descriptions_confusable": (
+        "Two descriptions say nearly the same",
+        "rulings: author guidance",
+        "say in each what the other does not do, or make one skill of the two",
+    ),
+    "name_lookalike": (
+        "Two names are easily taken for one another",
+        "threat model: look-alike names",
+        "rename one of them, unless you know both and trust them",
+    ),
+    "pattern_generic": (
+        "A file pattern matches every file",
+        _ADVICE,
+        "name the files that the skill is for, such as `*.test.ts`",
+    ),
+    "requirement_cycle": (
+        "The requirements of a skill lead back to itself",
+        "agentskills#110",
+        "remove one of the requirements: no skill of the cycle can be chosen",
+    ),
+    "requirement_unmet": (
+        "A requirement of the skill is not met here",
+        "agentskills#110",
+        "provide it, or remove it from the requirements: the skill is not chosen without it",
+    ),
+    "tag_on_every_skill": (
+        "Every skill carries the same tag",
+        "rulings: author guidance",
+        "drop it: it can neither find nor filter anything",
+    ),
+    "tool_unknown": (
+        "A tool that the skill asks for does not exist here",
+        "adk-skill: context coordinator",
+        "correct the name, or provide the tool",
+    ),
+    "trigger_shared": (
+        "Two skills have the same trigger",
+        _ADVICE,
+        "leave the trigger to one of them, or make each more specific",
+    ),
+}
+"""Code -> title, source, hint."""
+
+_MIN_SKILLS_FOR_TAGS = 3
+_GENERIC = frozenset("*?./!")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def library_rules(catalog: Catalog, *, tools: Iterable[str] | None = None) -> list[Diagnostic]:
+    """Return the conflicts between the skills of a catalog, sorted by path, line and code.
+
+    ``tools`` are the names of the existing tools; with None tools are not checked. Convention
+    documents and shadowed skills are left out. Raises InvalidInput when ``tools`` is not a list of
+    texts.
+    """
+    skills = [skill for skill in catalog.candidates if skill.origin != Origin.CONVENTION]
+    diagnostics = [
+        *_differing_copies(catalog, skills),
+        *_generic_patterns(skills),
+        *_shared_triggers(skills),
+        *_confusable(skills),
+        *_lookalike_names(skills),
+        *_useless_tags(skills),
+        *_unknown_tools(skills, tools),
+        *_requirements(catalog, skills, tools),
+    ]
+    return sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message))
+
+
+def _finding(
+    code: str, skill: Skill, message: str, field: str, text: str = "", hint: str = ""
+) -> Diagnostic:
+    return Diagnostic(
+        code,
+        rule_severity(DEFAULT_PROFILE, code),
+        skill.path or skill.name,
+        message,
+        hint or TEXTS[code][2],
+        view_of(skill).line(field),
+        None,
+        text[:80],
+    )
+
+
+def _describe(skill: Skill) -> str:
+    where = f" ({skill.path})" if skill.path else ""
+    return f"{quote(skill.name)}{where}"
+
+
+def _differing_copies(catalog: Catalog, skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    for skill in skills:
+        for copy in catalog.copies(skill):
+            file = differing_file(skill, copy)
+            if file is not None:
+                message = (
+                    f"the file {quote(file.path)} {file.what}; the skill and its files are used"
+                    f" from {skill.path}"
+                )
+                yield _finding("copies_differ", copy, message, "name", file.path)
+
+
+def _generic_patterns(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    for skill in skills:
+        broad = [pattern for pattern in skill.triggers.files if _generic(pattern)]
+        if broad:
+            message = f"the file pattern {quote(broad[0])} matches every file"
+            yield _finding("pattern_generic", skill, message, "triggers", broad[0])
+
+
+def _generic(pattern: str) -> bool:
+    """True for ``*``, ``**``, ``**/*``, ``*.*`` and other patterns that match every file."""
+    text = pattern.strip()
+    hidden_files_only = text.rsplit("/", 1)[-1].startswith(".")
+    return "*" in text and _GENERIC.issuperset(text) and not hidden_files_only
+
+
+def _shared_triggers(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    by_trigger: dict[str, list[int]] = {}
+    for number, skill in enumerate(skills):
+        for trigger in _triggers(skill):
+            by_trigger.setdefault(trigger, []).append(number)
+    for number, skill in enumerate(skills):
+        shared = [trigger for trigger in _triggers(skill) if len(by_trigger[trigger]) > 1]
+        if shared:
+            owners = by_trigger[shared[0]]
+            other = skills[owners[0] if owners[0] != number else owners[1]]
+            yield _finding(
+                "trigger_shared",
+                skill,
+                f"the trigger {quote(shared[0])} is also that of {_describe(other)}"
+                + (f" and {plural(len(owners) - 2, 'other skill')}" if len(owners) > 2 else "")
+                + (f"; so {_are(len(shared) - 1)}" if len(shared) > 1 else ""),
+                "triggers",
+                shared[0],
+            )
+
+
+def _are(count: int) -> str:
+    return f"{'is' if count == 1 else 'are'} {plural(count, 'other trigger')}"
+
+
+def _triggers(skill: Skill) -> list[str]:
+    """Return the phrases and trigger keywords without case and punctuation, each once."""
+    texts = (*skill.triggers.phrases, *skill.triggers.keywords)
+    folded = (" ".join(_WORD.findall(text.casefold())) for text in texts)
+    return list(dict.fromkeys(text for text in folded if text))
+
+
+def _confusable(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    for pair in near_pairs([words(skill.description) for skill in skills]):
+        skill, other = skills[pair.later], skills[pair.earlier]
+        share = "all" if pair.likeness == 1 else f"{pair.likeness:.0%}"
+        message = f"the description shares {share} of its words with that of {_describe(other)}"
+        yield _finding("descriptions_confusable", skill, message, "description")
+
+
+def _lookalike_names(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    first: dict[str, Skill] = {}
+    for skill in skills:
+        first.setdefault(skill.name, skill)
+    for name, other in look_alike_pairs(list(first)).items():
+        message = f"the name {quote(name)} is easily taken for {_describe(first[other])}"
+        yield _finding("name_lookalike", first[name], message, "name", name)
+
+
+def _useless_tags(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    if len(skills) < _MIN_SKILLS_FOR_TAGS:
+        return
+    common = {tag.casefold() for tag in skills[0].tags}
+    for skill in skills[1:]:
+        common &= {tag.casefold() for tag in skill.tags}
+    for tag in sorted(common):
+        message = f"all {len(skills):,} skills carry the tag {quote(tag)}"
+        yield _finding("tag_on_every_skill", skills[0], message, "tags", tag)
+
+
+def _unknown_tools(skills: Sequence[Skill], tools: Iterable[str] | None) -> Iterator[Diagnostic]:
+    if tools is None:
+        return
+    tool_names = frozenset() if isinstance(tools, str | bytes) else frozenset(tools)
+    if isinstance(tools, str | bytes) or not all(isinstance(tool, str) for tool in tool_names):
+        raise InvalidInput("tools must be a list of tool names")
+    for skill in skills:
+        for entry in skill.allowed_tools:
+            tool = entry.partition("(")[0].strip()
+            if not _exists(tool, tool_names):
+                yield _unknown_tool(skill, tool, tool_names)
+
+
+def _requirements(
+    catalog: Catalog, skills: Sequence[Skill], tools: Iterable[str] | None
+) -> Iterator[Diagnostic]:
+    checker = RequirementChecker(catalog.named, tools or ())
+    for skill in skills:
+        lack = checker.lack(skill)
+        if lack:
+            view = view_of(skill)
+            fields = [key for key in ("requires", "metadata") if view.node(key)]
+            code = "requirement_cycle" if checker.cycle(skill) else "requirement_unmet"
+            yield _finding(code, skill, lack, fields[0] if fields else "name")
+
+
+def _exists(tool: str, tool_names: frozenset[str]) -> bool:
+    """True when the tool is known. A star at the end matches any ending."""
+    if tool.endswith("*"):
+        return any(name.startswith(tool[:-1]) for name in tool_names)
+    return tool in tool_names or not tool
+
+
+def _unknown_tool(skill: Skill, tool: str, tool_names: frozenset[str]) -> Diagnostic:
+    from difflib import get_close_matches
+
+    near = get_close_matches(tool[:80], sorted(tool_names), 1, 0.6)
+    hint = f"did you mean `{quote(near[0])[1:-1]}`?" if near else ""
+    message = f"no tool is called {quote(tool)}"
+    return _finding("tool_unknown", skill, message, "allowed-tools", tool, hint)

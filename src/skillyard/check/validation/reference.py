@@ -1,0 +1,156 @@
+"""Reads a SKILL.md like the reference validator of agentskills.io.
+
+It parses files differently from skillyard. The fences are three hyphens *anywhere*, and nothing may
+come before the first ones, not even a byte order mark or a blank line. Flow style, anchors, tags
+and duplicate keys are errors. Every scalar is text. Names are trimmed and normalised (NFKC). The
+safety limits of our YAML guard still apply. Source: spec of the reference validator, "Reference
+validator quirks", all measured.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from skillyard.base.errors import InvalidFrontmatter, SkillYamlError
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.check.validation.fields import SPEC_FIELDS
+from skillyard.check.validation.view import Content, Kind, View, read_candidate
+from skillyard.engine.discovery import Candidate
+from skillyard.engine.formats.frontmatter import decode
+from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
+
+__all__ = ["reference_view"]
+
+_BOM = b"\xef\xbb\xbf"
+_FENCE = "---"
+
+
+def reference_view(candidate: Candidate) -> View:
+    """Return the view of one file. Raises SkillError with the code of the profile."""
+    path = candidate.path
+    data = read_candidate(candidate)
+    text = decode(data, path)
+    if data.startswith(_BOM):
+        text = "\ufeff" + text
+    block, body = _split(text.replace("\r\n", "\n").replace("\r", "\n"), path)
+    fields = read_mapping(block, path, first_line=1)
+    _refuse_dialect(block, fields[1], path)
+    content = Content(
+        _normalise_name(_text(fields[0].get("name"))),
+        _text(fields[0].get("description")),
+        block,
+        body,
+    )
+    return View(path, Kind.FOLDER, content, fields)
+
+
+def _text(node: Node | None) -> str | None:
+    return node.text if isinstance(node, Scalar) else None
+
+
+def _normalise_name(name: str | None) -> str | None:
+    return None if name is None else unicodedata.normalize("NFKC", name.strip())
+
+
+def _split(text: str, path: str) -> tuple[str, str]:
+    if not text.startswith(_FENCE):
+        raise InvalidFrontmatter(
+            "the file does not start with ---",
+            path=path,
+            line=1,
+            column=1,
+            code="frontmatter_missing",
+            hint="start the file with three hyphens: no mark, blank line or comment before them",
+            found=text[:60].partition("\n")[0],
+        )
+    parts = text.split(_FENCE, 2)
+    if len(parts) < 3:
+        raise InvalidFrontmatter(
+            "the frontmatter is not closed: no second ---",
+            path=path,
+            line=1,
+            code="frontmatter_unclosed",
+            hint="put a line of exactly three hyphens after the last field",
+        )
+    if len(parts[1].encode("utf-8", "replace")) > DEFAULT_LIMITS.frontmatter_bytes:
+        raise InvalidFrontmatter(
+            f"the frontmatter is larger than {DEFAULT_LIMITS.frontmatter_bytes:,} bytes",
+            path=path,
+            line=1,
+            code="frontmatter_too_large",
+            hint="move long text into the body",
+        )
+    return parts[1], parts[2].strip()
+
+
+def _refuse_dialect(block: str, lines: dict[str, int], path: str) -> None:
+    """Raise SkillYamlError for valid YAML that the validator's dialect does not allow.
+
+    That is flow style, tabs outside of quotes, block scalars and comments, and a byte order mark at
+    the start of a line. The block has already passed the guard. Nothing is reported below a field
+    that is refused as a whole.
+    """
+    if not any(char in block for char in "[{\t\ufeff"):
+        return
+    text = block.split("\n")
+    for number, line in enumerate(text):
+        if line.startswith("\ufeff"):
+            hint = "remove the invisible mark at the start of the line"
+            raise _not_in_dialect(text, number, 0, path, "byte order marks", hint)
+    for event in _events(block):
+        mark = event.start_mark
+        if getattr(event, "flow_style", False) and _field_at(mark.line + 1, lines) in SPEC_FIELDS:
+            raise _not_in_dialect(
+                text,
+                mark.line,
+                mark.column,
+                path,
+                "values in brackets or braces",
+                "write one item a line, each after a hyphen and indented",
+            )
+        if getattr(event, "style", None):  # a quoted or block scalar may contain anything
+            _blank_out(text, event)
+    for number, line in enumerate(text):
+        tab = line.find("\t")
+        if tab >= 0 and not line[:tab].lstrip(" ").startswith("#") and " #" not in line[:tab]:
+            hint = "use blanks instead of the tab, or put the value in quotes"
+            raise _not_in_dialect(text, number, tab, path, "tabs", hint)
+
+
+def _blank_out(text: list[str], event: Any) -> None:
+    """Replace the text of a scalar by spaces."""
+    start, end = event.start_mark, event.end_mark
+    for number in range(start.line, min(end.line, len(text) - 1) + 1):
+        line = text[number]
+        first = start.column if number == start.line else 0
+        last = end.column if number == end.line else len(line)
+        text[number] = line[:first] + " " * (last - first) + line[last:]
+
+
+def _not_in_dialect(
+    text: list[str], line: int, column: int, path: str, what: str, hint: str
+) -> SkillYamlError:
+    return SkillYamlError(
+        f"{what} are refused by the reference validator",
+        path=path,
+        line=line + 1,
+        column=column + 1,
+        code="yaml_invalid",
+        hint=hint,
+        found=text[line].strip()[:80],
+    )
+
+
+def _field_at(line: int, lines: dict[str, int]) -> str:
+    """Return the top-level field that a line of the block belongs to."""
+    above = ((at, field) for field, at in lines.items() if at <= line)
+    return max(above, default=(0, "name"))[1]
+
+
+def _events(block: str) -> Iterator[Any]:
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return iter(yaml.parse(block, Loader=loader))

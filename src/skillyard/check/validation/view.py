@@ -1,0 +1,242 @@
+"""The view of one file for the rules: raw frontmatter tree, name, description, body, folder.
+
+Expensive values (the tree with line numbers, the text of the file) are computed on first access,
+because nearly every file passes the rules without them.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import NamedTuple
+
+from skillyard.base.errors import SkillError, SkillIoError
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.check.validation.prose import Place, links
+from skillyard.engine.discovery import Candidate
+from skillyard.engine.formats.frontmatter import decode, split, unify_lines
+from skillyard.engine.formats.repair import quote_plain_values
+from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
+from skillyard.engine.resources import read_file
+from skillyard.engine.skill import Origin, Skill
+
+__all__ = [
+    "Content",
+    "Kind",
+    "View",
+    "folder_of",
+    "kind_of",
+    "read_candidate",
+    "view_of",
+    "view_of_file",
+]
+
+_SKILL_FILE = "skill.md"
+_MAX_BYTES = DEFAULT_LIMITS.skill_file_bytes
+_FIRST_LINE = 2  # of the frontmatter block, below its opening fence
+
+
+class Kind:
+    """The values of ``View.kind``: the format of a document."""
+
+    FOLDER = "folder"
+    """A folder with a ``SKILL.md``: agentskills.io."""
+    OASIS = "oasis"
+    """``key_skills/*/SKILL.md``: the Oasis document."""
+    SINGLE = "single"
+    """A Markdown file below ``.skills/``: the adk-skill document."""
+    CONVENTION = "convention"
+    """AGENTS.md and similar files: frontmatter is optional, and there are no rules for names."""
+
+    NAMED = frozenset([FOLDER, SINGLE])
+    """Kinds whose ``name`` is an identifier. In Oasis it is a display name."""
+    SKILLS = frozenset([FOLDER, OASIS, SINGLE])
+    WITH_FOLDER = frozenset([FOLDER, OASIS])
+    EVERY = frozenset([FOLDER, OASIS, SINGLE, CONVENTION])
+
+
+class Content(NamedTuple):
+    """The parts of a file that rules check."""
+
+    name: str | None
+    """None when it is absent or not text."""
+    description: str | None
+    block: str
+    """The frontmatter without its fences."""
+    body: str
+
+
+class View:
+    """One parsed file. ``folder`` is the name of its own folder, None for single files."""
+
+    def __init__(
+        self,
+        path: str,
+        kind: str,
+        content: Content,
+        fields: tuple[dict[str, Node], dict[str, int]] | None = None,
+    ) -> None:
+        self.path = path
+        self.kind = kind
+        self.name, self.description, self.block, self.body = content
+        self.folder = folder_of(path) if kind in Kind.WITH_FOLDER else None
+        if fields is not None:
+            self.__dict__["_fields"] = fields
+
+    @cached_property
+    def _fields(self) -> tuple[dict[str, Node], dict[str, int]]:
+        return read_fields(self.block, self.path)
+
+    @property
+    def mapping(self) -> dict[str, Node]:
+        """The raw frontmatter tree. Empty when it cannot be read."""
+        return self._fields[0]
+
+    def node(self, field: str) -> Node | None:
+        """Return the raw node of a field, or None. Cheap when the field is absent."""
+        if self.likely_keys is not None and field not in self.likely_keys:
+            return None
+        return self.mapping.get(field)
+
+    def lacks(self, field: str) -> bool:
+        """True when the field is absent. Cheap when it is present: the tree is not built."""
+        if "_fields" not in self.__dict__ and field in (self.likely_keys or ()):
+            return False
+        return field not in self.mapping
+
+    def text(self, field: str) -> str | None:
+        """Return the text of a scalar field as written, else None."""
+        node = self.node(field)
+        return node.text if isinstance(node, Scalar) else None
+
+    def line(self, field: str) -> int | None:
+        """Return the 1-based line of a top-level field."""
+        return self._fields[1].get(field)
+
+    def line_of(self, node: Node) -> int | None:
+        """Return the 1-based line of a scalar of the tree."""
+        return node.line + _FIRST_LINE if isinstance(node, Scalar) else None
+
+    @cached_property
+    def likely_keys(self) -> frozenset[str] | None:
+        """A superset of the top-level keys, taken from the lines. None when it is not reliable.
+
+        It avoids building the tree of files without any unusual key.
+        """
+        keys = set()
+        for line in self.block.split("\n"):
+            if line and line[0] not in " \t#":
+                key, _, rest = line.partition(":")
+                keys.add(line if rest[:1].strip() else key.strip().strip("\"'"))
+        sure = not keys.isdisjoint(_NAME_FIELDS) and "\\" not in self.block
+        return frozenset(keys) if sure else None
+
+    def body_line(self, offset: int = 0) -> int | None:
+        """Return the 1-based line of the file for a 0-based line of the body, None if unknown."""
+        return None if self._body_starts is None else self._body_starts + offset
+
+    @cached_property
+    def raw(self) -> str:
+        """The current text of the file, with a byte order mark. Empty when it is unreadable."""
+        try:
+            data = read_file(self.path, _MAX_BYTES).data
+        except SkillError:
+            return ""
+        return data.decode("utf-8", "replace")
+
+    @cached_property
+    def _body_starts(self) -> int | None:
+        try:
+            text = unify_lines(decode(read_file(self.path, _MAX_BYTES).data, self.path))
+        except SkillError:
+            return None
+        start = 0
+        if self.block:
+            after = text.find("\n---", text.find(self.block) + len(self.block) - 1)
+            start = after + len("\n---")
+        at = text.find(self.body, start)
+        return text.count("\n", 0, at) + 1 if at >= 0 else None
+
+    @cached_property
+    def links(self) -> tuple[Place, ...]:
+        """The files that the body links to, with their 0-based lines in the body."""
+        return tuple(links(self.body))
+
+    @property
+    def directory(self) -> str:
+        """The path of the file's folder."""
+        return os.path.dirname(self.path) or "."
+
+
+_NAME_FIELDS = ("name", "skill_name")
+
+
+def read_candidate(candidate: Candidate) -> bytes:
+    """Return the bytes of a scanned file. Raises SkillIoError when the file was replaced since."""
+    path = candidate.path
+    content = read_file(candidate.target or path, _MAX_BYTES, path)
+    stamp = candidate.stamp
+    if (content.status.st_ino, content.status.st_dev) != (stamp.inode, stamp.device):
+        raise SkillIoError(
+            "the file was replaced while it was being read",
+            path=path,
+            code="changed_while_reading",
+            hint="check again",
+        )
+    return content.data
+
+
+def read_fields(block: str, path: str) -> tuple[dict[str, Node], dict[str, int]]:
+    """Return the tree and the line of each key, repaired if needed. Empty when unreadable."""
+    result: tuple[dict[str, Node], dict[str, int]] = {}, {}
+    for text in (block, quote_plain_values(block)[0]):
+        try:
+            result = read_mapping(text, path)
+        except SkillError:
+            continue
+        if not isinstance(result[0].get("description"), dict):
+            break
+    return result
+
+
+def folder_of(path: str) -> str:
+    """Return the name of the file's folder, resolved if the path does not contain it."""
+    folder = os.path.basename(os.path.dirname(path))
+    if folder in ("", ".", ".."):
+        folder = os.path.basename(os.path.realpath(os.path.dirname(path) or "."))
+    return folder
+
+
+def kind_of(path: str, origin: str | None) -> str:
+    """Return the kind of a document, one of the values of :class:`Kind`."""
+    if origin == Origin.CONVENTION:
+        return Kind.CONVENTION
+    if origin == Origin.OASIS:
+        return Kind.OASIS
+    in_folder = os.path.basename(path).lower() == _SKILL_FILE
+    return Kind.FOLDER if in_folder else Kind.SINGLE
+
+
+def view_of(skill: Skill) -> View:
+    """Return the view of a loaded skill."""
+    content = Content(skill.name, skill.description, skill.frontmatter or "", skill.body or "")
+    return View(skill.path, kind_of(skill.path, skill.origin), content)
+
+
+def view_of_file(candidate: Candidate) -> View | None:
+    """Return the view of a file that did not load, or None when its fields cannot be read."""
+    path = candidate.path
+    try:
+        fenced = split(unify_lines(decode(read_candidate(candidate), path)), path)
+    except SkillError:
+        return None
+    fields = read_fields(fenced.block, path)
+    if not fields[0]:
+        return None
+    name, description = (_trim(fields[0].get(key)) for key in ("name", "description"))
+    content = Content(name, description, fenced.block, fenced.body)
+    return View(path, kind_of(path, candidate.origin), content, fields)
+
+
+def _trim(node: Node | None) -> str | None:
+    return node.text.strip() if isinstance(node, Scalar) else None

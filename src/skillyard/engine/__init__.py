@@ -1,0 +1,1 @@
+"""From files to a choice: skills, catalog, index, ranking, selection, context."""

@@ -1,0 +1,207 @@
+"""Names that occur twice: which skill wins, which stay ambiguous, and the diagnostics for both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from skillyard.base.errors import Diagnostic
+from skillyard.engine.catalog.copies import base_name
+from skillyard.engine.catalog.entries import Entry
+from skillyard.engine.catalog.variants import Comparison, language_of
+from skillyard.engine.skill import Origin, Skill
+
+__all__ = ["Collisions", "resolve_collisions"]
+
+MAX_COMPARED = 16
+"""Different texts of one name that a further one is compared with. Real libraries have up to 6."""
+
+_PLACE_TEXTS = {
+    "identical_copy": (
+        "is the same file as",
+        "nothing to do; delete one of them if you do not need both",
+    ),
+    "variant": (
+        "has nearly the text of, or translates,",
+        "nothing to do; load this one by its id",
+    ),
+}
+
+
+class Collisions(NamedTuple):
+    """What was decided between skills of one name."""
+
+    shadowed: dict[Skill, Skill]
+    """The skills that lose, each with the winner."""
+    further: frozenset[str]
+    """The paths of those that are the winner itself in another place: its copies and variants."""
+    diagnostics: list[Diagnostic]
+
+
+def resolve_collisions(
+    entries: Iterable[Entry], comparison: Comparison | None = None
+) -> Collisions:
+    """Return the shadowed skills, each with the winner, and the diagnostics.
+
+    Files with the same name and the same bytes are copies of one skill, and those with nearly the
+    same text its variants: the first place wins. The name of a plugin before a name does not count.
+    Between different skills of one name, an earlier root wins over a later one (so the project over
+    the user). Within one root ``.skills/<name>.md`` wins over ``<name>/SKILL.md``; any other pair
+    stays ambiguous. Of two Oasis skills with one id, the one whose folder has the id as its name
+    wins, else the first.
+    """
+    comparison = comparison or Comparison(lambda entry: (entry.skill and entry.skill.body) or "")
+    by_name: dict[str, list[Entry]] = {}
+    by_oasis_id: dict[str, list[Entry]] = {}
+    for entry in entries:
+        skill = entry.skill
+        if skill is None or skill.origin == Origin.CONVENTION:
+            continue
+        by_name.setdefault(base_name(skill.name, entry.candidate.plugin), []).append(entry)
+        if skill.origin == Origin.OASIS:
+            by_oasis_id.setdefault(skill.slug or "", []).append(entry)
+    shadowed: dict[Skill, Skill] = {}
+    diagnostics: list[Diagnostic] = []
+    for group in by_name.values():
+        if len(group) > 1:
+            _unite_places(group, comparison, shadowed, diagnostics)
+    further = frozenset(skill.path for skill in shadowed)
+    for group in by_oasis_id.values():
+        remaining = [entry for entry in group if entry.skill not in shadowed]
+        if len(remaining) > 1:
+            _shadow(remaining, _oasis_winner(remaining), "oasis_id_twice", shadowed, diagnostics)
+    for group in by_name.values():
+        same: dict[str, list[Entry]] = {}
+        for entry in group if len(group) > 1 else ():
+            if entry.skill is not None and entry.skill not in shadowed:
+                same.setdefault(entry.skill.name, []).append(entry)
+        for remaining in same.values():
+            if len(remaining) > 1:
+                _resolve_name(remaining, shadowed, diagnostics)
+    return Collisions(shadowed, further, diagnostics)
+
+
+def _unite_places(
+    group: list[Entry],
+    comparison: Comparison,
+    shadowed: dict[Skill, Skill],
+    diagnostics: list[Diagnostic],
+) -> None:
+    """Shadow the copies and variants of each skill. All entries of ``group`` have the same name."""
+    winners: list[Entry] = []
+    by_hash: dict[str, Entry] = {}
+    for entry in sorted(group, key=_place_order):
+        if entry.skill is None:
+            continue
+        original = by_hash.get(entry.skill.hash)
+        near = (each for each in winners[:MAX_COMPARED] if comparison.is_variant(entry, each))
+        winner = original or next(near, None)
+        by_hash.setdefault(entry.skill.hash, winner or entry)
+        if winner is None or winner.skill is None:
+            winners.append(entry)
+            continue
+        shadowed[entry.skill] = winner.skill
+        code = "identical_copy" if entry.skill.hash == winner.skill.hash else "variant"
+        what, hint = _PLACE_TEXTS[code]
+        message = (
+            f"{entry.skill.name!r} {what} {winner.candidate.path}: one skill in several places"
+        )
+        diagnostics.append(Diagnostic(code, "info", entry.candidate.path, message, hint))
+
+
+def _place_order(entry: Entry) -> tuple[int, int, bool, int, tuple[str, ...]]:
+    """Return the sort key of the places of one skill: root, kind of place, language, path.
+
+    A runtime document ``<name>.md`` comes first, then a folder with the name of the skill, then any
+    other place. Translations follow, and of other paths the one with fewer folders goes first.
+    """
+    candidate, skill = entry.candidate, entry.skill
+    kind = 3
+    if skill is not None:
+        own = skill.slug if skill.origin == Origin.OASIS else skill.name
+        kind = 1 if candidate.folder == base_name(own, candidate.plugin) else 2
+        if candidate.origin == Origin.RUNTIME and candidate.parts[-1] == f"{skill.name}.md":
+            kind = 0
+    translated = language_of(entry)[:2] not in ("", "en")
+    return candidate.root, kind, translated, len(candidate.parts), candidate.parts
+
+
+def _oasis_winner(group: list[Entry]) -> Entry:
+    first = [entry for entry in group if entry.candidate.root == group[0].candidate.root]
+    for entry in first:
+        if entry.skill is not None and entry.candidate.folder == entry.skill.slug:
+            return entry
+    return first[0]
+
+
+def _resolve_name(
+    group: list[Entry], shadowed: dict[Skill, Skill], diagnostics: list[Diagnostic]
+) -> None:
+    first_root = min(entry.candidate.root for entry in group)
+    here = [entry for entry in group if entry.candidate.root == first_root]
+    twin = _runtime_twin(here)
+    winner = twin or here[0]
+    losers = [entry for entry in group if entry.candidate.root != first_root]
+    if twin is not None:
+        losers = [entry for entry in group if entry is not twin]
+    # Oasis names are display names. Its registry uses ids, which are already resolved.
+    losers = [entry for entry in losers if not (_is_oasis(entry) and _is_oasis(winner))]
+    if losers:
+        _shadow([winner, *losers], winner, "name_shadowed", shadowed, diagnostics)
+    if twin is not None and len(losers) == 1:  # the pair that adk-skill recommends
+        diagnostics[-1] = diagnostics[-1]._replace(
+            severity="info",
+            message=f"{twin.candidate.path} is the runtime twin and is chosen in its place",
+            hint="keep the two in step",
+        )
+    rest = [e for e in here if e.skill is not None and e.skill not in shadowed]
+    diagnostics.extend(
+        Diagnostic(
+            "name_shared",
+            "info",
+            entry.candidate.path,
+            f"the name {entry.skill.name!r} is also that of {rest[0].candidate.path}",
+            "rename one of them; until then use the id",
+        )
+        for entry in rest[1:]
+        if entry.skill is not None
+    )
+
+
+def _is_oasis(entry: Entry) -> bool:
+    return entry.skill is not None and entry.skill.origin == Origin.OASIS
+
+
+def _runtime_twin(group: list[Entry]) -> Entry | None:
+    """Return ``.skills/<name>.md`` when the group is that file and one ``<name>/SKILL.md``."""
+    if len(group) != 2:
+        return None
+    runtime = [entry for entry in group if entry.candidate.origin == Origin.RUNTIME]
+    folders = [e for e in group if e.skill is not None and e.skill.origin == Origin.AGENTSKILLS]
+    if len(runtime) != 1 or len(folders) != 1 or runtime[0].skill is None:
+        return None
+    name = runtime[0].skill.name
+    is_twin = runtime[0].candidate.parts[-1] == f"{name}.md" and folders[0].candidate.folder == name
+    return runtime[0] if is_twin else None
+
+
+def _shadow(
+    group: list[Entry],
+    winner: Entry,
+    code: str,
+    shadowed: dict[Skill, Skill],
+    diagnostics: list[Diagnostic],
+) -> None:
+    for entry in group:
+        if entry is winner or entry.skill is None or winner.skill is None:
+            continue
+        shadowed[entry.skill] = winner.skill
+        diagnostics.append(
+            Diagnostic(
+                code,
+                "warning",
+                entry.candidate.path,
+                f"{entry.skill.name!r} is shadowed by {winner.candidate.path}",
+                "rename one of them, or load this one by its id",
+            )
+        )

@@ -1,0 +1,183 @@
+"""Reads candidates into entries: each file once, its errors as diagnostics."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillyard.base.errors import Diagnostic, SkillError, SkillIoError
+from skillyard.base.io.paths import same_path
+from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.text import hidden_in_body
+from skillyard.engine.discovery import Candidate, Stamp
+from skillyard.engine.discovery.candidate import STABLE_AFTER_NS
+from skillyard.engine.discovery.claude_code import is_read_by_claude_code
+from skillyard.engine.discovery.entries import path_in_text
+from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
+from skillyard.engine.formats.conventions import parse_convention
+from skillyard.engine.formats.derived import DERIVABLE
+from skillyard.engine.formats.frontmatter import decode
+from skillyard.engine.formats.oasis import parse_key_skill
+from skillyard.engine.resources import read_file
+from skillyard.engine.skill import Origin, Skill
+
+if TYPE_CHECKING:
+    from skillyard.engine.catalog.roots import LibrarySpec
+
+__all__ = ["Entry", "Progress", "read_all", "read_one", "refresh", "reuse_skill"]
+
+Progress = Callable[[int, int], None]
+"""Called with (files read, files found) from time to time during a long load."""
+
+
+class Entry(NamedTuple):
+    """The result of reading one candidate."""
+
+    candidate: Candidate
+    skill: Skill | None
+    diagnostics: tuple[Diagnostic, ...]
+    is_stable: bool
+    """The file was old enough when it was read that every later change alters its stamp."""
+
+
+def read_all(
+    candidates: Sequence[Candidate],
+    spec: LibrarySpec,
+    previous: dict[str, Entry],
+    progress: Progress | None,
+) -> dict[str, Entry]:
+    """Read the candidates that are new or may have changed. Reuse the previous entry for others."""
+    entries: dict[str, Entry] = {}
+    total = len(candidates)
+    now = time.time_ns()
+    for number, candidate in enumerate(candidates):
+        earlier = previous.get(candidate.path)
+        if earlier is not None and earlier.is_stable and earlier.candidate == candidate:
+            entries[candidate.path] = earlier
+        else:
+            entries[candidate.path] = reuse_skill(read_one(candidate, spec, now), earlier)
+        if progress is not None and number % 256 == 0:
+            progress(number, total)
+    if progress is not None:
+        progress(total, total)
+    return entries
+
+
+def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> Entry:
+    """Read and parse one file at the time ``now``. Errors and refusals become diagnostics."""
+    is_stable = candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
+    try:
+        content = read_file(
+            candidate.target or candidate.path, spec.limits.skill_file_bytes, candidate.path
+        )
+        if (content.status.st_ino, content.status.st_dev) != candidate.stamp[3:]:
+            raise SkillIoError(
+                "the file was replaced while it was being read",
+                path=candidate.path,
+                code="changed_while_reading",
+                hint="load again",
+            )
+        if linked := path_in_text(content.data):
+            raise SkillIoError(
+                f"a link to {linked} that was written as a text file",
+                path=candidate.path,
+                code="link_as_text",
+                hint="say `git config core.symlinks true` and check the file out again, or copy"
+                " the file that it names",
+            )
+        parsed = _parse(candidate, content.data, int(content.status.st_mtime), spec.limits)
+    except SkillError as error:
+        if not error.path:
+            error.path = candidate.path
+        return Entry(candidate, None, (error.diagnostic(),), is_stable)
+    if spec.policy is not None:
+        refused = spec.policy.diagnostic(parsed.skill)
+        if refused is not None:
+            return Entry(candidate, None, (refused,), is_stable)
+    diagnostics = list(parsed.diagnostics)
+    hidden = hidden_in_body(content.data)
+    if hidden is not None:
+        line, label = hidden
+        diagnostics.append(
+            Diagnostic(
+                "hidden_character",
+                "warning",
+                candidate.path,
+                f"the text holds {label}; it is written out visibly wherever it is shown",
+                "remove it",
+                line,
+            )
+        )
+    return Entry(candidate, parsed.skill, tuple(diagnostics), is_stable)
+
+
+def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> ParsedDocument:
+    text = decode(data, candidate.path)
+    document = Document(
+        candidate.path,
+        candidate.folder,
+        candidate.origin,
+        candidate.scope,
+        hashlib.sha256(data).hexdigest(),
+        modified,
+        candidate.references,
+        plugin=candidate.plugin,
+    )
+    if candidate.origin == Origin.CONVENTION:
+        return parse_convention(document, text, limits)
+    if candidate.origin == Origin.OASIS:
+        return parse_key_skill(document, text, limits)
+    strict = candidate.origin == Origin.RUNTIME
+    try:
+        return parse_document(document, text, strict=strict, limits=limits)
+    except SkillError as error:
+        theirs = bool(candidate.plugin) or is_read_by_claude_code(candidate.path)
+        if strict or error.code not in DERIVABLE or not theirs:
+            raise
+        return parse_document(document._replace(derives=True), text, strict=False, limits=limits)
+
+
+def reuse_skill(entry: Entry, earlier: Entry | None) -> Entry:
+    """Return the entry with the earlier Skill object when the skill has not changed."""
+    if earlier is None or earlier.skill is None or entry.skill is None:
+        return entry
+    return entry._replace(skill=earlier.skill) if entry.skill == earlier.skill else entry
+
+
+def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
+    """Return the skill read from its file again. A skill without a file is returned unchanged.
+
+    Raises SkillError when the file is no longer a skill, or when a link now leads to another file:
+    the folder may have been replaced by a link since it was loaded.
+    """
+    if skill.origin is None or not skill.path or skill.stored:
+        return skill
+    folder, _, name = skill.path.rpartition("/")
+    try:
+        home, real = os.path.realpath(folder or "."), os.path.realpath(skill.path)
+    except OSError:  # a link changed while it was resolved
+        home, real = folder, skill.path
+    content = read_file(real, limits.skill_file_bytes, skill.path)
+    by_link = not same_path(real, os.path.abspath(skill.path))
+    if by_link and hashlib.sha256(content.data).hexdigest() != skill.hash:
+        raise SkillIoError(
+            "a link leads to another file than the one that was loaded",
+            path=skill.path,
+            code="changed_while_reading",
+            hint="load the catalog again",
+        )
+    candidate = Candidate(
+        skill.path,
+        (name,),
+        skill.origin,
+        os.path.basename(home) if name.lower() == "skill.md" else None,
+        Stamp(0, 0, 0, 0, 0),
+        skill.scope,
+        0,
+        skill.references,
+        plugin=skill.plugin or "",
+    )
+    return _parse(candidate, content.data, int(content.status.st_mtime), limits).skill

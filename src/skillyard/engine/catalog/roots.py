@@ -1,0 +1,133 @@
+"""The description of a library: its folders, and what decides which of their skills load."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillyard.base.errors import InvalidInput
+from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.engine.skill import SCOPES
+
+if TYPE_CHECKING:
+    from skillyard.engine.catalog.admission import Admission, FileFilter
+    from skillyard.engine.discovery import Root, Scan
+
+__all__ = ["LibrarySpec", "all_roots", "parse_roots", "real_root"]
+
+RUNTIME_FOLDER = ".skills"
+"""The same value as in ``discovery.layout``, which a query does not import."""
+
+
+class LibrarySpec(NamedTuple):
+    """The roots of a library as the caller gave them, and how they are read."""
+
+    roots: tuple[str, ...]
+    scopes: tuple[str, ...]
+    limits: Limits = DEFAULT_LIMITS
+    files: FileFilter | None = None
+    """Filters the files of the library; None accepts all."""
+    folder: str = "."
+    """Where the work is: it decides which folders belong to the scopes, and which policy holds."""
+    policy: Admission | None = None
+    """Decides which skills load; None accepts all."""
+    find_policy: Callable[[str, str | None], Admission | None] | None = None
+    """Returns the policy that holds for ``folder`` and ``profile`` now; None: it never changes."""
+    profile: str | None = None
+    """The profile that was asked for; None: that of ``SKILLYARD_PROFILE``."""
+
+    def renewed(self) -> LibrarySpec:
+        """Return the library with the policy as it is now; equal where nothing changed.
+
+        Raises SkillIoError for a policy that cannot be read.
+        """
+        if self.find_policy is None:
+            return self
+        return self._replace(policy=self.find_policy(self.folder, self.profile))
+
+    def scan(self) -> Scan:
+        """Walk the roots, then the folders of the scopes. Raises InvalidSkillsRoot."""
+        from skillyard.engine.discovery import Root, scan
+
+        roots = [Root(path) for path in self.roots]
+        if self.scopes:
+            from skillyard.engine.discovery.scopes import places_of
+
+            places = places_of(self.scopes, folder=self.folder)
+            files = scan([*roots, *places.roots], self.limits)
+            files = files._replace(diagnostics=(*places.problems, *files.diagnostics))
+        else:
+            files = scan(roots, self.limits)
+        if self.scopes or self.files is not None:  # they depend on more than these folders
+            files = files._replace(observations=None)
+        return files if self.files is None else self.files.filter_scan(files)
+
+    def scan_resolved(self) -> Scan:
+        """Walk the resolved roots. Raises InvalidSkillsRoot, naming the root as it was given."""
+        from skillyard.base.errors import InvalidSkillsRoot
+
+        try:
+            return self.resolve().scan()
+        except InvalidSkillsRoot:
+            self.scan()
+            raise
+
+    def resolve(self) -> LibrarySpec:
+        """Return the library with resolved roots.
+
+        All spellings of a folder (``lib``, ``./lib``, a link) share one index.
+        ``index.path_mapping`` translates its paths back to the caller's spelling.
+        """
+        roots = tuple(map(real_root, self.roots))
+        files = None if self.files is None else self.files.resolve()
+        return self._replace(roots=roots, files=files)
+
+
+def real_root(root: str) -> str:
+    """Return the resolved path of a root."""
+    real = os.path.realpath(root)
+    named = os.path.abspath(root)
+    # The name .skills decides the layout, so a link of that name is not resolved to another name.
+    runtime = os.path.basename(named).lower() == RUNTIME_FOLDER
+    return named if runtime and os.path.basename(real).lower() != RUNTIME_FOLDER else real
+
+
+def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...], folder: str = ".") -> list[Root]:
+    """Return the named roots, then the folders of hosts for the work in ``folder``."""
+    from skillyard.engine.discovery import Root
+
+    roots = [Root(path) for path in paths]
+    if scopes:
+        from skillyard.engine.discovery.scopes import places_of
+
+        roots.extend(places_of(scopes, folder=folder).roots)
+    return roots
+
+
+def parse_roots(
+    roots: Iterable[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
+    scopes: Iterable[str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the checked (paths, scopes) of ``read_catalog``. Raises InvalidInput."""
+    paths: list[str] = []
+    for root in roots:
+        paths.extend([_root(root)] if isinstance(root, str | os.PathLike) else _each_root(root))
+    scope_names = (scopes,) if isinstance(scopes, str) else tuple(scopes)
+    for scope in scope_names:
+        if scope not in SCOPES:
+            raise InvalidInput(f"scopes: unknown scope {scope!r}; known: {', '.join(SCOPES)}")
+    return tuple(paths) if roots else (".",), scope_names
+
+
+def _root(root: object) -> str:
+    path = os.fspath(root) if isinstance(root, str | os.PathLike) else None
+    if not isinstance(path, str) or "\0" in path:
+        raise InvalidInput(f"a root must be a path, not {type(root).__name__}")
+    return path or "."
+
+
+def _each_root(roots: object) -> list[str]:
+    if isinstance(roots, bytes) or not isinstance(roots, Iterable):
+        raise InvalidInput(f"a root must be a path, not {type(roots).__name__}")
+    return [_root(root) for root in roots]

@@ -1,0 +1,478 @@
+"""The Catalog class: loading from roots, lookups, and reloading."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
+from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.text import plural
+from skillyard.engine.catalog.copies import have_one_content
+from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
+from skillyard.engine.skill import Origin, Skill
+
+if TYPE_CHECKING:
+    from skillyard.engine.catalog.admission import Admission
+    from skillyard.engine.catalog.counts import SkillCounts
+    from skillyard.engine.catalog.entries import Entry
+    from skillyard.engine.discovery import Scan
+    from skillyard.engine.discovery.candidate import FolderStamp
+
+__all__ = ["Catalog", "CatalogDiff", "build_catalog", "difference_of", "has_tag"]
+__all__ += ["read_catalog"]
+
+_NEAR_NAMES = 3
+
+
+@check_arguments
+class CatalogDiff(NamedTuple):
+    """The result of a reload. Skills in ``changed`` and ``added`` are the new versions."""
+
+    added: tuple[Skill, ...]
+    changed: tuple[Skill, ...]
+    removed: tuple[Skill, ...]
+    catalog: Catalog
+    """The new snapshot; the same object as before when nothing changed."""
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.changed or self.removed)
+
+
+@check_arguments
+class Catalog:
+    """A snapshot of skills, sorted by (name, path). Iterating gives the skills."""
+
+    __slots__ = (
+        "__weakref__",
+        "_by_id",
+        "_by_name",
+        "_by_slug",
+        "_counts",
+        "_diagnostics",
+        "_digest",
+        "_entries",
+        "_folder_stamps",
+        "_further",
+        "_scanned",
+        "_shadowed",
+        "_skills",
+        "_spec",
+        "_variants",
+        "bound",
+    )
+
+    def __init__(
+        self,
+        skills: Iterable[Skill],
+        diagnostics: Iterable[Diagnostic] = (),
+        shadowed: dict[Skill, Skill] | None = None,
+        further: frozenset[str] = frozenset(),
+    ) -> None:
+        self._skills = tuple(sorted(skills, key=_order))
+        self._diagnostics = tuple(diagnostics)
+        self._shadowed = shadowed or {}
+        self._further = further
+        self._spec: LibrarySpec | None = None
+        self._entries: dict[str, Entry] = {}
+        self._scanned: tuple[Diagnostic, ...] = ()
+        self._folder_stamps: tuple[FolderStamp, ...] = ()
+        self._by_name: dict[str, list[Skill]] | None = None
+        self._by_id: dict[str, Skill] | None = None
+        self._by_slug: dict[str, list[Skill]] | None = None
+        self._variants: dict[str, tuple[Skill, ...]] | None = None
+        self._counts: SkillCounts | None = None
+        self._digest: str | None = None
+        self.bound: dict[Any, Any] = {}
+        """Bound scorers of this catalog, by scorer; see ``ranking.registry.bind``."""
+
+    @classmethod
+    @check_arguments
+    def from_skills(cls, skills: Iterable[Skill]) -> Catalog:
+        """Return a catalog of skills built in code. Raises InvalidInput for anything else."""
+        members = tuple(skills)
+        for skill in members:
+            if not isinstance(skill, Skill):
+                raise InvalidInput(f"skills must hold Skill values, not {type(skill).__name__}")
+        return cls(members)
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """Every skill, sorted by name, then path."""
+        return self._skills
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics of loading, sorted by path."""
+        return self._diagnostics
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The roots as passed by the caller."""
+        return () if self._spec is None else self._spec.roots
+
+    @property
+    def spec(self) -> LibrarySpec | None:
+        """What the catalog was read from; None for one that was built in code."""
+        return self._spec
+
+    @property
+    def profile(self) -> str:
+        """The profile of the policy that the catalog follows; empty without one."""
+        policy = None if self._spec is None else self._spec.policy
+        return "" if policy is None else policy.profile
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over (origin, path below the root, content hash) of every skill, 64 digits."""
+        if self._digest is None:
+            self._digest = _digest(self._skills, self._entries)
+        return self._digest
+
+    @property
+    def identity(self) -> str:
+        """A hash over the digest and over which skills are shadowed."""
+        shadowed = self.shadowed
+        lines = "".join(f"\n{skill.hash}{'-' * (skill in shadowed)}" for skill in self.skills)
+        from hashlib import sha256
+
+        return sha256((self.digest + lines).encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def on_demand(self) -> bool:
+        """True when skills are loaded on access, so that iterating over all of them is expensive.
+
+        Such a catalog has no diagnostics and no files that change.
+        """
+        return False
+
+    @check_arguments
+    def difference(self, after: Catalog) -> tuple[tuple[Skill, ...], ...]:
+        """Return the (added, changed, removed) skills of a later catalog, by path and content.
+
+        Skills in ``added`` and ``changed`` are the new versions.
+        """
+        old = {skill.path: skill for skill in self}
+        new = {skill.path: skill for skill in after}
+        return (
+            tuple(skill for path, skill in new.items() if path not in old),
+            tuple(s for path, s in new.items() if path in old and old[path].hash != s.hash),
+            tuple(skill for path, skill in old.items() if path not in new),
+        )
+
+    @property
+    def shadowed(self) -> dict[Skill, Skill]:
+        """Skills that lose to one of the same name, each with the winner; copies and variants."""
+        return dict(self._shadowed)
+
+    @property
+    def further(self) -> frozenset[str]:
+        """The paths of the copies and variants: further places of a skill of the catalog."""
+        return self._further
+
+    def variants(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return a skill's further places: its copies, and its variants with nearly the same text.
+
+        The winning skill is not included. Empty when there are none, or the skill is one of them.
+        """
+        if self._variants is None:
+            from skillyard.engine.catalog.copies import places_by_path
+
+            self._variants = places_by_path(self._shadowed, self._further)
+        return self._variants.get(skill.path, ())
+
+    def copies(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return the copies of a skill of this catalog: its variants with the same bytes."""
+        return tuple(each for each in self.variants(skill) if each.hash == skill.hash)
+
+    def places(self, skill: Skill) -> tuple[str, ...]:
+        """Return the paths of a skill: its own first, then those of its copies and variants."""
+        return (skill.path, *(each.path for each in self.variants(skill)))
+
+    @property
+    def counts(self) -> SkillCounts:
+        """The numbers of skills, of further places and of convention documents."""
+        if self._counts is None:
+            from skillyard.engine.catalog.counts import count_skills
+            from skillyard.engine.catalog.requirements import RequirementChecker
+
+            lack = RequirementChecker(self.named).lack
+            self._counts = count_skills(self._skills, self._shadowed, self._further, lack)
+        return self._counts
+
+    @property
+    def candidates(self) -> tuple[Skill, ...]:
+        """The skills that can be selected: all but the shadowed ones."""
+        if not self._shadowed:
+            return self._skills
+        return tuple(skill for skill in self._skills if skill not in self._shadowed)
+
+    def below(self, skill: Skill) -> str | None:
+        """Return ``<number of the root>/<path below it>`` of a skill, or None if it has no file.
+
+        The value does not depend on where the root lies.
+        """
+        entry = self._entries.get(skill.path)
+        return None if entry is None else "/".join((str(entry.candidate.root), *entry[0].parts))
+
+    def __len__(self) -> int:
+        return len(self._skills)
+
+    def __iter__(self) -> Iterator[Skill]:
+        return iter(self._skills)
+
+    def __contains__(self, skill: object) -> bool:
+        return skill in self._skills
+
+    def __getstate__(self) -> Any:
+        # Bound scorers are not pickled: some of them hold mapped memory.
+        state: Any = super().__getstate__()
+        return state[0], {**state[1], "bound": {}}
+
+    def __repr__(self) -> str:
+        skills = plural(self.counts.skills, "skill")
+        return f"<Catalog of {skills}, {plural(len(self.diagnostics), 'diagnostic')}>"
+
+    @check_arguments
+    def get(self, name_or_id: str) -> Skill:
+        """Return the skill of that name, id or slug; tried in this order.
+
+        Raises SkillNotFound (with near names) or AmbiguousName (with the paths). Copies and
+        variants count as one skill: the name and the slug of any of them return the winner. The id
+        of a variant returns the variant.
+        """
+        matches = self.named(name_or_id)
+        if len(matches) == 1:
+            return matches[0]
+        if not matches:
+            raise self._not_found(name_or_id)
+        raise AmbiguousName(
+            name_or_id, [skill.path for skill in matches], [skill.id or "" for skill in matches]
+        )
+
+    def named(self, name_or_id: str) -> tuple[Skill, ...]:
+        """Return what :meth:`get` returns: one skill, none, or the several that it refuses."""
+        names, ids = self._lookups()
+        every = names.get(name_or_id, [])
+        matches = [skill for skill in every if skill not in self._shadowed]
+        if not matches:  # what a plugin's skill is called, where its copy without the plugin wins
+            winners = (self._shadowed[skill] for skill in every if skill.path in self._further)
+            matches = [skill for skill in dict.fromkeys(winners) if skill not in self._shadowed]
+        # A skill is preferred over a convention document of the same name.
+        matches = [s for s in matches if s.origin != Origin.CONVENTION] or matches
+        if have_one_content(matches):  # a catalog built in code may hold equal skills
+            return (matches[0],)
+        if name_or_id in ids:
+            return (ids[name_or_id],)
+        if not matches:
+            matches = self._slugs().get(name_or_id, [])
+            if have_one_content(matches):
+                return (matches[0],)
+        return tuple(matches)
+
+    @check_arguments
+    def find(self, tag: str | None = None, origin: str | None = None) -> tuple[Skill, ...]:
+        """Return the skills with that tag (ASCII case ignored) and origin, without further places.
+
+        ``origin="oasis"`` returns the Oasis registry: one skill for each id, sorted by id.
+        """
+        matches = [
+            skill
+            for skill in self._skills
+            if (tag is None or has_tag(skill, (tag,)))
+            and (origin is None or skill.origin == origin)
+            and skill.path not in self._further
+        ]
+        if origin == Origin.OASIS:
+            matches = [skill for skill in matches if skill not in self._shadowed]
+            matches.sort(key=lambda skill: (skill.slug or "").encode("utf-8", "surrogatepass"))
+        return tuple(matches)
+
+    @check_arguments
+    def reload(self, progress: Callable[[int, int], None] | None = None) -> CatalogDiff:
+        """Walk the roots again, read the changed files, and return the difference.
+
+        A policy that the catalog follows is read again too. Raises InvalidSkillsRoot when a root is
+        gone, SkillIoError for a policy that cannot be read. A catalog built in code never changes.
+        """
+        if self._spec is None:
+            return CatalogDiff((), (), (), self)
+        spec = self._spec.renewed()
+        scanned = spec.scan()
+        from skillyard.engine.catalog.entries import read_all
+
+        known = self._entries if spec == self._spec else {}
+        entries = read_all(scanned.candidates, spec, known, progress)
+        same = spec == self._spec and scanned.diagnostics == self._scanned
+        if same and _same(self._entries, entries):
+            self._entries, self._folder_stamps = entries, scanned.folder_stamps
+            return CatalogDiff((), (), (), self)
+        after = _assemble(spec, scanned, entries)
+        return difference_of(self.skills, after.skills, after)
+
+    @property
+    def folders(self) -> tuple[FolderStamp, ...]:
+        """The folders listed by the last walk over the roots."""
+        return self._folder_stamps
+
+    def glance(self) -> CatalogDiff:
+        """Do the same as :meth:`reload`, with one system call for each known file and folder.
+
+        When only files have changed, they are read without a walk, in a fifth of the time of a
+        reload. Files written less than two seconds before they were read count as changed. When a
+        folder or the policy has changed, this is a reload, which raises the same errors.
+        """
+        spec = self._spec
+        if spec is None:
+            return CatalogDiff((), (), (), self)
+        if spec.renewed() != spec:
+            return self.reload()
+        from skillyard.engine.catalog.changes import refreshed_entries
+
+        entries = refreshed_entries(self._entries, self._folder_stamps, spec)
+        if entries is None:
+            return self.reload()
+        if _same(self._entries, entries):
+            self._entries = entries
+            return CatalogDiff((), (), (), self)
+        from skillyard.engine.discovery import Scan
+
+        unchanged = Scan((), self._scanned, len(self._folder_stamps), self._folder_stamps)
+        after = _assemble(spec, unchanged, entries)
+        return difference_of(self.skills, after.skills, after)
+
+    def _lookups(self) -> tuple[dict[str, list[Skill]], dict[str, Skill]]:
+        if self._by_name is None or self._by_id is None:
+            names: dict[str, list[Skill]] = {}
+            ids: dict[str, Skill] = {}
+            for skill in self._skills:
+                names.setdefault(skill.name, []).append(skill)
+                if skill.path not in self._further:
+                    ids.setdefault(skill.id or "", skill)
+            for skill in self._skills:
+                ids.setdefault(skill.id or "", skill)
+            self._by_name, self._by_id = names, ids
+        return self._by_name, self._by_id
+
+    def _slugs(self) -> dict[str, list[Skill]]:
+        """Return the selectable skills by their own slug and by the slugs of their other places."""
+        if self._by_slug is None:
+            slugs: dict[str, list[Skill]] = {}
+            for skill in self.candidates:
+                slugs.setdefault(skill.slug, []).append(skill)
+            more: dict[str, list[Skill]] = {}
+            for skill in self.candidates:
+                for slug in dict.fromkeys(each.slug for each in self.variants(skill)):
+                    more.setdefault(slug, []).append(skill)
+            self._by_slug = {**more, **slugs}
+        return self._by_slug
+
+    def _not_found(self, name: str) -> SkillNotFound:
+        from difflib import get_close_matches
+
+        names, _ = self._lookups()
+        near = get_close_matches(name, sorted(names), _NEAR_NAMES, 0.6)
+        error = SkillNotFound(name, near)
+        for diagnostic in self.diagnostics:
+            not_loaded = diagnostic.severity == "error" or diagnostic.code == "refused_by_policy"
+            if not_loaded and name and name in diagnostic.path:
+                error.hint = f"{diagnostic.path} did not load: {diagnostic.message}"
+                break
+        return error
+
+
+def has_tag(skill: Skill, tags: Sequence[str]) -> bool:
+    """True when the skill has one of the tags. ASCII case is ignored."""
+    lowered = {_ascii_lower(tag) for tag in tags}
+    return any(_ascii_lower(tag) in lowered for tag in skill.tags)
+
+
+def _ascii_lower(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    return "".join(char.lower() if char.isascii() else char for char in text)
+
+
+def read_catalog(
+    *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    scopes: str | Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+    policy: Admission | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Catalog:
+    """Read every skill below the roots, as ``load_catalog`` does without an index.
+
+    No policy file is looked for: only the skills that ``policy`` allows are read, None allows all.
+    Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope.
+    """
+    spec = LibrarySpec(*parse_roots(roots, scopes), limits, policy=policy)
+    return build_catalog(spec, spec.scan(), progress=progress)
+
+
+def build_catalog(
+    spec: LibrarySpec, scanned: Scan, *, progress: Callable[[int, int], None] | None = None
+) -> Catalog:
+    """Return the catalog of the candidates of a scan of a library."""
+    from skillyard.engine.catalog.entries import read_all
+
+    return _assemble(spec, scanned, read_all(scanned.candidates, spec, {}, progress))
+
+
+def _assemble(spec: LibrarySpec, scanned: Scan, entries: dict[str, Entry]) -> Catalog:
+    skills = [entry.skill for entry in entries.values() if entry.skill is not None]
+    from skillyard.engine.catalog.collisions import resolve_collisions
+
+    collisions = resolve_collisions(entries.values())
+    diagnostics = [d for entry in entries.values() for d in entry.diagnostics]
+    diagnostics += [*scanned.diagnostics, *collisions.diagnostics]
+    diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
+    catalog = Catalog(skills, diagnostics, collisions.shadowed, collisions.further)
+    catalog._spec = spec
+    catalog._entries, catalog._scanned = entries, scanned.diagnostics
+    catalog._folder_stamps = scanned.folder_stamps
+    return catalog
+
+
+def _same(before: dict[str, Entry], after: dict[str, Entry]) -> bool:
+    """True when both have the same files with the same skills and diagnostics."""
+    return len(before) == len(after) and all(
+        (other := before.get(path)) is not None
+        and (other is entry or (other.skill is entry.skill and other[2] == entry[2]))
+        for path, entry in after.items()
+    )
+
+
+def _order(skill: Skill) -> tuple[str, str]:
+    return skill.key
+
+
+def _digest(skills: Sequence[Skill], entries: dict[str, Entry]) -> str:
+    lines = []
+    for skill in skills:
+        entry = entries.get(skill.path)
+        below = "/".join(entry.candidate.parts) if entry is not None else skill.path
+        line = f"{skill.origin or ''}\t{below}\t{skill.hash}"
+        if skill.install_count or skill.curated:  # ranking also reads these
+            line += f"\t{skill.install_count}\t{skill.curated}"
+        lines.append(line + "\n")
+    lines.sort()  # the order of skills of one name depends on where the roots lie
+    import hashlib
+
+    return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def difference_of(before: Sequence[Skill], now: Sequence[Skill], after: Catalog) -> CatalogDiff:
+    """Return the difference between the skills ``before`` and the skills ``now`` of a catalog."""
+    old = {skill.path: skill for skill in before}
+    new = {skill.path: skill for skill in now}
+    added = tuple(skill for skill in now if skill.path not in old)
+    removed = tuple(skill for skill in before if skill.path not in new)
+    changed = tuple(
+        skill
+        for skill in now
+        if (earlier := old.get(skill.path)) is not None
+        and (earlier.hash, earlier.references) != (skill.hash, skill.references)
+    )
+    return CatalogDiff(added, changed, removed, after)

@@ -1,0 +1,257 @@
+"""The context coordinator: selection, tool validation and instruction in one step (adk-skill).
+
+``resolve`` tries its strategies in order and returns a complete :class:`SkillContext` or None.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import InvalidInput, SkillError, SkillNotFound, UnknownName
+from skillyard.base.text import clean, clean_line, escape_frame
+from skillyard.engine.catalog import Catalog, has_tag
+from skillyard.engine.context.activation import frame_name, safe_body, with_body
+from skillyard.engine.context.budget import TRUNCATED
+from skillyard.engine.context.fence import check_fence, closing_tag, opening_tag
+from skillyard.engine.context.tools import Binding, ToolRegistry, bind_tools
+from skillyard.engine.ranking.match import in_order, score_query
+from skillyard.engine.ranking.protocol import Scorer
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, check_scorer
+from skillyard.engine.resources import read_declared
+from skillyard.engine.selection import SelectionPolicy, candidates_with_tag, fallback, survivors
+from skillyard.engine.skill import Skill
+
+__all__ = [
+    "ByName",
+    "ByQuery",
+    "ByTag",
+    "ContextCoordinator",
+    "CoordinatorConfig",
+    "ResolvedReference",
+    "SkillContext",
+    "Strategy",
+]
+
+_log = logging.getLogger(__name__)
+
+MAX_INSTRUCTION_CHARS = 8_000
+"""adk-skill's default."""
+MAX_REFERENCE_CHARS = 8_000
+"""Total characters of declared references in one context. Not in the document: the same limit as
+for the instruction."""
+STRICT = "strict"
+PERMISSIVE = "permissive"
+
+
+@check_arguments
+@dataclass(frozen=True, slots=True)
+class ByName:
+    """Load one skill by name. The policy does not apply, and hidden skills can be loaded."""
+
+    name: str
+
+
+@check_arguments
+@dataclass(frozen=True, slots=True)
+class ByQuery:
+    """Select the best skill for a query."""
+
+    text: str | Query
+
+
+@check_arguments
+@dataclass(frozen=True, slots=True)
+class ByTag:
+    """Select a skill with a tag: the best for ``query``, or the first by name without one."""
+
+    tag: str
+    query: str | Query | None = None
+
+
+Strategy = ByName | ByQuery | ByTag
+
+
+@check_arguments
+@dataclass(frozen=True, slots=True)
+class CoordinatorConfig:
+    """The settings of a coordinator. Raises UnknownName, InvalidInput."""
+
+    policy: SelectionPolicy | None = None
+    max_instruction_chars: int = MAX_INSTRUCTION_CHARS
+    validation: str = STRICT
+    """``strict``: skip a skill with a missing tool. ``permissive``: skip the tool."""
+    scorer: str | Scorer | Any = DEFAULT_SCORER
+    """``overlap`` is the scorer of adk-skill."""
+    max_reference_chars: int = MAX_REFERENCE_CHARS
+
+    def __post_init__(self) -> None:
+        check_scorer(self.scorer)
+        if self.validation not in (STRICT, PERMISSIVE):
+            raise UnknownName("validation mode", self.validation, (STRICT, PERMISSIVE))
+        for field in ("max_instruction_chars", "max_reference_chars"):
+            value = getattr(self, field)
+            if value < 0:
+                raise InvalidInput(f"{field} must be an integer of at least 0")
+
+
+class ResolvedReference(NamedTuple):
+    """One declared reference with its content. It is data for the model, not an instruction."""
+
+    path: str
+    content: str
+    truncated: bool
+
+
+@check_arguments
+class SkillContext(NamedTuple):
+    """A skill, its instruction, and those of its tools that exist."""
+
+    skill: Skill
+    instruction: str
+    tools: tuple[object, ...]
+    references: tuple[ResolvedReference, ...]
+    score: float
+    """The score of the match; infinite for a skill loaded by name."""
+    tool_names: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Missing tools that were left out, and references that could not be read."""
+
+
+@check_arguments
+class ContextCoordinator:
+    """Selects a skill, validates its tools and builds the context."""
+
+    def __init__(
+        self,
+        catalog: Catalog | Iterable[Skill],
+        tools: ToolRegistry,
+        config: CoordinatorConfig | None = None,
+    ) -> None:
+        self._catalog = catalog if isinstance(catalog, Catalog) else Catalog.from_skills(catalog)
+        self._tools = tools
+        self._config = config or CoordinatorConfig()
+
+    @check_arguments
+    def resolve(
+        self, strategies: Sequence[Strategy] | Strategy, *, fence: str | None = None
+    ) -> SkillContext | None:
+        """Return the first context that a strategy yields, or None.
+
+        Each strategy offers its skills best first; the first one whose tools resolve is used.
+        ``fence`` is that of :func:`skillyard.prompt_block`. Raises InvalidInput for an unknown
+        strategy.
+        """
+        check_fence(fence)
+        cascade = [strategies] if isinstance(strategies, Strategy) else list(strategies)
+        request: str | Query | None = None
+        for strategy in cascade:
+            if isinstance(strategy, ByQuery):
+                request = strategy.text
+            for skill, score in self._offers(strategy, request):
+                context = self._context(skill, score, fence)
+                if context is not None:
+                    return context
+        return None
+
+    def _offers(
+        self, strategy: Strategy, request: str | Query | None
+    ) -> Iterator[tuple[Skill, float]]:
+        if isinstance(strategy, ByName):
+            yield from self._by_name(strategy.name)
+        elif isinstance(strategy, ByQuery):
+            yield from self._by_query(strategy.text)
+        elif isinstance(strategy, ByTag):
+            yield from self._by_tag(strategy.tag, strategy.query or request)
+        else:
+            raise InvalidInput("a strategy is ByName, ByQuery or ByTag")
+
+    def _by_name(self, name: str) -> Iterator[tuple[Skill, float]]:
+        try:
+            yield self._catalog.get(name.removeprefix("@")), math.inf
+        except SkillNotFound:
+            return
+        except SkillError as error:  # several skills have that name
+            _log.warning("not resolved by name: %s", error.message)
+
+    def _by_query(self, query: str | Query) -> Iterator[tuple[Skill, float]]:
+        policy = self._config.policy or SelectionPolicy()
+        text = query.text if isinstance(query, Query) else query
+        if not text.strip() and not (isinstance(query, Query) and query.files):
+            return
+        if policy.top_k == 0:
+            return
+        for match in survivors(self._catalog, query, policy, scorer=self._config.scorer):
+            yield match.skill, match.score
+        generalist = fallback(self._catalog, query, policy, scorer=self._config.scorer)
+        if generalist is not None:
+            yield generalist.skill, generalist.score
+
+    def _by_tag(self, tag: str, query: str | Query | None) -> Iterator[tuple[Skill, float]]:
+        policy = self._config.policy or SelectionPolicy()
+        request = query if isinstance(query, Query) else Query(query or "")
+        _, scored = score_query(self._catalog, request, self._config.scorer)
+        pairs = candidates_with_tag(self._catalog, request.replace(include_tags=(tag,)), scored)
+        pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
+        yield from in_order(pairs, scored)
+
+    def _context(self, skill: Skill, score: float, fence: str | None) -> SkillContext | None:
+        try:
+            skill = with_body(skill)
+        except SkillError as error:
+            _log.warning("skill %s did not load again: %s", skill.name, error.message)
+            return None
+        binding = bind_tools(skill, self._tools)
+        warnings = [f"{skill.name}: the host has no tool {name!r}" for name in binding.missing]
+        if binding.missing and self._config.validation == STRICT:
+            _log.info("passed over: %s", "; ".join(warnings))
+            return None
+        for warning in warnings:
+            _log.warning(warning)
+        references = self._references(skill, warnings)
+        instruction = self._instruction(skill, binding, fence)
+        return SkillContext(
+            skill,
+            instruction,
+            binding.tools,
+            references,
+            score,
+            binding.names,
+            tuple(warnings),
+        )
+
+    def _instruction(self, skill: Skill, binding: Binding, fence: str | None) -> str:
+        name = frame_name(skill.name)
+        body = safe_body(skill)
+        limit = self._config.max_instruction_chars
+        if len(body) > limit:
+            body = f"{body[:limit]}\n{TRUNCATED}"
+        description = escape_frame(clean_line(skill.description))
+        sections = [opening_tag(name, fence), f"# {name}\n\n{description}"]
+        if binding.names:
+            names = ", ".join(escape_frame(clean_line(tool)) for tool in binding.names)
+            sections.append(f"You have access to the following tools: {names}.")
+        sections += [f"## Instructions\n\n{body}", closing_tag(fence)]
+        return "\n\n".join(sections)
+
+    def _references(self, skill: Skill, warnings: list[str]) -> tuple[ResolvedReference, ...]:
+        room = self._config.max_reference_chars
+        references = []
+        for path in skill.declared_references:
+            try:
+                text = clean(read_declared(skill, path).decode("utf-8"))
+            except (SkillError, UnicodeDecodeError) as error:
+                reason = error.message if isinstance(error, SkillError) else "it is not UTF-8 text"
+                warnings.append(f"{skill.name}: reference {path!r} not read: {reason}")
+                continue
+            if room <= 0:
+                warnings.append(f"{skill.name}: reference {path!r} left out: budget used up")
+                continue
+            references.append(ResolvedReference(path, text[:room], len(text) > room))
+            room -= len(text)
+        return tuple(references)

@@ -1,0 +1,355 @@
+"""Computes a host's listing of a library: what its model reads of each skill, and what is lost.
+
+:func:`fit_listing` lays out the same entries within the same budget, preferred skills first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from skillyard.base.errors import InvalidInput, SkillError
+from skillyard.base.shapes import prompts as shapes
+from skillyard.base.shapes.encoder import from_attributes
+from skillyard.base.text import clean_line, xml_escape
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.context.budget import estimate_tokens, largest_fitting, omission_note
+from skillyard.engine.context.host_skills import ShortPaths, listed_skills, order_of, short_paths
+from skillyard.engine.context.hosts import (
+    ALPHABETICAL,
+    BLOCKS,
+    LEAST_USED,
+    PATHS,
+    SHORTEN,
+    ListingRule,
+)
+from skillyard.engine.skill import Skill
+
+__all__ = [
+    "CUT",
+    "LEFT_OUT",
+    "NAME_ONLY",
+    "NOT_READ",
+    "WHOLE",
+    "HostListing",
+    "ListingEntry",
+    "fit_listing",
+    "host_listing",
+]
+
+WHOLE = "whole"
+CUT = "cut"
+NAME_ONLY = "name only"
+LEFT_OUT = "left out"
+NOT_READ = "not read"
+"""The host does not list the file as a skill that its model can select."""
+MIN_DESCRIPTION_CHARS = 40
+"""A description shortened to fewer characters is useless, so only the name is listed."""
+
+
+class ListingEntry(NamedTuple):
+    """How one skill is listed."""
+
+    skill: Skill
+    state: str
+    text: str
+    """The description as listed; empty when only the name is listed."""
+    chars: int
+    """Characters of the complete description."""
+    why: str = ""
+    """The reason why it is not listed."""
+
+    def document(self) -> shapes.ListedSkill:
+        """Return the skill as a document shows it."""
+        return from_attributes(
+            shapes.ListedSkill,
+            self,
+            name=self.skill.name,
+            id=self.skill.id,
+            path=self.skill.path,
+            shown=len(self.text),
+        )
+
+
+class HostListing(NamedTuple):
+    """The listing of one host."""
+
+    rule: ListingRule
+    window: int
+    budget: int | None
+    """The budget in the rule's unit; None when unknown."""
+    own: int
+    """The part of the budget that the host's own skills use."""
+    needed: int
+    """The size of the complete listing."""
+    used: int
+    entries: tuple[ListingEntry, ...]
+    """The listed skills in order, then the others."""
+    text: str
+    """The entries as the model reads them."""
+
+    def count(self, state: str) -> int:
+        """Return the number of skills in a state."""
+        return sum(entry.state == state for entry in self.entries)
+
+
+def host_listing(
+    catalog: Catalog,
+    rule: ListingRule,
+    *,
+    window: int | None = None,
+    budget: int | None = None,
+    used: Mapping[str, int] | None = None,
+) -> HostListing:
+    """Return what the host lists of a catalog.
+
+    ``window`` is the context in tokens, and ``budget`` replaces the host's own budget. ``used`` is
+    how often each skill (by path) was used; without it, skills are ordered by name instead. The
+    host's own skills reduce the budget. Raises InvalidInput.
+    """
+    window = rule.window if window is None else window
+    _check(window, budget)
+    if budget is not None and rule.overflow not in _OVERFLOW:
+        raise InvalidInput(f"no budget of {rule.title} is known that another one could replace")
+    skills, unread = listed_skills(catalog, rule)
+    short = short_paths(skills if rule.form == PATHS else (), catalog.roots)
+    lines = [_Entry(skill, rule, short) for skill in sorted(skills, key=order_of(rule))]
+    limit = rule.budget(window) if budget is None else budget
+    if limit is not None:
+        room = max(0, limit - rule.own - _table_cost(rule, short))
+        if sum(line.cost(line.chars) for line in lines) > room:
+            _OVERFLOW[rule.overflow](lines, room, used or {})
+    return _listing(rule, window, limit, rule.own, lines, unread)
+
+
+def fit_listing(
+    catalog: Catalog,
+    rule: ListingRule,
+    preferred: Sequence[Skill],
+    *,
+    window: int | None = None,
+    budget: int | None = None,
+) -> HostListing:
+    """Return the listing rewritten within the host's budget, ``preferred`` skills first.
+
+    As many names as fit come first, in that order. Then descriptions follow in the same order,
+    whole if they fit, else shortened to the remaining budget. A last line gives the number of
+    skills that are not listed. An explicit ``budget`` is for these skills alone; the host's own
+    budget also covers its own skills.
+    """
+    window = rule.window if window is None else window
+    _check(window, budget)
+    skills, unread = listed_skills(catalog, rule)
+    place = {id(skill): number for number, skill in enumerate(preferred)}
+    ordered = sorted((s for s in skills if id(s) in place), key=lambda skill: place[id(skill)])
+    short = short_paths(skills if rule.form == PATHS else (), catalog.roots)
+    lines = [_Entry(skill, rule, short) for skill in ordered]
+    limit, own = (rule.budget(window), rule.own) if budget is None else (budget, 0)
+    if limit is not None:
+        room = max(0, limit - own - _table_cost(rule, short))
+        if sum(line.cost(line.chars) for line in lines) > room:
+            _by_preference(lines, room, rule)
+    listing = _listing(rule, window, limit, own, lines, unread)
+    left = listing.count(LEFT_OUT)
+    if not left or left == len(lines):
+        return listing
+    more = omission_note(left)
+    return listing._replace(used=listing.used + _cost(rule, more), text=f"{listing.text}\n{more}")
+
+
+def _check(window: int, budget: int | None) -> None:
+    if type(window) is not int or window < 1:
+        raise InvalidInput("window must be an integer of at least 1")
+    if budget is not None and (type(budget) is not int or budget < 0):
+        raise InvalidInput("budget must be None or an integer of at least 0")
+
+
+class _Entry:
+    """One skill on its way into a listing: how much of its description is shown."""
+
+    __slots__ = ("chars", "description", "left_out", "path", "rule", "shown_chars", "skill")
+
+    def __init__(self, skill: Skill, rule: ListingRule, short: ShortPaths) -> None:
+        self.skill = skill
+        self.rule = rule
+        self.path = short.paths.get(skill.path, "")
+        self.description = _description(skill, rule)
+        most = rule.description_chars
+        self.chars = len(self.description) if most is None else min(len(self.description), most)
+        self.shown_chars = self.chars
+        self.left_out = False
+
+    def line(self, chars: int) -> str:
+        return _entry_text(self.rule, self.skill, self.description[:chars], self.path)
+
+    def cost(self, chars: int) -> int:
+        """Return the size of the entry in the budget's unit, with its line end."""
+        return _cost(self.rule, self.line(chars))
+
+    def longest(self, budget: int) -> int:
+        """Return the longest description, in characters, whose entry fits the budget."""
+        return largest_fitting(0, self.chars, lambda chars: self.cost(chars) <= budget)
+
+
+def _description(skill: Skill, rule: ListingRule) -> str:
+    line = clean_line(skill.description)
+    extra = _when_to_use(skill) if rule.when_to_use else ""
+    return f"{line} - {extra}" if extra else line
+
+
+def _when_to_use(skill: Skill) -> str:
+    block = skill.frontmatter or ""
+    if "when_to_use" not in block:
+        return ""
+    from skillyard.engine.formats.yaml_guard import Scalar, read_mapping
+
+    try:
+        node = read_mapping(block, skill.path)[0].get("when_to_use")
+    except SkillError:  # it was read with repairs
+        return ""
+    return clean_line(node.text) if isinstance(node, Scalar) else ""
+
+
+def _entry_text(rule: ListingRule, skill: Skill, description: str, path: str) -> str:
+    """Return an entry in the form of the host."""
+    name = clean_line(skill.name)
+    if rule.form == PATHS:
+        text = f" {description}" if description else ""
+        return f"- {name}:{text} (file: {path})"
+    if rule.form == BLOCKS and description:
+        return (
+            f"<skill>\n  <name>{xml_escape(name)}</name>\n"
+            f"  <description>{xml_escape(description)}</description>\n"
+            f"  <location>{clean_line(skill.scope)}</location>\n</skill>"
+        )
+    return f"- {name}: {description}" if description else f"- {name}"
+
+
+def _table_cost(rule: ListingRule, short: ShortPaths) -> int:
+    """Return the part of the budget that the table of folders uses."""
+    if rule.form != PATHS:
+        return 0
+    lines = "".join(f"{line}\n" for line in short.table())
+    return max(0, _cost(rule, lines) - rule.table)
+
+
+def _cost(rule: ListingRule, line: str) -> int:
+    return estimate_tokens(f"{line}\n") if rule.unit == "tokens" else len(line) + 1
+
+
+def _least_used(lines: list[_Entry], limit: int, used: Mapping[str, int]) -> None:
+    """Keep every name, and those descriptions of the most used skills that fit."""
+    room = limit - sum(line.cost(0) for line in lines)
+    for line in sorted(lines, key=lambda line: -used.get(line.skill.path, 0)):
+        more = line.cost(line.chars) - line.cost(0)
+        if more > room:
+            line.shown_chars = 0
+        else:
+            room -= more
+
+
+def _shorten(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
+    """Extend all descriptions by one character at a time, in turns, until the budget is used up."""
+    for line in lines:
+        line.shown_chars = 0
+    room = limit - sum(line.cost(0) for line in lines)
+    if room < 0:
+        _names_that_fit(lines, limit)
+        return
+    growing = list(lines)
+    spent = {id(line): line.cost(0) for line in lines}
+    while growing:
+        grown = []
+        for line in growing:
+            cost = line.cost(line.shown_chars + 1)
+            more = cost - spent[id(line)]
+            if more <= room:
+                line.shown_chars += 1
+                room -= more
+                spent[id(line)] = cost
+                if line.shown_chars < line.chars:
+                    grown.append(line)
+        growing = grown
+
+
+def _names_that_fit(lines: list[_Entry], limit: int) -> None:
+    room = limit
+    for line in lines:
+        cost = line.cost(0)
+        line.left_out = cost > room
+        if not line.left_out:
+            room -= cost
+
+
+def _alphabetical(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
+    """Keep whole entries until one does not fit; from there on, names only."""
+    room = limit
+    for number, line in enumerate(lines):
+        room -= line.cost(line.chars)
+        if room < 0:
+            for rest in lines[number:]:
+                rest.shown_chars = 0
+            return
+
+
+_OVERFLOW = {LEAST_USED: _least_used, SHORTEN: _shorten, ALPHABETICAL: _alphabetical}
+
+
+def _by_preference(lines: list[_Entry], limit: int, rule: ListingRule) -> None:
+    names = sum(line.cost(0) for line in lines)
+    room = limit - names
+    if room < 0:
+        room = max(0, limit - _cost(rule, omission_note(len(lines))))
+        for line in lines:
+            line.left_out = line.cost(0) > room
+            room -= 0 if line.left_out else line.cost(0)
+    for line in lines:
+        least, line.shown_chars = line.cost(0), 0
+        if line.left_out:
+            continue
+        chars = line.longest(least + room)
+        chars = _at_a_word(line, chars)
+        if chars == line.chars or chars >= MIN_DESCRIPTION_CHARS:
+            line.shown_chars = chars
+            room -= line.cost(chars) - least
+
+
+def _at_a_word(line: _Entry, chars: int) -> int:
+    """Return the end of the last whole word within ``chars`` characters."""
+    text = line.description
+    if chars == line.chars or text[chars] == " ":
+        return chars
+    return max(text.rfind(" ", 0, chars), 0)
+
+
+def _listing(
+    rule: ListingRule,
+    window: int,
+    limit: int | None,
+    own: int,
+    lines: Sequence[_Entry],
+    unread: Iterable[tuple[Skill, str]],
+) -> HostListing:
+    visible = [line for line in lines if not line.left_out]
+    texts = [line.line(line.shown_chars) for line in visible]
+    entries = [_listing_entry(line) for line in visible]
+    entries += [_listing_entry(line) for line in lines if line.left_out]
+    entries += [
+        ListingEntry(skill, NOT_READ, "", len(skill.description), why) for skill, why in unread
+    ]
+    needed = sum(line.cost(line.chars) for line in lines)
+    used = sum(_cost(rule, text) for text in texts)
+    text = "\n".join(texts)
+    return HostListing(rule, window, limit, own, needed, used, tuple(entries), text)
+
+
+def _listing_entry(line: _Entry) -> ListingEntry:
+    text = "" if line.left_out else line.description[: line.shown_chars].rstrip()
+    whole = len(line.description)
+    if line.left_out:
+        state = LEFT_OUT
+    elif line.shown_chars >= whole:
+        state = WHOLE
+    else:
+        state = CUT if line.shown_chars else NAME_ONLY
+    return ListingEntry(line.skill, state, text, whole)

@@ -1,0 +1,93 @@
+"""The results of discovery: candidate files, folder stamps, and the scan as a whole."""
+
+import os
+from typing import NamedTuple
+
+from skillyard.base.errors import Diagnostic
+from skillyard.engine.skill import Reference
+
+__all__ = [
+    "STABLE_AFTER_NS",
+    "Candidate",
+    "FolderStamp",
+    "Listing",
+    "Observations",
+    "Scan",
+    "Stamp",
+]
+
+STABLE_AFTER_NS = 2_000_000_000
+"""Age in ns from which a file's times show every later change. Timestamps of common file systems
+tick every 1 to 10 ms; 2 s covers the coarse ones."""
+
+
+class Stamp(NamedTuple):
+    """Times, size and identity of a file. Equal stamps mean an unchanged file."""
+
+    mtime_ns: int
+    ctime_ns: int
+    size: int
+    inode: int
+    device: int
+
+
+class Candidate(NamedTuple):
+    """One file that should be a skill."""
+
+    path: str
+    """The root as passed by the caller, joined with the path below it, with ``/``."""
+    parts: tuple[str, ...]
+    """The path below the root."""
+    origin: str
+    folder: str | None
+    """Name of the skill's folder. None for single files."""
+    stamp: Stamp
+    scope: str
+    root: int
+    """Index of the root."""
+    references: tuple[Reference, ...] = ()
+    target: str | None = None
+    """The real file, when ``path`` is a link that stays inside its folder."""
+    plugin: str = ""
+    """The name of its plugin, which is a prefix of the skill's name."""
+
+
+class FolderStamp(NamedTuple):
+    """A listed folder. Its modification time shows whether files were added or removed since."""
+
+    path: str
+    mtime_ns: int
+    """The modification time; 0 when it is so recent that the next change may leave the same time.
+    """
+    inode: int
+    """Shows whether the folder was replaced by another one."""
+
+
+class Listing(NamedTuple):
+    """A folder as it was listed."""
+
+    path: str
+    status: os.stat_result
+    """Of the folder itself, from before it was listed."""
+    entries: list[os.DirEntry[str]]
+
+
+class Observations(NamedTuple):
+    """What a walk observed besides the candidates. Its results follow from both."""
+
+    began_ns: int
+    listings: tuple[Listing, ...]
+    absent: tuple[str, ...]
+    """Paths at which a file would have changed the walk."""
+
+
+class Scan(NamedTuple):
+    """The candidates, sorted by root and path, and the diagnostics of the walk."""
+
+    candidates: tuple[Candidate, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    folders: int
+    folder_stamps: tuple[FolderStamp, ...] = ()
+    """The listed folders, as they were before listing."""
+    observations: Observations | None = None
+    """None when the results depend on more, such as the targets of links."""

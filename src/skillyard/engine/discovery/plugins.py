@@ -1,0 +1,225 @@
+"""Claude Code's plugins: the installed ones, and what its and Codex's marketplaces offer.
+
+Source: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces, read on 2026-11-28.
+
+* ``plugins/installed_plugins.json`` in the folder of Claude Code lists installations by
+  ``plugin@marketplace``: scope, path, and the project of those that are not the user's.
+* ``enabledPlugins`` in the settings says which of them are loaded.
+* ``.claude-plugin/plugin.json`` gives the plugin's name and further folders of skills.
+* ``.claude-plugin/marketplace.json`` lists plugins, ``.agents/plugins/marketplace.json`` those of
+  Codex (openai/codex 03d21135, codex-rs/core-plugins/src/marketplace.rs). Their sources are folders
+  of the marketplace, or remote places, which are listed and never fetched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from skillyard.base.io.paths import is_below
+from skillyard.base.io.processes import shell_command
+from skillyard.base.text import clean_line, name_fault
+from skillyard.engine.discovery.claude_code import CLAUDE_HOME
+from skillyard.engine.discovery.hosts import expand_pattern, folders_upwards
+from skillyard.engine.discovery.layout import Root
+from skillyard.engine.discovery.manifests import (
+    Problems,
+    inner_folder,
+    mapping_of,
+    read_manifest,
+    text_of,
+    texts_of,
+)
+
+__all__ = [
+    "KNOWN_MARKETPLACES",
+    "MARKETPLACE",
+    "Plugin",
+    "disabled_plugins",
+    "installed_plugins",
+    "marketplace_plugins",
+    "skill_roots",
+]
+
+KNOWN_MARKETPLACES = "plugins/known_marketplaces.json"
+"""In the folder of Claude Code: the source and the folder of each marketplace."""
+MARKETPLACE = ".claude-plugin/marketplace.json"
+_MARKETPLACES = {"claude-code": MARKETPLACE, "codex": ".agents/plugins/marketplace.json"}
+_MANIFESTS = {
+    "claude-code": (".claude-plugin/plugin.json",),
+    "codex": (".codex-plugin/plugin.json", ".claude-plugin/plugin.json"),
+}
+"""Host -> where the manifest of a plugin is; the first one counts."""
+_SETTINGS = ("settings.json", "settings.local.json")
+
+
+class Plugin(NamedTuple):
+    """A plugin of Claude Code or Codex whose files lie on this machine."""
+
+    folder: str
+    name: str
+    """As it was installed; its manifest may give another one."""
+    scope: str
+    entry: dict[str, Any]
+    """Its entry in the marketplace."""
+    host: str = "claude-code"
+
+
+def installed_plugins(
+    scope: str, environ: Mapping[str, str], folder: str, problems: Problems
+) -> list[Root]:
+    """Return the folders of skills of the plugins that are installed and enabled in a scope.
+
+    ``user``: for every project. ``project``: for the project that ``folder`` lies in.
+    """
+    home = expand_pattern(CLAUDE_HOME, environ)
+    above = list(folders_upwards(folder))
+    enabled = _switches([home], problems)
+    if scope == "project":
+        enabled.update(_switches(_settings_folders(folder), problems))
+    else:  # a project may leave out what the user has, and enable nothing for them
+        enabled.update(dict.fromkeys(disabled_plugins(folder, problems), False))
+    listing = os.path.join(home, "plugins", "installed_plugins.json")
+    roots: list[Root] = []
+    for key, value in sorted(mapping_of(read_manifest(listing, problems), "plugins").items()):
+        name, _, marketplace = key.partition("@")
+        for each in value if isinstance(value, list) else [value]:
+            if not isinstance(each, dict) or not _applies(each, scope, above):
+                continue
+            if enabled.get(key) is not True:
+                hint = shell_command(["claude", "plugin", "enable", clean_line(key)])
+                message = f"the plugin {clean_line(key)} is installed and not enabled"
+                problems.add("plugin_disabled", listing, message, hint, "info")
+                continue
+            path = text_of(each, "installPath")
+            if not os.path.isabs(path) or not os.path.isdir(path):
+                message = f"the files of the plugin {clean_line(key)} are not at its installPath"
+                problems.add("manifest_path", listing, message, "install the plugin again")
+                continue
+            entry = _entry(home, marketplace, name)
+            # The user's are only what Claude Code keeps: a hook asks for approval of other folders.
+            store = os.path.realpath(os.path.join(home, "plugins"))
+            place = scope if is_below(os.path.realpath(path), store) else "project"
+            plugin = Plugin(path, name, place, entry)
+            roots.extend(skill_roots(plugin, problems))
+    return roots
+
+
+def _applies(installation: dict[str, Any], scope: str, above: list[str]) -> bool:
+    if text_of(installation, "scope") in ("project", "local"):
+        project = os.path.realpath(text_of(installation, "projectPath") or os.sep)
+        return scope == "project" and project in map(os.path.realpath, above)
+    return scope == "user"
+
+
+def disabled_plugins(folder: str, problems: Problems) -> list[str]:
+    """Return the plugins that the settings of the project of ``folder`` disable, sorted."""
+    switches = _switches(_settings_folders(folder), problems)
+    return sorted(key for key, value in switches.items() if value is False)
+
+
+def _settings_folders(folder: str) -> list[str]:
+    """Return the folders of a project's settings, the nearest last."""
+    return [os.path.join(each, ".claude") for each in reversed(list(folders_upwards(folder)))]
+
+
+def _switches(folders: list[str], problems: Problems) -> dict[str, Any]:
+    """Return which plugins the settings enable. Those of the last folder win."""
+    enabled: dict[str, Any] = {}
+    for folder in dict.fromkeys(folders):
+        for name in _SETTINGS:
+            settings = read_manifest(os.path.join(folder, name), problems)
+            enabled.update(mapping_of(settings, "enabledPlugins"))
+    return enabled
+
+
+def _entry(home: str, marketplace: str, name: str) -> dict[str, Any]:
+    """Return the marketplace's entry of an installed plugin; empty when unknown."""
+    unreported = Problems()
+    known = read_manifest(os.path.join(home, KNOWN_MARKETPLACES), unreported)
+    place = text_of(mapping_of(known, marketplace), "installLocation")
+    listing = read_manifest(os.path.join(place, MARKETPLACE), unreported) if place else {}
+    return next((each for each in _entries(listing) if text_of(each, "name") == name), {})
+
+
+def marketplace_plugins(
+    environ: Mapping[str, str], folder: str, problems: Problems
+) -> Iterator[Root]:
+    """Yield the folders of skills of the plugins that marketplaces offer and that lie here.
+
+    Marketplaces are those of the project that ``folder`` lies in and those known to Claude Code.
+    Plugins with a remote source are reported, and not fetched.
+    """
+    home = expand_pattern(CLAUDE_HOME, environ)
+    known = read_manifest(os.path.join(home, KNOWN_MARKETPLACES), problems)
+    places = [(each, "project") for each in folders_upwards(folder)]
+    places += [(text_of(mapping_of(known, name), "installLocation"), "user") for name in known]
+    for place, scope in dict.fromkeys(places):
+        if place and os.path.isabs(place):
+            yield from _marketplace_roots(place, scope, problems)
+
+
+def _marketplace_roots(place: str, scope: str, problems: Problems) -> Iterator[Root]:
+    for host, relative in _MARKETPLACES.items():
+        yield from _listing_roots(os.path.join(place, relative), place, scope, host, problems)
+
+
+def _listing_roots(
+    path: str, place: str, scope: str, host: str, problems: Problems
+) -> Iterator[Root]:
+    listing = read_manifest(path, problems)
+    base = text_of(mapping_of(listing, "metadata"), "pluginRoot")
+    market = text_of(listing, "name")
+    for entry in _entries(listing):
+        name, source = text_of(entry, "name"), entry.get("source")
+        if isinstance(source, dict) and source.get("source") == "local":
+            source = text_of(source, "path")
+        if isinstance(source, str):
+            # A bare name lies in pluginRoot; a path is relative to the marketplace.
+            relative = source if "/" in source or not base else f"{base}/{source}"
+            folder = inner_folder(place, relative, path, problems)
+            if folder is not None:
+                yield from skill_roots(Plugin(folder, name, scope, entry, host), problems)
+        else:
+            plugin_id = clean_line(f"{name}@{market}")
+            message = f"the plugin {clean_line(name)} lies elsewhere and is not read"
+            hint = f"install {plugin_id} in Codex"
+            if host == "claude-code":
+                hint = shell_command(["claude", "plugin", "install", plugin_id])
+            problems.add("plugin_remote", path, f"{message}: {_source_text(source)}", hint, "info")
+
+
+def _entries(listing: dict[str, Any]) -> list[dict[str, Any]]:
+    plugins = listing.get("plugins")
+    return [each for each in plugins if isinstance(each, dict)] if isinstance(plugins, list) else []
+
+
+def _source_text(source: object) -> str:
+    """Return a remote source in words: its kind, then its place."""
+    if not isinstance(source, dict):
+        return "its source is neither a path nor an object"
+    keys = ("source", "repo", "url", "package", "path", "ref")
+    return clean_line(" ".join(text_of(source, key) for key in keys if text_of(source, key)))
+
+
+def skill_roots(plugin: Plugin, problems: Problems) -> Iterator[Root]:
+    """Yield the folders of skills of one plugin: ``skills``, and those that manifests name."""
+    paths = [os.path.join(plugin.folder, each) for each in _MANIFESTS[plugin.host]]
+    path = next(filter(os.path.lexists, paths), paths[0])
+    manifest = read_manifest(path, problems)
+    name = text_of(manifest, "name") or plugin.name
+    if ":" in name or not name or name_fault(f"a{name}"):
+        message = f"not read: {clean_line(name)!r} is no name for a plugin"
+        problems.add("manifest_unreadable", path, message, "use letters, digits and hyphens")
+        return
+    relative_paths = [*texts_of(manifest, "skills"), *texts_of(plugin.entry, "skills")]
+    if plugin.entry.get("strict") is False and texts_of(plugin.entry, "skills"):
+        # The marketplace alone says what belongs to the plugin.
+        relative_paths = texts_of(plugin.entry, "skills")
+    elif os.path.isdir(os.path.join(plugin.folder, "skills")):
+        relative_paths.insert(0, "skills")
+    for relative in dict.fromkeys(relative_paths):
+        folder = inner_folder(plugin.folder, relative, path, problems)
+        if folder is not None:
+            yield Root(folder, plugin.scope, plugin.host, name)

@@ -1,0 +1,282 @@
+"""The embedder protocol, the registry of embedders, and vectors as signed bytes."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from math import isfinite, sqrt
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from skillyard.base.errors import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
+from skillyard.base.sums import stable_sum
+
+__all__ = [
+    "UNIT",
+    "Embedder",
+    "EmbedderCalibration",
+    "EmbedderOrder",
+    "EmbedderWeights",
+    "calibration_of",
+    "embed_checked",
+    "embed_in_one_thread",
+    "embedder_names",
+    "order_of",
+    "resolve_embedder",
+    "unit_bytes",
+    "weights_of",
+]
+
+ENTRY_POINT_GROUP = "skillyard.embedders"
+UNIT = 127
+"""The norm of a stored vector, whose components are signed bytes."""
+MAX_DIMENSIONS = 4_096
+
+_BUILT_IN = {"http": "skillyard.engine.embedding.endpoint:from_environment"}
+_REMOVED = {
+    "minilm": (
+        "removed; use hybrid+http with an embeddings server"
+        " (set SKILLYARD_EMBEDDINGS_URL and SKILLYARD_EMBEDDINGS_MODEL)"
+    )
+}
+"""Names of earlier releases with their replacements."""
+_PACKAGES = {"encoder": "skillyard-encoder"}
+"""Names that another package of ours adds."""
+
+
+class EmbedderWeights(NamedTuple):
+    """The weight of an embedder's cosine in the points of a skill, 0..1, by kind of request."""
+
+    english: float
+    long: float
+    """For English requests of more than :data:`LONG_WORDS` words."""
+    foreign: float
+
+
+class EmbedderCalibration(NamedTuple):
+    """What an embedder's cosine says about the probability, in log-odds.
+
+    The log-odds of the built-in evidence are replaced by ``bias + log_odds * those + cosine * c +
+    ahead * a``, with the cosine ``c`` of the best skill, and by how much it is above the highest
+    cosine of another candidate, ``a``.
+    """
+
+    bias: float
+    log_odds: float
+    cosine: float
+    ahead: float
+
+
+class EmbedderOrder(NamedTuple):
+    """What counts once more among the best skills of an English request, in points.
+
+    ``hybrid`` adds ``share * s + cosine * c - names * n`` to each of them: the share ``s`` of the
+    request's rarity in terms that the skill contains, the cosine ``c``, and the share ``n`` in
+    names that the skill does not contain. They are fitted listwise (``training/order.py``).
+    """
+
+    share: float
+    names: float
+    cosine: float
+
+
+LONG_WORDS = 60
+"""spec/encoder.md, gate."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors. Their cosine is the similarity of two texts.
+
+    An embedder may have an attribute ``weights``, three numbers in the order of
+    :class:`EmbedderWeights`; without it, its cosine has the weight of ``Fusion.embedder``. With an
+    attribute ``calibration``, four numbers in the order of :class:`EmbedderCalibration`, its cosine
+    counts in the probability of English requests. With an attribute ``order``, three numbers in the
+    order of :class:`EmbedderOrder`, it counts where the best skills of such requests are ordered
+    once more; without it the cosine of the built-in table does. An
+    attribute ``threads`` is how many threads it may use for several texts; work in the background
+    sets it to 1.
+    """
+
+    @property
+    def id(self) -> str:
+        """Identifies the vectors in the cache: model and version."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float]]:
+        """Return one vector for each text, all of one length above 0.
+
+        ``query`` is True for requests and False for skills, for models that distinguish them. The
+        result must be deterministic. Raises EmbedderFailed.
+        """
+        ...
+
+
+def embedder_names() -> tuple[str, ...]:
+    """Return the known names, sorted: the built-in ones and those of installed packages."""
+    return tuple(sorted({*_BUILT_IN, *_entry_points()}))
+
+
+def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
+    """Return the embedder of a name (entry point ``skillyard.embedders``), or the object itself.
+
+    Raises UnknownName, InvalidInput (also for a name of an earlier release, with its replacement),
+    and EmbedderFailed when a dependency is not installed.
+    """
+    if isinstance(embedder, str):
+        target = _BUILT_IN.get(embedder)
+        if target is not None:
+            module, _, name = target.partition(":")
+            factory = getattr(import_module(module), name)
+        else:
+            load = _entry_points().get(embedder)
+            if load is None and embedder in _REMOVED:
+                raise InvalidInput(f"embedder {embedder} was {_REMOVED[embedder]}")
+            if load is None and embedder in _PACKAGES:
+                hint = (
+                    f"install it with: pip install {_PACKAGES[embedder]}"
+                    f" (in a checkout: pip install ./{embedder})"
+                )
+                raise EmbedderFailed(embedder, "not installed", hint=hint)
+            if load is None:
+                raise UnknownName("embedder", embedder, embedder_names())
+            factory = _from_package(embedder, load)
+        embedder = factory() if callable(factory) and not isinstance(factory, Embedder) else factory
+    if isinstance(embedder, type) or not isinstance(embedder, Embedder):
+        raise InvalidInput("an embedder is a name, or an object with an id and a method embed")
+    weights_of(embedder, 0.0)  # refused here rather than with the first request
+    calibration_of(embedder)
+    order_of(embedder)
+    return embedder
+
+
+def weights_of(embedder: Embedder, default: float) -> EmbedderWeights:
+    """Return the embedder's weights; three times ``default`` when it has none.
+
+    Raises InvalidInput for anything but three numbers from 0 to 1.
+    """
+    weights = getattr(embedder, "weights", None)
+    if weights is None:
+        return EmbedderWeights(default, default, default)
+    if not (
+        _are_numbers(weights, len(EmbedderWeights._fields))
+        and all(0 <= value <= 1 for value in weights)
+    ):
+        raise InvalidInput(
+            f"embedder {embedder.id}: weights must be three numbers from 0 to 1, in a tuple"
+        )
+    return EmbedderWeights(*weights)
+
+
+def calibration_of(embedder: Embedder) -> EmbedderCalibration | None:
+    """Return the embedder's calibration, if any. Raises InvalidInput for anything but 4 numbers."""
+    calibration = getattr(embedder, "calibration", None)
+    if calibration is None:
+        return None
+    if not _are_numbers(calibration, len(EmbedderCalibration._fields)):
+        raise InvalidInput(
+            f"embedder {embedder.id}: calibration must be four finite numbers, in a tuple"
+        )
+    return EmbedderCalibration(*calibration)
+
+
+def order_of(embedder: Embedder) -> EmbedderOrder | None:
+    """Return the embedder's order, if any. Raises InvalidInput for anything but 3 numbers."""
+    order = getattr(embedder, "order", None)
+    if order is None:
+        return None
+    if not _are_numbers(order, len(EmbedderOrder._fields)):
+        raise InvalidInput(
+            f"embedder {embedder.id}: order must be three finite numbers, in a tuple"
+        )
+    return EmbedderOrder(*order)
+
+
+def embed_in_one_thread(embedder: Embedder | None) -> None:
+    """Let an embedder with an attribute ``threads`` use one, for work in the background.
+
+    The other cores are then left to requests and to other programs. An attribute that means
+    something else, or that cannot be set, stays as it is.
+    """
+    threads = getattr(embedder, "threads", ())
+    if threads is None or (isinstance(threads, int) and threads > 1):
+        with suppress(AttributeError, TypeError, ValueError):
+            embedder.threads = 1  # type: ignore[union-attr]
+
+
+def _are_numbers(values: object, number: int) -> bool:
+    return (
+        isinstance(values, tuple)
+        and len(values) == number
+        and all(isinstance(value, int | float) and isfinite(value) for value in values)
+    )
+
+
+def _entry_points() -> dict[str, Callable[[], Any]]:
+    from importlib.metadata import entry_points
+
+    return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def _from_package(name: str, load: Callable[[], Any]) -> Any:
+    """Return the embedder of an entry point. Raises EmbedderFailed."""
+    try:
+        loaded = load()
+        if isinstance(loaded, Embedder) and not isinstance(loaded, type):
+            return loaded
+        return _single(loaded)
+    except SkillyardError:
+        raise
+    except Exception as error:
+        raise EmbedderFailed(name, f"{type(error).__name__}: {error}", hint=_REINSTALL) from error
+
+
+_REINSTALL = "install its package again, with its dependencies"
+
+
+@cache
+def _single(factory: Any) -> Any:
+    """Return the one embedder of a factory, since making it may read a model."""
+    embedder = factory() if callable(factory) and not isinstance(factory, Embedder) else factory
+    return embedder() if isinstance(embedder, type) else embedder
+
+
+def embed_checked(
+    embedder: Embedder, texts: Sequence[str], *, query: bool = False
+) -> list[Sequence[float]]:
+    """Return the embedder's vectors, after checks of number and length. Raises EmbedderFailed."""
+    try:
+        vectors = list(embedder.embed(texts, query=query))
+    except SkillyardError:
+        raise
+    except ImportError as error:
+        raise EmbedderFailed(embedder.id, str(error), hint=_REINSTALL) from error
+    except Exception as error:
+        raise EmbedderFailed(embedder.id, f"{type(error).__name__}: {error}") from error
+    if len(vectors) != len(texts):
+        raise EmbedderFailed(embedder.id, f"{len(vectors)} vectors for {len(texts)} texts")
+    lengths = {len(vector) for vector in vectors}
+    if len(lengths) > 1 or not lengths <= set(range(1, MAX_DIMENSIONS + 1)):
+        sizes = ", ".join(map(str, sorted(lengths)))
+        raise EmbedderFailed(
+            embedder.id, f"vectors of {sizes} numbers, not of one length up to {MAX_DIMENSIONS}"
+        )
+    return vectors
+
+
+def unit_bytes(vector: Iterable[float]) -> bytes:
+    """Return the vector scaled to the norm :data:`UNIT` as signed bytes; empty for a zero vector.
+
+    Raises InvalidInput for anything but finite numbers.
+    """
+    values = [float(value) for value in vector]
+    largest = max(map(abs, values), default=0.0)
+    if not isfinite(largest) or not all(map(isfinite, values)):
+        raise InvalidInput("a vector contains a value that is not a finite number")
+    if not largest:
+        return b""
+    values = [value / largest for value in values]  # avoids underflow of squares
+    scale = UNIT / sqrt(stable_sum([value * value for value in values]))
+    return array("b", [max(-127, min(127, round(value * scale))) for value in values]).tobytes()

@@ -1,0 +1,342 @@
+"""Parses agentskills.io and adk-skill documents.
+
+Fields: those of agentskills.io (name, description, license, compatibility, metadata,
+allowed-tools), of adk-skill (version, tags, references, trigger, hint), of the skill evaluation
+system (keywords, tags, triggers.files, triggers.keywords) and of Oasis (id, triggers, priority,
+inputs, outputs, safety_notes).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from types import NoneType
+from typing import Any, NamedTuple
+
+from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import Diagnostic, MissingField, SkillIoError, SkillYamlError
+from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.engine.formats.derived import derived_description, derived_name, split_or_body
+from skillyard.engine.formats.fields import Fields
+from skillyard.engine.formats.frontmatter import FencedDocument, decode, split, unify_lines
+from skillyard.engine.formats.nodes import Node, Scalar
+from skillyard.engine.formats.requirements import read_requirements
+from skillyard.engine.skill import SKILL_FIELDS, Reference, Skill, Triggers, document_id
+
+__all__ = [
+    "LIST_KEYS",
+    "TEXT_KEYS",
+    "Document",
+    "ParsedDocument",
+    "parse_document",
+    "parse_skill",
+    "split_patterns",
+    "split_tools",
+]
+
+
+class Document(NamedTuple):
+    """Facts about the file that the text comes from."""
+
+    path: str
+    """The path as displayed and stored in ``Skill.path``."""
+    folder: str | None = None
+    """Name of the skill's own folder. None for a single file."""
+    origin: str | None = None
+    scope: str = "project"
+    hash: str | None = None
+    """SHA-256 of the file's bytes. Computed from the text when None."""
+    last_modified: int | None = None
+    references: tuple[Reference, ...] = ()
+    derives: bool = False
+    """A missing name is that of the folder, and a missing description the first paragraph."""
+    plugin: str = ""
+    """The plugin that it belongs to; the name of the skill begins with it."""
+
+
+class ParsedDocument(NamedTuple):
+    """A parsed document: the skill, the diagnostics, and the raw fields."""
+
+    skill: Skill
+    diagnostics: list[Diagnostic]
+    fields: Fields | None = None
+
+
+@check_arguments
+def parse_skill(
+    path: str | os.PathLike[str], content: str, limits: Limits = DEFAULT_LIMITS
+) -> Skill:
+    """Parse one skill document strictly (adk-skill ``parse_skill_markdown``).
+
+    Checks the fences, valid YAML, field types, a non-empty name and description, and the caps.
+    Never repairs. Raises SkillError: InvalidFrontmatter, SkillYamlError or MissingField.
+    """
+    check_content(content, str(path), limits)
+    return parse_document(Document(str(path)), content, strict=True, limits=limits).skill
+
+
+def check_content(content: str, path: str, limits: Limits = DEFAULT_LIMITS) -> None:
+    """Check the size and NUL bytes of text that was not read from a file. Raises SkillIoError."""
+    if "\0" in content:
+        decode(content.encode("utf-8", "replace"), path)  # raises with the line of the NUL
+    if len(content) > limits.skill_file_bytes:
+        raise SkillIoError(
+            f"the text is larger than {limits.skill_file_bytes:,} bytes",
+            path=path,
+            code="file_too_large",
+            hint="move long material into files beside it",
+        )
+
+
+def parse_document(
+    document: Document, content: str, *, strict: bool, limits: Limits = DEFAULT_LIMITS
+) -> ParsedDocument:
+    """Parse one document. Lenient parsing repairs YAML once and reports it. Raises SkillError."""
+    text = unify_lines(content)
+    diagnostics: list[Diagnostic] = []
+    if document.derives:
+        fenced = split_or_body(text, document.path, diagnostics, limits)
+    else:
+        fenced = split(text, document.path, limits)
+    mapping, lines = _mapping(fenced, document.path, strict, diagnostics, limits)
+    fields = Fields(
+        mapping, lines, document.path, strict=strict, diagnostics=diagnostics, limits=limits
+    )
+    digest = document.hash or content_digest(content)
+    return ParsedDocument(_skill(fields, fenced, document, digest, limits), diagnostics, fields)
+
+
+def content_digest(content: str) -> str:
+    """Return the SHA-256 of the text's UTF-8 bytes, as hexadecimal digits."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_COMMENTS = re.compile("^ *#.*", re.MULTILINE)
+
+
+def _mapping(
+    fenced: FencedDocument, path: str, strict: bool, diagnostics: list[Diagnostic], limits: Limits
+) -> tuple[dict[str, Node], dict[str, int]]:
+    if not _COMMENTS.sub("", fenced.block).strip():
+        return {}, {}  # an empty block is valid YAML; the missing fields are reported later
+    from skillyard.engine.formats.repair import quote_plain_values
+    from skillyard.engine.formats.yaml_guard import read_mapping  # imports the YAML parser
+
+    problem: SkillYamlError | None = None
+    result: tuple[dict[str, Node], dict[str, int]] = {}, {}
+    try:
+        result = read_mapping(fenced.block, path, limits, fenced.block_line)
+        if strict or not isinstance(result[0].get("description"), dict):
+            return result
+    except SkillYamlError as error:
+        if strict or error.code != "yaml_invalid":
+            raise
+        problem = error
+    block, changed = quote_plain_values(fenced.block)
+    try:
+        if changed:
+            repaired = read_mapping(block, path, limits, fenced.block_line)
+            diagnostics.append(_repaired(problem, path, changed[0] + fenced.block_line))
+            return repaired
+    except SkillYamlError:
+        pass
+    if problem is not None:
+        raise problem from None
+    return result
+
+
+def _repaired(error: SkillYamlError | None, path: str, line: int) -> Diagnostic:
+    """Say what was repaired: what YAML refuses, or without an error a description that is none."""
+    if error is None:
+        error = SkillYamlError("the description is a mapping", path=path, line=line)
+    return Diagnostic(
+        "yaml_repaired",
+        "warning",
+        path,
+        f"the frontmatter is not valid YAML and was read with quotes added ({error.message})",
+        "put the value in quotes yourself: other readers may refuse the file",
+        error.line or line,
+        error.column,
+        error.found,
+    )
+
+
+def _skill(
+    fields: Fields, fenced: FencedDocument, document: Document, digest: str, limits: Limits
+) -> Skill:
+    name, description = _name_and_description(fields, fenced, document, limits)
+    if document.plugin:
+        name = f"{document.plugin}:{name}"
+    known: dict[str, Any] = {
+        field: value
+        for field, key in TEXT_KEYS.items()
+        if key in fields and (value := fields.text(key)) is not None
+    }
+    if "hint" not in known and "argument-hint" in fields:
+        known["hint"] = fields.text("argument-hint")
+    for field, key in LIST_KEYS.items():
+        if key in fields:
+            known[field] = fields.texts(key, split=_one if key in _ONE_TEXT else None)
+    tools = _allowed_tools(fields)
+    if tools:
+        known["allowed_tools"] = tools
+    if "requires" in fields or "metadata" in fields:
+        known["requires"] = read_requirements(fields)
+    triggers = _triggers(fields)
+    if triggers is not None:
+        known["triggers"] = triggers
+    for field, key in _FLAG_KEYS.items():
+        if key in fields and (flag := fields.flag(key)) is not None:
+            known[field] = flag
+    for field, key in _INTEGER_KEYS.items():
+        if key in fields and (number := fields.integer(key)) is not None:
+            known[field] = number
+    slug = known.pop("slug", None)
+    skill = Skill(
+        name=name,
+        description=description,
+        body=fenced.body,
+        path=document.path,
+        id=document_id(name, digest),
+        slug=slug or document.folder or name,
+        metadata=fields.metadata() if "metadata" in fields else {},
+        references=document.references,
+        origin=document.origin,
+        hash=digest,
+        last_modified=document.last_modified,
+        scope=document.scope,
+        plugin=document.plugin or None,
+        frontmatter=fenced.block if fenced.block_line > 1 else None,
+        **known,
+    )
+    if skill.internal and not skill.trigger:  # as `npx skills` hides it
+        return skill.replace(trigger=True, hash=digest, id=skill.id)
+    return skill
+
+
+def _name_and_description(
+    fields: Fields, fenced: FencedDocument, document: Document, limits: Limits
+) -> tuple[str, str]:
+    if not document.derives:
+        return fields.name(), fields.description()
+    try:
+        name = fields.name()
+    except MissingField as error:
+        name = derived_name(error, document.folder or "", fields)
+    try:
+        description = fields.description()
+    except MissingField as error:
+        description = derived_description(error, fenced.body, fields, limits)
+    return name, description
+
+
+def _keys_of(kind: type) -> dict[str, str]:
+    """Return the frontmatter keys of the fields whose default has a type, by field name."""
+    return {
+        each.name: each.key
+        for each in SKILL_FIELDS.values()
+        if each.key and type(each.default) is kind and each.name not in _READ_APART
+    }
+
+
+_READ_APART = frozenset(
+    ["name", "description", "allowed_tools", "triggers", "metadata", "requires"]
+)
+"""The fields whose value in frontmatter has a form of its own."""
+TEXT_KEYS = _keys_of(NoneType)
+"""Field name -> frontmatter key, for the fields that hold one text."""
+LIST_KEYS = _keys_of(tuple)
+"""Field name -> frontmatter key, for the fields that hold a list of texts."""
+_FLAG_KEYS = _keys_of(bool)
+_INTEGER_KEYS = _keys_of(int)
+_ONE_TEXT = frozenset(["inputs", "outputs", "safety_notes"])
+
+
+def _one(text: str) -> list[str]:
+    return [text.strip()]
+
+
+def _allowed_tools(fields: Fields) -> tuple[str, ...]:
+    if "allowed-tools" in fields:
+        return fields.texts("allowed-tools", split=split_tools)
+    if "allowed_tools" in fields and not fields.strict:
+        # Ignoring an author's tool restriction would be unsafe.
+        fields.warn(
+            "allowed_tools",
+            "field_alias",
+            "allowed_tools is read as allowed-tools",
+            "write it with a hyphen",
+            "warning",
+        )
+        return fields.texts("allowed_tools", split=split_tools)
+    return ()
+
+
+def split_tools(text: str) -> list[str]:
+    """Split ``Bash(git add:*) Read, Write`` at spaces and commas outside parentheses."""
+    tools: list[str] = []
+    current: list[str] = []
+    depth = 0
+    for char in text:
+        if char == "(":
+            depth += 1
+        elif char == ")":
+            depth = max(0, depth - 1)
+        if depth == 0 and (char.isspace() or char == ","):
+            tools.append("".join(current))
+            current = []
+        else:
+            current.append(char)
+    tools.append("".join(current))
+    return [tool.strip() for tool in tools if tool.strip()]
+
+
+def _triggers(fields: Fields) -> Triggers | None:
+    """Read ``triggers`` (a list holds phrases, a map has keys) and the older flat keys."""
+    node = fields.node("triggers")
+    files: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    if isinstance(node, dict):
+        inner = fields.within("triggers", node)
+        files = inner.texts("files", split=_one)
+        keywords = inner.texts("keywords", split=_one)
+        phrases = inner.texts("phrases", split=_one)
+    elif isinstance(node, list | Scalar):
+        phrases = fields.texts("triggers", split=_one)
+    files += fields.texts("trigger_files", split=_one)
+    keywords += fields.texts("trigger_keywords", split=_one)
+    if not fields.strict:  # what Claude Code calls phrases and files
+        phrases += fields.texts("when_to_use", split=_one)
+        files += fields.texts("paths", split=split_patterns)
+    if not (files or keywords or phrases):
+        return None
+    for phrase in phrases:
+        if _globlike(phrase):
+            fields.warn(
+                "triggers",
+                "trigger_looks_like_glob",
+                f"the trigger phrase {phrase[:60]!r} looks like a file pattern",
+                "put file patterns under `triggers:` / `files:`",
+                "warning",
+            )
+            break
+    return Triggers(files, keywords, phrases)
+
+
+def split_patterns(text: str) -> list[str]:
+    """Split file patterns at commas outside of braces."""
+    patterns = [""]
+    depth = 0
+    for char in text:
+        depth += (char == "{") - (char == "}")
+        if char == "," and depth <= 0:
+            patterns.append("")
+        else:
+            patterns[-1] += char
+    return [pattern.strip() for pattern in patterns if pattern.strip()]
+
+
+def _globlike(phrase: str) -> bool:
+    return " " not in phrase and ("*" in phrase or ("/" in phrase and "." in phrase))

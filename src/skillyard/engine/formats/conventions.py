@@ -1,0 +1,182 @@
+"""Parses convention documents (AGENTS.md and similar), and selects the parser for a path.
+
+adk-skill, "Parsing Strictness": files below ``.skills/`` are strict; files with a convention name
+are permissive, with optional frontmatter; anything else is strict.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.text import clean_line, name_fault
+from skillyard.engine.formats.agentskills import (
+    Document,
+    ParsedDocument,
+    content_digest,
+    parse_document,
+    parse_skill,
+    split_patterns,
+)
+from skillyard.engine.formats.derived import DERIVABLE
+from skillyard.engine.formats.file_names import convention_of, folder_convention_of
+from skillyard.engine.formats.frontmatter import unify_lines
+from skillyard.engine.skill import CONVENTION_TAG, Origin, Skill, document_id
+
+__all__ = [
+    "parse_convention",
+    "parse_instructions",
+]
+
+_DERIVED_DESCRIPTION_CHARS = 120
+
+
+@check_arguments
+def parse_instructions(
+    path: str | os.PathLike[str], content: str, limits: Limits = DEFAULT_LIMITS
+) -> Skill:
+    """Parse a document by its path (adk-skill ``parse_instruction_markdown``). Raises SkillError.
+
+    Files below ``.skills`` are strict; a convention name is permissive; a ``SKILL.md`` is lenient,
+    with one repair; anything else is strict.
+    """
+    path = str(path)
+    parts = path.replace("\\", "/").split("/")
+    if any(part.lower() == ".skills" for part in parts[:-1]):
+        return parse_skill(path, content, limits)
+    if convention_of(parts[-1]) is not None:
+        return parse_convention(Document(path, origin=Origin.CONVENTION), content, limits).skill
+    if parts[-1] == "SKILL.md":
+        return parse_document(Document(path), content, strict=False, limits=limits).skill
+    return parse_skill(path, content, limits)
+
+
+def parse_convention(
+    document: Document, content: str, limits: Limits = DEFAULT_LIMITS
+) -> ParsedDocument:
+    """Parse a convention document. Without valid frontmatter the whole text is the body."""
+    convention = convention_of(document.path.replace("\\", "/").rsplit("/", 1)[-1])
+    if convention is None:
+        return _parse_in_folder(document, content, limits)
+    return _parse_convention(document, content, *convention, limits)
+
+
+def _parse_in_folder(document: Document, content: str, limits: Limits) -> ParsedDocument:
+    """Parse a file of a convention folder: every field is optional, and its file gives the name."""
+    name, tag = folder_convention_of(document.path) or ("", "")
+    if name_fault(name) is not None:
+        name = tag
+    try:
+        parsed = parse_document(
+            document._replace(folder=name, derives=True),
+            _with_quoted_globs(content),
+            strict=False,
+            limits=limits,
+        )
+    except SkillError:
+        return _parse_convention(document, content, name, tag, limits)
+    diagnostics = [each for each in parsed.diagnostics if each.code not in DERIVABLE]
+    skill = _with_tags(parsed.skill, tag)
+    fields = parsed.fields
+    if fields is not None:
+        files = [*fields.texts("globs", split=split_patterns)]
+        files += fields.texts("applyTo", split=split_patterns)
+        if files:
+            triggers = skill.triggers._replace(files=(*skill.triggers.files, *files))
+            skill = skill.replace(triggers=triggers, hash=skill.hash, id=skill.id)
+    return ParsedDocument(skill, diagnostics, fields)
+
+
+_FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n")
+_FENCE = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_BARE_LIST = re.compile(r"^(globs:[ \t]*)\[([^'\"\r\n]*)\](?=[ \t]*\r?$)", re.MULTILINE)
+_GLOBS = re.compile(
+    r"^(globs:[ \t]*(?=[*!{&%@`]|\[(?![^\r\n]*\][ \t]*\r?$))|[ \t]*-[ \t]+(?=[*!]))([^\r\n]*)",
+    re.MULTILINE,
+)
+"""Patterns that begin with a sign of YAML, alone or in a list."""
+
+
+def _with_quoted_globs(content: str) -> str:
+    """Return the text with quotes around patterns that begin with a sign of YAML.
+
+    Cursor writes them bare: ``*`` is an alias there, ``{`` a mapping and ``!`` a tag. Only the
+    frontmatter is meant.
+    """
+    start = _FRONTMATTER.match(content)
+    end = None if start is None else _FENCE.search(content, start.end())
+    if start is None or end is None:
+        return content
+    block = _BARE_LIST.sub(r"\1'\2'", content[: end.start()])
+    block = _GLOBS.sub(_quote_globs, block)
+    return block + content[end.start() :]
+
+
+def _quote_globs(match: re.Match[str]) -> str:
+    patterns = match[2].rstrip().replace("'", "''")
+    return f"{match[1]}'{patterns}'"
+
+
+def _parse_convention(
+    document: Document, content: str, name: str, tag: str, limits: Limits
+) -> ParsedDocument:
+    text = unify_lines(content)
+    diagnostics: list[Diagnostic] = []
+    if text.startswith("---"):
+        try:
+            parsed = parse_document(document, content, strict=False, limits=limits)
+        except SkillError as error:
+            diagnostics = [_ignored_frontmatter(error)] if _looks_like_frontmatter(text) else []
+        else:
+            return parsed._replace(skill=_with_tags(parsed.skill, tag))
+    digest = document.hash or content_digest(content)
+    body = text.strip()
+    skill = Skill(
+        name=name,
+        description=_derived_description(body, document.path)[: limits.description_chars],
+        body=body,
+        path=document.path,
+        id=document_id(name, digest),
+        slug=name,
+        tags=(CONVENTION_TAG, tag),
+        origin=document.origin,
+        hash=digest,
+        last_modified=document.last_modified,
+        scope=document.scope,
+    )
+    return ParsedDocument(skill, diagnostics)
+
+
+def _looks_like_frontmatter(text: str) -> bool:
+    """True when a known field follows the horizontal rule at the top, so it is meant as a fence."""
+    head = text[:400]
+    return "\nname:" in head or "\ndescription:" in head
+
+
+def _ignored_frontmatter(error: SkillError) -> Diagnostic:
+    diagnostic = error.diagnostic("warning")
+    return diagnostic._replace(
+        message=f"the frontmatter was left in the text: {diagnostic.message}",
+        hint=diagnostic.hint or "repair the frontmatter or remove it",
+    )
+
+
+def _with_tags(skill: Skill, tag: str) -> Skill:
+    missing = tuple(word for word in (CONVENTION_TAG, tag) if word not in skill.tags)
+    return skill.replace(tags=skill.tags + missing, hash=skill.hash, id=skill.id)
+
+
+def _derived_description(body: str, path: str) -> str:
+    """Return the first heading, else the first non-blank line, else a fixed sentence."""
+    first = ""
+    for line in body.split("\n"):
+        text = line.strip()
+        if text.startswith("#") and text.lstrip("#").strip():
+            return clean_line(text.lstrip("#"))
+        first = first or text
+    if first:
+        return clean_line(first[:_DERIVED_DESCRIPTION_CHARS])
+    return f"Instructions loaded from {path.replace(chr(92), '/').rsplit('/', 1)[-1]}"

@@ -1,0 +1,359 @@
+"""Building an index from the files of a library, and updating it when they change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from skillyard.base.errors import IndexDamaged
+from skillyard.engine.catalog.collisions import Collisions, resolve_collisions
+from skillyard.engine.catalog.copies import places_by_path
+from skillyard.engine.catalog.counts import count_skills
+from skillyard.engine.catalog.entries import Entry, Progress, read_one
+from skillyard.engine.catalog.variants import Comparison
+from skillyard.engine.discovery import Candidate, Scan
+from skillyard.engine.index.document_builder import build_document
+from skillyard.engine.index.index_reader import open_index
+from skillyard.engine.index.index_writer import IndexWriter
+from skillyard.engine.index.library_spec import (
+    WALK,
+    LibrarySpec,
+    file_index_settings,
+    scan_fingerprint,
+    table_for,
+)
+from skillyard.engine.index.library_state import (
+    FileState,
+    LibraryState,
+    SkillFacts,
+    decode_state,
+    encode_state,
+    placeholder_entry,
+)
+from skillyard.engine.index.library_summary import (
+    LibrarySummary,
+    encode_diagnostics,
+    encode_summary,
+)
+from skillyard.engine.index.records import candidate_key, encode_record
+from skillyard.engine.index.searcher import EXCLUDED
+from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.token_table import TokenTable, bundled_table
+from skillyard.engine.index.walk_record import encode_walk
+from skillyard.engine.skill import Origin, Skill
+
+__all__ = ["IndexChanges", "build_index", "refresh_index"]
+
+WAIT_S = 30.0
+"""Seconds to wait for another process that is updating the same index."""
+MIN_COMMIT_FILES = 1_024
+"""Files read before the first commit. Later commits follow when the number of files doubled."""
+LARGE_COMMIT_FILES = 4_096
+"""Files of one commit above which the next commit waits for a quarter of the files known: a
+commit itself takes time."""
+
+
+class IndexChanges(NamedTuple):
+    """What an update changed, in numbers of skills."""
+
+    generation: int
+    added: int
+    changed: int
+    removed: int
+    skills: int
+
+
+def read_state(searcher: SegmentSearcher) -> LibraryState | None:
+    """Return the state of the files when the index was written, or None when it is unreadable."""
+    try:
+        data = searcher.side_file("state")
+        return None if data is None else decode_state(data)
+    except (IndexDamaged, ValueError):
+        return None
+
+
+def build_index(
+    spec: LibrarySpec, folder: str, *, adapt: bool = False, progress: Progress | None = None
+) -> IndexChanges:
+    """Build the index in ``folder`` from the files of the library.
+
+    An unfinished build is continued. ``adapt`` adds vectors for terms that the bundled token table
+    does not contain; later updates keep using that table. ``progress`` is called with (files done,
+    files in all). Raises SkillIoError, InvalidSkillsRoot.
+    """
+    if adapt:
+        return _update(spec, folder, _adapted_table(spec.resolve()), progress, WAIT_S, fresh=True)
+    state = _read_folder_state(folder, bundled_table())
+    return _update(
+        spec, folder, bundled_table(), progress, WAIT_S, fresh=state is None or state.finished
+    )
+
+
+def refresh_index(
+    spec: LibrarySpec, folder: str, *, progress: Progress | None = None, wait_s: float = WAIT_S
+) -> IndexChanges:
+    """Update the index in ``folder``. Only files that changed are read.
+
+    Raises InvalidSkillsRoot, and SkillIoError; its code is ``index_busy`` when another process
+    still writes the index after ``wait_s`` seconds.
+    """
+    try:
+        searcher = open_index(folder)
+        table = bundled_table() if searcher is None else table_for(searcher)
+    except IndexDamaged:
+        table = bundled_table()
+    return _update(spec, folder, table, progress, wait_s, fresh=False)
+
+
+def _adapted_table(spec: LibrarySpec) -> TokenTable:
+    from skillyard.engine.index.table_adaptation import adapt_table
+
+    def skills() -> Iterator[Skill]:
+        for candidate in spec.scan().candidates:
+            skill = read_one(candidate, spec, time.time_ns()).skill
+            if skill is not None:
+                yield skill
+
+    return adapt_table(bundled_table(), skills())
+
+
+def _update(
+    spec: LibrarySpec,
+    folder: str,
+    table: TokenTable,
+    progress: Progress | None,
+    wait_s: float,
+    *,
+    fresh: bool,
+) -> IndexChanges:
+    scan = spec.scan_resolved()
+    with IndexWriter(
+        folder,
+        dimensions=table.dimensions,
+        settings=file_index_settings(table),
+        wait_s=wait_s,
+        fresh=fresh,
+    ) as writer:
+        before = _read_folder_state(folder, table)
+        state = None if fresh else before
+        if state is None:
+            for key in list(writer.keys()):
+                writer.delete(key)
+            state = LibraryState({}, (), finished=False)
+        if fresh and table.id != bundled_table().id:
+            writer.side_file("table", bytes(table.data))
+        # A finished index keeps answering until the new one is complete.
+        in_parts = not (fresh and before is not None and before.finished)
+        return _IndexUpdate(spec, scan, writer, table, state, in_parts).run(progress)
+
+
+def _read_folder_state(folder: str, table: TokenTable) -> LibraryState | None:
+    try:
+        searcher = open_index(folder)
+    except IndexDamaged:
+        return None
+    if searcher is None or searcher.settings != file_index_settings(table):
+        return None
+    return read_state(searcher)
+
+
+class _ResolvedFiles(NamedTuple):
+    """All known files after names were resolved between them."""
+
+    files: dict[str, FileState]
+    """By path, in scan order."""
+    skills: dict[str, Skill]
+    """A placeholder of the skill of each file that loaded, by path."""
+    collisions: Collisions
+    compared: dict[str, bool]
+    """The results of :class:`Comparison`."""
+
+
+class _IndexUpdate:
+    """One pass that brings an index up to date with the files."""
+
+    def __init__(
+        self,
+        spec: LibrarySpec,
+        scan: Scan,
+        writer: IndexWriter,
+        table: TokenTable,
+        before: LibraryState,
+        in_parts: bool,
+    ) -> None:
+        self.spec = spec
+        self.scan = scan
+        self.writer = writer
+        self.table = table
+        self.before = before.files
+        self._compared = before.compared
+        self.in_parts = in_parts
+        self.files: dict[str, FileState] = {}
+        """The files processed so far, by path."""
+        self._entries: dict[str, Entry] = {}
+        """Entries of earlier commits of this pass, by path."""
+        self.added: set[str] = set()
+        self.changed: set[str] = set()
+        self.removed = 0
+
+    def run(self, progress: Progress | None) -> IndexChanges:
+        """Read the files that changed, write their documents and commit.
+
+        A long run commits several times, so that little work is lost when it is interrupted.
+        """
+        candidates = self.scan.candidates
+        self._remove_missing({candidate.path for candidate in candidates})
+        now = time.time_ns()
+        uncommitted = 0
+        due = MIN_COMMIT_FILES
+        try:
+            for number, candidate in enumerate(candidates):
+                if progress is not None and number % 64 == 0:
+                    progress(number, len(candidates))
+                uncommitted += self._update_file(candidate, now)
+                if uncommitted >= due and self.in_parts:
+                    self._commit(finished=False)
+                    uncommitted = 0
+                    due = _next_commit_size(len(self.files))
+        except (KeyboardInterrupt, SystemExit):
+            if uncommitted and self.in_parts:
+                self._commit(finished=False)
+            raise
+        if progress is not None:
+            progress(len(candidates), len(candidates))
+        return self._commit(finished=True)
+
+    def _update_file(self, candidate: Candidate, now: int) -> bool:
+        """Bring the document of one file up to date. Returns True when the file was read."""
+        before = self.before.get(candidate.path)
+        if before is not None and before.is_final and before.candidate == candidate:
+            self.files[candidate.path] = before
+            return False
+        entry = read_one(candidate, self.spec, now)
+        facts = None if entry.skill is None else SkillFacts.of(entry.skill)
+        flags = _flags(facts, shadowed=before is not None and bool(before.flags))
+        self.files[candidate.path] = FileState(
+            candidate, facts, entry.diagnostics, entry.is_stable, flags
+        )
+        # The stamp of a recently written file may not show a change, so its content is compared.
+        if before is None or (before.candidate, before.facts, before.flags) != (
+            candidate,
+            facts,
+            flags,
+        ):
+            self._write_document(candidate, entry.skill, flags)
+        return True
+
+    def _write_document(self, candidate: Candidate, skill: Skill | None, flags: int) -> None:
+        key, path = candidate_key(candidate), candidate.path
+        if skill is None:
+            self.removed += self.writer.delete(key)
+            return
+        record = encode_record(candidate, skill)
+        document = build_document(skill, self.table, excluded=bool(flags), record=record)
+        self.writer.add(document._replace(key=key))
+        before = self.before.get(path)
+        (self.added if before is None or before.facts is None else self.changed).add(path)
+
+    def _remove_missing(self, paths: set[str]) -> None:
+        for path, file in self.before.items():
+            if path not in paths:
+                self.removed += self.writer.delete(candidate_key(file.candidate))
+
+    def _resolve_names(self) -> _ResolvedFiles:
+        """Decide name collisions, and rewrite the documents whose visibility changes by it."""
+        paths = [candidate.path for candidate in self.scan.candidates]
+        files = {
+            path: file
+            for path in paths
+            if (file := self.files.get(path) or self.before.get(path)) is not None
+        }
+        entries = [self._entry(path, file) for path, file in files.items()]
+        comparison = Comparison(self._text, self._compared)
+        collisions = resolve_collisions(entries, comparison)
+        self._compared = comparison.results
+        losers = {skill.path for skill in collisions.shadowed}
+        for path, file in files.items():
+            flags = _flags(file.facts, shadowed=path in losers)
+            if flags != file.flags:
+                files[path] = file._replace(flags=flags)
+                (self.files if path in self.files else self.before)[path] = files[path]
+                read = read_one(file.candidate, self.spec, time.time_ns())
+                self._write_document(file.candidate, read.skill, flags)
+        skills = {e.candidate.path: e.skill for e in entries if e.skill is not None}
+        return _ResolvedFiles(files, skills, collisions, comparison.results)
+
+    def _text(self, entry: Entry) -> str:
+        skill = read_one(entry.candidate, self.spec, time.time_ns()).skill
+        return (skill and skill.body) or ""
+
+    def _entry(self, path: str, file: FileState) -> Entry:
+        entry = self._entries.get(path)
+        if entry is None or entry.candidate is not file.candidate:
+            entry = self._entries[path] = placeholder_entry(file)
+        return entry
+
+    def _commit(self, *, finished: bool) -> IndexChanges:
+        resolved = self._resolve_names()
+        summary = self._summary(resolved, finished=finished)
+        state = LibraryState(
+            resolved.files, self.scan.diagnostics, finished=finished, compared=resolved.compared
+        )
+        self.writer.side_file("state", encode_state(state))
+        self.writer.side_file("summary", encode_summary(summary))
+        walk = encode_walk(self.scan, summary.fingerprint, self.writer.folder) if finished else b""
+        self.writer.side_file(WALK, walk)
+        generation = self.writer.commit()
+        changed = len(self.changed - self.added)
+        return IndexChanges(
+            generation, len(self.added), changed, self.removed, summary.counts.skills
+        )
+
+    def _summary(self, resolved: _ResolvedFiles, *, finished: bool) -> LibrarySummary:
+        files = resolved.files
+        diagnostics = [d for file in files.values() for d in file.diagnostics]
+        diagnostics += [*self.scan.diagnostics, *resolved.collisions.diagnostics]
+        diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
+        loaded = {path: file.facts for path, file in files.items() if file.facts is not None}
+        keys = {path: candidate_key(files[path].candidate) for path in loaded}
+        shadowed, further, _ = resolved.collisions
+        losers = {skill.path for skill in shadowed}
+        return LibrarySummary(
+            documents=len(loaded),
+            reported=encode_diagnostics(diagnostics),
+            hidden=tuple(
+                keys[path] for path, facts in loaded.items() if facts.hidden and path not in losers
+            ),
+            patterns={
+                keys[path]: facts.files
+                for path, facts in loaded.items()
+                if facts.files and not files[path].flags
+            },
+            fingerprint=scan_fingerprint(self.scan) if finished else "",
+            is_final=finished and all(file.is_final for file in files.values()),
+            counts=count_skills(resolved.skills.values(), shadowed, further, lambda _: ""),
+            requiring=tuple(
+                keys[path]
+                for path, facts in loaded.items()
+                if facts.requires and not files[path].flags
+            ),
+            variants={
+                keys[path]: tuple(keys[place.path] for place in places)
+                for path, places in places_by_path(shadowed, further).items()
+            },
+            files=len(self.scan.candidates),
+            known=len(files),
+        )
+
+
+def _next_commit_size(known: int) -> int:
+    """Return how many files to read before the next commit; an interruption loses at most these."""
+    return max(MIN_COMMIT_FILES, min(known, LARGE_COMMIT_FILES), known // 4)
+
+
+def _flags(facts: SkillFacts | None, *, shadowed: bool) -> int:
+    if facts is None:
+        return 0
+    out = shadowed or facts.hidden or facts.origin == Origin.CONVENTION
+    return EXCLUDED if out else 0

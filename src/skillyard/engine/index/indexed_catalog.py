@@ -1,0 +1,497 @@
+"""A catalog over an index on disk. It reads a skill's file when its body is first accessed."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from skillyard.base.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
+from skillyard.base.text import plural
+from skillyard.engine.catalog.snapshot import Catalog, CatalogDiff, build_catalog, difference_of
+from skillyard.engine.index.facet_terms import NAME
+from skillyard.engine.index.index_reader import open_index
+from skillyard.engine.index.library import Library
+from skillyard.engine.index.library_spec import (
+    LibrarySpec,
+    file_index_settings,
+    index_folder,
+    is_fresh,
+    table_for,
+)
+from skillyard.engine.index.library_summary import (
+    LibrarySummary,
+    decode_diagnostics,
+    decode_summary,
+)
+from skillyard.engine.index.path_mapping import PathMapping
+from skillyard.engine.index.records import decode_card
+from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.token_table import TokenTable
+from skillyard.engine.skill import Skill
+
+if TYPE_CHECKING:
+    from skillyard.engine.catalog.counts import SkillCounts
+    from skillyard.engine.catalog.entries import Progress as Reading
+    from skillyard.engine.index.progress import Progress
+
+__all__ = [
+    "IndexedCatalog",
+    "indexing_is_off",
+    "load_library",
+    "open_current",
+    "open_library",
+    "open_library_index",
+]
+
+MAX_READ_DIRECTLY = 64
+"""Libraries up to this number of files are read without an index, which would save no time."""
+WAIT_S = 30.0
+"""Seconds to wait for another process that is updating the same index."""
+POLL_S = 0.25
+"""Seconds between two checks of the other process's progress."""
+BUILDING = "index_building"
+"""Code of the diagnostic for answers from a partly built index."""
+
+_ID = re.compile("-[0-9a-f]{12}$")
+"""The end of every document id."""
+_LAZY_FIELDS = (
+    "_skills",
+    "_shadowed",
+    "_further",
+    "_entries",
+    "_scanned",
+    "_by_id",
+    "_by_name",
+    "_by_slug",
+    "_digest",
+)
+
+
+class _FullCatalog:
+    """The catalog with every skill loaded, on first use.
+
+    Both the catalog and its library refer to it, and the library does not refer to the catalog.
+    Without a reference cycle the index files close as soon as the catalog is dropped.
+    """
+
+    __slots__ = ("before", "read", "spec")
+
+    def __init__(self, spec: LibrarySpec, before: Catalog | None = None) -> None:
+        self.spec = spec
+        self.before = before
+        """An earlier catalog of the same files, whose unchanged skills are reused."""
+        self.read: Catalog | None = None
+        """The loaded catalog; None before first use."""
+
+    def get(self, before: Catalog | None = None) -> Catalog:
+        """Return the full catalog. Unchanged skills of ``before`` are not read again."""
+        before, self.before = before or self.before, None
+        if self.read is None and before is not None and before.spec == self.spec:
+            self.read = before.reload().catalog
+        if self.read is None:
+            self.read = build_catalog(self.spec, self.spec.scan())
+        return self.read
+
+
+class IndexedCatalog(Catalog):
+    """The catalog of some roots over their index. Other data loads on first use."""
+
+    __slots__ = ("_full", "_path_mapping", "_read_diagnostics", "library", "summary")
+
+    _spec: LibrarySpec
+
+    def __init__(
+        self,
+        spec: LibrarySpec,
+        searcher: SegmentSearcher,
+        summary: LibrarySummary,
+        table: TokenTable,
+    ) -> None:
+        # Catalog.__init__ is not called: __getattr__ loads its fields on first use.
+        self._spec = spec
+        path_mapping = PathMapping(spec)
+        self._path_mapping = path_mapping
+        self._read_diagnostics: tuple[Diagnostic, ...] | None = None
+        self._counts = None
+        self.bound = {}
+        self._full = _FullCatalog(spec)
+        self.summary = summary
+        self.library = FileLibrary(self._full, summary, searcher, table, path_mapping)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _LAZY_FIELDS:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        full = self.full_catalog()
+        for lazy in _LAZY_FIELDS:
+            setattr(self, lazy, getattr(full, lazy))
+        return getattr(self, name)
+
+    def full_catalog(self, before: Catalog | None = None) -> Catalog:
+        """Return the catalog with every skill loaded.
+
+        ``before`` is an earlier catalog of the same roots; only changed files are read again.
+        """
+        full = self._full.get(before)
+        self._read_diagnostics = full.diagnostics
+        self._counts = full.counts
+        return full
+
+    def is_current(self) -> bool:
+        """Return True when the index matches the files and policy and is of the last generation.
+
+        All files are scanned. Raises InvalidSkillsRoot, and SkillIoError for a policy that cannot
+        be read.
+        """
+        spec, searcher = self._spec, self.library.searcher
+        return (
+            not searcher.stale()
+            and spec.renewed() == spec
+            and is_fresh(searcher, spec, self.summary, force_scan=True)
+        )
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics of loading, sorted by path. Raises ValueError for damaged ones."""
+        if self._read_diagnostics is None:
+            stored = decode_diagnostics(self.summary.reported)
+            self._read_diagnostics = self._path_mapping.diagnostics(stored)
+            if self.summary.known < self.summary.files:
+                building = _building_diagnostic(self._spec, self.summary)
+                self._read_diagnostics += (building,)
+        return self._read_diagnostics
+
+    @property
+    def counts(self) -> SkillCounts:
+        """The numbers of skills, copies and convention documents."""
+        if self._counts is None:
+            ordinals = map(self.library.searcher.ordinal, self.summary.requiring)
+            requiring = [self.library.skill(each) for each in ordinals if each is not None]
+            self._counts = self.summary.counts
+            if requiring:
+                from skillyard.engine.catalog.requirements import RequirementChecker
+
+                lacking = sum(map(bool, map(RequirementChecker(self.named).lack, requiring)))
+                self._counts = self._counts._replace(lacking=lacking)
+        return self._counts
+
+    @property
+    def building(self) -> Progress | None:
+        """The progress of the first build while it runs; None for a complete index."""
+        if self.summary.known == self.summary.files:
+            return None
+        from skillyard.engine.index.progress import Progress  # deferred: a finished index has none
+
+        return Progress(self.summary.known, self.summary.files)
+
+    def reload(self, progress: Reading | None = None) -> CatalogDiff:
+        """Scan all files, update the index, and return the difference to this catalog.
+
+        Removed skills have only the fields of their card. Raises InvalidSkillsRoot when a root is
+        gone, SkillIoError, IndexDamaged.
+        """
+        if self.is_current():
+            return CatalogDiff((), (), (), self)
+        after = open_library_index(self._spec.renewed(), progress=progress, force_scan=True)
+        after._full.before = self._full.read
+        return difference_of(self._cards(), after._cards(), after)
+
+    def glance(self) -> CatalogDiff:
+        """Do the same as :meth:`reload`, which only scans when nothing changed."""
+        return self.reload()
+
+    def _cards(self) -> list[Skill]:
+        """Return the card of every skill, sorted."""
+        library = self.library
+        cards = [library.skill(ordinal) for ordinal in library.searcher.ordinals()]
+        return sorted(cards, key=lambda skill: skill.key)
+
+    def named(self, name_or_id: str) -> tuple[Skill, ...]:
+        """Return what :meth:`get` returns: one skill, none, or the several that it refuses.
+
+        The index knows names. Only for ids, slugs and conventions the files are read.
+        """
+        if self._full.read is None and not _ID.search(name_or_id):
+            skills = self.library.with_name(name_or_id)
+            if skills is not None:
+                return skills
+        return super().named(name_or_id)
+
+    def variants(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return the copies and variants of a skill."""
+        searcher = self.library.searcher
+        ordinal = self.library.ordinal(skill)
+        keys = () if ordinal is None else self.summary.variants.get(searcher.key(ordinal), ())
+        ordinals = (searcher.ordinal(key) for key in keys)
+        return tuple(self.library.skill(ordinal) for ordinal in ordinals if ordinal is not None)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the roots. Unpickling opens the same index and updates it."""
+        return open_library_index, (self._spec,)
+
+    def __len__(self) -> int:
+        return self.summary.documents
+
+    def __repr__(self) -> str:
+        return f"<IndexedCatalog of {plural(self.counts.skills, 'skill')}>"
+
+
+def _building_diagnostic(spec: LibrarySpec, summary: LibrarySummary) -> Diagnostic:
+    return Diagnostic(
+        BUILDING,
+        "warning",
+        spec.roots[0] if spec.roots else ".",
+        f"the index is still being built: answers come from {summary.known:,} of"
+        f" {summary.files:,} files",
+        "try again later",
+    )
+
+
+class FileLibrary(Library):
+    """The skills of an indexed catalog. Each is read from its file on demand."""
+
+    def __init__(
+        self,
+        full: _FullCatalog,
+        summary: LibrarySummary,
+        searcher: SegmentSearcher,
+        table: TokenTable,
+        path_mapping: PathMapping,
+    ) -> None:
+        self._full = full
+        self._path_mapping = path_mapping
+        self._summary = summary
+        self.searcher = searcher
+        self.table = table
+        self._cache: dict[int, Skill] = {}
+        self._ordinals: dict[str, int] = {}
+        """Ordinals of the cached skills by path, set before the skill is returned."""
+
+    @property
+    def skills(self) -> Sequence[Skill]:  # type: ignore[override]
+        """All skills. This reads every file."""
+        return self._full.get().skills
+
+    def skill(self, ordinal: int) -> Skill:
+        """Return the skill of an ordinal, loaded on demand. Raises IndexDamaged."""
+        skill = self._cache.get(ordinal)
+        if skill is None:
+            skill = self._one(ordinal)
+            self._ordinals[skill.path] = ordinal
+            skill = self._cache.setdefault(ordinal, skill)  # all threads get the same object
+        return skill
+
+    def card(self, ordinal: int) -> Skill:
+        """Return the card of a skill from its index record. Raises IndexDamaged."""
+        try:
+            return decode_card(
+                self.searcher.record(ordinal), self._path_mapping, self._full.spec.limits
+            )
+        except (ValueError, TypeError, KeyError):
+            raise self._unreadable() from None
+
+    def _one(self, ordinal: int) -> Skill:
+        card = self.card(ordinal)
+        if self._full.read is not None:  # the same object as in the full catalog
+            entry = self._full.read._entries.get(card.path)
+            if entry is not None and entry.skill is not None:
+                return entry.skill
+        return card
+
+    def full_skill(self, ordinal: int) -> Skill:
+        """Return the skill of an ordinal with its body, read from its file.
+
+        Raises IndexDamaged when the file is no longer a valid skill.
+        """
+        skill = self.skill(ordinal)
+        try:
+            _ = skill.body
+        except SkillError as error:
+            raise IndexDamaged(
+                f"a skill has changed since it was indexed: {error.message}", path=skill.path
+            ) from None
+        return skill
+
+    def _unreadable(self) -> IndexDamaged:
+        return IndexDamaged("a record cannot be read", path=self.searcher.folder)
+
+    def ordinal(self, skill: Skill) -> int | None:
+        """Return the ordinal of a skill, identified by its path."""
+        known = self._ordinals.get(skill.path)
+        if known is not None:
+            return known
+        for key in self._path_mapping.keys(skill.path):
+            ordinal = self.searcher.ordinal(key)
+            if ordinal is not None and self.skill(ordinal).path == skill.path:
+                return ordinal
+        return None
+
+    def with_name(self, name: str) -> tuple[Skill, ...] | None:
+        """Return the skills with exactly this name that no other shadows, sorted.
+
+        None where the index cannot tell: something else has the word, such as a convention.
+        """
+        words = name.casefold().split()
+        if not words:
+            return None
+        ordinals = self.searcher.holders(NAME + words[0])
+        if ordinals is None:
+            return ()
+        hidden = (self.searcher.ordinal(key) for key in self._summary.hidden)
+        ordinals += [ordinal for ordinal in hidden if ordinal is not None]
+        # Only what is returned is kept: the files would be read into other objects.
+        skills = [self.skill(each) for each in ordinals if self.card(each).name == name]
+        return tuple(sorted(skills, key=lambda skill: skill.key)) or None
+
+    def hidden(self) -> Iterable[tuple[int, Skill]]:
+        """Yield (ordinal, skill) of the skills that are selected only when called by name."""
+        for key in self._summary.hidden:
+            ordinal = self.searcher.ordinal(key)
+            if ordinal is not None:
+                yield ordinal, self.skill(ordinal)
+
+    def patterns(self) -> Mapping[int, tuple[str, ...]]:
+        """Return the file patterns of skills by ordinal; skills without patterns are left out."""
+        by_ordinal = {}
+        for key, patterns in self._summary.patterns.items():
+            ordinal = self.searcher.ordinal(key)
+            if ordinal is not None:
+                by_ordinal[ordinal] = patterns
+        return by_ordinal
+
+
+def load_library(
+    spec: LibrarySpec, *, progress: Reading | None = None, index: bool = True
+) -> Catalog:
+    """Load the skills of a library: a small one from its files, a larger one over its index.
+
+    With ``index`` false, or where none can be written, every file is read. Raises
+    InvalidSkillsRoot.
+    """
+    if not index or indexing_is_off():
+        return build_catalog(spec, spec.scan(), progress=progress)
+    try:
+        if not _is_large(index_folder(spec)):
+            files = spec.scan()
+            if len(files.candidates) <= MAX_READ_DIRECTLY:
+                return build_catalog(spec, files, progress=progress)
+        return open_library_index(spec, progress=progress)
+    except (SkillIoError, IndexDamaged):
+        return build_catalog(spec, spec.scan(), progress=progress)
+
+
+def indexing_is_off() -> bool:
+    """Return True when the environment variable ``SKILLYARD_INDEX`` disables the index."""
+    return os.environ.get("SKILLYARD_INDEX", "").lower() in ("off", "0", "no")
+
+
+def _is_large(folder: str) -> bool:
+    """Return True when an index of a large library exists, so the files need not be counted."""
+    try:
+        searcher = open_index(folder)
+        data = None if searcher is None else searcher.side_file("summary")
+        return data is not None and decode_summary(data).files > MAX_READ_DIRECTLY
+    except (IndexDamaged, SkillIoError, ValueError):
+        return False
+
+
+def open_library(
+    spec: LibrarySpec,
+    *,
+    progress: Reading | None = None,
+    force_scan: bool = False,
+    in_parts: bool = True,
+) -> Catalog:
+    """Return the catalog of a library over its index, which is built or updated first.
+
+    ``force_scan`` scans the files even when a large library was scanned recently. ``in_parts``
+    accepts an index that another process is still building; see :attr:`IndexedCatalog.building`.
+    Without an index (``SKILLYARD_INDEX=off``, or a folder that cannot be written) the result is
+    that of :func:`read_catalog`. Raises InvalidSkillsRoot.
+    """
+    if indexing_is_off():
+        return build_catalog(spec, spec.scan(), progress=progress)
+    try:
+        return open_library_index(spec, progress=progress, force_scan=force_scan, in_parts=in_parts)
+    except (SkillIoError, IndexDamaged):
+        return build_catalog(spec, spec.scan(), progress=progress)
+
+
+def open_library_index(
+    spec: LibrarySpec,
+    *,
+    progress: Reading | None = None,
+    force_scan: bool = False,
+    in_parts: bool = True,
+) -> IndexedCatalog:
+    """Return the catalog over the index of a library, which is built or updated first.
+
+    Raises InvalidSkillsRoot, SkillIoError, IndexDamaged.
+    """
+    folder = index_folder(spec)
+    catalog = _open_current_or_none(spec, folder, force_scan=force_scan)
+    return catalog or _open_updated(spec, folder, progress, in_parts)
+
+
+def _open_updated(
+    spec: LibrarySpec, folder: str, progress: Reading | None, in_parts: bool
+) -> IndexedCatalog:
+    """Bring the index up to date, or take the part of it that another process has made so far."""
+    from skillyard.engine.index.index_update import (
+        refresh_index,  # it loads what reading and writing need
+    )
+
+    ends = time.monotonic() + WAIT_S
+    while True:
+        try:
+            refresh_index(spec, folder, progress=progress, wait_s=POLL_S)
+        except SkillIoError as error:
+            if error.code != "index_busy":
+                raise
+            part = _open_current_or_none(spec, folder, trusted=True)
+            if in_parts and part is not None and part.building:
+                return part
+            if time.monotonic() >= ends:
+                raise
+        else:
+            catalog = _open_current_or_none(spec, folder, trusted=True)
+            if catalog is None:
+                raise IndexDamaged("the index vanished while it was opened", path=folder)
+            return catalog
+
+
+def _open_current_or_none(
+    spec: LibrarySpec, folder: str, *, trusted: bool = False, force_scan: bool = False
+) -> IndexedCatalog | None:
+    try:
+        return open_current(spec, folder, trusted=trusted, force_scan=force_scan)
+    except IndexDamaged:
+        return None
+
+
+def open_current(
+    spec: LibrarySpec, folder: str, *, trusted: bool = False, force_scan: bool = False
+) -> IndexedCatalog | None:
+    """Return the catalog over the index, or None when the index is missing or stale.
+
+    ``trusted`` skips the check for changed files; ``force_scan`` scans all files, see
+    :func:`.library_spec.is_fresh`.
+    """
+    searcher = open_index(folder)
+    if searcher is None:
+        return None
+    table = table_for(searcher)
+    if searcher.settings != file_index_settings(table):
+        return None
+    data = searcher.side_file("summary")
+    if data is None:
+        return None
+    try:
+        summary = decode_summary(data)
+    except ValueError:
+        raise IndexDamaged("the summary cannot be read", path=folder) from None
+    if not trusted and not is_fresh(searcher, spec, summary, force_scan=force_scan):
+        return None
+    return IndexedCatalog(spec, searcher, summary, table)

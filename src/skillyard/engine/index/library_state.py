@@ -1,0 +1,138 @@
+"""The state of the indexed files, stored with the index to detect changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from skillyard.base.errors import Diagnostic
+from skillyard.engine.catalog.entries import Entry
+from skillyard.engine.discovery import Candidate
+from skillyard.engine.index.records import decode_candidate, encode_candidate
+from skillyard.engine.skill import Skill, Triggers
+
+__all__ = [
+    "FileState",
+    "LibraryState",
+    "SkillFacts",
+    "decode_state",
+    "encode_state",
+    "placeholder_entry",
+]
+
+
+class SkillFacts(NamedTuple):
+    """The properties of a skill that decide name collisions, without reading its file."""
+
+    name: str
+    slug: str
+    origin: str | None
+    hidden: bool
+    files: tuple[str, ...]
+    """File patterns."""
+    hash: str
+    """SHA-256 of the whole content in hexadecimal."""
+    requires: bool
+    """Whether it requires anything."""
+
+    @classmethod
+    def of(cls, skill: Skill) -> SkillFacts:
+        """Return the facts of a skill."""
+        files, requires = skill.triggers.files, bool(skill.requires)
+        return cls(skill.name, skill.slug, skill.origin, skill.hidden, files, skill.hash, requires)
+
+    def placeholder(self, path: str) -> Skill:
+        """Return a skill with these properties and without content."""
+        return Skill(
+            self.name,
+            "",
+            None,
+            path,
+            id=path,
+            slug=self.slug,
+            origin=self.origin,
+            trigger=self.hidden,
+            triggers=Triggers(files=self.files),
+            hash=self.hash,
+        )
+
+
+class FileState(NamedTuple):
+    """One file as it was when it was indexed."""
+
+    candidate: Candidate
+    facts: SkillFacts | None
+    """None when the file failed to load."""
+    diagnostics: tuple[Diagnostic, ...]
+    is_final: bool
+    flags: int
+    """The flags of its document."""
+
+
+class LibraryState(NamedTuple):
+    """All files of a library, and the diagnostics of the scan."""
+
+    files: dict[str, FileState]
+    """By path."""
+    scanned: tuple[Diagnostic, ...]
+    finished: bool
+    """False while some files are not indexed in their current state."""
+    compared: Mapping[str, bool] = {}
+    """Which texts of one name are nearly equal; see :mod:`skillyard.engine.catalog.variants`."""
+
+
+def encode_state(state: LibraryState) -> bytes:
+    """Return the state as bytes (JSON)."""
+    shape = {
+        "known": [
+            [
+                encode_candidate(k.candidate),
+                k.facts,
+                [list(d) for d in k.diagnostics],
+                k.is_final,
+                k.flags,
+            ]
+            for k in state.files.values()
+        ],
+        "scanned": [list(d) for d in state.scanned],
+        "finished": state.finished,
+        "compared": dict(state.compared),
+    }
+    return json.dumps(shape, separators=(",", ":")).encode("ascii")
+
+
+def decode_state(data: bytes) -> LibraryState:
+    """Return the state of :func:`encode_state`. Raises ValueError for anything else."""
+    try:
+        shape = json.loads(data)
+        known = {}
+        for candidate, facts, diagnostics, is_final, flags in shape["known"]:
+            file = decode_candidate(candidate)
+            known[file.path] = FileState(
+                file,
+                None if facts is None else _decode_facts(*facts),
+                _decode_diagnostics(diagnostics),
+                is_final,
+                flags,
+            )
+        scanned = _decode_diagnostics(shape["scanned"])
+        return LibraryState(known, scanned, bool(shape["finished"]), dict(shape["compared"]))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a state: {error}") from None
+
+
+def _decode_facts(
+    name: str, slug: str, origin: str | None, hidden: bool, files: Iterable[str], *more: Any
+) -> SkillFacts:
+    return SkillFacts(name, slug, origin, hidden, tuple(files), *more)
+
+
+def _decode_diagnostics(rows: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:
+    return tuple(Diagnostic(*fields) for fields in rows)
+
+
+def placeholder_entry(known: FileState) -> Entry:
+    """Return the file as a catalog entry with a placeholder skill."""
+    skill = None if known.facts is None else known.facts.placeholder(known.candidate.path)
+    return Entry(known.candidate, skill, known.diagnostics, known.is_final)

@@ -1,0 +1,100 @@
+"""The summary of a library, stored with its index and read for every query."""
+
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from skillyard.base.errors import Diagnostic
+from skillyard.engine.catalog.counts import SkillCounts
+
+__all__ = [
+    "LibrarySummary",
+    "decode_diagnostics",
+    "decode_summary",
+    "encode_diagnostics",
+    "encode_summary",
+]
+
+
+class LibrarySummary(NamedTuple):
+    """Properties of a library that every query needs beside the index."""
+
+    documents: int
+    """Number of files that loaded."""
+    reported: str
+    """The diagnostics, as JSON until somebody reads them."""
+    hidden: tuple[str, ...]
+    """Keys of skills that are selected only when called by name."""
+    patterns: dict[str, tuple[str, ...]]
+    """File patterns by key."""
+    fingerprint: str
+    """Digest of the scan; see :func:`skillyard.engine.index.library_spec.scan_fingerprint`."""
+    is_final: bool
+    """False when a file was modified shortly before it was read: its stamp may hide a change."""
+    counts: SkillCounts
+    """Numbers of skills by kind, as if all requirements were met."""
+    requiring: tuple[str, ...]
+    """Keys of the skills that a request can select, if what they require is there."""
+    variants: dict[str, tuple[str, ...]]
+    """Keys of the copies and variants of a skill, by its key."""
+    files: int
+    """Number of candidate files in the library."""
+    known: int
+    """Number of candidate files indexed so far; fewer than ``files`` during the first build."""
+
+
+def encode_summary(summary: LibrarySummary) -> bytes:
+    """Return the summary as bytes: one line of JSON, then the diagnostics."""
+    shape = {
+        "documents": summary.documents,
+        "hidden": summary.hidden,
+        "patterns": summary.patterns,
+        "fingerprint": summary.fingerprint,
+        "settled": summary.is_final,
+        "counts": summary.counts,
+        "requiring": summary.requiring,
+        "variants": summary.variants,
+        "files": summary.files,
+        "known": summary.known,
+    }
+    head = json.dumps(shape, separators=(",", ":"))
+    return f"{head}\n{summary.reported}".encode("ascii")
+
+
+def decode_summary(data: bytes) -> LibrarySummary:
+    """Return the summary of :func:`encode_summary`. Raises ValueError for anything else."""
+    try:
+        head, between, reported = str(data, "ascii").partition("\n")
+        if not between or (reported[:1], reported[-1:]) != ("[", "]"):
+            raise ValueError("not a summary: no diagnostics")
+        shape = json.loads(head)
+        patterns = {key: tuple(globs) for key, globs in shape["patterns"].items()}
+        variants = {key: tuple(keys) for key, keys in shape["variants"].items()}
+        return LibrarySummary(
+            shape["documents"],
+            reported,
+            tuple(shape["hidden"]),
+            patterns,
+            str(shape["fingerprint"]),
+            bool(shape["settled"]),
+            SkillCounts(*map(int, shape["counts"])),
+            tuple(shape["requiring"]),
+            variants,
+            int(shape["files"]),
+            int(shape["known"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a summary: {error}") from None
+
+
+def encode_diagnostics(diagnostics: Iterable[Diagnostic]) -> str:
+    """Return diagnostics as one line of JSON."""
+    return json.dumps(list(diagnostics), separators=(",", ":"))
+
+
+def decode_diagnostics(text: str) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of :func:`encode_diagnostics`. Raises ValueError for other text."""
+    try:
+        return tuple(Diagnostic(*fields) for fields in json.loads(text))
+    except TypeError as error:
+        raise ValueError(f"no diagnostics: {error}") from None

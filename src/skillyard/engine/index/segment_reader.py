@@ -1,0 +1,409 @@
+"""Reads one segment in place. Each page is verified once before it is used."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from operator import mul
+from typing import TYPE_CHECKING
+
+from skillyard.base.errors import IndexDamaged
+from skillyard.engine.index.kernel import KERNEL, crc32
+from skillyard.engine.index.searcher import EXCLUDED
+from skillyard.engine.index.segment_format import (
+    HEADER_SIZE,
+    MAX_DOCUMENTS,
+    PAGE,
+    SECTIONS,
+    unpack_header,
+)
+
+if TYPE_CHECKING:
+    from skillyard.engine.index.document import IndexedDocument
+
+__all__ = ["SegmentReader"]
+
+REBUILD = "rebuild it with `skillyard index build`"
+_ITEM_TYPES = {
+    **dict.fromkeys(("term_slots", "term_offsets", "posting_starts", "forward_starts"), "I"),
+    **dict.fromkeys(("forward_terms", "key_offsets", "key_slots"), "I"),
+    **dict.fromkeys(("ties", "record_offsets"), "Q"),
+    "posting_documents": "H",
+    "forward_impacts": "f",
+    "vectors": "b",
+}
+_IS_EXCLUDED = bytes(flags & EXCLUDED for flags in range(256))
+_ITEM_SIZES = {"I": 4, "Q": 8, "H": 2, "f": 4, "b": 1, "B": 1}
+
+
+class SegmentReader:
+    """A segment over a buffer (a mapped file, or bytes). Any access may raise IndexDamaged."""
+
+    is_damaged = False
+    """True after damage was detected; the owner of the index can then rebuild it."""
+
+    def __init__(self, data: memoryview, path: str) -> None:
+        self.path = path
+        self._data = data
+        header = unpack_header(data)
+        if header is None:
+            raise self.mark_damaged("the header does not match its checksum")
+        self.documents = header.documents
+        self.terms = header.terms
+        self.dimensions = header.dimensions
+        pages = -(-(header.pages - HEADER_SIZE) // PAGE)
+        if len(data) != header.pages + 4 * pages + 4 or self.documents > MAX_DOCUMENTS:
+            raise self.mark_damaged("the file has another size than its header says")
+        checksums = data[header.pages : header.pages + 4 * pages]
+        if crc32(checksums) != int.from_bytes(data[-4:], "little"):
+            raise self.mark_damaged("the page checksums are damaged")
+        self._checks = checksums.cast("I")
+        self._checked_pages = bytearray(pages)
+        self._places = dict(zip(SECTIONS, header.places, strict=True))
+        self._views: dict[str, memoryview] = {}
+        for name, (offset, length) in self._places.items():
+            kind = _ITEM_TYPES.get(name, "B")
+            if offset % 8 or offset + length > header.pages or length % _ITEM_SIZES[kind]:
+                raise self.mark_damaged(f"section {name} lies outside the file")
+            self._views[name] = data[offset : offset + length].cast(kind)  # type: ignore[call-overload]
+        self._check_counts()
+        self.dead: frozenset[int] = frozenset()
+        self._checked_sections: set[str] = set()
+        self._checked_forward = bytearray(self.documents)
+        self._excluded_cache: frozenset[int] | None = None
+        self._unsearchable_cache: list[int] | None = None
+        self._tables: dict[str, tuple[object, ...]] = {}
+        """The kernel arguments of each hash table."""
+
+    @property
+    def size(self) -> int:
+        """Size in bytes."""
+        return len(self._data)
+
+    @property
+    def content(self) -> memoryview:
+        """All bytes."""
+        return self._data
+
+    @property
+    def identity(self) -> int:
+        """Equal for two readers that share the same open file."""
+        return id(self._checks)
+
+    def with_dead(self, dead: frozenset[int]) -> SegmentReader:
+        """Return the segment with other deleted documents. Verified pages stay verified."""
+        from copy import copy  # deferred: only reopening needs it
+
+        other = copy(self)
+        other.dead = dead
+        other._unsearchable_cache = None
+        return other
+
+    def _check_counts(self) -> None:
+        expected = {
+            "term_offsets": self.terms + 1,
+            "posting_starts": self.terms + 1,
+            "forward_starts": self.documents + 1,
+            "vectors": self.documents * self.dimensions,
+            "ties": self.documents,
+            "flags": self.documents,
+            "key_offsets": self.documents + 1,
+            "record_offsets": self.documents + 1,
+        }
+        if any(len(self._views[name]) != count for name, count in expected.items()):
+            raise self.mark_damaged("the section sizes are inconsistent")
+
+    def mark_damaged(self, what: str) -> IndexDamaged:
+        """Return the error for this file, and set :attr:`is_damaged`."""
+        self.is_damaged = True
+        return IndexDamaged(f"the index is damaged: {what}", path=self.path, hint=REBUILD)
+
+    def view(self, name: str, first: int, last: int) -> memoryview:
+        """Return items ``first`` to ``last`` of a section, after verifying their pages."""
+        whole = self._views[name]
+        if not 0 <= first <= last <= len(whole):
+            raise self.mark_damaged(f"an offset is outside section {name}")
+        if first < last:
+            size, base = whole.itemsize, self._places[name][0] - HEADER_SIZE
+            self._check((base + first * size) // PAGE, (base + last * size - 1) // PAGE)
+        return whole[first:last]
+
+    def _check(self, first: int, last: int) -> None:
+        """Verify the pages ``first`` to ``last`` that are not verified yet."""
+        seen = self._checked_pages
+        if seen.find(0, first, last + 1) < 0:
+            return
+        if KERNEL is not None:
+            page = KERNEL.find_damaged_page(*self._pages(), first, last)
+            if page >= 0:
+                raise self._wrong_page(page)
+            return
+        for page in range(first, last + 1):
+            if not seen[page]:
+                start = HEADER_SIZE + page * PAGE
+                end = min(start + PAGE, self._checks_start)
+                if crc32(self._data[start:end]) != self._checks[page]:
+                    raise self._wrong_page(page)
+                seen[page] = 1
+
+    def _pages(self) -> tuple[object, ...]:
+        """Return the kernel arguments that describe the pages."""
+        return self._data, self._checks, self._checked_pages, HEADER_SIZE, PAGE
+
+    def _sections(self, *names: str) -> list[tuple[int, int]]:
+        """Return (offset, item count) of sections, for the kernel."""
+        return [(self._places[name][0], len(self._views[name])) for name in names]
+
+    def _wrong_page(self, page: int) -> IndexDamaged:
+        return self.mark_damaged(f"page {page} does not match its checksum")
+
+    @property
+    def _checks_start(self) -> int:
+        return len(self._data) - 4 * len(self._checked_pages) - 4
+
+    def section(self, name: str) -> memoryview:
+        """Return a whole section, verified."""
+        if name not in self._checked_sections:
+            self.view(name, 0, len(self._views[name]))
+            self._checked_sections.add(name)
+        return self._views[name]
+
+    def _span(self, name: str, number: int) -> tuple[int, int]:
+        first, last = self.view(name, number, number + 2)
+        return first, last
+
+    def _lookup(self, slots: str, offsets: str, names: str, name: bytes) -> int:
+        """Return the number of a name in a hash table, or -1."""
+        if KERNEL is not None:
+            table = self._tables.get(slots)
+            if table is None:
+                table = (*self._pages(), *self._sections(slots, offsets, names))
+                self._tables[slots] = table
+            number: int = KERNEL.look_up_name(*table, name)
+            if number > -2:
+                return number  # on damage the code below raises the error
+        size = len(self._views[slots])
+        if not size or size & (size - 1):
+            raise self.mark_damaged(f"section {slots} is not a hash table")
+        place = crc32(name) & (size - 1)
+        for _ in range(size):
+            number = self.view(slots, place, place + 1)[0]
+            if not number:
+                return -1
+            first, last = self._span(offsets, number - 1)
+            if last - first == len(name) and self.view(names, first, last) == name:
+                return number - 1
+            place = (place + 1) & (size - 1)
+        return -1
+
+    def term(self, term: str) -> int:
+        """Return the number of a term, or -1."""
+        name = term.encode("utf-8", "surrogatepass")
+        return self._lookup("term_slots", "term_offsets", "term_bytes", name)
+
+    def term_name(self, number: int) -> str:
+        """Return the term of a number."""
+        first, last = self._span("term_offsets", number)
+        return str(self.view("term_bytes", first, last), "utf-8", "surrogatepass")
+
+    def number(self, key: str) -> int:
+        """Return the number of the document with that key, deleted or not, or -1."""
+        name = key.encode("utf-8", "surrogatepass")
+        return self._lookup("key_slots", "key_offsets", "key_bytes", name)
+
+    def postings(self, term: int) -> tuple[memoryview, memoryview]:
+        """Return (documents, impact bytes) of a term, including deleted documents."""
+        first, last = self._span("posting_starts", term)
+        documents = self.view("posting_documents", first, last)
+        return documents, self.view("posting_impacts", first, last)
+
+    def posting_count(self, number: int) -> int:
+        """Return the number of live documents that contain the term of that number."""
+        if not self.dead:
+            first, last = self._span("posting_starts", number)
+            return last - first
+        documents, _ = self.postings(number)
+        return len(documents) - len(self.dead.intersection(documents))
+
+    def sums(self, terms: Sequence[tuple[int, int]]) -> list[int]:
+        """Return Σ weight · impact byte for every document; 0 for deleted ones."""
+        totals = [0] * self.documents
+        for term, weight in terms:
+            documents, impacts = self.postings(term)
+            try:
+                for document, impact in zip(documents, impacts, strict=True):
+                    totals[document] += weight * impact
+            except IndexError:
+                raise self.mark_damaged("a posting refers to no document") from None
+        for document in self.dead:
+            totals[document] = 0
+        return totals
+
+    def best(
+        self,
+        terms: Sequence[tuple[int, int]],
+        limit: int,
+        allowed: frozenset[int] | None,
+        slack: int = 0,
+    ) -> list[tuple[int, int]]:
+        """Return (sum, document) of the best, and of all within ``slack`` of the last of them.
+
+        The result is unordered.
+        """
+        totals = self.sums(terms)
+        if allowed is not None:
+            totals = [t if number in allowed else 0 for number, t in enumerate(totals)]
+        return _top_documents(totals, limit, slack)
+
+    def for_kernel(self) -> tuple[object, ...]:
+        """Return the segment's arguments of the kernel engine, which does not verify pages.
+
+        The last two are the deleted documents and the unsearchable ones.
+        """
+        self.section("ties")
+        sections = (
+            *("posting_documents", "posting_impacts", "forward_starts", "forward_terms"),
+            *("forward_impacts", "ties", "vectors"),
+        )
+        views = [self._views[name] for name in sections]
+        return (*views, self._checked_forward, sorted(self.dead), self._unsearchable())
+
+    def check_postings(self, term: int) -> tuple[int, int]:
+        """Return the range of the postings of a term, after verifying them."""
+        first, last = self._span("posting_starts", term)
+        documents = self.view("posting_documents", first, last)
+        self.view("posting_impacts", first, last)
+        if first < last and _highest(documents) >= self.documents:
+            raise self.mark_damaged("a posting refers to no document")
+        return first, last
+
+    def check_forward(self, number: int) -> None:
+        """Verify the forward list of a document, and record that."""
+        first, last = self._span("forward_starts", number)
+        self.view("forward_terms", first, last)
+        self.view("forward_impacts", first, last)
+        self._checked_forward[number] = 1
+
+    def check_forwards(self, numbers: list[int]) -> None:
+        """Verify the forward lists of some documents, and record that."""
+        if KERNEL is not None:
+            sections = self._sections("forward_starts", "forward_terms", "forward_impacts")
+            verified = KERNEL.check_forward_lists(
+                *self._pages(), *sections, self._checked_forward, numbers
+            )
+            numbers = numbers[verified:]  # the first remaining list is damaged
+        for number in numbers:
+            self.check_forward(number)
+
+    def _unsearchable(self) -> list[int]:
+        """Return the deleted and excluded documents."""
+        if self._unsearchable_cache is None:
+            self._unsearchable_cache = sorted(self.dead | self._excluded_numbers())
+        return self._unsearchable_cache
+
+    def _excluded_numbers(self) -> frozenset[int]:
+        """Return the excluded documents, deleted or not."""
+        if self._excluded_cache is None:
+            flags = bytes(self.section("flags")).translate(_IS_EXCLUDED)
+            numbers = []
+            number = flags.find(1)
+            while number >= 0:
+                numbers.append(number)
+                number = flags.find(1, number + 1)
+            self._excluded_cache = frozenset(numbers)
+        return self._excluded_cache
+
+    def nearest(
+        self, query: bytes, limit: int, allowed: frozenset[int] | None
+    ) -> list[tuple[int, int]]:
+        """Return (dot product, document) of the best above 0, with all ties for the last."""
+        if len(query) != self.dimensions:
+            raise ValueError("the query's vector has another size")
+        from skillyard.engine.index.vectors import dot_products  # not where the kernel answers
+
+        vectors = self.section("vectors")
+        out = self._unsearchable()
+        dots = dot_products(vectors, self.dimensions, query)
+        for number in out:
+            dots[number] = 0
+        if allowed is not None:
+            dots = [dot if number in allowed else 0 for number, dot in enumerate(dots)]
+        return _top_documents(dots, limit)
+
+    def dot(self, query: bytes, number: int) -> int:
+        """Return the dot product of one document's vector."""
+        first = number * self.dimensions
+        vector = self.view("vectors", first, first + self.dimensions)
+        if len(query) != len(vector):
+            raise ValueError("the query's vector has another size")
+        return sum(map(mul, memoryview(query).cast("b"), vector))
+
+    def vector(self, number: int) -> bytes:
+        """Return one document's vector as signed bytes; zeros when it has none."""
+        first = number * self.dimensions
+        return bytes(self.view("vectors", first, first + self.dimensions))
+
+    def impacts(self, number: int, terms: Sequence[int]) -> list[float]:
+        """Return the document's impact of each term, 0.0 where it is absent."""
+        first, last = self._span("forward_starts", number)
+        forward = self.view("forward_terms", first, last)
+        weights = self.view("forward_impacts", first, last)
+        impacts = []
+        for term in terms:
+            place = bisect_left(forward, term) if term >= 0 else len(forward)
+            impacts.append(
+                weights[place] if place < len(forward) and forward[place] == term else 0.0
+            )
+        return impacts
+
+    def key(self, number: int) -> str:
+        """Return a document's key."""
+        first, last = self._span("key_offsets", number)
+        return str(self.view("key_bytes", first, last), "utf-8", "surrogatepass")
+
+    def record(self, number: int) -> bytes:
+        """Return a document's record."""
+        first, last = self._span("record_offsets", number)
+        return bytes(self.view("record_bytes", first, last))
+
+    def flags(self, number: int) -> int:
+        """Return a document's flags."""
+        return int(self.view("flags", number, number + 1)[0])
+
+    def live(self) -> Iterator[int]:
+        """Yield the numbers of the documents that are not dead."""
+        return (number for number in range(self.documents) if number not in self.dead)
+
+    def excluded_count(self) -> int:
+        """Return how many documents that are not dead are excluded."""
+        return len(self._excluded_numbers() - self.dead)
+
+    def document(self, number: int) -> IndexedDocument:
+        """Return a document as it was added."""
+        from skillyard.engine.index.document import IndexedDocument  # deferred: only merges need it
+
+        first, last = self._span("forward_starts", number)
+        terms = tuple(self.term_name(term) for term in self.view("forward_terms", first, last))
+        vector = self.vector(number)
+        return IndexedDocument(
+            self.key(number),
+            self.record(number),
+            self.flags(number),
+            terms,
+            tuple(self.view("forward_impacts", first, last)),
+            vector if any(vector) else b"",
+        )
+
+
+def _highest(documents: memoryview) -> int:
+    highest: int = max(documents) if KERNEL is None else KERNEL.largest_u16(documents)
+    return highest
+
+
+def _top_documents(totals: list[int], limit: int, slack: int = 0) -> list[tuple[int, int]]:
+    if limit <= 0:
+        return []
+    from heapq import nlargest  # not where the kernel answers
+
+    least = max(1, nlargest(limit, totals)[-1] - slack) if len(totals) > limit else 1
+    return [(total, number) for number, total in enumerate(totals) if total >= least]

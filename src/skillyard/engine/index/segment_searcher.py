@@ -1,0 +1,318 @@
+"""The searcher over the segments of one generation of an index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+from skillyard.base.errors import IndexDamaged
+from skillyard.base.io.sha256 import sha256
+from skillyard.engine.index.kernel import crc32
+from skillyard.engine.index.manifest import (
+    NAME,
+    REBUILD,
+    Manifest,
+    SegmentEntry,
+    map_file,
+    parse_manifest,
+)
+from skillyard.engine.index.searcher import (
+    CANDIDATES,
+    Weights,
+    contenders,
+    exact_score,
+    heaviest_terms,
+    integer_weights,
+    matched_weight,
+    rounding_slack,
+)
+from skillyard.engine.index.segment_reader import SegmentReader
+
+__all__ = ["MASK", "SHIFT", "SegmentSearcher"]
+
+SHIFT = 16
+MASK = (1 << SHIFT) - 1
+"""An ordinal is ``segment position << SHIFT | document number``."""
+
+
+class SegmentSearcher:
+    """Searches the segments of one generation. Immutable; later commits are not seen."""
+
+    def __init__(
+        self,
+        folder: str,
+        manifest: Manifest,
+        data: memoryview,
+        before: SegmentSearcher | None = None,
+    ) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        # File names contain the content hash, so equal names mean equal segments.
+        known = before.by_file() if before is not None else {}
+        self.segments = [
+            known[part.file].with_dead(part.dead)
+            if part.file in known and known[part.file].size == part.size
+            else self._segment(part, data)
+            for part in manifest.parts
+        ]
+        self.dimensions = manifest.dimensions
+        self.size = sum(s.documents - len(s.dead) - s.excluded_count() for s in self.segments)
+        self._terms: dict[str, tuple[int, ...]] = {}
+
+    def _segment(self, part: SegmentEntry, data: memoryview) -> SegmentReader:
+        path = os.path.join(self.folder, part.file or NAME)
+        if part.file:
+            if os.path.basename(part.file) != part.file:
+                raise IndexDamaged("a segment has an invalid file name", path=path, hint=REBUILD)
+            whole = map_file(path)
+            if whole is None:
+                raise FileNotFoundError(2, "no such segment", path)
+            body = memoryview(whole)
+        else:
+            body = data[part.offset : part.offset + part.size]
+        if len(body) != part.size:
+            raise IndexDamaged("a segment has another size", path=path, hint=REBUILD)
+        segment = SegmentReader(body, path)
+        if segment.dimensions != self.manifest.dimensions:
+            raise segment.mark_damaged("its vectors have another size")
+        if any(number >= segment.documents for number in part.dead):
+            raise segment.mark_damaged("a deleted document does not exist")
+        segment.dead = part.dead
+        return segment
+
+    def by_file(self) -> dict[str, SegmentReader]:
+        """Return the segments in files of their own, by file name."""
+        pairs = zip(self.manifest.parts, self.segments, strict=True)
+        return {part.file: segment for part, segment in pairs if part.file}
+
+    @property
+    def generation(self) -> int:
+        """The generation number. Each commit increments it."""
+        return self.manifest.generation
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The settings of the index."""
+        return self.manifest.settings
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """Short texts that the caller stored with this generation."""
+        return self.manifest.notes
+
+    def contents_digest(self) -> str:
+        """Return a digest of the documents, in the order of their ordinals.
+
+        Segments in files of their own count by their names, which contain the content hash.
+        """
+        parts = []
+        for part, segment in zip(self.manifest.parts, self.segments, strict=True):
+            content = part.file.encode() if part.file else bytes(segment.content)
+            parts.append(sha256(content) + repr(sorted(part.dead)).encode())
+        return sha256(b"\n".join(parts)).hex()
+
+    def stale(self) -> bool:
+        """Return True when there is a newer generation, or none that can be read."""
+        try:
+            data = map_file(os.path.join(self.folder, NAME))
+            if data is None:
+                return True
+            current = parse_manifest(memoryview(data), self.folder)
+        except IndexDamaged:
+            return True
+        return current.generation != self.generation or current.settings != self.settings
+
+    def side_file(self, name: str) -> bytes | None:
+        """Return a side file of this generation, or None. Raises IndexDamaged."""
+        side = self.manifest.sides.get(name)
+        if side is None:
+            return None
+        path = os.path.join(self.folder, side.file)
+        data = map_file(path)
+        if data is None or len(data) != side.size or crc32(data) != side.check:
+            raise IndexDamaged(f"the side file {name} is damaged", path=path, hint=REBUILD)
+        return bytes(data)
+
+    def _numbers(self, term: str) -> tuple[int, ...]:
+        """Return the term's number in each segment; -1 when a segment does not contain it."""
+        numbers = self._terms.get(term)
+        if numbers is None:
+            numbers = tuple(segment.term(term) for segment in self.segments)
+            if len(self._terms) < 50_000:
+                self._terms[term] = numbers
+        return numbers
+
+    def frequency(self, term: str) -> int:
+        """Return the number of live documents that contain the term."""
+        return sum(
+            [
+                segment.posting_count(number)
+                for segment, number in zip(self.segments, self._numbers(term), strict=True)
+                if number >= 0
+            ]
+        )
+
+    def holders(self, term: str) -> list[int] | None:
+        """Return the live documents that a search for the term finds.
+
+        None when no document has the term, also none that is excluded from searches.
+        """
+        numbers = self._numbers(term)
+        if all(number < 0 for number in numbers):
+            return None
+        return [
+            place << SHIFT | document
+            for place, (segment, number) in enumerate(zip(self.segments, numbers, strict=True))
+            if number >= 0
+            for document in segment.postings(number)[0]
+            if document not in segment.dead
+        ]
+
+    def existing_terms(self, terms: Sequence[str]) -> list[str]:
+        """Return the terms that occur in live documents, in their order."""
+        return [term for term in terms if self.frequency(term)]
+
+    def lexical(
+        self, weights: Weights, limit: int, allowed: Container[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """Return up to ``limit`` (ordinal, exact BM25F score) of the candidates, best first."""
+        weights = heaviest_terms(weights)
+        integers = integer_weights(weights)
+        candidates = max(min(limit, sum(s.documents for s in self.segments)), CANDIDATES)
+        narrow = 0 < limit < candidates  # exact scores decide only among the contenders
+        count, slack = (limit, rounding_slack(weights)) if narrow else (candidates, 0)
+        sums: list[tuple[int, int]] = []
+        for place, segment in enumerate(self.segments):
+            terms = [
+                (number, weight)
+                for (term, _), weight in zip(weights, integers, strict=True)
+                if (number := self._numbers(term)[place]) >= 0
+            ]
+            if terms:
+                best = segment.best(terms, count, _inside(allowed, place, segment), slack)
+                sums += [(total, place << SHIFT | number) for total, number in best]
+        near = contenders(sums, weights, limit)
+        chosen = (
+            [ordinal for _, ordinal in near]
+            if len(near) <= candidates
+            else self._first(near, candidates)
+        )
+        exact = self.exact_scores(weights, chosen)
+        return self._sort(zip(exact, chosen, strict=True), limit)
+
+    def _first(self, scored: list[tuple[int, int]], limit: int) -> list[int]:
+        """Return the ordinals of the best, unordered; ties are broken by :func:`tie_key`."""
+        if len(scored) <= limit:
+            return [ordinal for _, ordinal in scored]
+        scored.sort(reverse=True)
+        least = scored[limit - 1][0]
+        above = [ordinal for total, ordinal in scored if total > least]
+        tied = [ordinal for total, ordinal in scored if total == least]
+        tied.sort(key=self._tie)
+        return above + tied[: limit - len(above)]
+
+    def _tie(self, ordinal: int) -> tuple[int, str]:
+        segment, number = self._at(ordinal)
+        return int(segment.view("ties", number, number + 1)[0]), segment.key(number)
+
+    def _sort(self, scores: Iterable[tuple[float, int]], limit: int) -> list[tuple[int, float]]:
+        ordered = sorted(scores, reverse=True)
+        ranked: list[tuple[int, float]] = []
+        place = 0
+        while place < len(ordered) and len(ranked) < limit:
+            end = place + 1
+            while end < len(ordered) and ordered[end][0] == ordered[place][0]:
+                end += 1
+            group = [ordinal for _, ordinal in ordered[place:end]]
+            if len(group) > 1:
+                group.sort(key=self._tie)
+            ranked += [(ordinal, ordered[place][0]) for ordinal in group]
+            place = end
+        return ranked[:limit]
+
+    def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return the exact BM25F scores of the given documents."""
+        weights = heaviest_terms(weights)
+        return [exact_score(weights, impacts) for impacts in self._impacts(weights, ordinals)]
+
+    def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return, for each given document, the summed weight of the terms that it contains."""
+        weights = heaviest_terms(weights)
+        return [matched_weight(weights, impacts) for impacts in self._impacts(weights, ordinals)]
+
+    def _impacts(self, weights: Weights, ordinals: Sequence[int]) -> Iterator[list[float]]:
+        """Yield the impacts of the terms in each given document."""
+        numbers = [self._numbers(term) for term, _ in weights]
+        by_segment = [[n[place] for n in numbers] for place in range(len(self.segments))]
+        for ordinal in ordinals:
+            segment, number = self._at(ordinal)
+            yield segment.impacts(number, by_segment[ordinal >> SHIFT])
+
+    def semantic(
+        self, query: bytes, limit: int, allowed: Container[int] | None = None
+    ) -> list[tuple[int, int]]:
+        """Return up to ``limit`` (ordinal, dot product) above zero, best first."""
+        scored: list[tuple[int, int]] = []
+        for place, segment in enumerate(self.segments):
+            near = segment.nearest(query, limit, _inside(allowed, place, segment))
+            scored += [(dot, place << SHIFT | number) for dot, number in near]
+        dots = {ordinal: dot for dot, ordinal in scored}
+        chosen = self._first(scored, limit)
+        ordered = self._sort(((dots[ordinal], ordinal) for ordinal in chosen), limit)
+        return [(ordinal, int(dot)) for ordinal, dot in ordered]
+
+    def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
+        """Return the dot products of the given documents with the query vector."""
+        return [self.segments[o >> SHIFT].dot(query, o & MASK) for o in ordinals]
+
+    def vector(self, ordinal: int) -> bytes:
+        """Return the document's vector, in signed bytes; zeros where it has none."""
+        segment, number = self._at(ordinal)
+        return segment.vector(number)
+
+    def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
+        """Return the document's impact of each term; 0.0 when it is absent."""
+        segment, number = self._at(ordinal)
+        place = ordinal >> SHIFT
+        return segment.impacts(number, [self._numbers(term)[place] for term in terms])
+
+    def _at(self, ordinal: int) -> tuple[SegmentReader, int]:
+        return self.segments[ordinal >> SHIFT], ordinal & MASK
+
+    def key(self, ordinal: int) -> str:
+        """Return the document's key."""
+        segment, number = self._at(ordinal)
+        return segment.key(number)
+
+    def record(self, ordinal: int) -> bytes:
+        """Return the document's record."""
+        segment, number = self._at(ordinal)
+        return segment.record(number)
+
+    def flags(self, ordinal: int) -> int:
+        """Return the document's flags."""
+        segment, number = self._at(ordinal)
+        return segment.flags(number)
+
+    def ordinal(self, key: str) -> int | None:
+        """Return the ordinal of the document of that key, or None."""
+        for place, segment in enumerate(self.segments):
+            number = segment.number(key)
+            if number >= 0 and number not in segment.dead:
+                return place << SHIFT | number
+        return None
+
+    def ordinals(self) -> Iterator[int]:
+        """Yield the ordinals of all documents that are not deleted."""
+        for place, segment in enumerate(self.segments):
+            yield from (place << SHIFT | number for number in segment.live())
+
+
+def _inside(
+    allowed: Container[int] | None, place: int, segment: SegmentReader
+) -> frozenset[int] | None:
+    """Return the numbers of the allowed documents of one segment."""
+    if allowed is None:
+        return None
+    base = place << SHIFT
+    return frozenset(n for n in range(segment.documents) if base | n in allowed)

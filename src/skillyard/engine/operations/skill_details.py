@@ -1,0 +1,134 @@
+"""One skill in detail, or one part of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from skillyard.base.errors import Diagnostic, InvalidInput, SkillError
+from skillyard.base.shapes import library as shapes
+from skillyard.base.shapes.encoder import from_attributes
+from skillyard.base.shapes.library import Document, Heading
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.operations.skill_listing import Card, card
+from skillyard.engine.resources import Resource, ResourceListing, read_resource, resources_of
+from skillyard.engine.skill import Skill
+
+__all__ = ["PARTS", "Shown", "headings", "show_skill"]
+
+PARTS = ("card", "outline", "body", "files")
+"""The parts of a skill; any other section is a heading of its instructions."""
+_DEEPEST = 6
+
+
+class Shown(NamedTuple):
+    """One skill. ``section`` says which part was asked for; None is all of it."""
+
+    card: Card
+    section: str | None
+    outline: tuple[Heading, ...]
+    body: str
+    """The instructions, or the one section of them; untrusted text, clean it to print."""
+    files: tuple[Resource, ...]
+    references: tuple[Document, ...]
+    """Filled when references were asked for."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """What is to be said about the files."""
+
+    def document(self) -> shapes.Shown:
+        """Return ``skillyard.show/1``."""
+        return shapes.Shown(
+            section=self.section,
+            skill=self.card.document(),
+            outline=self.outline,
+            body=self.body,
+            files=tuple(from_attributes(shapes.File, file) for file in self.files),
+            references=self.references,
+            diagnostics=tuple(each.document() for each in self.diagnostics),
+        )
+
+
+def show_skill(
+    catalog: Catalog, name: str, *, section: str | None = None, references: bool = False
+) -> Shown:
+    """Return one skill by name, id or slug, with its outline, its text and its files.
+
+    ``section`` is one of :data:`PARTS` or a heading of the instructions, in any case, whole or the
+    beginning of it. ``references`` reads the documents beside the skill. Raises SkillNotFound,
+    AmbiguousName, and InvalidInput (listing the headings) for a section that is not there.
+    """
+    skill = catalog.get(name)
+    body = skill.body or ""
+    outline = headings(body)
+    if section is not None and section.lower() not in PARTS:
+        body = _section(body, outline, section)
+    files = _files(skill)
+    documents = (
+        tuple(_document(skill, item.path) for item in skill.references) if references else ()
+    )
+    shown, listed = card(catalog, skill), files.resources
+    return Shown(shown, section, outline, body, listed, documents, files.diagnostics)
+
+
+def headings(body: str) -> tuple[Heading, ...]:
+    """Return the ``#`` headings of a Markdown text outside code fences, in one pass."""
+    outline: list[Heading] = []
+    fence = ""
+    for number, line in enumerate(body.split("\n"), 1):
+        text = line.strip()
+        if fence:
+            # A fence is closed by a run of its own sign that is at least as long, and nothing else.
+            if text.startswith(fence) and not text.strip(fence[0]):
+                fence = ""
+        elif text.startswith(("```", "~~~")):
+            fence = text[: len(text) - len(text.lstrip(text[0]))]
+        elif line.startswith("#"):
+            heading = _heading(number, line)
+            if heading is not None:
+                outline.append(heading)
+    return tuple(outline)
+
+
+def _heading(number: int, line: str) -> Heading | None:
+    title = line.lstrip("#")
+    level = len(line) - len(title)
+    if level > _DEEPEST or not title.startswith((" ", "\t")) or not title.strip():
+        return None
+    return Heading(line=number, level=level, title=title.strip().rstrip("#").rstrip())
+
+
+def _section(body: str, outline: tuple[Heading, ...], wanted: str) -> str:
+    """Return one section with its heading and its sub-sections."""
+    folded = wanted.strip().lstrip("#").strip().casefold()
+    titles = [heading.title.casefold() for heading in outline]
+    place = next((n for n, title in enumerate(titles) if title == folded), None)
+    if place is None:
+        place = next(
+            (n for n, title in enumerate(titles) if folded and title.startswith(folded)), None
+        )
+    if place is None:
+        known = ", ".join(heading.title for heading in outline) or "none"
+        parts = ", ".join(PARTS)
+        raise InvalidInput(
+            f"no section {wanted!r}; the headings are: {known}; the parts are: {parts}"
+        )
+    start = outline[place]
+    later = (h.line for h in outline[place + 1 :] if h.level <= start.level)
+    lines = body.split("\n")
+    end = next(later, len(lines) + 1)
+    return "\n".join(lines[start.line - 1 : end - 1]).rstrip("\n")
+
+
+def _files(skill: Skill) -> ResourceListing:
+    try:
+        return resources_of(skill)
+    except (SkillError, OSError):  # a single document, or a folder that went away
+        return ResourceListing((), ())
+
+
+def _document(skill: Skill, path: str) -> Document:
+    try:
+        return Document(path=path, text=read_resource(skill, path).decode("utf-8"))
+    except (SkillError, OSError) as error:
+        return Document(path=path, text=None, error=getattr(error, "message", str(error)))
+    except UnicodeDecodeError:
+        return Document(path=path, text=None, error="not UTF-8 text")

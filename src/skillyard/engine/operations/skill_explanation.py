@@ -1,0 +1,416 @@
+"""The reasons of a skill's score and rank: its explanation, and the skills ranked above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from skillyard.base.errors import InvalidInput
+from skillyard.base.shapes import reasons as shapes
+from skillyard.base.shapes.encoder import from_attributes
+from skillyard.base.shapes.matches import Policy
+from skillyard.base.text import clean_line, plural, shorten
+from skillyard.engine.catalog import Catalog, has_tag
+from skillyard.engine.catalog.requirements import RequirementChecker
+from skillyard.engine.ranking.match import (
+    Match,
+    Pair,
+    eligible,
+    in_order,
+    is_of_other_package,
+    score_query,
+)
+from skillyard.engine.ranking.protocol import Scorer
+from skillyard.engine.ranking.query import Query, invokes
+from skillyard.engine.ranking.registry import DEFAULT_SCORER
+from skillyard.engine.ranking.scorer import Scored, level_of
+from skillyard.engine.selection import Selection, SelectionPolicy, bounds, select
+from skillyard.engine.skill import Origin, Skill
+
+__all__ = ["Ahead", "Signal", "Why", "shown_score", "why_skill"]
+
+
+_LEADERS = 4
+"""How many of the best skills are kept for the sentences."""
+
+
+class Signal(NamedTuple):
+    """One part of the raw score, in the scorer's own units, for two skills."""
+
+    label: str
+    theirs: float
+    ours: float
+
+    @property
+    def lead(self) -> float:
+        """The lead of the other skill in this part; negative when it is behind."""
+        return self.theirs - self.ours
+
+    def document(self) -> shapes.Signal:
+        """Return the signal as a document shows it."""
+        return from_attributes(shapes.Signal, self, signal=self.label)
+
+
+class Ahead(NamedTuple):
+    """A skill that ranks higher, and the signals in which it differs, largest lead first."""
+
+    rank: int
+    match: Match
+    signals: tuple[Signal, ...]
+    because: str = ""
+    """What decided, where it was not the score."""
+
+    def document(self, *, explain: bool = False) -> shapes.Ahead:
+        """Return the skill as a document shows it."""
+        return shapes.Ahead(
+            rank=self.rank,
+            match=self.match.document(explain=explain),
+            by=tuple(signal.document() for signal in self.signals),
+            because=self.because,
+        )
+
+
+class Why(NamedTuple):
+    """The explanation of one skill for one query."""
+
+    query: Query
+    scorer: str
+    match: Match
+    rank: int | None
+    """1-based place among the skills with a score, or None when it is not among them."""
+    total: int
+    """How many skills have a score."""
+    before: int
+    """How many of them go before this one, or would if it were among them."""
+    min_score: float
+    """The floor of the scorer's own policy."""
+    top_k: int
+    ahead: tuple[Ahead, ...]
+    """The best of the skills before it, best first."""
+    hints: tuple[str, ...]
+    selection: Selection
+    """What is chosen for the query by the scorer's own policy."""
+    leaders: tuple[Match, ...] = ()
+    """The first skills with a score, best first, whatever the limit of ``ahead``."""
+    behind: Match | None = None
+    """The skill that comes next, or None."""
+    left_out: tuple[str, ...] = ()
+    """Why the skill may not be chosen, whatever its score; empty where it may."""
+    blank: bool = False
+    """True when the query holds nothing that the scorer looks at."""
+    advice: tuple[str, ...] = ()
+    """Those of the hints that the sentences do not say."""
+    note: str = ""
+    """Why the default scorer of a service did not rank; empty where it did."""
+
+    @property
+    def chosen(self) -> bool:
+        """True when a selection with the scorer's own policy would take this skill."""
+        return any(match.skill is self.match.skill for match in self.selection.selected)
+
+    @property
+    def best(self) -> Match | None:
+        """The first skill with a score, or None."""
+        return self.leaders[0] if self.leaders else None
+
+    @property
+    def sentences(self) -> tuple[str, str, str]:
+        """What matched, what came close and what the floor did, for people."""
+        return _matched(self), _close(self), _floor(self)
+
+    def document(self, *, explain: bool = False) -> shapes.Why:
+        """Return ``skillyard.why/1``; ``explain`` adds the trees of the skills before it."""
+        return shapes.Why(
+            query=self.query.document(),
+            scorer=self.scorer,
+            match=self.match.document(explain=True),
+            rank=self.rank,
+            total=self.total,
+            before=self.before,
+            policy=Policy(min_score=self.min_score, top_k=self.top_k),
+            chosen=self.chosen,
+            ahead=tuple(ahead.document(explain=explain) for ahead in self.ahead),
+            hints=self.hints,
+            sentences=self.sentences,
+            note=self.note or None,
+        )
+
+
+def why_skill(
+    catalog: Catalog,
+    name: str,
+    query: Query,
+    *,
+    scorer: str | Scorer = DEFAULT_SCORER,
+    limit: int = 5,
+) -> Why:
+    """Explain one skill's score and rank for a query, and up to ``limit`` skills above it.
+
+    ``name`` is a name, id or slug. Raises SkillNotFound, AmbiguousName, UnknownName, InvalidInput.
+    """
+    if type(limit) is not int or limit < 0:
+        raise InvalidInput("limit must be an integer of at least 0")
+    skill = catalog.get(name)
+    resolved, scored = score_query(catalog, query, scorer)
+    pairs = eligible(catalog, query, zeros=False, scored=scored)
+    ours = next((pair for pair in pairs if pair[0] is skill), None)
+    ranked = ours is not None
+    ours = ours or (skill, _score(scored, skill))
+    # A skill that is left out is compared from the place that its score would give it.
+    order = in_order(pairs if ranked else [*pairs, ours], scored)
+    place = next(place for place, pair in enumerate(order) if pair[0] is skill)
+    match = _match(*ours, resolved, scored)
+    ahead = tuple(
+        _ahead(number, pair, match, resolved, scored)
+        for number, pair in enumerate(order[: min(place, limit)])
+    )
+    min_score, top_k = bounds(SelectionPolicy(), scorer)
+    leaders = [pair for pair in order[: _LEADERS + 1] if ranked or pair[0] is not skill]
+    following = order[place + 1] if place + 1 < len(order) else None
+    why = Why(
+        query=query,
+        scorer=resolved.name,
+        match=match,
+        rank=place + 1 if ranked else None,
+        total=len(pairs),
+        before=place,
+        min_score=min_score,
+        top_k=top_k,
+        ahead=ahead,
+        hints=(),
+        selection=select(catalog, query, scorer=scorer),
+        leaders=tuple(_match(*pair, resolved, scored) for pair in leaders[:_LEADERS]),
+        behind=None if following is None else _match(*following, resolved, scored),
+        blank=query.empty or scored.blank,
+    )
+    left_out, short = tuple(_left_out(catalog, why)), tuple(_shortfall(why))
+    evidence, remarks = tuple(_lack_of_evidence(why)), tuple(_remarks(catalog, why))
+    if ranked or (skill.origin == Origin.CONVENTION and not scored.is_preordered):
+        lack = tuple(_lack(catalog, why))
+        out: tuple[str, ...] = lack if ranked else left_out[:-1]  # such a scorer ranks conventions
+    else:
+        out = left_out
+    return why._replace(
+        hints=(*left_out, *evidence, *short, *remarks),
+        left_out=out,
+        advice=(*evidence, *remarks),
+    )
+
+
+def _score(scored: Scored, skill: Skill) -> float:
+    if scored.is_preordered:  # it says the score of any skill, candidate or not
+        return scored.explain(skill).value
+    return next((score for other, score in scored.scores() if other is skill), 0.0)
+
+
+def _match(skill: Skill, score: float, scorer: Scorer, scored: Scored) -> Match:
+    return Match(skill, score, level_of(scorer.levels, score), scored)
+
+
+def _ahead(place: int, pair: Pair, ours: Match, scorer: Scorer, scored: Scored) -> Ahead:
+    theirs = _match(*pair, scorer, scored)
+    because = ""
+    if scored.tier(theirs.skill) < scored.tier(ours.skill):
+        because = "it stands in an earlier tier of this scorer, whatever the scores"
+    elif theirs.score == ours.score:
+        because = f"equal scores are ordered by {scorer.default_policy.tie_break}"
+    return Ahead(place + 1, theirs, _signals(theirs, ours), because)
+
+
+def _signals(theirs: Match, ours: Match) -> tuple[Signal, ...]:
+    """Return the signals in which the two differ, those that put the other ahead first."""
+    left, right = theirs.signals, ours.signals
+    labels = dict.fromkeys([*left, *right])
+    signals = [Signal(label, left.get(label, 0.0), right.get(label, 0.0)) for label in labels]
+    differing = [signal for signal in signals if signal.lead]
+    return tuple(sorted(differing, key=lambda signal: (-signal.lead, signal.label)))
+
+
+def _lack_of_evidence(why: Why) -> Iterator[str]:
+    """Return what is missing when there is no score."""
+    if why.query.empty:
+        yield "the query holds neither text nor files: there is nothing to look at"
+    elif not why.match.score:
+        yield _no_evidence(why.match.skill, why.query)
+
+
+def _shortfall(why: Why) -> Iterator[str]:
+    """Say in numbers what keeps a skill with a score from being chosen."""
+    score = why.match.score
+    if why.query.empty or not score:
+        return
+    if score < why.min_score:
+        yield f"the score is {why.min_score - score:.3g} short of the floor of {why.min_score:.3g}"
+    elif why.rank is not None and why.rank > why.top_k:
+        others = plural(why.before, "skill")
+        yield f"it passes the floor, but {others} rank higher and only {why.top_k} can be chosen"
+
+
+def _remarks(catalog: Catalog, why: Why) -> Iterator[str]:
+    """Say what a reader of the numbers would not see in them."""
+    skill = why.match.skill
+    if skill.body is None or not skill.body.strip():
+        yield "the skill has no instructions: there is nothing to inject"
+    about = [each for each in catalog.diagnostics if each.path == skill.path]
+    if about:
+        yield f"{plural(len(about), 'remark')} on its file: {about[0].message}"
+
+
+def _left_out(catalog: Catalog, why: Why) -> Iterator[str]:
+    skill, query = why.match.skill, why.query
+    winner = catalog.shadowed.get(skill)
+    if winner is not None:
+        yield f"it is shadowed by {winner.path}, which has the same name and goes first"
+    if skill.hidden and not invokes(query.text, skill):
+        yield f"it is hidden from automatic choice: write @{skill.name} in the query to call it"
+    if query.include_tags and not has_tag(skill, query.include_tags):
+        yield f"it carries none of the tags {_listed(query.include_tags)}"
+    if query.exclude_tags and has_tag(skill, query.exclude_tags):
+        yield f"it carries a tag that was excluded ({_listed(query.exclude_tags)})"
+    if is_of_other_package(skill, catalog, query):
+        yield "it belongs to a package, and none of the files lies below that (package scope)"
+    yield from _lack(catalog, why)
+    if skill.origin == Origin.CONVENTION:
+        yield "it is a convention document (AGENTS.md and kin), which agents read by themselves"
+
+
+def _lack(catalog: Catalog, why: Why) -> Iterator[str]:
+    skill = why.match.skill
+    lack = skill.requires and RequirementChecker(catalog.named, why.query.tools).lack(skill)
+    if lack:
+        yield lack
+
+
+def _no_evidence(skill: Skill, query: Query) -> str:
+    if query.text.strip() and query.files:
+        what = "no word and no file of the query matches"
+    elif query.files:
+        what = "no file of the query matches its file patterns"
+        if not skill.triggers.files:
+            what = "it declares no file patterns (triggers: files:)"
+    else:
+        what = "no word of the query matches"
+    return f"{what}; a description in the words that users say is what makes a skill findable"
+
+
+def _listed(items: Sequence[str]) -> str:
+    return ", ".join(items)
+
+
+# --- three sentences: what matched, what came close, what the floor did ---
+
+_NAMED = 3
+"""Skills that a sentence names; it counts the others."""
+_REASON_CHARS = 200
+_MAX_DIGITS = 6
+
+
+def shown_score(score: float, floor: float) -> str:
+    """Return a score with two digits, or with as many as put it on its side of the floor.
+
+    A score of 0.4996 is not printed as 0.50 where the floor is 0.5; six digits at most.
+    """
+    for digits in range(2, _MAX_DIGITS):
+        if (round(score, digits) >= floor) == (score >= floor):
+            return f"{score:.{digits}f}"
+    return f"{score:.{_MAX_DIGITS}f}"
+
+
+def _matched(why: Why) -> str:
+    name, score = _name(why.match), why.match.score
+    if why.blank:
+        return f"There is nothing to match: the request holds nothing that {why.scorer} looks at."
+    reason = shorten(clean_line(why.match.reason), _REASON_CHARS)
+    if why.left_out:
+        left_out = f"left out of the choice: {'; '.join(map(clean_line, why.left_out))}"
+        if score <= 0:
+            return f"{name} is {left_out}."
+        return f"{name} scores {_score_words(why, score)} by {why.scorer}, but is {left_out}."
+    if why.rank is None:
+        least = "Nothing" if score <= 0 else "Too little"
+        return f"{least} in the request matches {name}, so it has no rank."
+    place = f"rank {why.rank:,} of {why.total:,}"
+    grounds = f" ({reason})" if reason else ""
+    return f"{name} scores {_score_words(why, score)} by {why.scorer}, {place}{grounds}."
+
+
+def _close(why: Why) -> str:
+    if not why.total:
+        return "No skill has a score."
+    if why.rank == 1:
+        if why.behind is None:
+            return "No other skill has a score."
+        return f"{_scored(why, why.behind)} comes next."
+    if why.rank is None:
+        best = _scored(why, why.best) if why.best is not None else "none"
+        return f"Of {plural(why.total, 'skill')} with a score the best is {best}."
+    others = [_scored(why, match) for match in why.leaders[: min(_NAMED, why.before)]]
+    left = why.before - len(others)
+    others += [f"{left:,} more"] if left > 0 else []
+    return f"{_listed_words(others)} {'ranks' if why.before == 1 else 'rank'} higher."
+
+
+def _floor(why: Why) -> str:
+    selected = why.selection.selected
+    others = [match for match in selected if match.skill is not why.match.skill]
+    floor, outcome = f"the floor of {why.min_score:.3g}", _outcome(why, others)
+    if why.blank and not selected:
+        return f"{outcome[0].upper()}{outcome[1:]}."
+    if why.left_out:
+        return f"No score helps a skill that is left out; {outcome}."
+    no_floor = why.min_score <= 0
+    if why.chosen:
+        how = f"{why.scorer} has no floor;" if no_floor else f"It reaches {floor}, and"
+        also = f", as one of {len(selected):,} skills" if others else ""
+        return f"{how} it is chosen{also}."
+    if why.rank is None:
+        return f"Without a rank it is not chosen; {outcome}."
+    if why.match.score >= why.min_score:
+        first = "the first" if why.top_k == 1 else f"the first {why.top_k:,}"
+        how = f"{why.scorer} has no floor" if no_floor else f"It reaches {floor}"
+        return f"{how}, but only {first} can be chosen: {_names(others)}."
+    joint = ";" if others else ":"
+    return f"It stays under the floor and is not chosen{joint} {outcome}."
+
+
+def _outcome(why: Why, others: Sequence[Match]) -> str:
+    """Return what is selected instead, and by which floor."""
+    if others:
+        names, are = _names(others), _be(others)
+        if why.min_score <= 0:
+            return f"{names} {are} chosen"
+        reach = "reaches" if len(others) == 1 else "reach"
+        return f"{names} {reach} the floor of {why.min_score:.3g} and {are} chosen"
+    none = "no skill is chosen"
+    if why.min_score > 0:
+        none = f"no skill reaches the floor of {why.min_score:.3g}, so none is chosen"
+    maybe = why.selection.maybe
+    return f"{none}; perhaps {_names(maybe)} {_be(maybe)} meant" if maybe else none
+
+
+def _be(matches: Sequence[Match]) -> str:
+    return "is" if len(matches) == 1 else "are"
+
+
+def _names(matches: Sequence[Match]) -> str:
+    names = [_name(match) for match in matches[:_NAMED]]
+    left = len(matches) - len(names)
+    return _listed_words([*names, *([f"{left:,} more"] if left > 0 else [])])
+
+
+def _listed_words(items: Sequence[str]) -> str:
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def _name(match: Match) -> str:
+    return clean_line(match.skill.name)
+
+
+def _scored(why: Why, match: Match) -> str:
+    return f"{_name(match)} ({_score_words(why, match.score)})"
+
+
+def _score_words(why: Why, score: float) -> str:
+    return shown_score(score, why.min_score)

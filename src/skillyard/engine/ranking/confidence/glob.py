@@ -1,0 +1,193 @@
+"""File patterns, compiled once and matched in linear time. No regular expression is involved.
+
+Semantics (rulings on the "Skill Evaluation System" document, which shows five examples):
+
+* no slash: the file name is compared, at any depth; a folder's name never counts;
+* a slash inside: the pattern may start at any folder boundary; a leading slash anchors it at the
+  start of the given path; a trailing slash means everything below;
+* ``*`` and ``?`` stay within a segment; ``**`` as a whole segment is any number of folders, and
+  at the end needs something below; ``{a,b}`` are alternatives; ``[ab]`` is a class or that text;
+* ``!pattern`` is never a match by itself, in a list it removes files;
+* backslashes are slashes, a leading ``./`` is dropped, case is ignored unless asked.
+
+A pattern that is empty, too long or has too many alternatives never matches and carries a fault.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.engine.ranking.confidence.braces import expand_braces
+from skillyard.engine.ranking.confidence.path_segments import Segment, fold
+
+__all__ = ["FilePath", "Glob", "Route", "compile_glob", "normalise", "split_path"]
+
+_KEY_CHARS = 8
+"""Longest prefix or suffix of a file name, in characters, that is used as a lookup key
+(``.test.ts``)."""
+
+
+class FilePath(NamedTuple):
+    """A path prepared for matching: its folded segments, and whether it names a folder."""
+
+    segments: tuple[str, ...]
+    folder: bool
+
+    def lookup_keys(self) -> set[str]:
+        """Return the lookup keys of the path; see :meth:`Route.lookup_keys`."""
+        name = self.segments[-1]
+        keys = {"/" + segment for segment in self.segments[:-1]}
+        keys.add("=" + name)
+        for length in range(1, _KEY_CHARS + 1):
+            keys.add("<" + name[:length])
+            keys.add(">" + name[-length:])
+        return keys
+
+
+def split_path(path: str, case_sensitive: bool = False) -> FilePath:
+    """Return the path's segments, without empty ones and ``.``. A trailing slash means a folder."""
+    text = fold(path.replace("\\", "/"), case_sensitive)
+    segments = tuple(part for part in text.split("/") if part and part != ".")
+    return FilePath(segments, text.endswith("/"))
+
+
+class Route:
+    """One brace-free alternative of a pattern: segments, with ``**`` between them.
+
+    The match is a bit-parallel simulation: bit i of an integer is set when the first i segments of
+    the pattern can match the path so far. Each segment of the path is processed once.
+    """
+
+    def __init__(self, segments: list[str], below: bool, case_sensitive: bool) -> None:
+        self.below = below
+        self.plain: dict[str, int] = {}
+        tests: dict[str, int] = {}
+        self._folders: list[str] = []
+        self.stars = 0
+        for at, text in enumerate(segments):
+            if text == "**":
+                self.stars |= 1 << at
+            else:
+                tests[text] = tests.get(text, 0) | 1 << at
+        self.tests: list[tuple[Segment, int]] = []
+        for text, places in tests.items():
+            segment = Segment(text, case_sensitive)
+            if segment.literal is None:
+                self.tests.append((segment, places))
+            else:
+                self.plain[segment.literal] = self.plain.get(segment.literal, 0) | places
+        self._steps = 1 + sum(test.steps for test, _ in self.tests)
+        self._steps_of_char = sum(test.steps_of_char for test, _ in self.tests)
+        self.last = Segment(segments[-1], case_sensitive)
+        last_place = 1 << len(segments) - 1
+        self._folders = [text for text, places in self.plain.items() if places & ~last_place]
+        self.end = last_place << 1
+        self.start = 1 | (self.stars & 1) << 1
+
+    def matches(self, path: FilePath) -> bool:
+        """Say whether the whole path matches."""
+        if path.folder and not self.below:
+            return False
+        stars, states = self.stars, self.start
+        for segment in path.segments:
+            states = (states & self._accepting(segment, states)) << 1 | states & stars
+            states |= (states & stars) << 1
+            if not states:
+                return False
+        return bool(states & self.end)
+
+    def _accepting(self, segment: str, states: int) -> int:
+        accepting = self.plain.get(segment, 0)
+        for test, places in self.tests:
+            if places & states and test.matches(segment):
+                accepting |= places
+        return accepting
+
+    def steps(self, segments: int, chars: int) -> int:
+        """Return the maximum number of steps to match paths of these sizes."""
+        return segments * self._steps + chars * self._steps_of_char
+
+    def lookup_keys(self) -> list[str]:
+        """Return lookup keys; a path that matches has at least one of them. May be empty.
+
+        ``=name`` is a file name, ``<start`` and ``>end`` are its prefix and suffix, and ``/folder``
+        is a folder above it.
+        """
+        literal = self.last.literal
+        keys = [] if literal is None else ["=" + literal]
+        keys += ["/" + folder for folder in self._folders]
+        if literal is None:
+            suffix, prefix = self.last.suffix, self.last.prefix
+            keys += [">" + suffix[-_KEY_CHARS:]] if suffix else []
+            keys += ["<" + prefix[:_KEY_CHARS]] if prefix else []
+        return keys
+
+
+class Glob(NamedTuple):
+    """A compiled pattern. ``fault`` says why it can never match, None when it can."""
+
+    pattern: str
+    routes: tuple[Route, ...]
+    negated: bool
+    fault: str | None = None
+
+    def covers(self, path: FilePath) -> bool:
+        """Say whether the path matches the pattern without its ``!``."""
+        return any(route.matches(path) for route in self.routes)
+
+    def matches(self, path: FilePath) -> bool:
+        """Say whether the path matches; always False for a ``!pattern``."""
+        return not self.negated and self.covers(path)
+
+
+def normalise(pattern: str) -> str:
+    """Return the pattern with slashes, without ``!`` and a leading ``./``; ``x/`` as ``x/**``."""
+    text = pattern.replace("\\", "/").removeprefix("!")
+    while text.startswith("./"):
+        text = text[2:]
+    return text + "**" if text.endswith("/") and text.strip("/") else text
+
+
+def compile_glob(
+    pattern: str, case_sensitive: bool = False, limits: Limits = DEFAULT_LIMITS
+) -> Glob:
+    """Return the compiled pattern. Never raises: an invalid pattern has a ``fault``."""
+    if len(pattern) > limits.glob_chars:
+        return _faulty(pattern, f"is longer than {limits.glob_chars} characters")
+    return _compile(pattern, case_sensitive, limits.brace_expansions)
+
+
+def _faulty(pattern: str, fault: str) -> Glob:
+    return Glob(pattern, (), pattern.startswith("!"), fault)
+
+
+@lru_cache(maxsize=4096)
+def _compile(pattern: str, case_sensitive: bool, cap: int) -> Glob:
+    alternatives = expand_braces(normalise(pattern), cap)
+    if alternatives is None:
+        return _faulty(pattern, f"has more than {cap} alternatives in braces")
+    compiled = [_route(text, case_sensitive) for text in alternatives]
+    routes = tuple(route for route in compiled if route is not None)
+    if not routes:
+        return _faulty(pattern, "is empty")
+    return Glob(pattern, routes, pattern.startswith("!"))
+
+
+def _route(text: str, case_sensitive: bool) -> Route | None:
+    """Compile one alternative; None when it contains no segment."""
+    parts = [part for part in text.split("/") if part and part != "."]
+    if not parts:
+        return None
+    if text.endswith("/"):
+        parts.append("**")
+    segments = [] if text.startswith("/") else ["**"]
+    for part in parts:
+        part = "**" if len(part) > 1 and not part.strip("*") else part
+        if part != "**" or segments[-1:] != ["**"]:
+            segments.append(part)
+    below = segments[-1] == "**"
+    if below:
+        segments.append("*")
+    return Route(segments, below, case_sensitive)

@@ -1,0 +1,236 @@
+"""The keyword signal: which skills have words of a text in their metadata, weighted by rarity.
+
+Sources: "Skill Evaluation System", "Keyword Detector" (sources and their weights, TF-IDF), and the
+ruling on the formula that the document leaves open:
+
+    TF  = 1 + ln(times the term is in the text)
+    IDF = (ln((N+1) / (df+1)) + 1) / (ln((N+1) / 2) + 1)            1 for a term of one skill
+    S   = Σ source weight · IDF² · TF  /  (1 + 0.5 · ln(T/8) where T > 8 distinct terms)
+    K   = S / (S + 0.4)
+
+Each term counts once per skill, from the best source that holds it, so more matching metadata
+never lowers K. (N and df are fixed by the snapshot; one more match only adds to S.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+from typing import NamedTuple
+
+from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import InvalidInput
+from skillyard.engine.ranking.confidence.candidates import Candidates, as_skills
+from skillyard.engine.ranking.confidence.records import KeywordMatch, MatchedKeyword
+from skillyard.engine.ranking.confidence.words import terms
+from skillyard.engine.skill import Skill
+
+__all__ = ["Hit", "KeywordDetector", "KeywordIndex", "Prompt", "keyword_score", "read_prompt"]
+
+# The document's table "Match Source Weights", best first. Reasons use the same order.
+SOURCES = (("name", 0.40), ("keywords", 0.35), ("tags", 0.25), ("description", 0.15))
+
+SATURATION = 0.4
+"""S at which K is one half. 0.3 to 0.5 all keep the documented properties."""
+LENGTH_FREE = 8
+LENGTH_DAMPING = 0.5
+"""Texts of more than LENGTH_FREE distinct terms are damped slowly: they match more skills."""
+
+
+def keyword_score(evidence: float) -> float:
+    """Return K for the summed evidence S; 0 to below 1."""
+    return evidence / (evidence + SATURATION)
+
+
+class PromptTerm(NamedTuple):
+    """One distinct term of a text."""
+
+    stem: str
+    surface: str
+    """The first form of the term in the text."""
+    times: int
+
+
+class Prompt(NamedTuple):
+    """A text as distinct terms in the order of their first appearance."""
+
+    terms: tuple[PromptTerm, ...]
+    damping: float
+    """The divisor of S."""
+
+
+def read_prompt(text: str, short_terms: frozenset[str] = frozenset()) -> Prompt:
+    """Return the distinct terms of a text with their counts."""
+    surfaces: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    parts: set[str] = set()
+    for term in terms(text, short_terms):
+        surfaces.setdefault(term.stem, term.surface)
+        counts[term.stem] = counts.get(term.stem, 0) + 1
+        if not term.whole:
+            parts.add(term.stem)
+    distinct = tuple(PromptTerm(stem, surfaces[stem], count) for stem, count in counts.items())
+    # The unsplit form of a split word repeats the same word and does not make the text longer.
+    longer = max(1.0, len(parts) / LENGTH_FREE)
+    return Prompt(distinct, 1.0 + LENGTH_DAMPING * log(longer))
+
+
+class Hit(NamedTuple):
+    """One term of the text in one skill."""
+
+    term: PromptTerm
+    source: str
+    source_weight: float
+    rarity: float
+    """IDF, 0..1."""
+    added: float
+    """The term's contribution to S."""
+
+    @property
+    def weight(self) -> float:
+        """The source weight times the squared rarity."""
+        return self.source_weight * self.rarity * self.rarity
+
+
+class KeywordIndex:
+    """An inverted index of skills' metadata terms, each with its best source.
+
+    N and df are those of ``statistics``, or of this index when it is None.
+    """
+
+    def __init__(
+        self,
+        skills: Sequence[Skill],
+        short_terms: frozenset[str] = frozenset(),
+        statistics: KeywordIndex | None = None,
+    ) -> None:
+        self.skills = skills
+        self.short_terms = short_terms
+        self.statistics = statistics or self
+        self._postings: dict[str, tuple[list[int], ...]] = {}
+        postings = self._postings
+        for position, skill in enumerate(skills):
+            for stem, source in _best_sources(skill, short_terms).items():
+                if stem not in postings:
+                    postings[stem] = tuple([] for _ in SOURCES)
+                postings[stem][source].append(position)
+
+    def rarity(self, stem: str) -> float:
+        """Return the IDF of a stem, 0..1; 1 for a stem of a single skill."""
+        statistics = self.statistics
+        rows = statistics._postings.get(stem, ())
+        holders = max(1, sum(len(row) for row in rows))
+        top = len(statistics.skills) + 1
+        return (log(top / (holders + 1)) + 1.0) / (log(max(1.0, top / 2)) + 1.0)
+
+    def evidence(self, prompt: Prompt) -> list[float]:
+        """Return S for every skill by position, 0.0 where nothing matches."""
+        totals = [0.0] * len(self.skills)
+        for term in prompt.terms:
+            rows = self._postings.get(term.stem, ())
+            contributions = self._contributions(term, prompt)
+            for row, amount in zip(rows, contributions, strict=False):
+                for position in row:
+                    totals[position] += amount
+        return totals
+
+    def _contributions(self, term: PromptTerm, prompt: Prompt) -> list[float]:
+        """Return the contribution of one term of the text to S, by source."""
+        rarity = self.rarity(term.stem)
+        frequency = 1.0 + log(term.times)
+        return [weight * rarity * rarity * frequency / prompt.damping for _, weight in SOURCES]
+
+    def hits(self, position: int, prompt: Prompt) -> list[Hit]:
+        """Return the terms that one skill shares with the text, in the order of the text."""
+        sources = _best_sources(self.skills[position], self.short_terms)
+        hits: list[Hit] = []
+        for term in prompt.terms:
+            number = sources.get(term.stem)
+            if number is not None:
+                contribution = self._contributions(term, prompt)[number]
+                hits.append(Hit(term, *SOURCES[number], self.rarity(term.stem), contribution))
+        return hits
+
+    def holders(self, stem: str) -> set[int]:
+        """Return the skills that have the stem in their name, keywords or tags."""
+        return {position for row in self._postings.get(stem, ())[:-1] for position in row}
+
+
+def _best_sources(skill: Skill, short_terms: frozenset[str]) -> dict[str, int]:
+    """Return each stem of a skill's metadata with the number of its best source."""
+    best: dict[str, int] = {}
+    keywords = (*skill.keywords, *skill.triggers.keywords)
+    texts = (skill.name, "\n".join(keywords), "\n".join(skill.tags), skill.description)
+    for number, text in enumerate(texts):
+        for term in terms(text, short_terms):
+            best.setdefault(term.stem, number)
+    return best
+
+
+def total(hits: Sequence[Hit]) -> float:
+    """Return S for one skill, added in the same order as in :meth:`KeywordIndex.evidence`."""
+    evidence = 0.0
+    for hit in hits:
+        evidence += hit.added
+    return evidence
+
+
+def by_source(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits best source first, then in the order of the text."""
+    return sorted(hits, key=lambda hit: -hit.source_weight)
+
+
+def keyword_match(skill: Skill, hits: Sequence[Hit]) -> KeywordMatch | None:
+    """Return the documented record of one skill's hits, best source first; None without hits."""
+    if not hits:
+        return None
+    matched = tuple(
+        MatchedKeyword(hit.term.surface, hit.source, hit.weight, hit.term.times)
+        for hit in by_source(hits)
+    )
+    return KeywordMatch(skill.name, keyword_score(total(hits)), matched)
+
+
+@check_arguments
+class KeywordDetector:
+    """The document's ``KeywordDetector``: finds the skills that have words of a text.
+
+    ``short_terms`` are words of fewer than three characters that count nevertheless (``ui``,
+    ``go``).
+    """
+
+    def __init__(self, short_terms: Sequence[str] | frozenset[str] = ()) -> None:
+        self.short_terms = frozenset(term.lower() for term in short_terms)
+        self._index: KeywordIndex | None = None
+
+    @check_arguments
+    def build_index(self, catalog: Candidates) -> None:
+        """Index the skills whose number and word frequencies determine the rarity of a word."""
+        self._index = KeywordIndex(as_skills(catalog), self.short_terms)
+
+    @check_arguments
+    def match(self, text: str, catalog: Candidates | None = None) -> list[KeywordMatch]:
+        """Return the skills that share a word with the text, best first, then by name.
+
+        ``catalog`` contains the candidates; None means the skills of the index. Without an index
+        the candidates are indexed first. Raises InvalidInput when there is neither.
+        """
+        index = self._index_of(catalog)
+        prompt = read_prompt(text, self.short_terms)
+        candidates = [
+            keyword_match(index.skills[position], index.hits(position, prompt))
+            for position, evidence in enumerate(index.evidence(prompt))
+            if evidence
+        ]
+        matches = [match for match in candidates if match is not None]
+        return sorted(matches, key=lambda match: (-match.confidence, match.skill_name))
+
+    def _index_of(self, catalog: Candidates | None) -> KeywordIndex:
+        if catalog is None:
+            if self._index is None:
+                raise InvalidInput("catalog: give some, or call build_index first")
+            return self._index
+        candidates = as_skills(catalog)
+        if self._index is not None and self._index.skills == candidates:
+            return self._index
+        return KeywordIndex(candidates, self.short_terms, self._index)

@@ -1,0 +1,268 @@
+"""The explanation tree of a ``hybrid`` score, down to terms, fields, neighbours and rules."""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillyard.base.sums import stable_sum
+from skillyard.engine.index.bm25f import FieldCounts, count_fields, field_shares
+from skillyard.engine.ranking.hybrid.calibration import (
+    log_odds_parts,
+    log_odds_slope,
+    one_word_adjustment,
+)
+from skillyard.engine.ranking.hybrid.constants import FEEDBACK_LOG_ODDS
+from skillyard.engine.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, Evidence, Feedback
+from skillyard.engine.ranking.hybrid.fusion import Points
+from skillyard.engine.ranking.hybrid.query_analysis import Term
+from skillyard.engine.ranking.scorer import Explanation
+from skillyard.engine.skill import Skill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from skillyard.engine.index.library import Library
+    from skillyard.engine.ranking.hybrid.constants import Calibration, Features, QueryFeatures
+    from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
+
+__all__ = ["Outcome", "explain"]
+
+_LABELS = {"unmatched_cosine": "lacking", "out_of_vocabulary": "strange", "emphasis": "said"}
+"""Labels of features that have another name in JSON (docs/reference/json.md)."""
+
+
+class Outcome(NamedTuple):
+    """What was computed for one request, of all skills and of the best one."""
+
+    library: Library
+    calibration: Calibration
+    embedder: str
+    """What the embedder is called; empty without one."""
+    reranker: str
+    analysed: AnalysedQuery
+    candidates: CandidateSet
+    totals: Mapping[int, float]
+    """The points of each candidate by ordinal."""
+    best: int | None
+    """The ordinal of the best one."""
+    features: Features | None
+    query_features: QueryFeatures
+    adjust_log_odds: Callable[[float], float]
+    best_feedback: float
+    log_odds: float
+
+
+def explain(
+    outcome: Outcome, skill: Skill, ordinal: int, evidence: Evidence, own: Points, score: float
+) -> Explanation:
+    """Return the tree: probability, points by kind of evidence, terms and fields."""
+    if ordinal < 0:
+        return Explanation("hybrid", 0.0, (), "leaf", "the index does not hold this skill")
+    parts = [
+        _words(outcome, skill, ordinal, evidence, own.words),
+        _meaning(outcome, ordinal, evidence, own.meaning),
+        Explanation("called", own.called, (), "leaf", "called by its name" if own.called else ""),
+        Explanation("phrase", own.phrase, (), "leaf", ", ".join(evidence.phrases)),
+        Explanation("files", own.files, (), "leaf", "a file pattern matches" if own.files else ""),
+        Explanation("prior", own.prior, (), "leaf", "installs, curated" if own.prior else ""),
+        Explanation("avoid", own.avoid, (), "leaf", _avoid_note(evidence)),
+        Explanation("feedback", own.feedback, (), "leaf", _feedback_note(evidence)),
+        Explanation("embedder", own.embedder, (), "leaf", _embedder_note(outcome, evidence)),
+        Explanation("coverage", own.coverage, (), "leaf", _coverage_note(evidence)),
+        Explanation("rerank", own.rerank, (), "leaf", _reranker_note(outcome)),
+        Explanation("order", own.order, (), "leaf", _order_note(evidence)),
+    ]
+    nonzero = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
+    raw = Explanation("points", own.total, nonzero, "sum", _place(outcome, own))
+    odds = _odds(outcome, own)
+    return Explanation("hybrid", score, (raw, odds), "calibration", "1 / (1 + exp(-log-odds))")
+
+
+def _place(outcome: Outcome, own: Points) -> str:
+    if outcome.best is None:
+        return "no skill has any"
+    best = outcome.totals[outcome.best]
+    behind = best - own.total
+    return "the most of all skills" if behind <= 0 else f"{behind:.4g} behind the best"
+
+
+def _odds(outcome: Outcome, own: Points) -> Explanation:
+    """Return the log-odds by feature, and the loss for the distance to the best skill."""
+    calibration = outcome.calibration
+    if outcome.features is None or outcome.best is None:
+        return Explanation("log-odds", 0.0, (), "leaf", "nothing speaks for any skill")
+    values = {**outcome.query_features._asdict(), **outcome.features._asdict()}
+    parts = [
+        Explanation(_LABELS.get(name, name), adds, (), "leaf", _by(adds, values.get(name, 0.0)))
+        for name, adds in log_odds_parts(outcome.features, outcome.query_features, calibration)
+    ]
+    before = stable_sum([part.value for part in parts])
+    before += one_word_adjustment(outcome.features, calibration)
+    changes = outcome.adjust_log_odds(before) - before
+    if changes:
+        note = "what the embedder's cosines change"
+        parts.append(Explanation("embedder", changes, (), "leaf", note))
+    feedback = outcome.best_feedback
+    if feedback:
+        note = f"{FEEDBACK_LOG_ODDS:.4g} · {feedback:.4g}, of the best skill"
+        parts.append(Explanation("feedback", FEEDBACK_LOG_ODDS * feedback, (), "leaf", note))
+    best = stable_sum([part.value for part in parts])
+    rule = outcome.log_odds - best
+    if rule:
+        note = "what a rule says: called, phrase, file, one word, or mere talk"
+        parts.append(Explanation("rule", rule, (), "leaf", note))
+    behind = max(0.0, outcome.totals[outcome.best] - own.total)
+    costs = log_odds_slope(outcome.log_odds, calibration)
+    if behind:
+        note = f"{costs:.4g} · {behind:.4g} points behind the best"
+        parts.append(Explanation("behind", -costs * behind, (), "leaf", note))
+    nonzero = tuple(part for part in parts if part.value)
+    total = outcome.log_odds - costs * behind
+    return Explanation(
+        "log-odds", total, nonzero, "sum", "of the best skill, less what is behind it"
+    )
+
+
+def _by(adds: float, value: float) -> str:
+    """Return a feature as weight times value; empty for the bias."""
+    return f"{adds / value:.4g} · {value:.4g}" if value else ""
+
+
+def _embedder_note(outcome: Outcome, evidence: Evidence) -> str:
+    return outcome.embedder and f"cosine {evidence.embedded:.4g} by {outcome.embedder}"
+
+
+def _reranker_note(outcome: Outcome) -> str:
+    return outcome.reranker and f"said by {outcome.reranker}"
+
+
+def _avoid_note(evidence: Evidence) -> str:
+    share = evidence.avoid
+    return f"{share:.0%} of the request stands in what it is not for" if share else ""
+
+
+def _feedback_note(evidence: Evidence) -> str:
+    word = "right" if evidence.feedback > 0 else "wrong"
+    return f"you said it is {word} for a similar request" if evidence.feedback else ""
+
+
+def _coverage_note(evidence: Evidence) -> str:
+    cover = evidence.cover
+    longer = f", in a body {exp(cover.length):.2g} times as long as a short one"
+    covers = f"covers {cover.share:.0%} of the request"
+    return f"{covers}{longer if cover.length else ''}, cosine {cover.cosine:.4g}"
+
+
+def _order_note(evidence: Evidence) -> str:
+    order = evidence.order
+    names = f", lacks names of {order.names:.0%}" if order.names else ""
+    return f"has {order.share:.0%} of the request{names}, cosine {order.cosine:.4g}"
+
+
+def _words(
+    outcome: Outcome,
+    skill: Skill,
+    ordinal: int,
+    evidence: Evidence,
+    value: float,
+) -> Explanation:
+    best, least = outcome.candidates.word_range
+    note = f"BM25F {evidence.words:.4g}, stretched so that {least:.4g} is 0 and {best:.4g} is full"
+    if not value:
+        return Explanation("words", 0.0, (), "leaf", note if evidence.words else "no word matches")
+    scale = value / (evidence.words - least)
+    analysed = count_fields(
+        skill if skill.body is not None else outcome.library.full_skill(ordinal)
+    )
+    terms = outcome.analysed.terms
+    impacts = outcome.library.searcher.impacts(ordinal, [term.text for term in terms])
+    parts = [
+        _term(term, term.weight * impact * scale, impact, analysed)
+        for term, impact in zip(terms, impacts, strict=True)
+        if impact
+    ]
+    parts.sort(key=lambda part: (-part.value, part.label))
+    if least:
+        parts.append(
+            Explanation("least that counts", -least * scale, (), "leaf", "the hundredth best score")
+        )
+    return Explanation("words", value, tuple(parts), "sum", note)
+
+
+def _term(term: Term, value: float, impact: float, analysed: FieldCounts) -> Explanation:
+    fields = tuple(
+        Explanation(field, value * share, (), "leaf")
+        for field, share in field_shares(analysed, term.text).items()
+    )
+    origin = "" if term.written else ", from the word list of other languages"
+    note = f"in {term.frequency} skills, weight {term.weight:.3g}, impact {impact:.3g}{origin}"
+    return Explanation(term.text, value, fields, "sum", note)
+
+
+def _meaning(outcome: Outcome, ordinal: int, evidence: Evidence, value: float) -> Explanation:
+    best, least = outcome.candidates.cosine_range
+    note = f"cosine {evidence.meaning:.3f}, stretched so that {least:.3f} is 0 and {best:.3f} full"
+    feedback = outcome.candidates.feedback
+    if feedback is not None:
+        note += f"; with the request and with its {len(feedback.best)} best skills"
+    if not outcome.analysed.vector:
+        note = "no word of the request is in the token table"
+    if not value:
+        return Explanation("meaning", 0.0, (), "leaf", note)
+    scale = value / (evidence.meaning - least)
+    own = scale if feedback is None else scale * feedback.own
+    parts = [
+        Explanation(f"near {text}", own * adds, (), "leaf", f"cosine {near:.3f}")
+        for text, near, adds in _nearness(outcome, ordinal)
+    ]
+    parts += [
+        Explanation(
+            f"near the skill {name}", scale * share * near, (), "leaf", f"cosine {near:.3f}"
+        )
+        for name, near, share in _neighbours(feedback, outcome, ordinal)
+    ]
+    parts.sort(key=lambda part: (-part.value, part.label))
+    if least:
+        note_least = "the hundredth best cosine"
+        parts.append(Explanation("least that counts", -least * scale, (), "leaf", note_least))
+    rest = value - stable_sum([part.value for part in parts])
+    parts.append(Explanation("rounding", rest, (), "leaf", "vectors are kept in whole numbers"))
+    return Explanation("meaning", value, tuple(parts), "sum", note)
+
+
+def _neighbours(
+    feedback: Feedback | None, outcome: Outcome, ordinal: int
+) -> list[tuple[str, float, float]]:
+    """Return (name, cosine, weight) of each skill used for feedback."""
+    if feedback is None:
+        return []
+    library = outcome.library
+    candidates = []
+    for best, share in feedback.best:
+        dot = library.searcher.dots(library.searcher.vector(best), [ordinal])[0]
+        candidates.append((library.skill(best).name, dot / UNIT_DOT, share))
+    return candidates
+
+
+def _nearness(outcome: Outcome, ordinal: int) -> list[tuple[str, float, float]]:
+    """Return (term, cosine, contribution to the query's cosine) for each term of the vector.
+
+    The query vector is the sum of its terms' rows, so its cosine is the sum of their cosines, each
+    weighted by its length in that sum.
+    """
+    table, searcher = outcome.library.table, outcome.library.searcher
+    whole = table.sums(outcome.analysed.vector_terms, query=True)
+    length = _length(whole)
+    candidates = []
+    for term, number in outcome.analysed.vector_terms:
+        vector = table.vector([(1.0, [(term, number)])], query=True)
+        if vector and length:
+            near = searcher.dots(vector, [ordinal])[0] / UNIT_DOT
+            own = _length(table.sums([(term, number)], query=True))
+            candidates.append((term, near, near * own / length))
+    return candidates
+
+
+def _length(sums: list[int] | None) -> float:
+    return sqrt(sum([value * value for value in sums or ()]))

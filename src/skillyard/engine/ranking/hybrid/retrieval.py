@@ -1,0 +1,241 @@
+"""Retrieves the candidates of one request from the index."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from skillyard.base.sums import stable_sum
+from skillyard.engine.index.facet_terms import (
+    AVOID,
+    NAME,
+    PHRASE,
+    PRIOR,
+    exact_name_term,
+    find_phrases,
+    tag_term,
+)
+from skillyard.engine.index.searcher import Weights
+from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.ranking.hybrid.constants import Fusion
+from skillyard.engine.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, ExtraEvidence
+from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
+from skillyard.engine.ranking.query import Query
+
+if TYPE_CHECKING:
+    from skillyard.engine.ranking.hybrid.dense_index import DenseIndex
+
+__all__ = ["ordinals_by_name", "retrieve"]
+
+MAX_NAME_WORDS = 12
+"""A request with more words is not compared with whole names."""
+UNLIMITED = 1_000_000_000
+"""A limit that includes all documents."""
+_NONE: Mapping[int, float] = {}
+
+
+def retrieve(
+    query: Query,
+    analysed: AnalysedQuery,
+    searcher: SegmentSearcher,
+    fusion: Fusion,
+    files: Mapping[int, float],
+    called: Sequence[int],
+    dense: DenseIndex | None = None,
+    judged: Mapping[int, float] = _NONE,
+) -> CandidateSet:
+    """Return the candidates: the best by BM25F, the best by cosine, and those with other evidence.
+
+    ``files`` maps ordinals to the weight of a matching file pattern. ``called`` are the ordinals
+    that the request calls by ``@name``, including hidden skills. ``dense`` is the embedder's index.
+    ``judged`` maps ordinals to the user's feedback.
+    """
+    allowed = _allowed_by_tags(query, searcher)
+    hits = searcher.lexical(analysed.weights, fusion.depth, allowed)
+    phrases = _phrase_matches(analysed, searcher, allowed)
+    by_name = _named_ordinals(query, analysed, searcher, called, allowed)
+    tagged = allowed if allowed and query.include_tags and not analysed.terms else ()
+    with_evidence = [
+        *phrases,
+        *(ordinal for ordinal in (*files, *judged) if allowed is None or ordinal in allowed),
+        *sorted(by_name),
+        *sorted(tagged),
+    ]
+    scores = _word_scores(hits, with_evidence, analysed, searcher)
+    word_range = _score_range_of(hits, fusion.depth)
+    feedback = None
+    if analysed.is_long:
+        from skillyard.engine.ranking.hybrid.feedback import (
+            apply_feedback,  # deferred: few are long
+        )
+
+        extra = _extra_evidence(list(scores), analysed, searcher, by_name, phrases, files, judged)
+        feedback = apply_feedback(scores, extra, word_range, analysed, searcher, fusion)
+    vector = analysed.vector if feedback is None else feedback.direction
+    nearest = searcher.semantic(vector, fusion.depth, allowed) if vector else []
+    embedded_query = dense.direction(query.text) if dense is not None else b""
+    embedded = [] if dense is None else dense.nearest(embedded_query, fusion.depth, allowed)
+    near = dict(nearest)
+    ordinals = list(dict.fromkeys([*scores, *near, *(ordinal for ordinal, _ in embedded)]))
+    far = [ordinal for ordinal in ordinals if ordinal not in near]
+    near.update(zip(far, searcher.dots(vector, far) if vector else [0] * len(far), strict=True))
+    cosines = {ordinal: dot / UNIT_DOT for ordinal, dot in near.items()}
+    query_cosines = cosines
+    if feedback is not None:
+        dots = searcher.dots(analysed.vector, ordinals)
+        query_cosines = {o: dot / UNIT_DOT for o, dot in zip(ordinals, dots, strict=True)}
+    most, least = _score_range_of(nearest, fusion.depth)
+    return CandidateSet(
+        word_scores=scores,
+        cosines=cosines,
+        extra=_extra_evidence(ordinals, analysed, searcher, by_name, phrases, files, judged),
+        word_range=word_range,
+        cosine_range=(most / UNIT_DOT, least / UNIT_DOT),
+        embedder_cosines={} if dense is None else dense.cosines(embedded_query, ordinals),
+        embedder_range=_score_range_of(embedded, fusion.depth),
+        embedder_weight=0.0 if dense is None else _embedder_weight(query, analysed, fusion, dense),
+        query_cosines=query_cosines,
+        feedback=feedback,
+    )
+
+
+def _embedder_weight(
+    query: Query, analysed: AnalysedQuery, fusion: Fusion, dense: DenseIndex
+) -> float:
+    from skillyard.engine.embedding.protocol import LONG_WORDS, weights_of
+
+    weights = weights_of(dense.embedder, fusion.embedder)
+    if not analysed.is_english:
+        return weights.foreign
+    return weights.long if len(query.text.split()) > LONG_WORDS else weights.english
+
+
+def _named_ordinals(
+    query: Query,
+    analysed: AnalysedQuery,
+    searcher: SegmentSearcher,
+    called: Sequence[int],
+    allowed: frozenset[int] | None,
+) -> set[int]:
+    """Return the skills called by ``@name``, or else those whose name is the whole request."""
+    ordinals = {ordinal for ordinal in called if _passes_tags(query, searcher, ordinal)}
+    if not ordinals and 0 < len(analysed.words) <= MAX_NAME_WORDS and not analysed.is_small_talk:
+        ordinals.update(_ordinals_with(exact_name_term(query.text), searcher, allowed))
+    return ordinals
+
+
+def _word_scores(
+    hits: Iterable[tuple[int, float]],
+    others: Iterable[int],
+    analysed: AnalysedQuery,
+    searcher: SegmentSearcher,
+) -> dict[int, float]:
+    """Return the BM25F scores of the hits and of the other ordinals, in this order."""
+    scores = dict(hits)
+    unscored = [ordinal for ordinal in dict.fromkeys(others) if ordinal not in scores]
+    if unscored:
+        exact = searcher.exact_scores(analysed.weights, unscored)
+        scores.update(zip(unscored, exact, strict=True))
+    return scores
+
+
+def _score_range_of(hits: Sequence[tuple[int, float]], depth: int) -> tuple[float, float]:
+    """Return (score that is rescaled to 1, score that is rescaled to 0) of a ranked list.
+
+    The second is the score at ``depth``; 0.0 when the list is shorter, or when it equals the best.
+    """
+    best = hits[0][1] if hits else 0.0
+    last = hits[depth - 1][1] if len(hits) >= depth else 0.0
+    return best, last if last < best else 0.0
+
+
+def _extra_evidence(
+    ordinals: Sequence[int],
+    analysed: AnalysedQuery,
+    searcher: SegmentSearcher,
+    by_name: Collection[int],
+    phrases: Mapping[int, tuple[str, ...]],
+    files: Mapping[int, float],
+    judged: Mapping[int, float],
+) -> dict[int, ExtraEvidence]:
+    """Return the evidence beside words and cosine, for the ordinals that have any."""
+    total = stable_sum([term.weight for term in analysed.terms]) or 1.0
+    avoid_terms = [(AVOID + t.text, t.weight / total) for t in analysed.terms if t.avoided]
+    avoid = _positive_scores(avoid_terms, ordinals, searcher) if avoid_terms else {}
+    has_prior = bool(searcher.frequency(PRIOR))
+    prior = _positive_scores([(PRIOR, 1.0)], ordinals, searcher) if has_prior else {}
+    ordinals_with_evidence = {*by_name, *phrases, *files, *avoid, *prior, *judged}
+    if not ordinals_with_evidence:
+        return {}
+    return {
+        ordinal: ExtraEvidence(
+            ordinal in by_name,
+            phrases.get(ordinal, ()),
+            _phrase_share(phrases.get(ordinal, ()), analysed),
+            files.get(ordinal, 0.0),
+            prior.get(ordinal, 0.0),
+            avoid.get(ordinal, 0.0),
+            judged.get(ordinal, 0.0),
+        )
+        for ordinal in ordinals
+        if ordinal in ordinals_with_evidence
+    }
+
+
+def _positive_scores(
+    weights: Weights, ordinals: Sequence[int], searcher: SegmentSearcher
+) -> dict[int, float]:
+    scores = zip(ordinals, searcher.exact_scores(weights, ordinals), strict=True)
+    return {ordinal: score for ordinal, score in scores if score}
+
+
+def _phrase_share(phrases: Sequence[str], analysed: AnalysedQuery) -> float:
+    """Return the share of the request's words in the longest of the phrases, 0..1."""
+    if not phrases or not analysed.words:
+        return 0.0
+    return max([phrase.count(" ") + 1 for phrase in phrases]) / len(analysed.words)
+
+
+def _ordinals_with(
+    term: str, searcher: SegmentSearcher, allowed: frozenset[int] | None
+) -> list[int]:
+    if not searcher.frequency(term):
+        return []
+    return [ordinal for ordinal, _ in searcher.lexical([(term, 1.0)], UNLIMITED, allowed)]
+
+
+def ordinals_by_name(words: Iterable[str], searcher: SegmentSearcher) -> list[int]:
+    """Return the ordinals whose name or slug starts with one of the words, ascending."""
+    return sorted({o for word in words for o in _ordinals_with(NAME + word, searcher, None)})
+
+
+def _phrase_matches(
+    analysed: AnalysedQuery, searcher: SegmentSearcher, allowed: frozenset[int] | None
+) -> dict[int, tuple[str, ...]]:
+    """Return, by ordinal, the names and trigger phrases that occur in the request."""
+    phrases: dict[int, tuple[str, ...]] = {}
+    for phrase in find_phrases(analysed.words, searcher.existing_terms):
+        for ordinal in _ordinals_with(PHRASE + phrase, searcher, allowed):
+            phrases[ordinal] = (*phrases.get(ordinal, ()), phrase)
+    return phrases
+
+
+def _allowed_by_tags(query: Query, searcher: SegmentSearcher) -> frozenset[int] | None:
+    """Return the ordinals that pass the query's tags, or None when there are no tags."""
+    excluded = {
+        o for tag in query.exclude_tags for o in _ordinals_with(tag_term(tag), searcher, None)
+    }
+    if query.include_tags:
+        tags = (tag_term(tag) for tag in query.include_tags)
+        included = {ordinal for tag in tags for ordinal in _ordinals_with(tag, searcher, None)}
+        return frozenset(included - excluded)
+    return frozenset(set(searcher.ordinals()) - excluded) if excluded else None
+
+
+def _passes_tags(query: Query, searcher: SegmentSearcher, ordinal: int) -> bool:
+    """Return True when a skill, possibly an excluded one, passes the query's tags."""
+    included = [tag_term(tag) for tag in query.include_tags]
+    excluded = [tag_term(tag) for tag in query.exclude_tags]
+    return not any(searcher.impacts(ordinal, excluded)) and (
+        not included or any(searcher.impacts(ordinal, included))
+    )

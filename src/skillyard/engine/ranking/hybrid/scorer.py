@@ -1,0 +1,508 @@
+"""The ``hybrid`` scorer: fused BM25F and vector scores, calibrated to a probability."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skillyard.base.arguments import Conversion, conversion, set_field
+from skillyard.engine.index.library import Library
+from skillyard.engine.index.searcher import tie_key
+from skillyard.engine.ranking.hybrid.calibration import (
+    adjust_by_cosine,
+    best_log_odds,
+    log_odds_slope,
+    probabilities,
+    probability,
+)
+from skillyard.engine.ranking.hybrid.constants import (
+    CALIBRATION,
+    FEEDBACK_POINTS,
+    FUSION,
+    Calibration,
+    Features,
+    Fusion,
+    QueryFeatures,
+)
+from skillyard.engine.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, Evidence
+from skillyard.engine.ranking.hybrid.features import query_features, skill_features
+from skillyard.engine.ranking.hybrid.fusion import Points, fuse, fuse_totals
+from skillyard.engine.ranking.hybrid.order import score_order
+from skillyard.engine.ranking.hybrid.query_analysis import (
+    AnalysedQuery,
+    Vocabulary,
+    analyse_query,
+    written_forms,
+)
+from skillyard.engine.ranking.hybrid.reason import reason
+from skillyard.engine.ranking.hybrid.retrieval import ordinals_by_name, retrieve
+from skillyard.engine.ranking.hybrid.user_feedback import feedback_by_ordinal
+from skillyard.engine.ranking.query import Query, called_words, invokes
+from skillyard.engine.ranking.scorer import (
+    DefaultPolicy,
+    Explanation,
+    Level,
+    OrderedScores,
+    Scored,
+    floor_of,
+    maybe_of,
+)
+from skillyard.engine.skill import Skill
+
+if TYPE_CHECKING:
+    from skillyard.engine.embedding.protocol import Embedder
+    from skillyard.engine.ranking.confidence.patterns import PatternIndex
+    from skillyard.engine.ranking.hybrid.dense_index import DenseIndex
+    from skillyard.engine.ranking.hybrid.reranker import Reranker
+
+__all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
+
+WRONG_COST = 2.0
+"""Cost of a wrong skill relative to a missed one: it is read and followed in vain."""
+FLOOR = floor_of(WRONG_COST)
+"""2/3: skills below this probability are not selected."""
+MAYBE = maybe_of(WRONG_COST)
+"""1/4: from this probability a skill is worth a question when none is selected."""
+MENU_MARGIN = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Hybrid:
+    """BM25F and static token vectors, fused and calibrated. Scale 0..1.
+
+    The score is the probability that the skill fits. ``include_conventions`` also ranks convention
+    documents such as AGENTS.md. A ``reranker`` (:mod:`.reranker`) adjusts the points of the best
+    candidates. An ``embedder`` (a name, or :mod:`skillyard.engine.embedding.protocol`) adds its
+    cosine to the points; the probability still uses the built-in evidence.
+    """
+
+    fusion: Fusion = FUSION
+    calibration: Calibration = CALIBRATION
+    include_conventions: bool = False
+    reranker: Conversion[str | Reranker | None, Reranker | None] = conversion(None)
+    embedder: Conversion[str | Embedder | None, Embedder | None] = conversion(None)
+    name: str = field(default="hybrid", init=False, repr=False, compare=False)
+    """``hybrid``, or ``hybrid+NAME`` for an embedder that was given by its name."""
+
+    scale = "0..1"
+    levels = (Level(0.8, "high"), Level(FLOOR, "medium"), Level(0.0, "low"))
+    default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path", MAYBE, WRONG_COST)
+
+    def __post_init__(self) -> None:
+        if self.reranker is not None:
+            set_field(self, "reranker", _resolve_reranker(self.reranker))
+        if isinstance(self.embedder, str):
+            set_field(self, "name", f"hybrid+{self.embedder}")
+        if self.embedder is not None:
+            set_field(self, "embedder", _resolve_embedder(self.embedder))
+
+    def with_embedder(self, embedder: str | Embedder) -> Hybrid:
+        """Return the scorer with an embedder, as the name ``hybrid+NAME`` does.
+
+        Raises UnknownName, EmbedderFailed.
+        """
+        return Hybrid(
+            self.fusion, self.calibration, self.include_conventions, self.reranker, embedder
+        )
+
+    def bind(
+        self, skills: Iterable[Skill], progress: Callable[[int, int], object] | None = None
+    ) -> BoundHybrid:
+        """Use the index of the catalog, or build one in memory for all such scorers of a catalog.
+
+        ``progress`` is called while an embedder's vectors are computed, and may raise to stop.
+        """
+        library = getattr(skills, "library", None)
+        if library is not None and not self.include_conventions:
+            return BoundHybrid(self, library, progress)
+        for bound in tuple(getattr(skills, "bound", {}).values()):
+            if isinstance(bound, BoundHybrid) and bound.has_skills_of(self):
+                return BoundHybrid(self, bound.library, progress)
+        from skillyard.engine.index.memory_library import (
+            MemoryLibrary,  # deferred: loads the writers
+        )
+
+        memory = MemoryLibrary(skills, include_conventions=self.include_conventions)
+        return BoundHybrid(self, memory, progress)
+
+
+HYBRID = Hybrid()
+
+
+def _resolve_reranker(reranker: str | Reranker) -> Reranker:
+    from skillyard.engine.ranking.hybrid.reranker import resolve_reranker
+
+    return resolve_reranker(reranker)
+
+
+def _resolve_embedder(embedder: str | Embedder) -> Embedder:
+    from skillyard.engine.embedding.protocol import resolve_embedder
+
+    return resolve_embedder(embedder)
+
+
+def _signals(own: Points) -> dict[str, float]:
+    return {name: value for name, value in zip(Points._fields, own, strict=True) if value}
+
+
+def _has_no_vector(analysed: AnalysedQuery, candidates: CandidateSet) -> bool:
+    """Return True when the request has no vector, or no skill has a positive cosine with it."""
+    return not analysed.vector or candidates.cosine_range[0] <= 0.0
+
+
+def _ranks(totals: Mapping[int, float]) -> dict[int, int]:
+    """Return, by ordinal, how many candidates have more points."""
+    descending = sorted(totals.values(), reverse=True)
+    first = {total: place for place, total in reversed([*enumerate(descending)])}
+    return {ordinal: first[total] for ordinal, total in totals.items()}
+
+
+class BoundHybrid:
+    """``hybrid`` over one library. Immutable and thread-safe."""
+
+    def __init__(
+        self,
+        scorer: Hybrid,
+        library: Library,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
+        self.scorer = scorer
+        self.library = library
+        self.vocabulary = Vocabulary(library.searcher, library.table)
+        self.dense: DenseIndex | None = None
+        self._patterns: PatternIndex | None = None  # made for the first query that names files
+        if scorer.embedder is not None:
+            from skillyard.engine.ranking.hybrid.dense_index import DenseIndex
+
+            self.dense = DenseIndex(scorer.embedder, library, progress)
+
+    def has_skills_of(self, scorer: Hybrid) -> bool:
+        """Return True when the other scorer ranks the same skills."""
+        return self.scorer.include_conventions == scorer.include_conventions
+
+    @property
+    def skills(self) -> Sequence[Skill]:
+        """The skills of the library, in catalog order."""
+        return self.library.skills
+
+    def prepare(self, query: Query) -> ScoredHybrid:
+        """Retrieve and score the candidates of the query."""
+        library = self.library
+        analysed = analyse_query(query, self.vocabulary)
+        files = self._files(query)
+        called = self._called_ordinals(query.text)
+        fusion = self.scorer.fusion
+        searcher = library.searcher
+        judged = feedback_by_ordinal(query, library) if query.feedback else {}
+        candidates = retrieve(query, analysed, searcher, fusion, files, called, self.dense, judged)
+        totals = fuse_totals(candidates, fusion, has_no_vector=_has_no_vector(analysed, candidates))
+        candidates = self.look_again(totals, candidates, analysed, self.scorer.embedder)
+        return ScoredHybrid(self, query, analysed, candidates, totals)
+
+    def look_again(
+        self,
+        totals: dict[int, float],
+        candidates: CandidateSet,
+        analysed: AnalysedQuery,
+        embedder: Embedder | None,
+    ) -> CandidateSet:
+        """Add to ``totals`` what orders the best skills once more; return the candidates with it.
+
+        Long requests have their coverage, shorter ones the model of :mod:`.order`. The user's
+        feedback changes neither which skills those are nor their points.
+        """
+        searcher, fusion = self.library.searcher, self.scorer.fusion
+        judged = {
+            ordinal: totals[ordinal] - FEEDBACK_POINTS * extra.feedback
+            for ordinal, extra in candidates.extra.items()
+            if extra.feedback
+        }
+        before = {**totals, **judged} if judged else totals
+        if analysed.is_long:
+            from skillyard.engine.ranking.hybrid.coverage import (
+                score_coverage,  # deferred: few are long
+            )
+
+            coverage = score_coverage(before, candidates, analysed, searcher, fusion)
+            for ordinal, covered in coverage.items():
+                totals[ordinal] += covered.points
+            return candidates._replace(coverage=coverage)
+        order = score_order(before, candidates, analysed, searcher, fusion, embedder)
+        for ordinal, ordered in order.items():
+            totals[ordinal] += ordered.points
+        return candidates._replace(order=order)
+
+    def _called_ordinals(self, text: str) -> list[int]:
+        """Return the ordinals called by ``@name`` or ``/name`` in the text, also hidden ones."""
+        words = called_words(text)
+        if not words:
+            return []
+        library = self.library
+        candidates = [(o, library.skill(o)) for o in ordinals_by_name(words, library.searcher)]
+        return [o for o, s in (*candidates, *library.hidden()) if invokes(text, s, words)]
+
+    def _files(self, query: Query) -> dict[int, float]:
+        """Return, by ordinal, the weight of the best pattern that matches a file of the query."""
+        patterns = self.library.patterns() if query.files else {}
+        if not patterns:
+            return {}
+        if self._patterns is None:
+            from skillyard.engine.ranking.confidence.patterns import PatternIndex
+
+            self._patterns = PatternIndex((str(o), globs) for o, globs in patterns.items())
+        matches = self._patterns.match(query.files)
+        weights = ((o, matches.best_weight(at)) for at, o in enumerate(patterns))
+        return {ordinal: weight for ordinal, weight in weights if weight}
+
+
+class ScoredHybrid(Scored):
+    """The ``hybrid`` scores of one query."""
+
+    exhaustive = True
+    is_preordered = True
+
+    def __init__(
+        self,
+        bound: BoundHybrid,
+        query: Query,
+        analysed: AnalysedQuery,
+        candidates: CandidateSet,
+        totals: dict[int, float],
+    ) -> None:
+        self._bound = bound
+        self.query = query
+        self.analysed = analysed
+        self.candidates = candidates
+        self._fused = totals
+        self._has_no_vector = _has_no_vector(analysed, candidates)
+        self._rerank_scores: Mapping[int, float] = {}
+
+    @property
+    def blank(self) -> bool:
+        """True when the query has neither terms nor files."""
+        return not self.analysed.terms and not self.query.files
+
+    @property
+    def considered(self) -> int:
+        """Number of skills considered: all skills of the index."""
+        return self._bound.library.searcher.size
+
+    @cached_property
+    def totals(self) -> dict[int, float]:
+        """The points of each candidate by ordinal, reranked where there is a reranker."""
+        totals = self._fused
+        if self._bound.scorer.reranker is not None:
+            self._rerank_scores = self._rerank(totals)
+            for ordinal, score in self._rerank_scores.items():
+                totals[ordinal] += self._bound.scorer.fusion.rerank * score
+        return totals
+
+    def _rerank(self, totals: Mapping[int, float]) -> dict[int, float]:
+        """Return the reranker's score of each of the best candidates, -1..1 by ordinal."""
+        from skillyard.engine.ranking.hybrid.reranker import MAX_RERANKED, Candidate, rerank_scores
+
+        library, reranker = self._bound.library, self._bound.scorer.reranker
+        assert reranker is not None
+        order = sorted(totals, key=lambda o: (-totals[o], tie_key(library.searcher.key(o))))
+        best = order[:MAX_RERANKED]
+        candidates = [
+            Candidate(library.full_skill(o), totals[o], _signals(self._plain(o))) for o in best
+        ]
+        return dict(zip(best, rerank_scores(reranker, self.query, candidates), strict=True))
+
+    def _plain(self, ordinal: int) -> Points:
+        """Return the points of a candidate before reranking."""
+        fusion = self._bound.scorer.fusion
+        return fuse(
+            self._evidence(ordinal), self.candidates, fusion, has_no_vector=self._has_no_vector
+        )
+
+    @cached_property
+    def best(self) -> int | None:
+        """The ordinal of the best candidate by points; ties by BM25F score, cosine, tie key."""
+        searcher, candidates = self._bound.library.searcher, self.candidates
+        most = max(self.totals.values(), default=0.0)
+        tied = [ordinal for ordinal, total in self.totals.items() if total == most]
+        if len(tied) == 1:
+            return tied[0]
+        return min(
+            tied,
+            key=lambda o: (
+                -candidates.word_scores.get(o, 0.0),
+                -candidates.cosines[o],
+                tie_key(searcher.key(o)),
+            ),
+            default=None,
+        )
+
+    @cached_property
+    def features(self) -> Features | None:
+        """The calibration's features of the best skill; None without candidates."""
+        if self.best is None:
+            return None
+        library, evidence = self._bound.library, self._evidence(self.best)
+        return skill_features(
+            self.best, evidence, self.candidates, self.analysed, library.searcher, library.table
+        )
+
+    @cached_property
+    def query_features(self) -> QueryFeatures:
+        """The calibration's features of the request and the library."""
+        return query_features(self.analysed, self._bound.library.searcher)
+
+    @cached_property
+    def _top(self) -> tuple[float, float, float]:
+        """(points, log-odds) of the best skill, and the log-odds lost per point behind it."""
+        calibration = self._bound.scorer.calibration
+        if self.best is None or self.features is None:
+            return 0.0, 0.0, calibration.gap
+        evidence = self._evidence(self.best)
+        log_odds = best_log_odds(
+            self.features,
+            self.query_features,
+            evidence,
+            calibration,
+            blank=not self.analysed.terms,
+            is_small_talk=self.analysed.is_small_talk,
+            adjust=self.adjust_log_odds,
+        )
+        return self.totals[self.best], log_odds, log_odds_slope(log_odds, calibration)
+
+    def adjust_log_odds(self, log_odds: float) -> float:
+        """Return the log-odds of the features after those of a calibrated embedder's cosines."""
+        if not self.candidates.embedder_cosines:
+            return log_odds
+        from skillyard.engine.embedding.protocol import calibration_of
+
+        embedder = self._bound.scorer.embedder
+        calibration = None if embedder is None else calibration_of(embedder)
+        if calibration is None or self.best is None or not self.analysed.is_english:
+            return log_odds
+        return adjust_by_cosine(log_odds, self.best, self.candidates.embedder_cosines, calibration)
+
+    @property
+    def best_feedback(self) -> float:
+        """The user's feedback on the best skill, -1..1."""
+        return 0.0 if self.best is None else self._evidence(self.best).feedback
+
+    @property
+    def log_odds(self) -> float:
+        """The log-odds that the best skill fits; 0.0 without candidates."""
+        return self._top[1]
+
+    def score_of(self, total: float) -> float:
+        """Return the probability of a skill with that many points; 0.0 for none."""
+        if total <= 0:
+            return 0.0
+        best, log_odds, gap = self._top
+        if total >= best:  # a skill outside the candidate set may have more
+            return probability(log_odds)
+        return probability(log_odds - gap * (best - total))
+
+    def scores(self) -> Sequence[tuple[Skill, float]]:
+        """Return the candidates with positive points, best first. Skills are loaded on access.
+
+        Equal scores are ordered by name and path. A query with tags only returns all skills that
+        have the tags, with a score of 0.
+        """
+        scored = probabilities(self.totals.items(), *self._top)  # equals score_of() for each
+        if self.blank:
+            scored += [(o, 0.0) for o, total in self.totals.items() if total <= 0]
+        return OrderedScores(scored, self._bound.library.skill)
+
+    def signals(self, skill: Skill) -> Mapping[str, float]:
+        """Return the non-zero points by kind of evidence."""
+        return _signals(self._points_of(skill))
+
+    def reason(self, skill: Skill) -> str:
+        """Return the matched words, phrases and cosines in one line."""
+        ordinal, evidence = self.evidence_of(skill)
+        searcher = self._bound.library.searcher
+        name = self._bound.scorer.name.partition("+")[2] or "embedder"
+        lifted_by = name if ordinal in self._lifted_by_embedder else ""
+        return reason(self.analysed, evidence, searcher, ordinal, self._written_forms, lifted_by)
+
+    @cached_property
+    def _lifted_by_embedder(self) -> frozenset[int]:
+        """The ordinals that would rank lower without the embedder, or would have no points."""
+        candidates, fusion = self.candidates, self._bound.scorer.fusion
+        if not candidates.embedder_cosines:
+            return frozenset()
+        totals = self.totals
+        plain = candidates._replace(embedder_cosines={}, coverage={}, order={})
+        without = fuse_totals(plain, fusion, has_no_vector=self._has_no_vector)
+        self._bound.look_again(without, plain, self.analysed, None)
+        for ordinal, score in self._rerank_scores.items():
+            without[ordinal] += fusion.rerank * score
+        rank, rank_without = _ranks(totals), _ranks(without)
+        return frozenset(
+            ordinal
+            for ordinal, total in totals.items()
+            if total > 0 and (without[ordinal] <= 0 or rank_without[ordinal] > rank[ordinal])
+        )
+
+    @cached_property
+    def _written_forms(self) -> dict[str, str]:
+        """The written forms of the request's terms."""
+        return written_forms(self.query.text)
+
+    def explain(self, skill: Skill) -> Explanation:
+        """Return the explanation tree: probability, points, terms and fields."""
+        from skillyard.engine.ranking.hybrid.explanation import Outcome, explain
+
+        ordinal, evidence = self.evidence_of(skill)
+        own = self._points_of(skill)
+        bound, scorer = self._bound, self._bound.scorer
+        outcome = Outcome(
+            bound.library,
+            scorer.calibration,
+            "" if bound.dense is None else bound.dense.embedder.id,
+            "" if scorer.reranker is None else type(scorer.reranker).__name__,
+            self.analysed,
+            self.candidates,
+            self.totals,
+            self.best,
+            self.features,
+            self.query_features,
+            self.adjust_log_odds,
+            self.best_feedback,
+            self.log_odds,
+        )
+        return explain(outcome, skill, ordinal, evidence, own, self.score_of(own.total))
+
+    def _evidence(self, ordinal: int) -> Evidence:
+        """Return the evidence of a candidate; an unranked one gets its BM25F score for display."""
+        words = self.candidates.word_scores.get(ordinal)
+        if words is None:
+            searcher = self._bound.library.searcher
+            (words,) = searcher.exact_scores(self.analysed.weights, [ordinal])
+        return self.candidates.evidence(ordinal, words)
+
+    def evidence_of(self, skill: Skill) -> tuple[int, Evidence]:
+        """Return (ordinal, evidence) of any skill of the library; the ordinal is -1 for others."""
+        library = self._bound.library
+        ordinal = library.ordinal(skill)
+        if ordinal is None:
+            return -1, Evidence(0.0, 0.0)
+        if ordinal in self.candidates.cosines:
+            return ordinal, self._evidence(ordinal)
+        searcher = library.searcher
+        words = searcher.exact_scores(self.analysed.weights, [ordinal])[0]
+        feedback = self.candidates.feedback
+        vector = self.analysed.vector if feedback is None else feedback.direction
+        near = searcher.dots(vector, [ordinal])[0] / UNIT_DOT if vector else 0.0
+        dense = self._bound.dense
+        direction = b"" if dense is None else dense.direction(self.query.text)
+        cosine = {} if dense is None else dense.cosines(direction, [ordinal])
+        embedded = cosine.get(ordinal, 0.0)
+        return ordinal, Evidence(words, near, embedded=embedded)
+
+    def _points_of(self, skill: Skill) -> Points:
+        ordinal, evidence = self.evidence_of(skill)
+        fusion = self._bound.scorer.fusion
+        own = fuse(evidence, self.candidates, fusion, has_no_vector=self._has_no_vector)
+        if ordinal in self.totals and ordinal in self._rerank_scores:
+            own = own._replace(rerank=fusion.rerank * self._rerank_scores[ordinal])
+        return own

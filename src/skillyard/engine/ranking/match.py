@@ -1,0 +1,264 @@
+"""Ranking: the matches of a query in their total order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import InvalidInput
+from skillyard.base.shapes import matches as shapes
+from skillyard.base.shapes.encoder import encode
+from skillyard.engine.catalog import Catalog, has_tag
+from skillyard.engine.ranking.query import Query, called_words, invokes
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
+from skillyard.engine.ranking.scorer import Explanation, OrderedScores, Scored, level_of
+from skillyard.engine.skill import Skill
+
+if TYPE_CHECKING:
+    from skillyard.engine.ranking.protocol import Scorer
+
+__all__ = ["Match", "Pair", "eligible", "in_order", "is_of_other_package", "rank"]
+__all__ += ["score_query"]
+
+Pair = tuple[Skill, float]
+
+
+class Match:
+    """One skill in a ranking. Its explanation is computed on access."""
+
+    __slots__ = (
+        "_explanation",
+        "_scored",
+        "level",
+        "rejected_because",
+        "required",
+        "score",
+        "skill",
+        "unchecked_tools",
+        "variants",
+    )
+
+    def __init__(
+        self,
+        skill: Skill,
+        score: float,
+        level: str | None,
+        scored: Scored,
+        rejected_because: str = "",
+    ) -> None:
+        self.skill = skill
+        self.score = score
+        self.level = level
+        """The scorer's band for this score; None for a scorer without bands."""
+        self.rejected_because = rejected_because
+        """Why a selection rejected it, or why none could select it; empty for selected skills."""
+        self.required: tuple[Skill, ...] = ()
+        """The skills that a selected one requires, each after its own requirements."""
+        self.unchecked_tools: tuple[str, ...] = ()
+        """The tools that a selected one requires, when the caller did not name its own."""
+        self.variants: tuple[Skill, ...] = ()
+        """The further places of the skill in its catalog: copies, and nearly equal texts."""
+        self._scored = scored
+        self._explanation: Explanation | None = None
+
+    @property
+    def explanation(self) -> Explanation:
+        """The explanation tree; its value is the score."""
+        if self._explanation is None:
+            self._explanation = self._scored.explain(self.skill)
+        return self._explanation
+
+    @property
+    def signals(self) -> Mapping[str, float]:
+        """The parts of the raw score by label."""
+        return self._scored.signals(self.skill)
+
+    @property
+    def reason(self) -> str:
+        """The reason in one line. It contains untrusted text: clean it before printing."""
+        return self._scored.reason(self.skill)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Match):
+            return NotImplemented
+        return (self.skill, self.score, self.level) == (other.skill, other.score, other.level)
+
+    def __hash__(self) -> int:
+        return hash((self.skill, self.score))
+
+    def __repr__(self) -> str:
+        return f"Match({self.skill.name!r}, {self.score:.4g}, {self.level!r})"
+
+    def document(self, *, explain: bool = False) -> shapes.Match:
+        """Return the match as a document shows it; ``explain`` adds the tree behind the score."""
+        return shapes.Match(
+            name=self.skill.name,
+            id=self.skill.id,
+            slug=self.skill.slug,
+            path=self.skill.path,
+            score=self.score,
+            level=self.level,
+            reason=self.reason,
+            signals=self.signals,
+            rejected_because=self.rejected_because,
+            requires=tuple(skill.name for skill in self.required),
+            unchecked_tools=self.unchecked_tools,
+            variants=tuple(shapes.Variant(path=each.path, id=each.id) for each in self.variants),
+            explanation=self.explanation.document() if explain else None,
+        )
+
+    @check_arguments
+    def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
+        """Return the JSON shape of a match, as every command prints it."""
+        members: dict[str, Any] = encode(self.document(explain=explain))
+        return members
+
+
+def score_query(
+    catalog: Catalog | Iterable[Skill], query: Query, scorer: str | Scorer | Any
+) -> tuple[Scorer, Scored]:
+    """Return the scorer and its scores of the query over the catalog. Raises UnknownName."""
+    resolved = resolve(scorer)
+    return resolved, bind(catalog, resolved).prepare(query)
+
+
+def eligible(
+    catalog: Catalog | Iterable[Skill], query: Query, *, zeros: bool, scored: Scored
+) -> Sequence[Pair]:
+    """Return the candidates of the query with their scores, in catalog order.
+
+    Left out are shadowed skills, hidden skills that the text does not call, skills that the query's
+    tags exclude, and with ``package_scope`` those of other packages. ``zeros`` adds the candidates
+    with a score of 0. A preordered scorer applies all but the last itself, and its total order is
+    returned.
+    """
+    if scored.is_preordered:
+        return _in_scope(catalog, query, scored.scores())
+    pairs: Sequence[Pair] = list(scored.scores())
+    skills = catalog.skills if isinstance(catalog, Catalog) else tuple(catalog)
+    if zeros and not scored.exhaustive and len(pairs) < len(skills):
+        scores = {id(skill): score for skill, score in pairs}
+        pairs = [(skill, scores.get(id(skill), 0.0)) for skill in skills]
+    out = _unranked_ids(catalog, skills, query)
+    if out:
+        pairs = [pair for pair in pairs if id(pair[0]) not in out]
+    if query.include_tags:
+        pairs = [pair for pair in pairs if has_tag(pair[0], query.include_tags)]
+    if query.exclude_tags:
+        pairs = [pair for pair in pairs if not has_tag(pair[0], query.exclude_tags)]
+    return _in_scope(catalog, query, pairs)
+
+
+def is_of_other_package(skill: Skill, catalog: Catalog | Iterable[Skill], query: Query) -> bool:
+    """True for a skill that the package scope of the query leaves out."""
+    return not _in_scope(catalog, query, [(skill, 0.0)])
+
+
+def _in_scope(
+    catalog: Catalog | Iterable[Skill], query: Query, pairs: Sequence[Pair]
+) -> Sequence[Pair]:
+    """Return the pairs whose skills count for the files of the query, or that its text calls."""
+    if not (query.package_scope and query.files):
+        return pairs
+    from skillyard.engine.ranking.package_scope import counts_for
+
+    counts = counts_for(query.files, catalog.roots if isinstance(catalog, Catalog) else (".",))
+    called = called_words(query.text)
+    return [
+        pair
+        for pair in pairs
+        if counts(pair[0]) or (called and invokes(query.text, pair[0], called))
+    ]
+
+
+def _unranked_ids(
+    catalog: Catalog | Iterable[Skill], skills: Sequence[Skill], query: Query
+) -> set[int]:
+    called = called_words(query.text)
+    out = {
+        id(skill)
+        for skill in skills
+        if skill.hidden and not (called and invokes(query.text, skill, called))
+    }
+    if isinstance(catalog, Catalog):
+        out.update(id(skill) for skill in catalog.shadowed)
+    return out
+
+
+def in_order(pairs: Sequence[Pair], scored: Scored, limit: int | None = None) -> list[Pair]:
+    """Return the pairs in their total order, the first ``limit`` of them.
+
+    Order: tier, score (higher first), the scorer's tie-break, name, path.
+    """
+    if limit is not None and limit <= 0:
+        return []
+    if isinstance(pairs, OrderedScores):
+        return pairs[:limit]
+    if not scored.tiered:
+        return _sort_pairs(_head(pairs, limit), scored)[:limit]
+    tiers: dict[int, list[Pair]] = {}
+    for pair in pairs:
+        tiers.setdefault(scored.tier(pair[0]), []).append(pair)
+    ordered: list[Pair] = []
+    for tier in sorted(tiers):
+        left = None if limit is None else limit - len(ordered)
+        if left == 0:
+            break
+        ordered += _sort_pairs(_head(tiers[tier], left), scored)[:left]
+    return ordered
+
+
+def _head(pairs: Sequence[Pair], limit: int | None) -> Sequence[Pair]:
+    """Return the pairs that can be among the first ``limit``, so that fewer keys are computed."""
+    if limit is None or len(pairs) <= 4 * limit:
+        return pairs
+    from heapq import nlargest  # deferred: not used by preordered scorers
+
+    floor = nlargest(limit, (score for _, score in pairs))[-1]
+    return [pair for pair in pairs if pair[1] >= floor]
+
+
+def _sort_pairs(pairs: Sequence[Pair], scored: Scored) -> list[Pair]:
+    return sorted(pairs, key=lambda p: (-p[1], scored.tie_break(p[0]), p[0].key))
+
+
+@check_arguments
+def rank(
+    catalog: Catalog | Iterable[Skill],
+    text: str = "",
+    files: Iterable[str] | None = (),
+    recent_activity: Iterable[str] | None = (),
+    include_tags: Iterable[str] | None = (),
+    exclude_tags: Iterable[str] | None = (),
+    include_references: bool = False,
+    scorer: str | Scorer | Any = DEFAULT_SCORER,
+    limit: int | None = 10,
+) -> list[Match]:
+    """Return the skills ranked for a query, best first, without a minimum score.
+
+    Skills with a score of 0 are left out unless the scorer lists every skill. ``limit=None``
+    returns the whole ranking. Raises UnknownName for an unknown scorer, InvalidInput for wrong
+    types.
+    """
+    if limit is not None and limit < 0:
+        raise InvalidInput("limit must be None or an integer of at least 0")
+    query = Query(
+        text,
+        files,
+        recent_activity,
+        include_tags,
+        exclude_tags,
+        include_references,
+    )
+    if not isinstance(catalog, Catalog):
+        catalog = Catalog.from_skills(catalog)
+    resolved, scored = score_query(catalog, query, scorer)
+    pairs = eligible(catalog, query, zeros=False, scored=scored)
+    matches = [
+        Match(skill, score, level_of(resolved.levels, score), scored)
+        for skill, score in in_order(pairs, scored, limit)
+    ]
+    for match in matches:
+        match.variants = catalog.variants(match.skill)
+    return matches

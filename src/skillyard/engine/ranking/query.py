@@ -1,0 +1,103 @@
+"""The query: all input that a scorer may use."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skillyard.base.arguments import Texts, check_arguments, conversion, set_field, text_items
+from skillyard.base.shapes import matches as shapes
+from skillyard.base.shapes.encoder import from_attributes
+from skillyard.engine.ranking.feedback import SkillFeedback
+from skillyard.engine.skill import Skill
+
+__all__ = ["Query", "invokes"]
+
+
+@check_arguments
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One request. Each scorer uses some of the fields. Raises InvalidInput for wrong types."""
+
+    text: str = ""
+    files: Texts = conversion(())
+    """Paths of the current files, as the caller writes them; compared with ``triggers.files``,
+    never opened."""
+    recent_activity: Texts = conversion(())
+    include_tags: Texts = conversion(())
+    """Only skills with at least one of these tags are ranked (whole tag, ASCII case ignored)."""
+    exclude_tags: Texts = conversion(())
+    include_references: bool = False
+    package_scope: bool = False
+    """With files: a skill in a folder of a host, such as ``packages/a/.claude/skills``, counts only
+    when one of the files lies below ``packages/a``."""
+    feedback: tuple[SkillFeedback, ...] = ()
+    """What the user said about skills for earlier requests; ``hybrid`` counts it for similar
+    ones."""
+    tools: Texts = conversion(())
+    """Names of the tools that the caller has. When there are none, the tools that skills require
+    are not checked."""
+
+    def __post_init__(self) -> None:
+        for name in ("files", "recent_activity", "include_tags", "exclude_tags", "tools"):
+            set_field(self, name, text_items(name, getattr(self, name)))
+
+    def document(self) -> shapes.Query:
+        """Return the query as a document shows it."""
+        return from_attributes(shapes.Query, self)
+
+    def replace(self, **changes: Any) -> Query:
+        """Return a copy with the named fields changed. Raises TypeError for an unknown one."""
+        return replace(self, **changes)
+
+    @property
+    def empty(self) -> bool:
+        """True when there is neither text nor a file."""
+        return not self.text.strip() and not self.files
+
+
+_AFTER_NAME = " \t\r\n,.;:!?)]}\"'"
+_CALL = r"""(?:^|(?<=[\s(\[{"']))[@/](\S{1,300})"""
+
+
+def called_words(text: str) -> frozenset[str]:
+    """Return the first words of all names that the text may call by ``@`` or ``/``, case folded.
+
+    Each word is included whole and cut before each punctuation mark, because names may contain
+    some.
+    """
+    if "@" not in text and "/" not in text:
+        return frozenset()
+    words = set()
+    for word in {call.casefold() for call in re.findall(_CALL, text)}:
+        words.add(word)
+        words.update(word[:end] for end, char in enumerate(word) if char in _AFTER_NAME)
+    return frozenset(words)
+
+
+def invokes(text: str, skill: Skill, called: frozenset[str] | None = None) -> bool:
+    """True when the text calls the skill by ``@name`` or ``/name`` (name or slug, case ignored).
+
+    The sign must start the text or follow a blank or an opening bracket, and the name must end at a
+    blank, at punctuation or at the end, so that a path or a mail address calls nothing. ``called``
+    is ``called_words(text)``, computed once for many skills.
+    """
+    words = called_words(text) if called is None else called
+    names = {skill.name.casefold(), skill.slug.casefold()}
+    names = {name for name in names if name.split(None, 1)[:1] and name.split(None, 1)[0] in words}
+    if not names:
+        return False
+    folded = text.casefold()
+    return any(_has_call(folded, sign + name) for name in names for sign in "@/")
+
+
+def _has_call(text: str, call: str) -> bool:
+    start = text.find(call)
+    while start >= 0:
+        end = start + len(call)
+        opens = start == 0 or text[start - 1] in " \t\r\n([{\"'"
+        if opens and (end == len(text) or text[end] in _AFTER_NAME):
+            return True
+        start = text.find(call, start + 1)
+    return False

@@ -1,0 +1,163 @@
+"""The scorers by name, and the bound ones of each catalog.
+
+Built-in scorers load when they are named; installed packages add theirs through the entry-point
+group ``skillyard.scorers``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from skillyard.base.errors import EmbedderFailed, InvalidInput, UnknownName
+from skillyard.engine.skill import Skill
+
+if TYPE_CHECKING:
+    from skillyard.engine.ranking.protocol import BoundScorer, Scorer
+
+__all__ = [
+    "BUILT_IN",
+    "DEFAULT_SCORER",
+    "SCORER_VARIABLE",
+    "bind",
+    "check_scorer",
+    "default_scorer",
+    "is_built_in",
+    "resolve",
+    "scorer_names",
+]
+
+ENTRY_POINT_GROUP = "skillyard.scorers"
+
+_BUILT_IN = {
+    "hybrid": "skillyard.engine.ranking.hybrid:HYBRID",
+    "overlap": "skillyard.engine.ranking.overlap:OVERLAP",
+    "triggers": "skillyard.engine.ranking.triggers:TRIGGERS",
+    "confidence": "skillyard.engine.ranking.confidence:CONFIDENCE",
+    "relevance": "skillyard.engine.ranking.relevance:RELEVANCE",
+}
+BUILT_IN = tuple(_BUILT_IN)
+"""The scorers of this package, in the order in which descriptions name them."""
+
+DEFAULT_SCORER = "hybrid"
+"""The scorer of the Python API when the caller names none."""
+SCORER_VARIABLE = "SKILLYARD_SCORER"
+"""Names the default scorer of the command line, the hook and the services."""
+
+
+def default_scorer() -> str:
+    """Return the scorer that ``SKILLYARD_SCORER`` names, or ``hybrid``.
+
+    Raises InvalidInput, naming the variable, for a scorer that is unknown or not installed.
+    """
+    name = os.environ.get(SCORER_VARIABLE, "").strip()
+    if name and name not in _BUILT_IN:
+        _check_variable(name)
+    return name or DEFAULT_SCORER
+
+
+@cache
+def _check_variable(name: str) -> None:
+    try:
+        resolve(name)
+    except (UnknownName, InvalidInput, EmbedderFailed) as error:
+        raise InvalidInput(f"{SCORER_VARIABLE}={name}: {error}") from None
+
+
+def is_built_in(name: str) -> bool:
+    """Return True for a scorer of this package without an embedder."""
+    return name in _BUILT_IN
+
+
+def scorer_names() -> tuple[str, ...]:
+    """Return the registered names, sorted: the built-in ones and those of installed packages."""
+    return tuple(sorted({*_BUILT_IN, *_entry_points()}))
+
+
+def resolve(scorer: str | Scorer | Any) -> Scorer:
+    """Return the scorer of that name, or the scorer (or documented ``Ranker``) itself.
+
+    ``hybrid+NAME`` is ``hybrid`` with the embedder of that name. Raises UnknownName, listing the
+    known ones, EmbedderFailed, and InvalidInput for anything else.
+    """
+    if isinstance(scorer, str):
+        return _by_name(scorer)
+    check_scorer(scorer)
+    from skillyard.engine.ranking.protocol import Scorer  # a name needs no look at an object
+
+    if isinstance(scorer, Scorer):
+        return scorer
+    from skillyard.engine.ranking.ranker import RankerScorer
+
+    return RankerScorer(scorer)
+
+
+def check_scorer(scorer: object, parameter: str = "scorer") -> None:
+    """Raise InvalidInput for a value that cannot be a scorer. Names are not looked up."""
+    if isinstance(scorer, str) or callable(getattr(scorer, "rank", None)):
+        return
+    from skillyard.engine.ranking.protocol import Scorer
+
+    if not isinstance(scorer, Scorer):
+        raise InvalidInput(
+            f"{parameter} must be a name, a Scorer or an object with rank(), "
+            f"not {type(scorer).__name__}",
+            field=parameter,
+        )
+
+
+def _by_name(name: str) -> Scorer:
+    target = _BUILT_IN.get(name)
+    if target is not None:
+        module, _, attribute = target.partition(":")
+        built_in: Scorer = getattr(import_module(module), attribute)
+        return built_in
+    load = _entry_points().get(name)
+    base, plus, embedder = name.partition("+")
+    if load is None and plus:
+        combine = getattr(_by_name(base), "with_embedder", None)
+        if combine is None:
+            raise InvalidInput(f"scorer {base} takes no embedder: hybrid+{embedder} does")
+        combined: Scorer = combine(embedder)
+        return combined
+    if load is None:
+        raise UnknownName("scorer", name, scorer_names())
+    loaded = load()
+    return resolve(loaded() if isinstance(loaded, type) else loaded)
+
+
+def _entry_points() -> dict[str, Callable[[], Any]]:
+    from importlib.metadata import entry_points  # deferred: slow to import
+
+    return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def bind(
+    catalog: Iterable[Skill],
+    scorer: Scorer,
+    progress: Callable[[int, int], object] | None = None,
+) -> BoundScorer:
+    """Return the scorer bound to the catalog. The catalog caches it.
+
+    ``progress`` is for ``hybrid`` with an embedder: it is called with the number of different texts
+    that have a vector and of all, before the first batch and after each. It may raise, to stop.
+    """
+    options: dict[str, Any] = {}
+    if progress is not None and getattr(scorer, "embedder", None) is not None:
+        from skillyard.engine.ranking.hybrid.scorer import Hybrid
+
+        options = {"progress": progress} if isinstance(scorer, Hybrid) else {}
+    # The cache belongs to the catalog: a table in this module would keep catalogs alive.
+    cached: dict[Any, BoundScorer] | None = getattr(catalog, "bound", None)
+    if cached is None:  # a list of skills
+        return scorer.bind(catalog, **options)
+    try:
+        bound = cached.get(scorer)
+    except TypeError:  # an unhashable scorer
+        return scorer.bind(catalog, **options)
+    if bound is None:
+        bound = cached[scorer] = scorer.bind(catalog, **options)
+    return bound

@@ -1,0 +1,211 @@
+"""Benchmarks of retrieval: run a scorer over judged queries, score and compare runs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from skillyard.base.errors import InvalidInput
+from skillyard.base.shapes.benchmarks import BenchRun, BenchScore
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, resolve
+from skillyard.evals.retrieval.comparison import (
+    BETTER,
+    CANNOT_TELL,
+    MARGIN,
+    MEASURES,
+    NO_DIFFERENCE,
+    WORSE,
+    MeasureComparison,
+    compare,
+    interval,
+    queries_needed,
+)
+from skillyard.evals.retrieval.measures import (
+    BenchQuery,
+    Progress,
+    Run,
+    measures,
+    per_query,
+    read_queries,
+    read_skills,
+    read_text,
+    run_queries,
+    write_json,
+    write_text,
+)
+from skillyard.evals.retrieval.trec import read_run
+
+__all__ = [
+    "BenchCompare",
+    "bench_compare",
+    "bench_run",
+    "bench_score",
+]
+
+RUN_FORMATS = ("json", "trec")
+
+
+def bench_run(
+    skills: str | Catalog,
+    queries: str,
+    out: str,
+    *,
+    scorer: str = DEFAULT_SCORER,
+    format: str = "json",
+    progress: Progress | None = None,
+) -> BenchRun:
+    """Rank skills for the queries of a JSONL file and write the run.
+
+    ``skills`` is a catalog, or a JSONL file with one skill a line. ``format`` is ``json`` (ours,
+    with confidences) or ``trec`` (``query Q0 id rank score tag``).
+
+    ``out`` is written atomically. After an interrupt the finished part is written to ``out`` with
+    the suffix ``.partial``. Raises SkillIoError, UnknownName, and InvalidInput with the line.
+    """
+    name = resolve(scorer).name
+    listed = skills if isinstance(skills, Catalog) else read_skills(skills)
+    judged = read_queries(queries)
+    run: Run = {}
+    try:
+        run_queries(listed, judged, scorer, into=run, progress=progress)
+    except KeyboardInterrupt:
+        out, complete = f"{out}.partial", False
+    else:
+        complete = True
+    if format == "trec":
+        from skillyard.evals.retrieval.trec import run_text
+
+        write_text(out, run_text(run, name))
+    else:
+        write_json(out, run)
+    answered = sum(bool(entry["results"]) for entry in run.values())
+    count = listed.counts.skills if isinstance(listed, Catalog) else len(listed)
+    return BenchRun(
+        scorer=name,
+        skills=count,
+        queries=len(run),
+        answered=answered,
+        out=out,
+        complete=complete,
+    )
+
+
+def bench_score(
+    run: str, queries: list[str], *, names: tuple[str, ...] = (), qrels: str | None = None
+) -> BenchScore:
+    """Score a run file against judged queries; see :mod:`skillyard.evals.retrieval.measures`.
+
+    ``names`` are additional measures (``nDCG@5``, ``P@3``, …); ``qrels`` is a file of TREC
+    judgements that replaces those of the queries. Raises SkillIoError, InvalidInput (also for a
+    query id in two files).
+    """
+    judged = _read_queries(queries, qrels)
+    answers = read_run(run)
+    kinds = sorted({query.kind for query in judged if query.kind and query.answerable})
+
+    def measured(these: list[BenchQuery]) -> dict[str, float]:
+        scores = measures(these, answers)
+        for name in names:
+            values = list(per_query(these, answers, name).values())
+            if values:
+                scores[name.lower()] = sum(values) / len(values)
+        return scores
+
+    by_kind = {kind: measured([query for query in judged if query.kind == kind]) for kind in kinds}
+    intervals = {
+        name.lower(): interval(values)
+        for name in dict.fromkeys((*MEASURES, *names))
+        if (values := list(per_query(judged, answers, name).values()))
+    }
+    return BenchScore(run=run, all=measured(judged), by_kind=by_kind, intervals=intervals)
+
+
+def _read_queries(paths: list[str], qrels: str | None = None) -> list[BenchQuery]:
+    by_id: dict[str, BenchQuery] = {}
+    for path in paths:
+        for query in read_queries(path):
+            if query.id in by_id:
+                raise InvalidInput(f"{path}: the query id {query.id!r} was in an earlier file")
+            by_id[query.id] = query
+    if qrels is None:
+        return list(by_id.values())
+    from skillyard.evals.retrieval.trec import parse_qrels
+
+    grades = parse_qrels(read_text(qrels), qrels)
+    return [query._replace(relevant=grades.get(query.id, {})) for query in by_id.values()]
+
+
+class BenchCompare(NamedTuple):
+    """The comparison of two runs over the same queries, by measure."""
+
+    first: str
+    second: str
+    measures: tuple[MeasureComparison, ...]
+    tolerance: float
+    margin: float
+
+    @property
+    def regressed(self) -> bool:
+        """True when the second run is significantly worse, or by more than the tolerance."""
+        return any(
+            one.regressed or one.difference < -self.tolerance - 1e-12 for one in self.measures
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The verdict over all measures; ``worse`` also for a drop beyond the tolerance."""
+        verdicts = {one.verdict for one in self.measures}
+        if self.regressed:
+            return WORSE
+        return next(word for word in (BETTER, CANNOT_TELL, NO_DIFFERENCE) if word in verdicts)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why some measures have no verdict."""
+        unclear = [one for one in self.measures if one.verdict == CANNOT_TELL]
+        if not unclear:
+            return ()
+        queries = unclear[0].better + unclear[0].worse + unclear[0].same
+        least = queries_needed(len(self.measures))
+        names = ", ".join(one.measure for one in unclear)
+        if queries < least:
+            why = f"too few judged queries: {queries:,}, at least {least} are needed"
+        else:
+            why = f"with {queries:,} queries the interval reaches beyond ±{self.margin:g}"
+        return (f"cannot tell whether {self.second} is worse in {names}: {why}",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.bench-compare/1``."""
+        return {
+            "schema": "skillyard.bench-compare/1",
+            "first": self.first,
+            "second": self.second,
+            "tolerance": self.tolerance,
+            "margin": self.margin,
+            "regressed": self.regressed,
+            "verdict": self.verdict,
+            "warnings": list(self.warnings),
+            "measures": [{**one._asdict(), "regressed": one.regressed} for one in self.measures],
+        }
+
+
+def bench_compare(
+    first: str,
+    second: str,
+    queries: list[str],
+    *,
+    names: tuple[str, ...] = (),
+    tolerance: float = 1.0,
+    margin: float = MARGIN,
+) -> BenchCompare:
+    """Compare two runs, query by query.
+
+    ``tolerance`` is the largest accepted drop of a mean, whatever the test says; ``margin`` the
+    difference of a mean that does not matter. Raises SkillIoError, InvalidInput.
+    """
+    if not margin >= 0:
+        raise InvalidInput(f"the margin must be 0 or more, not {margin}")
+    judged = _read_queries(queries)
+    before, after = read_run(first), read_run(second)
+    comparisons = compare(judged, before, after, names or MEASURES, margin=margin)
+    return BenchCompare(first, second, tuple(comparisons), tolerance, margin)

@@ -1,0 +1,322 @@
+"""Evaluation results: comparison with a baseline, saving as a baseline, and reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.io.atomic_write import write_output
+from skillyard.engine.catalog import Catalog
+from skillyard.evals.config_values import Config
+from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.operations.eval_runs import eval_config
+from skillyard.evals.regression.baselines import BASELINE, read_baseline, save_baseline
+from skillyard.evals.regression.comparison import (
+    BaselineComparison,
+    compare_folders,
+    compare_runs,
+    compare_with_baseline,
+)
+from skillyard.evals.storage.entries import Entries
+from skillyard.evals.storage.files import write_file
+from skillyard.evals.storage.results import latest_of_each, read_results
+
+if TYPE_CHECKING:
+    from skillyard.evals.report.report import Report
+
+__all__ = [
+    "REPORTS",
+    "EvalBaselines",
+    "EvalComparison",
+    "ReportSource",
+    "RubricCheck",
+    "cases_page",
+    "check_rubrics",
+    "eval_compare",
+    "read_report",
+    "save_baselines",
+    "stored_baselines",
+    "write_report",
+]
+
+REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml", "github": ".github.txt"}
+"""Formats of a report, and how their files end."""
+
+
+class EvalComparison(NamedTuple):
+    """The latest results of each type against their baselines."""
+
+    compared: tuple[BaselineComparison, ...]
+
+    @property
+    def regressed(self) -> bool:
+        """True when a measure dropped by more than its threshold."""
+        return any(each.regressions for each in self.compared)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.eval-compare/1``."""
+        return {
+            "schema": "skillyard.eval-compare/1",
+            "regressed": self.regressed,
+            "compared": [each.to_dict() for each in self.compared],
+        }
+
+
+class EvalBaselines(NamedTuple):
+    """The baselines of a folder."""
+
+    folder: str
+    baselines: tuple[dict[str, Any], ...]
+    """``path``, and the run that it comes from."""
+    notes: tuple[str, ...] = ()
+    """Sentences on newer results that were passed over when these were saved."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.eval-baselines/1``."""
+        return {"schema": "skillyard.eval-baselines/1", **self._asdict()}
+
+
+class RubricCheck(NamedTuple):
+    """The diagnostics of a set of rubrics."""
+
+    rubrics: int
+    """Those without an error."""
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def valid(self) -> bool:
+        """True when no finding is an error."""
+        return not any(each.severity == "error" for each in self.diagnostics)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.eval-rubrics/1``."""
+        return {
+            "schema": "skillyard.eval-rubrics/1",
+            "rubrics": self.rubrics,
+            "valid": self.valid,
+            "diagnostics": [each.to_dict() for each in self.diagnostics],
+        }
+
+
+def eval_compare(
+    evals_dir: str,
+    *,
+    results: str | None = None,
+    baselines: str | None = None,
+    eval_type: str | None = None,
+    path: str | None = None,
+    runs: Sequence[str] = (),
+) -> EvalComparison:
+    """Compare the latest results, or those in the file ``path``, with their baselines.
+
+    ``runs`` are two results files, of which the second is compared with the first instead. Raises
+    InvalidInput, SkillIoError.
+    """
+    config = eval_config(evals_dir)
+    if runs:
+        if len(runs) != 2:
+            raise InvalidInput("name two results files, the earlier one first, or none")
+        before, after = runs
+        envelopes = [read_results(each) for each in runs]
+        return EvalComparison((compare_runs(before, after, envelopes, config.regression),))
+    if path is not None:
+        folder = baselines or config.paths.baselines
+        compared = compare_with_baseline(path, read_results(path), folder, config.regression)
+        return EvalComparison((compared,))
+    return EvalComparison(
+        compare_folders(
+            results or config.paths.results,
+            baselines or config.paths.baselines,
+            config.regression,
+            eval_type,
+        )
+    )
+
+
+def save_baselines(
+    evals_dir: str,
+    *,
+    results: str | None = None,
+    baselines: str | None = None,
+    eval_type: str | None = None,
+) -> EvalBaselines:
+    """Save the latest results as baselines. Raises InvalidInput for unsuitable results."""
+    config = eval_config(evals_dir)
+    folder = baselines or config.paths.baselines
+    saved = save_baseline(results or config.paths.results, folder, eval_type)
+    return EvalBaselines(
+        folder,
+        tuple(_baseline(each.path) for each in saved),
+        tuple(each.note for each in saved if each.note),
+    )
+
+
+def stored_baselines(
+    evals_dir: str, *, baselines: str | None = None, eval_type: str | None = None
+) -> EvalBaselines:
+    """Return the baselines of a folder, in the order of the layers."""
+    folder = baselines or eval_config(evals_dir).paths.baselines
+    types = tuple(LAYERS) if eval_type is None else (eval_type,)
+    places = [os.path.join(folder, f"{each}{BASELINE}") for each in types]
+    return EvalBaselines(folder, tuple(_baseline(path) for path in places if os.path.lexists(path)))
+
+
+def _baseline(path: str) -> dict[str, Any]:
+    baseline = read_baseline(path)
+    meta = baseline["meta"]
+    names = ("eval_type", "run_id", "timestamp", "model", "judge_model", "router", "backend")
+    return {
+        "path": path,
+        **{name: meta.get(name) for name in names},
+        "entities": len(baseline["summary"]),
+    }
+
+
+def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> RubricCheck:
+    """Return the diagnostics of the rubrics of a folder. Raises InvalidInput without any."""
+    from skillyard.evals.cases.case_files import RUBRIC, read_files
+
+    folder = rubrics or eval_config(evals_dir).paths.rubrics
+    data = read_files(folder, RUBRIC, catalog)
+    if not data.files and not data.diagnostics:
+        raise InvalidInput(
+            f"there are no rubrics in {folder}; `skillyard eval run effectiveness --dry-run`"
+            " checks the case files of skills"
+        )
+    return RubricCheck(len(data.cases), data.diagnostics)
+
+
+class ReportSource(NamedTuple):
+    """A report, and the results that it is made from."""
+
+    report: Report
+    results: tuple[tuple[dict[str, Any], str], ...]
+    """Envelopes, each with the folder of its stored answers."""
+    reports: str
+    """The folder of reports."""
+    notes: tuple[str, ...] = ()
+    """Sentences on newer results that are not in the report."""
+
+
+def read_report(
+    evals_dir: str,
+    paths: Sequence[str],
+    *,
+    results: str | None = None,
+    baselines: str | None = None,
+    compared: Sequence[BaselineComparison] | None = None,
+) -> ReportSource:
+    """Return the report on results files, by default on the latest real results of each type.
+
+    It includes the changes against a baseline: those in ``compared``, by default against the
+    baselines that there are. Raises InvalidInput without results.
+    """
+    from skillyard.evals.report.report import build_report
+
+    config = eval_config(evals_dir)
+    folder = results or config.paths.results
+    read = [(path, read_results(path)) for path in paths]
+    newest = [] if read else list(latest_of_each(folder))
+    read = read or [(each.path, each.envelope) for each in newest]
+    envelopes = [envelope for _, envelope in read]
+    if not read:
+        raise InvalidInput(f"no results in {folder}; run `skillyard eval` first")
+    if compared is None:
+        compared = _comparisons(read, baselines or config.paths.baselines, config)
+    changes = [line for each in compared for line in each.lines()]
+    report = build_report(envelopes, changes=changes)
+    sources = tuple((envelope, os.path.dirname(path) or ".") for path, envelope in read)
+    notes = tuple(each.note for each in newest if each.note)
+    return ReportSource(report, sources, config.paths.reports, notes)
+
+
+def write_report(source: ReportSource, format: str, *, out: str | None = None) -> tuple[str, str]:
+    """Write a report in one of the formats of :data:`REPORTS`; return its text and its path.
+
+    ``out`` is the file, by default one in the reports folder; ``-`` writes none, and the path is
+    empty. Beside an HTML report stands a page of all cases with their answers.
+    """
+    if out == "-":
+        return _report_text(source.report, format, ""), ""
+    runs = dict.fromkeys(str(each["meta"].get("run_id", "report")) for each, _ in source.results)
+    name = f"{_file_name('_'.join(runs))}{REPORTS[format]}"
+    path = out or os.path.join(source.reports, name)
+    cases_path = cases_page(path)
+    text = _report_text(source.report, format, quote(os.path.basename(cases_path)))
+    _write(path, text)
+    if format == "html":
+        _write(cases_path, _cases_text(source, quote(os.path.basename(path))))
+    return text, path
+
+
+def cases_page(path: str) -> str:
+    """Return the path of the page of cases that stands beside an HTML report."""
+    return f"{path.removesuffix('.html')}.cases.html"
+
+
+def _report_text(report: Report, format: str, cases_link: str) -> str:
+    if format == "html":
+        from skillyard.evals.report.html import render
+
+        return render(report, cases_link=cases_link)
+    if format == "md":
+        from skillyard.evals.report.markdown import render as markdown
+
+        return markdown(report)
+    if format == "junit":
+        from skillyard.evals.report.junit import render as junit
+
+        return junit(report)
+    from skillyard.evals.report.github import render as github
+
+    return github(report)
+
+
+def _cases_text(source: ReportSource, report_link: str) -> str:
+    """Return the page of all cases; the answers come from the folders of the results."""
+    from skillyard.evals.report.cases import Texts, case_groups
+    from skillyard.evals.report.html import CasePart, render_cases
+
+    cases = sum(len(envelope["cases"]) for envelope, _ in source.results)
+    results = [(each, Texts(_texts(folder), 2 * cases)) for each, folder in source.results]
+    parts = [
+        CasePart(f"{layer.code} {layer.title}", case_groups(envelope, texts))
+        for envelope, texts in results
+        for layer in [LAYERS[envelope["meta"]["eval_type"]]]
+    ]
+    return render_cases(source.report, parts, report_link=report_link)
+
+
+def _comparisons(
+    read: Sequence[tuple[str, Mapping[str, Any]]], baselines: str, config: Config
+) -> list[BaselineComparison]:
+    """Return the results against their baselines; those of a type without one are left out."""
+    compared = (
+        compare_with_baseline(path, envelope, baselines, config.regression)
+        for path, envelope in read
+    )
+    return [each for each in compared if os.path.lexists(each.baseline)]
+
+
+def _texts(results: str) -> Callable[[str], str | None]:
+    """Return what gives the text of a kept answer, or of a judge's reply, by its path."""
+    entries = Entries(results)
+
+    def text_of(path: str) -> str | None:
+        entry = entries.read_named(path) or {}
+        text = entry.get("text", entry.get("raw_judge_text"))
+        return text if isinstance(text, str) else None
+
+    return text_of
+
+
+def _file_name(name: str) -> str:
+    safe = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
+    return safe[:120] or "report"
+
+
+def _write(path: str, text: str) -> None:
+    write_file(path, text, "report", hint="--out names another file", write=write_output)

@@ -1,0 +1,425 @@
+"""Evaluation runs: the plan and the execution of one layer, and its configuration."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+from skillyard.base.errors import InvalidInput
+from skillyard.base.text import clean_line, plural, shorten
+from skillyard.engine.catalog import Catalog
+from skillyard.evals.cases.layer_cases import CasePlaces
+from skillyard.evals.checks.outcome import require_libraries
+from skillyard.evals.config import read_config
+from skillyard.evals.config_values import Config
+from skillyard.evals.layers.datasets import BadCases, diagnostic_line
+from skillyard.evals.layers.plan import Plan, PlanSession, plan
+from skillyard.evals.layers.protocol import load_layer
+from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.layers.runner import EvaluationResult, RunModels, Step, execute, moment
+from skillyard.evals.layers.session import Session
+from skillyard.evals.layers.work import Work
+from skillyard.evals.models.calls import Calls, Retry
+from skillyard.evals.models.factory import offline_model, open_model
+from skillyard.evals.models.ledger import Ledger, Spending, require_prices
+from skillyard.evals.models.prices import Price, price
+from skillyard.evals.models.protocol import ChatModel, ModelFailed
+from skillyard.evals.settings import RunSettings
+from skillyard.evals.storage.account import RunAccount
+from skillyard.evals.storage.entries import Entries
+from skillyard.evals.storage.events import start_of_latest_run, start_of_run
+
+if TYPE_CHECKING:
+    from skillyard.evals.cases.labels import Label
+
+__all__ = ["EvalOptions", "eval_config", "eval_plan", "eval_run"]
+
+CONFIG = "config.yaml"
+_RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
+"""It becomes a part of a file's name."""
+_NAMED = 12
+"""Skills that a message names."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvalOptions:
+    """The options of a run beside its cases."""
+
+    evals_dir: str = "evals"
+    paths: tuple[str, ...] = ()
+    """Case files, instead of those that the configuration names."""
+    in_skills: bool = False
+    """Read the cases that lie in the skills' own ``evals`` folders."""
+    results: str | None = None
+    """Where results and everything kept lie, instead of the configured folder."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Settings by name that override the configuration; None when not given."""
+    resume: str | None = None
+    """A run whose settings are taken over."""
+    replay: bool = False
+    regenerate: bool = False
+    rejudge: bool = False
+    allow_scripts: bool = False
+    """Run the scripts of checks."""
+    labels: tuple[str, ...] = ()
+    """Files of pairs that people have judged."""
+    anyway: bool = False
+    """Pay for a run although its prompts are too few for any verdict."""
+
+
+def eval_plan(
+    catalog: Catalog,
+    eval_type: str,
+    options: EvalOptions,
+    *,
+    warn: Callable[[str], None] = lambda text: None,
+) -> Plan:
+    """Return the work and the cost of a run, without calling a model.
+
+    ``warn`` gets what is left out of the cases. Needs no key, and no name of a model: the cost is
+    then unknown. Otherwise raises the errors that :func:`eval_run` raises before its first call.
+    """
+    ready = prepare_run(catalog, eval_type, options, warn, plans=True)
+    return plan(ready.work, ready.plan_session())
+
+
+def eval_run(
+    catalog: Catalog,
+    eval_type: str,
+    options: EvalOptions,
+    *,
+    stop: threading.Event | None = None,
+    on_step: Callable[[Step], None] = lambda step: None,
+    warn: Callable[[str], None] = lambda text: None,
+    engine_version: str = "",
+) -> EvaluationResult:
+    """Run one layer and write its results.
+
+    Raises BadCases and InvalidInput for invalid cases, configuration or settings; ModelFailed for a
+    missing key or library; SkillError for files.
+    """
+    ready = prepare_run(catalog, eval_type, options, warn)
+    settings = ready.settings
+    if LAYERS[eval_type].decides and not options.replay:
+        _check_decidable(plan(ready.work, ready.plan_session()), options, warn)
+    halt = stop or threading.Event()
+    run_id = new_run_id(options)
+    with ExitStack() as at_end:
+        models = open_models(ready, run_id, halt, warn, at_end) if settings.asks_models else None
+        try:
+            return execute(
+                ready.work,
+                results=ready.results,
+                run_id=run_id,
+                models=models,
+                stop=halt,
+                on_step=on_step,
+                engine_version=engine_version,
+                labels=_labels(options.labels),
+            )
+        except KeyboardInterrupt:
+            if models is not None and models.calls is not None:
+                _warn_of_lost_calls(models.calls.spending(), run_id, warn)
+            raise
+
+
+def _warn_of_lost_calls(spending: Spending, run_id: str, warn: Callable[[str], None]) -> None:
+    """Say what a second interrupt, which waits for nothing, left without a result."""
+    if spending.lost_calls:
+        warn(
+            f"{plural(spending.lost_calls, 'request')} gave no result and may have been billed, at"
+            f" most ${spending.lost_cost:.4f}; a resume of {run_id} counts this as spent"
+        )
+
+
+def _check_decidable(planned: Plan, options: EvalOptions, warn: Callable[[str], None]) -> None:
+    """Say what the prompts can show. Raises InvalidInput where they can decide nothing."""
+    for message, skills in sorted(planned.messages.items()):
+        warn(f"{_first(skills)}: {message}")
+    if not planned.undecidable or not planned.pays or options.anyway:
+        return
+    costs = [planned.cost_of_more(each) for each in planned.undecidable]
+    price = "" if None in costs else f", about ${fsum(filter(None, costs)):.2f}"
+    missing = sum(each.least - each.prompts for each in planned.undecidable)
+    kind = " that are judged (`expected`, `assertions`)" if planned.checks_only else ""
+    raise InvalidInput(
+        "nothing is paid for, since no outcome could count for"
+        f" {_first([each.skill for each in planned.undecidable])};"
+        f" write {plural(missing, 'more prompt')}{kind}{price}, or give --anyway"
+    )
+
+
+def _first(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    left = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {left:,} more" if left > 0 else "")
+
+
+def _labels(paths: tuple[str, ...]) -> tuple[Label, ...]:
+    if not paths:
+        return ()
+    from skillyard.evals.cases.labels import read_labels
+
+    data = read_labels(*paths)
+    if data.errors:
+        raise BadCases(data.diagnostics)
+    return data.cases
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyRun:
+    """A run that only has to begin."""
+
+    options: EvalOptions
+    config: Config
+    work: Work
+    results: str
+
+    @property
+    def settings(self) -> RunSettings:
+        """The settings of the run."""
+        return self.work.settings
+
+    def offline_model(self) -> ChatModel:
+        """Return the models of the run, which are not asked."""
+        settings = self.settings
+        return offline_model(settings.provider, settings.host, settings.profiles)
+
+    def prices(self) -> dict[str, Price | None]:
+        """Return the price of each model. Raises ModelFailed without the library of prices."""
+        models = dict.fromkeys((self.settings.model, *self.settings.judge_models))
+        return {name: price(self.settings.provider, name) for name in models if name}
+
+    def plan_session(self) -> PlanSession:
+        """Return a session that sends nothing. It does without the library of prices."""
+        settings, options = self.settings, self.options
+        prices: dict[str, Price | None] = {}
+        with suppress(ModelFailed):
+            prices = self.prices()
+        return PlanSession(
+            self.offline_model(),
+            Entries(self.results),
+            price_of=prices.get,
+            temperature=settings.temperature,
+            judge_tokens=settings.judge_tokens,
+            fresh_generations=options.regenerate,
+            fresh_judgements=options.regenerate or options.rejudge,
+            keep_failures=options.resume is not None or options.replay,
+        )
+
+
+def prepare_run(
+    catalog: Catalog,
+    eval_type: str,
+    options: EvalOptions,
+    warn: Callable[[str], None],
+    *,
+    plans: bool = False,
+) -> ReadyRun:
+    config = eval_config(options.evals_dir)
+    results = options.results or config.paths.results
+    start: Mapping[str, Any] = {}
+    if options.resume is not None or options.replay:
+        start = _first_event(results, eval_type, options.resume)
+        before = RunSettings.from_dict(start["settings"])
+        if before.eval_type != eval_type:
+            raise InvalidInput(
+                f"run {options.resume} was one of {before.eval_type}, not of {eval_type}; to start"
+                " a new run, leave out --resume"
+            )
+        overrides = {name: value for name, value in options.overrides.items() if value is not None}
+        settings = RunSettings.from_dict({**before.to_dict(), **overrides})
+        if not options.replay:
+            _check_address(settings, config, options)
+            settings = settings.with_server()
+            _check_unchanged(before, settings, options)
+    else:
+        settings = RunSettings.of(eval_type, config, options.overrides)
+    if not plans:
+        settings.require_models()
+    paths = options.paths or _default_paths(config, eval_type)
+    places = CasePlaces(paths, options.in_skills, settings.skill)
+    work = load_layer(eval_type).read(settings, places, catalog)
+    if options.resume is not None and not options.replay:
+        _check_same_cases(start, work)
+    for diagnostic in work.diagnostics:
+        warn(diagnostic_line(diagnostic))
+    if work.tested:
+        _check_checks(work, options, warn)
+    return ReadyRun(options, config, work, results)
+
+
+def _check_checks(work: Work, options: EvalOptions, warn: Callable[[str], None]) -> None:
+    """Warn of scripts that will not run. Raises InvalidInput where a library is missing."""
+    checks = [check for unit in work.cases for check in unit.case.checks]
+    require_libraries(checks)
+    scripts = len({check.value for check in checks if check.kind == "script"})
+    if scripts and not options.allow_scripts:
+        what = "1 script" if scripts == 1 else f"{scripts} scripts"
+        warn(f"{what} of checks will not run; --allow-scripts runs them")
+
+
+def _default_paths(config: Config, eval_type: str) -> tuple[str, ...]:
+    """Return the case files of the skills, and the place of cases for this layer alone."""
+    own: str = getattr(config.paths, LAYERS[eval_type].cases)
+    paths = tuple(path for path in (own, config.paths.cases) if os.path.lexists(path))
+    return paths or (own,)
+
+
+def eval_config(evals_dir: str) -> Config:
+    """Return the configuration of an evaluations folder; the defaults where it has none.
+
+    Raises BadCases with every error of the file.
+    """
+    path = os.path.join(evals_dir, CONFIG)
+    if not os.path.lexists(path):
+        return Config().below(evals_dir)
+    config, diagnostics = read_config(path)
+    if config is None:
+        raise BadCases(diagnostics)
+    return config
+
+
+def _first_event(results: str, eval_type: str, run_id: str | None) -> Mapping[str, Any]:
+    """Return the first event of an earlier run: of that one, else of the latest of the type."""
+    if run_id is None:
+        return start_of_latest_run(results, eval_type)
+    if not _RUN_ID.fullmatch(run_id):
+        raise InvalidInput(f"--resume {run_id!r}: no run has such a name")
+    return start_of_run(results, run_id)
+
+
+def _check_address(settings: RunSettings, config: Config, options: EvalOptions) -> None:
+    """Raise InvalidInput where a kept run alone names the server that would get our key."""
+    named = settings.base_url
+    if named is None or named in (config.base_url, options.overrides.get("base_url")):
+        return
+    shown = shorten(clean_line(named), 200)
+    raise InvalidInput(
+        f"run {options.resume} asked {shown}, which the configuration does not name;"
+        " give --base-url again to send your key there"
+    )
+
+
+def _check_unchanged(before: RunSettings, settings: RunSettings, options: EvalOptions) -> None:
+    """Raise InvalidInput where a resume would replace the results by those of other settings.
+
+    Only limits and concurrency may differ. A base URL is compared by the server that it names.
+    """
+    free = {"max_cost", "max_calls", "concurrency", "base_url"}
+    free |= set() if settings.asks_models else {"host"}
+    changes = [
+        f"{_option(field_.name)} is {_shown(new)}, and the run has {_shown(old)}"
+        for field_ in fields(RunSettings)
+        if field_.name not in free
+        and (new := getattr(settings, field_.name)) != (old := getattr(before, field_.name))
+    ]
+    if changes:
+        raise InvalidInput(
+            f"run {options.resume} can only be resumed with its own settings: {'; '.join(changes)};"
+            " to start a new run, leave out --resume"
+        )
+
+
+def _check_same_cases(start: Mapping[str, Any], work: Work) -> None:
+    """Raise InvalidInput where a resume would replace the results by those of other cases."""
+    digest = start.get("dataset_sha256")  # earlier releases did not store it
+    if isinstance(digest, str) and digest != work.dataset_sha256:
+        raise InvalidInput(
+            f"the cases are not those that run {start['run_id']} began with; to start a new run,"
+            " leave out --resume: what is the same in both is not paid for again"
+        )
+
+
+def _option(name: str) -> str:
+    if name == "host":
+        return "the server (--base-url)"
+    return f"--{name.replace('_', '-')}"
+
+
+def _shown(value: object) -> str:
+    return "none" if value in (None, "") else shorten(clean_line(str(value)), 200)
+
+
+def open_models(
+    ready: ReadyRun,
+    run_id: str,
+    stop: threading.Event,
+    warn: Callable[[str], None],
+    at_end: ExitStack,
+) -> RunModels:
+    """Open the models and the account of a run; ``at_end`` closes both."""
+    settings, options, timeouts = ready.settings, ready.options, ready.config.timeouts
+    prices = {} if options.replay else ready.prices()  # nothing is paid for
+    calls = None if options.replay else _open_calls(ready, prices, stop, run_id, at_end)
+    session = Session(
+        ready.offline_model() if calls is None else calls,
+        Entries(ready.results, warn),
+        now=moment,
+        price_of=prices.get,
+        case=calls.case if calls is not None else None,
+        timeout_s=timeouts.routing_s if _routes(settings) else timeouts.generation_s,
+        judge_timeout_s=timeouts.judge_s,
+        judge_retries=settings.judge_retries,
+        judge_tokens=settings.judge_tokens,
+        temperature=settings.temperature,
+        offline=options.replay,
+        fresh_generations=options.regenerate,
+        fresh_judgements=options.regenerate or options.rejudge,
+        keep_failures=options.resume is not None,
+        allow_scripts=options.allow_scripts,
+    )
+    sources = (each.source for each in prices.values() if each is not None)
+    return RunModels(session, calls, next(sources, ""))
+
+
+def _open_calls(
+    ready: ReadyRun,
+    prices: Mapping[str, Price | None],
+    stop: threading.Event,
+    run_id: str,
+    at_end: ExitStack,
+) -> Calls:
+    settings, config, options = ready.settings, ready.config, ready.options
+    caps_calls = options.resume is not None or options.overrides.get("max_calls") is not None
+    require_prices(settings.max_cost, settings.max_calls if caps_calls else None, prices)
+    model = open_model(
+        settings.provider, base_url=settings.base_url, profiles=settings.profiles or None
+    )
+    at_end.callback(model.close)
+    account = RunAccount(ready.results, run_id)
+    at_end.callback(account.close)
+    times, timeouts = config.retry, config.timeouts
+    return Calls(
+        model,
+        retry=Retry(times.max_retries, times.base_s, times.jitter, seed=settings.seed),
+        ledger=Ledger(settings.max_cost, settings.max_calls, account),
+        prices=prices.get,
+        stop=stop,
+        limit_s=timeouts.routing_case_s if _routes(settings) else timeouts.case_s,
+        consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
+    )
+
+
+def _routes(settings: RunSettings) -> bool:
+    return LAYERS[settings.eval_type].routes
+
+
+def new_run_id(options: EvalOptions) -> str:
+    """Return the name of a run; a resumed run keeps its own.
+
+    It is the time to the second, the microsecond in hexadecimal, and random digits: of two runs
+    that began within one second, the later one has the later name.
+    """
+    if options.resume is not None and not options.replay:
+        return options.resume
+    now = datetime.now(UTC)
+    return f"{now:%Y%m%dT%H%M%SZ}-{now.microsecond:05x}{secrets.token_hex(1)}"

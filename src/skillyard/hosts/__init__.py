@@ -1,0 +1,1 @@
+"""Agents on this machine: hook, adapters of frameworks, doctor, decisions, feedback."""

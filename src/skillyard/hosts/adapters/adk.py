@@ -1,0 +1,135 @@
+"""Google ADK: the documented injector as a plugin, and the tools as a toolset.
+
+::
+
+    app = App(name="agent", root_agent=LlmAgent(..., tools=[SkillToolset(skills)]),
+              plugins=[build_plugin(skills)])
+    runner = Runner(app=app, session_service=...)
+
+As adk-skill specifies, the plugin changes the user's message when it arrives, so the session stores
+the block. ADK calls no further plugin once one has changed a message, so put this one last. With
+``remember=False`` only the request to the model is changed, and the session is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.context.injection import USER_ROLE
+from skillyard.engine.skill import Skill
+from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer
+from skillyard.hosts.adapters.injector import SkillInjector
+from skillyard.hosts.adapters.missing import framework_missing
+from skillyard.hosts.adapters.tools import tool_functions
+
+try:
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.plugins.plugin_manager import PluginManager
+    from google.adk.tools.base_tool import BaseTool
+    from google.adk.tools.base_toolset import BaseToolset
+    from google.adk.tools.function_tool import FunctionTool
+    from google.genai.types import Content, Part
+except ImportError as error:
+    raise framework_missing("adk", "google-adk", error) from error
+
+if TYPE_CHECKING:
+    from google.adk.agents.readonly_context import ReadonlyContext
+
+__all__ = ["SkillPlugin", "SkillToolset", "build_plugin", "build_plugin_manager"]
+
+Skills = AgentSkills | SkillInjector | Catalog | Iterable[Skill]
+
+
+class SkillPlugin(BasePlugin):
+    """Puts the matching skill before the user's message. Can be shared by any number of runs."""
+
+    def __init__(self, skills: AgentSkills, name: str = "skills", *, remember: bool = True) -> None:
+        super().__init__(name=name)
+        self._skills = skills
+        self._remember = remember
+
+    async def on_user_message_callback(
+        self, *, invocation_context: Any, user_message: Content
+    ) -> Content | None:
+        """Return the message with the block before it, or None to leave it unchanged."""
+        if not self._remember:
+            return None
+        message = await self._skills.put_before_async(user_message, _words, _inject_block)
+        return None if message is user_message else message
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        """Put the block before the user's last message, in this request only."""
+        if not self._remember:
+            contents = llm_request.contents
+            llm_request.contents = await self._skills.put_before_async(
+                contents, _last_words, _inject_into_last
+            )
+
+
+def _is_text(part: Part) -> bool:
+    return bool(part.text) and not part.thought
+
+
+def _words(content: Content) -> str:
+    """Return the user's text parts, joined by newlines: the query of the adk-skill document."""
+    if content.role not in (USER_ROLE, None):
+        return ""
+    return "\n".join(part.text or "" for part in content.parts or () if _is_text(part))
+
+
+def _inject_block(content: Content, offer: Offer) -> Content:
+    """Return a copy of a message with the block in its first text."""
+    parts = list(content.parts or ())
+    first = next(number for number, part in enumerate(parts) if _is_text(part))
+    parts[first] = parts[first].model_copy(update={"text": offer.before(parts[first].text or "")})
+    return content.model_copy(update={"parts": parts})
+
+
+def _last(contents: list[Content]) -> int | None:
+    """Return the index of the user's last message that has text; tool results have none."""
+    places = range(len(contents) - 1, -1, -1)
+    return next((place for place in places if _words(contents[place]).strip()), None)
+
+
+def _last_words(contents: list[Content]) -> str:
+    place = _last(contents)
+    return "" if place is None else _words(contents[place])
+
+
+def _inject_into_last(contents: list[Content], offer: Offer) -> list[Content]:
+    place = _last(contents)
+    return [
+        _inject_block(content, offer) if number == place else content
+        for number, content in enumerate(contents)
+    ]
+
+
+class SkillToolset(BaseToolset):
+    """``list_skills``, ``load_skill``, ``read_skill_file`` and ``why_skill`` for an agent."""
+
+    def __init__(self, skills: Skills, **options: Any) -> None:
+        """Take the skills, and ADK's own ``tool_filter`` and ``tool_name_prefix``."""
+        super().__init__(**options)
+        self._tools = [FunctionTool(each.asynchronous) for each in tool_functions(_agent(skills))]
+
+    async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
+        """Return the tools that the filter leaves."""
+        return [tool for tool in self._tools if self._is_tool_selected(tool, readonly_context)]
+
+
+def build_plugin(skills: Skills, name: str = "skills", *, remember: bool = True) -> SkillPlugin:
+    """Return the plugin of an injector, of skills or of a catalog (``build_plugin``)."""
+    return SkillPlugin(_agent(skills), name, remember=remember)
+
+
+def build_plugin_manager(
+    skills: Skills, name: str = "skills", *, remember: bool = True
+) -> PluginManager:
+    """Return a plugin manager with that one plugin (``build_plugin_manager``)."""
+    return PluginManager(plugins=[build_plugin(skills, name, remember=remember)])
+
+
+def _agent(skills: Skills) -> AgentSkills:
+    return skills if isinstance(skills, AgentSkills) else AgentSkills(skills)

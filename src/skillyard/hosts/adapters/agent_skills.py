@@ -1,0 +1,355 @@
+"""The library of skills behind every framework adapter."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
+
+from skillyard.base.errors import (
+    AmbiguousName,
+    InvalidInput,
+    ResourceRefused,
+    SkillError,
+    SkillyardError,
+)
+from skillyard.base.text import clean_line, escape_frame, plural, shorten
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.operations.skill_explanation import Why, why_skill
+from skillyard.engine.ranking.match import Match
+from skillyard.engine.ranking.protocol import Scorer
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
+from skillyard.engine.resources import list_resources, read_resource
+from skillyard.engine.selection import SelectionPolicy
+from skillyard.engine.skill import Skill
+from skillyard.hosts.adapters.blocks import (
+    file_block,
+    has_block,
+    offer_block,
+    prepend_block,
+    skill_block,
+    without_roots,
+)
+from skillyard.hosts.adapters.injector import SkillInjector
+from skillyard.hosts.operations.prompts import summary_of
+from skillyard.hosts.operations.skill_selection import rank_skills, select_skills
+from skillyard.install.policy.library import load_catalog
+
+__all__ = ["AgentSkills", "Offer", "SkillOptions"]
+
+_log = logging.getLogger("skillyard.hosts.adapters")
+T = TypeVar("T")
+
+MAX_END_CHARS = 16_000
+"""Characters used from each end of a long message. Users write their request before or after pasted
+text, and the ranking time must not grow with the paste."""
+MAX_CACHED_OFFERS = 128
+"""Messages whose choice is cached: a run calls its model many times with the same message."""
+MAX_FILES_LISTED = 100
+MAX_SKILLS_LISTED = 10
+"""Skills that ``list_skills`` returns for a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillOptions:
+    """How skills are chosen and shown. Raises InvalidInput, UnknownName."""
+
+    scorer: str | Scorer | Any = DEFAULT_SCORER
+    policy: SelectionPolicy | None = None
+    """None: as the scorer's document says; ``hybrid`` abstains below a calibrated floor."""
+    max_tokens: int | None = 2_000
+    """Estimated tokens of instructions put before a message; cut at a boundary, and marked."""
+    max_chars: int | None = None
+    """Characters of the same; cut at the exact character, as the adk-skill document says."""
+    listing_tokens: int = 2_000
+    """Estimated tokens that ``list_skills`` answers with."""
+    reading_tokens: int = 8_000
+    """Estimated tokens that ``load_skill`` and ``read_skill_file`` answer with."""
+    strict: bool = False
+    """Raise errors of skillyard. By default they are logged and the run continues without a
+    skill."""
+
+    def __post_init__(self) -> None:
+        resolve(self.scorer)
+        if self.policy is not None and not isinstance(self.policy, SelectionPolicy):
+            raise InvalidInput("policy must be None or a SelectionPolicy")
+        for field in ("max_tokens", "max_chars", "listing_tokens", "reading_tokens"):
+            value = getattr(self, field)
+            if value is None and field.startswith("max_"):
+                continue
+            if type(value) is not int or value < 0:
+                raise InvalidInput(f"{field} must be an integer of at least 0")
+
+
+class Offer(NamedTuple):
+    """The skill for one message."""
+
+    match: Match
+    block: str
+    """The text put before the message: the origin and the framed instructions."""
+
+    def before(self, text: str) -> str:
+        """Return the message with the block before it."""
+        return prepend_block(self.block, text)
+
+
+class AgentSkills:
+    """One library of skills for any number of agents and concurrent runs. Thread-safe.
+
+    ``skills`` is a catalog, skills built in code, or a ``SkillInjector``, whose policy, scorer and
+    ``max_injected_chars`` are used. Errors are logged to ``skillyard.hosts.adapters`` and no skill
+    is returned, unless ``strict`` is set.
+    """
+
+    def __init__(
+        self,
+        skills: Catalog | Iterable[Skill] | SkillInjector,
+        options: SkillOptions | None = None,
+    ) -> None:
+        if isinstance(skills, SkillInjector):
+            options = options or _options_of(skills)
+            skills = skills.catalog
+        catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
+        self.options = options or SkillOptions()
+        self._scorer: Any = resolve(self.options.scorer)
+        self._lock = Lock()
+        self._binding = Lock()
+        self._state = _State(catalog, OrderedDict())
+
+    @classmethod
+    def from_root(
+        cls,
+        *roots: str | os.PathLike[str],
+        scopes: Iterable[str] = (),
+        options: SkillOptions | None = None,
+    ) -> AgentSkills:
+        """Load the skills below one or more folders. Raises InvalidSkillsRoot, InvalidInput."""
+        return cls(load_catalog(*roots, scopes=scopes), options)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog that skills are chosen from."""
+        return self._state.catalog
+
+    def reload(self) -> bool:
+        """Read the files that changed on disk. Returns True when there were any.
+
+        Calls in progress finish with the previous catalog. Raises InvalidSkillsRoot.
+        """
+        before = self._state
+        after = before.catalog.reload().catalog
+        if after is before.catalog:
+            return False
+        with self._lock:
+            self._state = _State(after, OrderedDict())
+        return True
+
+    def choose(self, message: str) -> Offer | None:
+        """Return the skill for a message, or None when none fits or an error was logged.
+
+        Blocks while ranking. Use :meth:`offer` in an event loop.
+        """
+        return self._run_guarded("choosing a skill", lambda: self._choose_offer(message), None)
+
+    async def offer(self, message: str) -> Offer | None:
+        """Run :meth:`choose` in a thread."""
+        return await self._in_thread(lambda: self.choose(message), None)
+
+    def put_before(self, request: T, read: Callable[[T], str], put: Callable[[T, Offer], T]) -> T:
+        """Return a framework's request with the block in it, or the same object when none fits.
+
+        ``read`` returns the user's text of a request. ``put`` returns a new request with the block
+        before that text. Errors in either are handled like errors while choosing.
+        """
+
+        def work() -> T:
+            offer = self._choose_offer(read(request))
+            return request if offer is None else put(request, offer)
+
+        return self._run_guarded("choosing a skill", work, request)
+
+    async def put_before_async(
+        self, request: T, read: Callable[[T], str], put: Callable[[T, Offer], T]
+    ) -> T:
+        """Run :meth:`put_before` in a thread."""
+        return await self._in_thread(lambda: self.put_before(request, read, put), request)
+
+    def _choose_offer(self, message: str) -> Offer | None:
+        if not message.strip() or has_block(message):
+            return None
+        state = self._state
+        text = _keep_ends(message)
+        with self._lock:
+            if text in state.offers:
+                state.offers.move_to_end(text)
+                return state.offers[text]
+        offer = self._select_offer(state.catalog, text)
+        with self._lock:
+            state.offers[text] = offer
+            if len(state.offers) > MAX_CACHED_OFFERS:
+                state.offers.popitem(last=False)
+        return offer
+
+    def _select_offer(self, catalog: Catalog, text: str) -> Offer | None:
+        options = self.options
+        with self._binding:
+            bind(catalog, self._scorer)  # under a lock, so that concurrent calls bind only once
+        choice = select_skills(catalog, Query(text), options.policy, scorer=self._scorer)
+        if not choice.selection.selected:
+            return None
+        best = choice.selection.selected[0]
+        return Offer(best, offer_block(catalog, best, options.max_chars, options.max_tokens))
+
+    def list_skills(self, query: str = "") -> str:
+        """List the skills that can be loaded, or those that fit a request.
+
+        Args:
+            query: What is to be done, in words; empty lists every skill.
+
+        """
+        return self._answer("list_skills", lambda: self._list_text(query))
+
+    def load_skill(self, name: str) -> str:
+        """Return the instructions of one skill, and the names of its files.
+
+        Args:
+            name: Name or id of the skill, as list_skills gives it.
+
+        """
+        return self._answer("load_skill", lambda: self._load_text(name))
+
+    def read_skill_file(self, name: str, path: str) -> str:
+        """Return one file that belongs to a skill. Nothing is run.
+
+        Args:
+            name: Name or id of the skill, as list_skills gives it.
+            path: Path of the file inside the skill's folder, as load_skill gives it.
+
+        """
+        return self._answer("read_skill_file", lambda: self._file_text(name, path))
+
+    def why_skill(self, name: str, request: str) -> str:
+        """Explain why a skill does or does not fit a request, and what beats it.
+
+        Args:
+            name: Name or id of the skill, as list_skills gives it.
+            request: What is to be done, in words.
+
+        """
+        return self._answer("why_skill", lambda: self._explanation_text(name, request))
+
+    def _list_text(self, query: str) -> str:
+        catalog = self.catalog
+        if not query.strip():
+            text = summary_of(catalog, budget_tokens=self.options.listing_tokens).text
+            return text or "There are no skills to list."
+        with self._binding:
+            bind(catalog, self._scorer)
+        request = Query(_keep_ends(query))
+        ranked = rank_skills(catalog, request, scorer=self._scorer, limit=MAX_SKILLS_LISTED)
+        lines = [
+            f"- {_safe_line(match.skill.name)} ({_safe_line(match.skill.id)}),"
+            f" score {match.score:.2f}: {shorten(_safe_line(match.skill.description), 300)}"
+            for match in ranked.matches
+        ]
+        return "\n".join(lines) or "No skill has anything to do with this request."
+
+    def _load_text(self, name: str) -> str:
+        catalog = self.catalog
+        skill = catalog.get(name.removeprefix("@"))
+        try:
+            files = [item.path for item in list_resources(skill)]
+        except SkillError:  # built in code, or a single document: it has no folder
+            files = []
+        return skill_block(catalog, skill, files[:MAX_FILES_LISTED], self.options.reading_tokens)
+
+    def _file_text(self, name: str, path: str) -> str:
+        catalog = self.catalog
+        skill = catalog.get(name.removeprefix("@"))
+        try:
+            text = read_resource(skill, path).decode("utf-8")
+        except UnicodeDecodeError:
+            raise ResourceRefused(f"{path!r} is not UTF-8 text") from None
+        return file_block(catalog, skill, path, text, self.options.reading_tokens)
+
+    def _explanation_text(self, name: str, request: str) -> str:
+        query = Query(_keep_ends(request))
+        why = why_skill(self.catalog, name.removeprefix("@"), query, scorer=self._scorer, limit=3)
+        return without_roots(self.catalog, "\n".join(_why_lines(why)))
+
+    def _answer(self, tool: str, work: Callable[[], str]) -> str:
+        """Return a tool's answer. Wrong arguments are answered with a message to the model."""
+
+        def answer() -> str:
+            try:
+                return work()
+            except AmbiguousName as error:  # the error's message contains local paths
+                ids = ", ".join(_safe_line(skill_id) for skill_id in error.ids)
+                return f"{tool}: several skills are called that; ask for one of the ids: {ids}"
+            except SkillError as error:
+                hint = f"; {_safe_line(error.hint)}" if error.hint else ""
+                return f"{tool}: {_safe_line(error.message)}{hint}"
+            except InvalidInput as error:
+                return f"{tool}: {_safe_line(str(error))}"
+
+        failed = f"{tool} does not work at the moment; go on without it."
+        return self._run_guarded(tool, answer, failed)
+
+    def _run_guarded(self, what: str, work: Callable[[], T], otherwise: T) -> T:
+        try:
+            return work()
+        except Exception as error:  # noqa: BLE001 - a failing skill must not end an agent's run
+            return self._handle_failure(what, error, otherwise)
+
+    async def _in_thread(self, work: Callable[[], T], otherwise: T) -> T:
+        try:
+            return await asyncio.to_thread(work)
+        except RuntimeError as error:  # no thread available: not asyncio, or at shutdown
+            return self._handle_failure("choosing a skill", error, otherwise)
+
+    def _handle_failure(self, what: str, error: Exception, otherwise: T) -> T:
+        """Raise the error in strict mode, else log it. Unexpected ones with a trace."""
+        if self.options.strict:
+            raise error
+        ours = not isinstance(error, SkillyardError)
+        _log.warning("%s failed, the run goes on without: %s", what, error, exc_info=ours)
+        return otherwise
+
+
+class _State(NamedTuple):
+    """A catalog and the cached offers that belong to it."""
+
+    catalog: Catalog
+    offers: OrderedDict[str, Offer | None]
+
+
+def _options_of(injector: SkillInjector) -> SkillOptions:
+    config = injector.config
+    return SkillOptions(config.scorer, config.policy, None, config.max_injected_chars)
+
+
+def _keep_ends(text: str) -> str:
+    if len(text) <= 2 * MAX_END_CHARS:
+        return text
+    return f"{text[:MAX_END_CHARS]}\n{text[-MAX_END_CHARS:]}"
+
+
+def _safe_line(text: str) -> str:
+    return escape_frame(clean_line(text))
+
+
+def _why_lines(why: Why) -> Iterable[str]:
+    yield from map(_safe_line, why.sentences)
+    for ahead in why.ahead:
+        signals = ", ".join(_safe_line(signal.label) for signal in ahead.signals[:3])
+        lead = f" (by {signals})" if signals else ""
+        yield f"ahead of it: {_safe_line(ahead.match.skill.name)}, {ahead.match.score:.2f}{lead}"
+    yield from (f"note: {_safe_line(hint)}" for hint in why.advice)
+    if why.before > len(why.ahead):
+        yield f"and {plural(why.before - len(why.ahead), 'more skill')} ahead of it"

@@ -1,0 +1,42 @@
+"""The four tools of a library as plain functions, for frameworks that build tools from functions.
+
+A framework shows its model the name, the docstring and the types of each function.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from skillyard.hosts.adapters.agent_skills import AgentSkills
+
+__all__ = ["TOOL_NAMES", "ToolFunction", "tool_functions"]
+
+TOOL_NAMES = ("list_skills", "load_skill", "read_skill_file", "why_skill")
+
+
+class ToolFunction(NamedTuple):
+    """One tool as a synchronous and as an asynchronous function."""
+
+    name: str
+    sync: Callable[..., str]
+    asynchronous: Callable[..., Awaitable[str]]
+    """Runs ``sync`` in a thread, so that the event loop is not blocked."""
+
+
+def tool_functions(skills: AgentSkills) -> tuple[ToolFunction, ...]:
+    """Return the tools of a library. Their arguments and results are text."""
+    return tuple(
+        ToolFunction(name, getattr(skills, name), _in_thread(getattr(skills, name)))
+        for name in TOOL_NAMES
+    )
+
+
+def _in_thread(function: Callable[..., str]) -> Callable[..., Awaitable[str]]:
+    @functools.wraps(function)
+    async def run(*args: str, **kwargs: str) -> str:
+        return await asyncio.to_thread(function, *args, **kwargs)
+
+    return run

@@ -1,0 +1,278 @@
+"""Selects the skill for a prompt, and checks that it may be used."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from skillyard.base.errors import InvalidInput, SkillError, SkillIoError
+from skillyard.base.io.processes import shell_command
+from skillyard.base.io.sha256 import sha256
+from skillyard.base.text import clean_line
+from skillyard.engine.index.indexed_catalog import indexing_is_off
+from skillyard.engine.ranking.match import Match
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE, default_scorer
+from skillyard.engine.selection import Selection, SelectionPolicy, labels, select
+from skillyard.hosts.decisions import is_enabled
+from skillyard.hosts.decisions.feedback_file import with_feedback
+from skillyard.hosts.hook.admission import CODE, NotApproved, approved_content, needs_approval
+from skillyard.hosts.hook.answer import SkillOffer
+from skillyard.hosts.hook.journal import log_event, print_message, report_once
+from skillyard.hosts.hook.library import library_place, open_library, roots_and_project
+from skillyard.hosts.hook.payload import Prompt, query_text
+from skillyard.hosts.hook.trust import Project, project_above, untrusted_skills
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillyard.engine.catalog import Catalog
+    from skillyard.engine.skill import Skill
+    from skillyard.hosts.hook.budget import Budget
+
+__all__ = ["HookOptions", "choose"]
+
+NOT_APPROVED = "not approved"
+MAX_NAMES = 5
+"""Skills that one message names."""
+
+
+class HookOptions(NamedTuple):
+    """The command-line options of the hook."""
+
+    roots: tuple[str, ...] = ()
+    """Additional libraries. The user trusts them by naming them."""
+    max_chars: int = 0
+    """Characters of instructions in the answer."""
+    min_score: float | None = None
+    refresh: bool = True
+    """Whether to update the index in the background."""
+    wrong_cost: float | None = None
+    """The cost of a wrong skill, when a missed one costs 1. Not together with ``min_score``."""
+    perhaps: bool = True
+    """Whether to name a skill below the floor when no skill reaches it."""
+    tools: tuple[str, ...] = ()
+    """The tools of the host, for skills that require some; empty: unknown."""
+    profile: str | None = None
+    """The profile of the policy; None: that of ``SKILLYARD_PROFILE``."""
+
+
+def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> SkillOffer | None:
+    """Return the skill that fits a prompt and may be used, or None. Raises BudgetExceeded.
+
+    When no skill reaches the floor, the best one below it is returned and marked as uncertain,
+    unless the option ``perhaps`` is off.
+    """
+    query = with_feedback(Query(query_text(prompt.text), tools=options.tools))
+    if query.empty:
+        return None
+    project = project_above(prompt.folder) if prompt.folder else None
+    if project is None and prompt.folder:
+        _report_untrusted(host, prompt.folder)
+    roots = tuple(os.path.abspath(root) for root in options.roots)
+    try:
+        where = project.path if project else None
+        place = library_place(roots, where, prompt.folder, options.profile)
+    except SkillIoError as error:  # a broken policy or unknown profile: nothing is offered
+        log_event(host, "error", clean_line(f"{error.path}: {error.message}; {error.hint}"))
+        return None
+    if indexing_is_off():
+        log_event(host, "no_index", "SKILLYARD_INDEX is off: a hook answers from an index only")
+        return None
+    catalog = open_library(place, refresh=options.refresh)
+    budget.check("opening the index")
+    if catalog is None:
+        making = "it is being made" if options.refresh else "make it with: skillyard index build"
+        log_event(host, "no_index", f"there is no index yet; {making}")
+        return None
+    library = _Library(host, catalog, project, roots_and_project(place)[0])
+    library.report_left_out()
+    policy = SelectionPolicy(min_score=options.min_score, wrong_cost=options.wrong_cost)
+    selection, note = _select(host, catalog, query, policy, budget)
+    budget.check("ranking")
+    offer, refused = library.first_usable(selection, body=options.max_chars > 0)
+    if options.perhaps and not selection.selected:
+        offer = library.uncertain_offer(selection)
+    if is_enabled():
+        _log(catalog, query, policy, selection, offer, refused, note)
+    budget.check("looking at the skill")
+    return offer
+
+
+def _select(
+    host: str, catalog: Catalog, query: Query, policy: SelectionPolicy, budget: Budget
+) -> tuple[Selection, str]:
+    """Select by the default scorer, or by ``hybrid``, with the reason why the default cannot.
+
+    A hook never computes the vectors of skills: the update of the index does.
+    """
+    try:
+        if "+" in os.environ.get(SCORER_VARIABLE, ""):
+            from skillyard.hosts.hook.timed_selection import select_in_time
+
+            selection, why = select_in_time(catalog, query, policy, budget)
+        else:
+            selection, why = select(catalog, query, policy, default_scorer()), ""
+    except InvalidInput as error:
+        selection, why = select(catalog, query, policy), str(error)
+    if why:
+        why = clean_line(f"{DEFAULT_SCORER} ranks instead: {why}")
+        log_event(host, "scorer", why)
+    return selection, why
+
+
+def _report_untrusted(host: str, folder: str) -> None:
+    """Report once that a project has skills that are not approved."""
+    project = untrusted_skills(folder)
+    if project is not None and report_once(project, "untrusted"):
+        message = f"skills of {project} are not used until: {_trust(project)}"
+        log_event(host, "untrusted", clean_line(message))
+        print_message(message)
+
+
+def _trust(project: str) -> str:
+    return shell_command(["skillyard", "trust", project])
+
+
+class _Library(NamedTuple):
+    """The skills of one answer, and what says whether they may be used."""
+
+    host: str
+    catalog: Catalog
+    project: Project | None
+    roots: tuple[str, ...]
+    """Named libraries."""
+
+    def first_usable(
+        self, selection: Selection, *, body: bool
+    ) -> tuple[SkillOffer | None, list[Match]]:
+        """Return the first selected skill that may be used, and those before it that may not."""
+        refused: list[Match] = []
+        for match in selection.selected:
+            usable = self._usable_place(match.skill, body=body)
+            if usable is None:
+                refused.append(match)
+                continue
+            close = []
+            for other in selection.menu if match in selection.menu else ():
+                usable_other = other is not match and self._usable_place(other.skill)
+                if usable_other:  # a name is untrusted text too: only of a usable skill
+                    close.append(usable_other[0])
+            names = tuple(map("".join, labels([usable[0], *close])[1:]))
+            return SkillOffer(usable[0], match, usable[1], names), refused
+        return None, refused
+
+    def uncertain_offer(self, selection: Selection) -> SkillOffer | None:
+        """Return the best skill below the floor, if it may be used."""
+        for match in selection.maybe[:1]:
+            if (usable := self._usable_place(match.skill)) is not None:
+                return SkillOffer(usable[0], match, None, is_uncertain=True)
+        return None
+
+    def _usable_place(self, skill: Skill, *, body: bool = False) -> tuple[Skill, str | None] | None:
+        """Return the first copy of a skill that may be used, else report the refused ones.
+
+        Those that the host reads come first. The instructions are read if ``body`` is set.
+        """
+        places = [skill, *self.catalog.variants(skill)]
+        if len(places) > 1:
+            from skillyard.engine.discovery.hosts import (
+                is_read_by,  # deferred: few have several places
+            )
+
+            places.sort(key=lambda place: not is_read_by(self.host, place.path))
+        refused: list[str] = []
+        for place in places:
+            if (usable := self._usable(place, refused, body=body)) is not None:
+                return usable
+        self._report_refused(refused)
+        return None
+
+    def _usable(
+        self, skill: Skill, refused: list[str], *, body: bool
+    ) -> tuple[Skill, str | None] | None:
+        """Return the skill as in its current file, with its instructions if ``body`` is set."""
+        if self.project is None or not needs_approval(skill.path, skill.scope, self.roots):
+            return _as_it_is(skill, body=body)
+        below = os.path.relpath(skill.path, self.project.path)
+        try:
+            content = approved_content(self.project, skill.path)
+        except NotApproved:
+            refused.append(below)
+            return None
+        except OSError:
+            return None  # removed since it was indexed
+        if sha256(content.data).hex() != skill.hash:
+            return None  # the indexed content is not the approved one
+        if not body:
+            return skill, None
+        from skillyard.engine.formats.frontmatter import decode, split, unify_lines
+
+        try:
+            return skill, split(unify_lines(decode(content.data, below)), below).body
+        except SkillError:
+            return skill, None
+
+    def report_left_out(self) -> None:
+        """Report the skills of a project that the index left out."""
+        if self.project is not None:
+            left_out = [each.path for each in self.catalog.diagnostics if each.code == CODE]
+            self._report_refused([os.path.relpath(path, self.project.path) for path in left_out])
+
+    def _report_refused(self, paths: Sequence[str]) -> None:
+        """Report once, until the next approval, that skills of a project are not used."""
+        if (project := self.project) is None:
+            return
+        fresh = [path for path in paths if report_once(project.path, path)]
+        changed = [path for path in fresh if project.knows(path)]
+        new = [path for path in fresh if not project.knows(path)]
+        for some, what in ((changed, "changed since approval"), (new, "not approved")):
+            if some:
+                names = ", ".join(some[:MAX_NAMES])
+                more = f" and {len(some) - MAX_NAMES:,} more" if len(some) > MAX_NAMES else ""
+                message = f"not used, as {what}: {names}{more}; look, then: {_trust(project.path)}"
+                log_event(self.host, "changed", clean_line(message))
+                print_message(message)
+
+
+def _as_it_is(skill: Skill, *, body: bool) -> tuple[Skill, str | None] | None:
+    """Return the skill, read from its file again if that changed since it was indexed."""
+    try:
+        status = os.stat(skill.path)
+    except OSError:
+        return None
+    if not body and skill.last_modified == int(status.st_mtime):
+        return skill, None
+    from skillyard.engine.catalog.entries import refresh
+
+    try:
+        now = refresh(skill)
+    except SkillError:
+        return None
+    return now, now.body
+
+
+def _log(
+    catalog: object,
+    query: Query,
+    policy: SelectionPolicy,
+    selection: Selection,
+    offer: SkillOffer | None,
+    refused: list[Match],
+    note: str,
+) -> None:
+    """Log the skill that was offered. Refused skills that ranked higher are logged as rejected."""
+    from skillyard.engine.selection import bounds
+    from skillyard.hosts.decisions.recorder import record
+
+    best = () if offer is None or offer.is_uncertain else (offer.match,)
+    first = [
+        Match(m.skill, m.score, m.level, m._scored, NOT_APPROVED) if m in refused else m
+        for m in selection.selected
+        if m not in best
+    ]
+    offered = selection._replace(
+        selected=best, rejected=(*first, *selection.rejected), abstained=not best
+    )
+    floor, _ = bounds(policy, selection.scorer)
+    record("hook", cast(Any, catalog), query, policy, (floor, 1), offered, note=note)

@@ -1,0 +1,136 @@
+"""``python -m skillyard.hosts.hook.index_refresh LIBRARY``: updates the index of a hook.
+
+The hook starts it in the background, at most once at a time for each library. It prints nothing and
+exits with 0 on any error, which is in the hook's log: the next prompt starts it again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+
+from skillyard.base.errors import EmbedderFailed, SkillIoError, SkillyardError
+from skillyard.base.io.locks import file_lock
+from skillyard.base.io.processes import lower_priority
+from skillyard.base.text import clean_line
+from skillyard.engine.embedding.protocol import embed_in_one_thread
+from skillyard.engine.index.clone import clone_index
+from skillyard.engine.index.index_update import refresh_index
+from skillyard.engine.index.indexed_catalog import indexing_is_off, open_current
+from skillyard.engine.index.library_spec import LibrarySpec, index_folder, is_fresh, real_root
+from skillyard.engine.ranking.hybrid.dense_index import save_vectors
+from skillyard.engine.ranking.registry import bind, default_scorer, resolve
+from skillyard.hosts.hook.journal import log_event
+from skillyard.hosts.hook.library import library_place, roots_and_project
+from skillyard.hosts.hook.trust import Project, project_above
+
+__all__ = ["bring_up_to_date", "main", "prepare_hooks"]
+
+
+def main(arguments: list[str]) -> int:
+    """Update the index of ``{"roots": [...], "project": ..., "folder": ..., "profile": ...}``.
+
+    Returns 2 for other arguments.
+    """
+    try:
+        arguments_by_name = json.loads(arguments[0])
+        project = (
+            None if arguments_by_name["project"] is None else str(arguments_by_name["project"])
+        )
+        roots = tuple(str(root) for root in arguments_by_name["roots"])
+        profile = arguments_by_name.get("profile")
+        folder = str(arguments_by_name.get("folder", ""))
+        place = library_place(roots, project, folder, None if profile is None else str(profile))
+    except (AttributeError, IndexError, KeyError, ValueError, TypeError, SkillIoError):
+        return 2
+    try:
+        lower_priority()
+        bring_up_to_date(place, in_background=True)
+    except Exception as error:  # noqa: BLE001 - nobody reads it, and the next prompt tries again
+        log_event("index", "error", clean_line(f"{type(error).__name__}: {error}"))
+    return 0
+
+
+def bring_up_to_date(place: LibrarySpec, *, in_background: bool = False) -> bool:
+    """Update the index to the current files. Returns False when another process is doing so.
+
+    A new index starts as a copy of the index of the named roots, if there is one. ``in_background``
+    leaves an embedder one thread. Raises SkillyardError, OSError.
+    """
+    folder = index_folder(place)
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    # The lock lies beside the folder, because a writer deletes unknown files in it.
+    try:
+        lock = file_lock(f"{folder}.refreshing")
+    except BlockingIOError:
+        return False
+    with lock:
+        roots, _ = roots_and_project(place)
+        if roots:  # never the index of a project, which may contain unapproved skills
+            clone_index(place, LibrarySpec(roots, (), place.limits, policy=place.policy))
+        try:
+            catalog = open_current(place, folder, trusted=True)
+        except SkillyardError:
+            catalog = None
+        if catalog is None or not is_fresh(
+            catalog.library.searcher, place, catalog.summary, force_scan=True
+        ):
+            refresh_index(place, folder)
+    # Vectors may take minutes, and others need not wait for them to update the index.
+    with suppress(EmbedderFailed):  # the hook logs that vectors are missing
+        _compute_vectors(place, folder, in_background=in_background)
+    return True
+
+
+def _compute_vectors(place: LibrarySpec, folder: str, *, in_background: bool) -> None:
+    """Compute the vectors that the default scorer of the hook needs. Raises EmbedderFailed.
+
+    One process does so at a time for each library, until the index is the one that it began with;
+    others leave it to that one. A process that is killed loses one batch.
+    """
+    scorer = default_scorer()
+    if "+" not in scorer:
+        return
+    try:
+        lock = file_lock(f"{folder}.vectors")
+    except BlockingIOError:
+        return
+    with lock:
+        resolved = resolve(scorer)
+        if in_background:
+            embed_in_one_thread(getattr(resolved, "embedder", None))
+        while (catalog := open_current(place, folder, trusted=True)) is not None:
+            save_vectors(bind(catalog, resolved))  # the hook has no time to read thousands
+            if not catalog.library.searcher.stale():
+                return
+
+
+def prepare_hooks(spec: LibrarySpec, folder: str) -> tuple[str, ...]:
+    """Update the indexes of the hooks over a library, and return their folders.
+
+    ``spec`` is a library whose index is up to date, ``folder`` the folder in which sessions start.
+    Besides the library, a hook uses the user's own skills and the approved skills of a project. An
+    index that another process is updating is skipped. Raises SkillyardError, OSError.
+    """
+    if indexing_is_off():
+        return ()
+    places = dict.fromkeys(_places(spec, project_above(folder), folder))
+    return tuple(index_folder(place) for place in places if bring_up_to_date(place))
+
+
+def _places(spec: LibrarySpec, project: Project | None, folder: str) -> Iterator[LibrarySpec]:
+    """Yield the libraries of a hook without roots, and of a hook with the roots of ``spec``."""
+    path = None if project is None else project.path
+    real = {real_root(root) for root in spec.roots}
+    if path in real or spec.scopes:
+        yield library_place((), path, folder, spec.profile)
+    if real - {path}:
+        roots = tuple(map(os.path.abspath, spec.roots))
+        yield library_place(roots, path, folder, spec.profile)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,190 @@
+"""Adds the hook to a host's settings, and removes it again.
+
+The hook is one command. A comment at its end marks it as ours and records whether the file was made
+for it, so that removing needs no other record. Hosts run the command in a shell, which ignores the
+comment. The file is written again as hosts write theirs: the same values in the same order, with
+its own indentation.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from skillyard.base.io.processes import script_beside, shell_command
+from skillyard.base.io.strict_json import refuse_constant
+from skillyard.base.shapes.hooks import InstallResult
+from skillyard.hosts.hook.hosts import EVENT, Host, host_of
+from skillyard.hosts.hook.settings_file import (
+    SettingsFile,
+    SettingsRefused,
+    delete,
+    read_settings,
+    replace,
+)
+
+__all__ = ["command_of", "install", "installed_commands", "uninstall"]
+
+TIMEOUT_S = 10
+"""Seconds after which the host continues without an answer. An answer takes a hundredth of it."""
+_MARK = re.compile(r" # skillyard hook, made: (entry|event|hooks|file)$")
+"""The comment. ``file`` says that the whole file was made; ``event`` and ``hooks`` stand in
+settings that an older version wrote."""
+
+
+def command_of(host: str, options: tuple[str, ...] = ()) -> str:
+    """Return the shell command for a host, without the comment.
+
+    The command always exits with 0. Python exits with 2 when it cannot open its program, and hosts
+    block the prompt on 2.
+    """
+    beside = script_beside("skillyard")
+    # -P: a host starts hooks in the project's folder, and Python must not import from there.
+    start = [beside] if beside is not None else [sys.executable, "-P", "-m", "skillyard"]
+    return f"{shell_command([*start, 'hook', host, *options])} || exit 0"
+
+
+def install(host: str, *, file: str | None = None, options: tuple[str, ...] = ()) -> InstallResult:
+    """Add the hook to the user's settings of a host, or to ``file``.
+
+    Installing the same command again changes nothing. Another command replaces the previous one.
+    Raises UnknownName, SettingsRefused.
+    """
+    target = host_of(host)
+    settings = read_settings(file or target.settings())
+    command = command_of(host, options)
+    document = _parse(settings.text, settings.path)
+    hooks = document.setdefault("hooks", {})
+    ours = list(_ours(hooks))
+    if not ours:
+        created = "file" if settings.text is None else "entry"
+        handler = {"type": "command", "command": _marked(command, created), "timeout": TIMEOUT_S}
+        hooks.setdefault(EVENT, []).append({"hooks": [handler]})
+        _write(settings, document)
+        return _result(target, settings, "installed", command)
+    marked = _marked(command, _MARK.findall(ours[0]["command"])[0])
+    if len(ours) == 1 and ours[0]["command"] == marked:
+        return _result(target, settings, "unchanged", command)
+    ours[0]["command"] = marked
+    _remove(document, ours[1:])
+    _write(settings, document)
+    return _result(target, settings, "updated", command)
+
+
+def uninstall(host: str, *, file: str | None = None) -> InstallResult:
+    """Remove the hook from a host's settings. Raises UnknownName, SettingsRefused."""
+    target = host_of(host)
+    settings = read_settings(file or target.settings())
+    document = _parse(settings.text, settings.path)
+    ours = list(_ours(document.get("hooks", {})))
+    if not ours:
+        return _result(target, settings, "absent")
+    is_made = any(handler["command"].endswith(": file") for handler in ours)
+    _remove(document, ours)
+    if is_made and not document:
+        delete(settings)
+    else:
+        _write(settings, document)
+    return _result(target, settings, "removed")
+
+
+def installed_commands(text: str, path: str = "") -> list[str]:
+    """Return our shell commands in a settings text. Raises SettingsRefused."""
+    return [str(handler["command"]) for handler in _ours(_parse(text, path).get("hooks", {}))]
+
+
+def _result(host: Host, settings: SettingsFile, state: str, command: str = "") -> InstallResult:
+    note = host.note if state in ("installed", "updated") else ""
+    return InstallResult(
+        host=host.name, file=settings.path, state=state, command=command, note=note
+    )
+
+
+def _marked(command: str, created: str) -> str:
+    return f"{command} # skillyard hook, made: {created}"
+
+
+def _parse(text: str | None, path: str) -> dict[str, Any]:
+    """Return the document, after checking the types of its ``hooks`` containers."""
+    if text is None:
+        return {}
+    hint = "mend it by hand; nothing was changed"
+    try:
+        document = json.loads(
+            text.removeprefix("\ufeff"), parse_constant=refuse_constant, object_pairs_hook=_unique
+        )
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        what = "it is not JSON, or a key stands in it twice"
+        raise SettingsRefused(what, path=path, line=line, hint=hint) from None
+    if not isinstance(document, dict):
+        raise SettingsRefused("it is no JSON object", path=path, hint=hint)
+    hooks = document.get("hooks", {})
+    if not isinstance(hooks, dict):
+        raise SettingsRefused("hooks is no object in it", path=path, hint=hint)
+    if not isinstance(hooks.get(EVENT, []), list):
+        raise SettingsRefused(f"hooks.{EVENT} is no list in it", path=path, hint=hint)
+    return document
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of an object. Raises ValueError for a key that stands in it twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key stands in it twice")
+    return members
+
+
+def _handlers(group: object) -> list[Any]:
+    handlers = group.get("hooks") if isinstance(group, dict) else None
+    return handlers if isinstance(handlers, list) else []
+
+
+def _ours(hooks: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the handlers with our mark."""
+    for group in hooks.get(EVENT, []):
+        for handler in _handlers(group):
+            command = handler.get("command") if isinstance(handler, dict) else None
+            if isinstance(command, str) and _MARK.search(command):
+                yield handler
+
+
+def _remove(document: dict[str, Any], ours: list[dict[str, Any]]) -> None:
+    """Remove handlers of ours, and what holds nothing more."""
+    hooks = document["hooks"]
+    left = []
+    for group in hooks[EVENT]:
+        handlers = _handlers(group)
+        others = [each for each in handlers if all(each is not own for own in ours)]
+        if others != handlers:
+            handlers[:] = others
+            if not others and group.keys() == {"hooks"}:
+                continue
+        left.append(group)
+    hooks[EVENT] = left
+    if not left:
+        del hooks[EVENT]
+    if not hooks:
+        del document["hooks"]
+
+
+def _write(settings: SettingsFile, document: dict[str, Any]) -> None:
+    """Replace the settings, in the layout that they have. Raises SettingsRefused."""
+    old = "{\n}\n" if settings.text is None else settings.text
+    plain = old.removeprefix("\ufeff")
+    indented = re.search(r"\n([ \t]+)\S", plain)
+    indent = None if "\n" not in plain.strip() else indented[1] if indented else "  "
+    try:
+        text = json.dumps(
+            document, indent=indent, ensure_ascii=plain.isascii(), allow_nan=False
+        ).encode()
+    except ValueError:  # an infinite number, or half of a character
+        hint = "mend it by hand; nothing was changed"
+        raise SettingsRefused("a value in it has no JSON", path=settings.path, hint=hint) from None
+    if "\r\n" in old:
+        text = text.replace(b"\n", b"\r\n")
+    mark, tail = old[: len(old) - len(plain)], plain[len(plain.rstrip()) :]
+    replace(settings, f"{mark}{text.decode()}{tail}")

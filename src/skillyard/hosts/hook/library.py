@@ -1,0 +1,95 @@
+"""The index of a hook: opened as it is, and updated in the background.
+
+Walking a project and reading changed files may take seconds. Opening an index takes milliseconds,
+regardless of its size. Therefore the hook answers from the existing index. When the index was not
+checked for some time, the hook starts a process that updates it for the next prompt.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from json import dumps
+
+from skillyard.base.errors import IndexDamaged, SkillIoError
+from skillyard.base.io.processes import start_detached
+from skillyard.engine.index.indexed_catalog import IndexedCatalog, open_current
+from skillyard.engine.index.library_spec import LibrarySpec, index_folder, seconds_since_scan
+from skillyard.hosts.hook.admission import ApprovedSkills
+from skillyard.install.policy.places import find_policy
+
+__all__ = [
+    "REFRESH_AFTER_S",
+    "library_place",
+    "open_library",
+    "roots_and_project",
+    "start_refresh",
+]
+
+REFRESH_AFTER_S = 20.0
+"""Seconds after which the index is checked again, in the background."""
+
+
+def library_place(
+    roots: tuple[str, ...],
+    project: str | None,
+    folder: str | None = None,
+    profile: str | None = None,
+) -> LibrarySpec:
+    """Return the library of a prompt: named roots, the project, then the user's agent folders.
+
+    ``project`` is a real path. Only its approved skills belong to the library. ``folder`` is that
+    of the prompt (default: the project, else the working directory). Plugins and extensions that
+    are disabled there do not belong to the library, and its policy holds, with ``profile``. Without
+    named roots, those that the user's own files name for the profile are meant, never those of the
+    project's file: named roots need no approval. Raises SkillIoError for a policy that cannot be
+    read, and an unknown profile.
+    """
+    place = os.path.abspath(folder or project or ".")
+    policy = find_policy(place, profile)
+    if policy is not None:
+        roots = roots or policy.own_roots
+    spec = LibrarySpec(
+        roots, ("user",), folder=place, policy=policy, find_policy=find_policy, profile=profile
+    )
+    if project is None:
+        return spec
+    return spec._replace(roots=(*roots, project), files=ApprovedSkills(project, roots))
+
+
+def roots_and_project(place: LibrarySpec) -> tuple[tuple[str, ...], str | None]:
+    """Return the roots and the project of a place that :func:`library_place` returned."""
+    if isinstance(place.files, ApprovedSkills):
+        return place.files.roots, place.files.project
+    return place.roots, None
+
+
+def open_library(place: LibrarySpec, *, refresh: bool = True) -> IndexedCatalog | None:
+    """Return the catalog over the index of a library, or None when there is no usable index.
+
+    With ``refresh`` a background process is started when the index is missing, damaged or was not
+    checked for some time. Writes nothing itself. Never raises.
+    """
+    index = index_folder(place)
+    try:
+        catalog = open_current(place, index, trusted=True)
+    except (IndexDamaged, SkillIoError, OSError):
+        catalog = None
+    if refresh and (catalog is None or seconds_since_scan(index) >= REFRESH_AFTER_S):
+        start_refresh(place)
+    return catalog
+
+
+def start_refresh(place: LibrarySpec) -> bool:
+    """Start the process that updates an index. Returns False when it could not be started.
+
+    The process is detached from terminal, streams and session, so that no host waits for it or
+    kills it.
+    """
+    # -P: the current folder is a project's, and Python must not import from there.
+    roots, project = roots_and_project(place)
+    argument = dumps(
+        {"roots": roots, "project": project, "folder": place.folder, "profile": place.profile}
+    )
+    arguments = [sys.executable, "-P", "-m", "skillyard.hosts.hook.index_refresh", argument]
+    return start_detached(arguments)

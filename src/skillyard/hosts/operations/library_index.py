@@ -1,0 +1,171 @@
+"""The index of a library: build it, report its state, verify it, and follow file changes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from skillyard.base.errors import Diagnostic, IndexDamaged, SkillyardError
+from skillyard.base.shapes.encoder import from_attributes
+from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
+from skillyard.engine.catalog.entries import Progress
+from skillyard.engine.index.index_reader import open_index
+from skillyard.engine.index.index_update import IndexChanges, build_index, refresh_index
+from skillyard.engine.index.indexed_catalog import open_current as current_catalog
+from skillyard.engine.index.integrity import verify
+from skillyard.engine.index.library_spec import LibrarySpec, index_folder, is_fresh
+from skillyard.install.policy.library import library_spec
+
+__all__ = [
+    "index_build",
+    "index_follow",
+    "index_status",
+    "index_verify",
+    "status_of",
+]
+
+EVERY_S = 1.0
+"""Seconds between two looks at the files while they are followed."""
+
+
+def index_build(
+    roots: Sequence[str],
+    scopes: Sequence[str] = (),
+    *,
+    profile: str | None = None,
+    adapt: bool = False,
+    progress: Progress | None = None,
+) -> IndexBuilt:
+    """Rebuild the index of the roots; ``adapt`` also trains the library's own embedding directions.
+
+    A prompt hook over the same roots, in a session of the current folder, then needs no build.
+
+    Raises SkillIoError, InvalidSkillsRoot, InvalidInput.
+    """
+    from skillyard.hosts.hook.index_refresh import prepare_hooks  # it loads what hooks need
+
+    place = library_spec(roots, scopes, profile=profile)
+    folder = index_folder(place)
+    built = _built(place, folder, build_index(place, folder, adapt=adapt, progress=progress))
+    try:
+        return replace(built, hook_folders=prepare_hooks(place, os.getcwd()))
+    except (SkillyardError, OSError) as error:
+        return replace(built, hook_problem=str(error))
+
+
+def _built(place: LibrarySpec, folder: str, changes: IndexChanges) -> IndexBuilt:
+    catalog = current_catalog(place, folder, trusted=True)
+    diagnostics = () if catalog is None else catalog.diagnostics
+    return from_attributes(
+        IndexBuilt,
+        changes,
+        folder=folder,
+        diagnostics=tuple(each.document() for each in diagnostics),
+        hook_folders=(),
+        hook_problem="",
+        profile="" if place.policy is None else place.policy.profile,
+    )
+
+
+def index_follow(
+    roots: Sequence[str],
+    scopes: Sequence[str] = (),
+    *,
+    profile: str | None = None,
+    every_s: float = EVERY_S,
+) -> Iterator[IndexBuilt]:
+    """Yield after each change of the files that has reached the index. Never ends by itself.
+
+    Raises what :func:`index_build` raises.
+    """
+    place = library_spec(roots, scopes, profile=profile)
+    folder = index_folder(place)
+    while True:
+        changes = _follow_once(place, folder)
+        if changes is not None:
+            yield _built(place, folder, changes)
+        time.sleep(every_s)
+
+
+def _follow_once(place: LibrarySpec, folder: str) -> IndexChanges | None:
+    try:
+        catalog = current_catalog(place, folder, trusted=True)
+        if catalog is not None and is_fresh(
+            catalog.library.searcher, place, catalog.summary, force_scan=True
+        ):
+            return None
+    except IndexDamaged:
+        pass  # rebuilt below
+    changes = refresh_index(place, folder)
+    return changes if changes.added or changes.changed or changes.removed else None
+
+
+def index_status(
+    roots: Sequence[str], scopes: Sequence[str] = (), *, profile: str | None = None
+) -> IndexStatus:
+    """Return the state of the index of the roots. Raises SkillIoError, InvalidSkillsRoot."""
+    return status_of(library_spec(roots, scopes, profile=profile))
+
+
+def status_of(place: LibrarySpec) -> IndexStatus:
+    """Return the state of the index of a library. Raises SkillIoError, InvalidSkillsRoot."""
+    folder = index_folder(place)
+    none = IndexStatus(
+        folder=folder,
+        state="missing",
+        generation=0,
+        skills=0,
+        segments=0,
+        bytes=0,
+        settings={},
+        problem="",
+    )
+    try:
+        searcher = open_index(folder)
+        if searcher is None:
+            place.scan()  # a root that is no folder is an error here too
+            return none
+        catalog = current_catalog(place, folder, trusted=True)
+        state = "foreign" if catalog is None else "stale"
+        if catalog is not None and is_fresh(
+            searcher, place, catalog.summary, force_scan=True, touch=False
+        ):
+            state = "current"
+    except IndexDamaged as error:
+        return replace(none, state="damaged", problem=str(error), bytes=_bytes(folder))
+    return replace(
+        none,
+        state=state,
+        generation=searcher.generation,
+        skills=0 if catalog is None else catalog.counts.skills,
+        segments=len(searcher.segments),
+        bytes=_bytes(folder),
+        settings=dict(searcher.settings),
+    )
+
+
+def _bytes(folder: str) -> int:
+    try:
+        with os.scandir(folder) as entries:
+            return sum(entry.stat().st_size for entry in entries if entry.is_file())
+    except OSError:
+        return 0
+
+
+def index_verify(
+    roots: Sequence[str], scopes: Sequence[str] = (), *, profile: str | None = None
+) -> IndexVerified:
+    """Verify every byte of the index of the roots. Raises SkillIoError, InvalidInput."""
+    folder = index_folder(library_spec(roots, scopes, profile=profile))
+    try:
+        findings = tuple(verify(folder))
+    except IndexDamaged as error:
+        damage = Diagnostic("index_damaged", "error", error.path or folder, error.message)
+        findings = (damage,)
+    return IndexVerified(
+        folder=folder,
+        sound=all(finding.severity != "error" for finding in findings),
+        findings=tuple(finding.document() for finding in findings),
+    )

@@ -1,0 +1,79 @@
+"""Records what a user says about a skill."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from skillyard.base.errors import InvalidInput
+from skillyard.base.shapes.feedback import FeedbackReceipt
+from skillyard.hosts.decisions import LOG, LOG_TEXT
+from skillyard.hosts.decisions.feedback_file import MAX_REQUEST_CHARS, add_feedback
+from skillyard.hosts.decisions.log_reader import iter_entries
+
+if TYPE_CHECKING:
+    from skillyard.base.shapes.feedback import FeedbackChange
+    from skillyard.engine.catalog import Catalog
+    from skillyard.hosts.decisions.feedback_file import By
+
+__all__ = ["judge_for_client", "judge_skill"]
+
+
+def judge_skill(
+    catalog: Catalog,
+    name: str,
+    *,
+    right: bool,
+    request: str | None = None,
+    note: str = "",
+    by: By = "user",
+) -> FeedbackChange:
+    """Store a judgement about a skill of the catalog.
+
+    Without a request it is about the newest logged one for which the skill was selected, or, if it
+    is right, for which it was a runner-up. Raises SkillNotFound, AmbiguousName, SkillIoError, and
+    InvalidInput where no such request is logged with its text.
+    """
+    slug = catalog.get(name).slug
+    if request is None:
+        request = _logged_request(slug, runners_up=right)
+    return add_feedback(slug, request, right=right, note=note, by=by)
+
+
+def judge_for_client(
+    catalog: Catalog, name: str, *, right: bool, request: str, note: str, by: By
+) -> FeedbackReceipt:
+    """Store a client's judgement, and return no more than that. Raises as :func:`judge_skill`."""
+    change = judge_skill(catalog, name, right=right, request=request, note=note, by=by)
+    assert change.added is not None
+    return FeedbackReceipt(
+        skill=change.added.skill, right=change.added.right, time=change.added.time
+    )
+
+
+def _logged_request(slug: str, *, runners_up: bool) -> str:
+    path = os.environ.get(LOG)
+    found = ""
+    if path and os.path.exists(path):
+        for entry in iter_entries(path):
+            text = _text_if_about(entry, slug, runners_up=runners_up)
+            found = text or found
+    if not found:
+        where = f"the log {path} has no request for it with text" if path else "there is no log"
+        raise InvalidInput(
+            f"which request was that? {where}: add --for REQUEST, or log requests with"
+            f" {LOG}=FILE and {LOG_TEXT}=1",
+            field="request",
+        )
+    return found[:MAX_REQUEST_CHARS]
+
+
+def _text_if_about(entry: dict[str, Any] | None, slug: str, *, runners_up: bool) -> str:
+    """Return the text of a decision about the skill; empty for other entries."""
+    query = None if entry is None else entry.get("query")
+    if entry is None or not isinstance(query, dict) or not isinstance(query.get("text"), str):
+        return ""
+    lists = [entry.get("selected"), entry.get("runners_up") if runners_up else None]
+    matches = [match for each in lists if isinstance(each, list) for match in each]
+    about = any(isinstance(match, dict) and match.get("slug") == slug for match in matches)
+    return str(query["text"]).strip() if about else ""

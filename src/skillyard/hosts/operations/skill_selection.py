@@ -1,0 +1,204 @@
+"""Rank and select the skills of a catalog."""
+
+from collections.abc import Iterable
+from time import time_ns
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.shapes.matches import Match as MatchShape
+from skillyard.base.shapes.matches import Policy
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.catalog.counts import SkillCounts
+from skillyard.engine.ranking.match import Match, eligible, in_order, score_query
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.registry import DEFAULT_SCORER
+from skillyard.engine.ranking.scorer import level_of
+from skillyard.engine.selection import (
+    MissingRequirements,
+    Selection,
+    SelectionPolicy,
+    bounds,
+    menu_text,
+    select,
+)
+from skillyard.engine.skill import Origin
+from skillyard.hosts.decisions import is_enabled
+
+if TYPE_CHECKING:
+    from skillyard.base.shapes import details, rankings, selections
+    from skillyard.engine.ranking.protocol import Scorer
+
+__all__ = [
+    "Ranked",
+    "Selected",
+    "rank_skills",
+    "select_skills",
+]
+
+
+class Ranked(NamedTuple):
+    """A ranking as it is: no floor, no abstention."""
+
+    query: Query
+    scorer: str
+    matches: tuple[Match, ...]
+    """Best first, up to the limit."""
+    total: int
+    """How many skills have a score at all."""
+    considered: int
+    """How many skills the catalog offers for choice."""
+    diagnostics: tuple[Diagnostic, ...]
+    """What was noticed while the skills were read."""
+    counts: SkillCounts
+    """Of the whole catalog."""
+    conventions: int = 0
+    """How many of ``total`` are convention documents, which some scorers rank."""
+    explain: bool = False
+    note: str = ""
+    """Why the default scorer of a service did not rank; empty where it did."""
+
+    def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> "rankings.Ranked":
+        """Return ``skillyard.rank/1``, with the diagnostics where they are given."""
+        from skillyard.base.shapes import rankings
+
+        return rankings.Ranked(
+            query=self.query.document(),
+            scorer=self.scorer,
+            matches=_documents(self.matches, self.explain),
+            total=self.total,
+            note=self.note or None,
+            diagnostics=_listed(diagnostics),
+        )
+
+
+def rank_skills(
+    catalog: Catalog,
+    query: Query,
+    *,
+    scorer: "str | Scorer" = DEFAULT_SCORER,
+    limit: int | None = 10,
+    explain: bool = False,
+) -> Ranked:
+    """Rank the catalog's skills for a query.
+
+    ``explain`` puts the explanation trees into the JSON. Raises UnknownName for an unknown
+    scorer, InvalidInput for a limit below zero.
+    """
+    if limit is not None and (type(limit) is not int or limit < 0):
+        raise InvalidInput("limit must be None or an integer of at least 0")
+    resolved, scored = score_query(catalog, query, scorer)
+    pairs = eligible(catalog, query, zeros=False, scored=scored)
+    lacks = MissingRequirements(catalog, query)
+    matches = tuple(
+        Match(skill, score, level_of(resolved.levels, score), scored, lacks.of(skill))
+        for skill, score in in_order(pairs, scored, limit)
+    )
+    for match in matches:
+        if not match.rejected_because:
+            lacks.note(match)
+    considered = scored.considered
+    if considered is None:
+        considered = len(catalog.candidates)
+    documents = 0
+    if not scored.is_preordered:  # a scorer that orders by itself leaves them out
+        documents = sum(skill.origin == Origin.CONVENTION for skill, _ in pairs)
+    return Ranked(
+        query,
+        resolved.name,
+        matches,
+        len(pairs),
+        considered,
+        catalog.diagnostics,
+        catalog.counts,
+        documents,
+        explain,
+    )
+
+
+class Selected(NamedTuple):
+    """A choice, or an abstention."""
+
+    query: Query
+    selection: Selection
+    min_score: float
+    """The floor that was applied."""
+    top_k: int
+    diagnostics: tuple[Diagnostic, ...]
+    """What was noticed while the skills were read."""
+    counts: SkillCounts
+    """Of the whole catalog."""
+    explain: bool = False
+    note: str = ""
+    """Why the default scorer of a service did not select; empty where it did."""
+
+    @property
+    def question(self) -> str:
+        """The question for the user when skills are too close to choose between, else empty."""
+        return menu_text(self.selection)
+
+    def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> "selections.Selected":
+        """Return ``skillyard.select/1``, with the diagnostics where they are given."""
+        from skillyard.base.shapes import selections
+
+        chosen = self.selection
+        return selections.Selected(
+            query=self.query.document(),
+            scorer=chosen.scorer,
+            policy=Policy(min_score=self.min_score, top_k=self.top_k),
+            selected=_documents(chosen.selected, self.explain),
+            maybe=_documents(chosen.maybe, self.explain),
+            rejected=_documents(chosen.rejected, self.explain),
+            considered=chosen.considered,
+            abstained=chosen.abstained,
+            fallback=chosen.fallback,
+            menu=tuple(match.skill.id for match in chosen.menu),
+            question=self.question,
+            note=self.note or None,
+            diagnostics=_listed(diagnostics),
+        )
+
+
+def _documents(matches: Iterable[Match], explain: bool) -> tuple[MatchShape, ...]:
+    return tuple(match.document(explain=explain) for match in matches)
+
+
+def _listed(diagnostics: Iterable[Diagnostic] | None) -> "tuple[details.Diagnostic, ...] | None":
+    return None if diagnostics is None else tuple(each.document() for each in diagnostics)
+
+
+def select_skills(
+    catalog: Catalog,
+    query: Query,
+    policy: SelectionPolicy | None = None,
+    *,
+    scorer: "str | Scorer" = DEFAULT_SCORER,
+    limit: int | None = None,
+    explain: bool = False,
+    caller: str = "",
+) -> Selected:
+    """Choose skills for a query, or abstain.
+
+    ``limit`` bounds how many of the skills that were not chosen are named (the selection itself
+    names ten). The choice is logged where that is wanted (:mod:`skillyard.hosts.decisions`), with
+    the ``caller`` of a service. Raises UnknownName, InvalidInput.
+    """
+    if limit is not None and (type(limit) is not int or limit < 0):
+        raise InvalidInput("limit must be None or an integer of at least 0")
+    policy = policy or SelectionPolicy()
+    started_ns = time_ns()
+    selection = select(catalog, query, policy, scorer=scorer)
+    min_score, top_k = bounds(policy, scorer)
+    if is_enabled():
+        from skillyard.hosts.decisions.recorder import record
+
+        applied = (min_score, top_k)
+        record(
+            *("select", catalog, query, policy, applied, selection),
+            started_ns=started_ns,
+            caller=caller,
+        )
+    if limit is not None:
+        selection = selection._replace(rejected=selection.rejected[:limit])
+    return Selected(
+        query, selection, min_score, top_k, catalog.diagnostics, catalog.counts, explain
+    )

@@ -1,0 +1,1 @@
+"""What comes from elsewhere: sources, search, archives, lock files, policy, signatures."""

@@ -1,0 +1,410 @@
+"""Reads untrusted skill archives in memory: returns every file, or refuses the archive.
+
+Nothing is written to disk or run. ``tarfile`` and ``zipfile`` decode; this module checks each path,
+type and size before a file is decoded. ``tarfile``'s data filter is for writing to disk; the checks
+of paths and types here are stricter.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Literal, NamedTuple
+
+from skillyard.base.errors import SkillError, UnknownName
+from skillyard.base.lookalikes import differ_by_one_letter, skeleton
+from skillyard.install.copies.file_paths import (
+    FilePaths,
+    PathRefused,
+    checked_path,
+    collision_key,
+    shown_path,
+)
+
+__all__ = [
+    "DEFAULT",
+    "KINDS",
+    "ArchiveFile",
+    "ArchiveKind",
+    "ArchiveLimits",
+    "ArchiveRefused",
+    "read_archive",
+    "read_archive_tree",
+]
+
+ArchiveKind = Literal["zip", "tar", "tar.gz"]
+KINDS: tuple[ArchiveKind, ...] = ("tar", "tar.gz", "zip")
+SKILL_FILE = "SKILL.md"
+
+
+class ArchiveFile(NamedTuple):
+    """One regular file of an archive."""
+
+    path: str
+    """Relative to the skill's folder, with ``/``; validated by ``checked_path``."""
+    data: bytes
+    executable: bool
+    """The owner's execute bit. All other mode bits, such as setuid, are dropped."""
+
+
+class ArchiveLimits(NamedTuple):
+    """Caps applied while an archive is read. Override with ``DEFAULT._replace(...)``."""
+
+    archive_bytes: int = 20 << 20
+    """The packed archive: 16 MiB that do not compress, and a quarter for headers."""
+    entries: int = 2_048
+    """Number of entries: files, their folders, and extended headers of a tar; four per file."""
+    files: int = 512
+    """Number of files that a host of the MCP Skills extension must accept for one skill."""
+    total_bytes: int = 16 << 20
+    """Total size of the files that a host of the MCP Skills extension must accept for one skill."""
+    file_bytes: int = 16 << 20
+    """Size of one file. The extension only limits the total, so a single file may use all of it."""
+    ratio: int = 100
+    """Maximum compression ratio. Of 10,476 real skill texts none exceeds 12; deflate reaches
+    1,032."""
+    ratio_floor_bytes: int = 1 << 20
+    """Unpacked size up to which the ratio is not checked, for example for an empty log or a blank
+    image."""
+
+
+DEFAULT = ArchiveLimits()
+_HARD_LINK, _SPECIAL = -1, -2
+"""Types beside those of ``stat``."""
+_GZIP_SIGN = b"\x1f\x8b"
+_ZIP_SIGN = b"PK"
+_ENTRY_SIGN = b"PK\x01\x02"
+_HEADER_SHARE = 2 * tarfile.BLOCKSIZE
+"""Maximum overhead of an entry of a tar: its header, and padding to a whole block."""
+_TAIL = 1 << 20
+"""Maximum zeros after the end: writers pad to their record size, which rarely exceeds 10 KiB."""
+_EXTENSION_BYTES = 65_536
+"""Size of one extended header of a tar. A path uses 512 bytes; the rest is room for attributes."""
+
+
+class ArchiveRefused(SkillError):
+    """An archive that is refused; ``code`` names the violated rule.
+
+    ``entry`` is the name of the entry, made safe to print; empty for the archive as a whole.
+    """
+
+    kind = "ArchiveRefused"
+
+    def __init__(self, message: str, *, entry: str = "", code: str = "", hint: str = "") -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.entry = entry
+
+
+# Code -> (problem, hint).
+_RULES = {
+    "archive_not_zip": ("this is not a zip archive", "check that the address answers with a zip"),
+    "archive_not_gzip": ("this is not a gzip file", "check that the address answers with a tar.gz"),
+    "archive_damaged": (
+        "it is damaged, incomplete or contradicts itself",
+        "fetch it again; if that does not help, the publisher has to pack it again",
+    ),
+    "archive_encrypted": ("it is encrypted", "pack it without a password"),
+    "archive_feature": (
+        "it uses a feature that plain archives do without",
+        "pack the skill's folder again with an ordinary tool",
+    ),
+    "archive_symlink": ("it is a symbolic link", "pack the file that it leads to"),
+    "archive_hard_link": ("it is a hard link", "pack the file that it leads to"),
+    "archive_device": ("it is a device", "leave it out"),
+    "archive_fifo": ("it is a pipe", "leave it out"),
+    "archive_special": ("it is neither a file nor a folder", "leave it out"),
+    "archive_too_large": ("it is too large", "leave out what the skill does not need"),
+    "archive_too_many_entries": ("it has too many entries", "pack one skill an archive"),
+    "archive_too_many_files": ("it has too many files", "pack one skill an archive"),
+    "archive_file_too_large": ("it is too large unpacked", "leave it out, or fetch it on demand"),
+    "archive_total_too_large": (
+        "its files together are too large",
+        "leave out what the skill does not need",
+    ),
+    "archive_bomb": (
+        "it is packed more densely than honest files are",
+        "do not unpack it by other means either",
+    ),
+    "skill_file_missing": (
+        f"it has no {SKILL_FILE} at its root",
+        "pack one skill an archive, its files at the top",
+    ),
+    "skill_file_misspelled": (
+        f"its skill file is not spelled {SKILL_FILE}",
+        f"rename it to {SKILL_FILE} and pack again",
+    ),
+}
+
+
+def _refused(
+    code: str, entry: str = "", *, limit: int | None = None, hint: str = ""
+) -> ArchiveRefused:
+    """Return the error for an entry, or for the whole archive when ``entry`` is empty."""
+    what, todo = _RULES[code]
+    safe = shown_path(entry)
+    subject = f"the archive's entry `{safe}`" if entry else "the archive"
+    bound = "" if limit is None else f" (the limit is {limit:,})"
+    return ArchiveRefused(
+        f"refused {subject}: {what}{bound}", entry=safe, code=code, hint=hint or todo
+    )
+
+
+def read_archive(
+    data: bytes, kind: ArchiveKind, limits: ArchiveLimits = DEFAULT
+) -> tuple[ArchiveFile, ...]:
+    """Return the files of a packed skill, sorted by path.
+
+    Raises ArchiveRefused as :func:`read_archive_tree` does, and for an archive without a SKILL.md
+    at its root.
+    """
+    files = read_archive_tree(data, kind, limits)
+    paths = [file.path for file in files]
+    if SKILL_FILE not in paths:
+        raise _no_skill_file(paths)
+    return files
+
+
+def read_archive_tree(
+    data: bytes, kind: ArchiveKind, limits: ArchiveLimits = DEFAULT
+) -> tuple[ArchiveFile, ...]:
+    """Return the files of an archive, sorted by path, wherever its skills lie.
+
+    Raises ArchiveRefused for an archive that is damaged, too large, or contains anything but plain
+    files and folders, and UnknownName for another ``kind``.
+    """
+    if kind not in KINDS:
+        raise UnknownName("archive kind", kind, KINDS)
+    if len(data) > limits.archive_bytes:
+        raise _refused("archive_too_large", limit=limits.archive_bytes)
+    try:
+        if kind == "zip":
+            members = _zip_members(data, limits)
+        else:
+            members = _tar_members(data if kind == "tar" else _gunzipped(data, limits))
+        return _files(members, limits)
+    except _DAMAGE:
+        raise _refused("archive_damaged") from None
+
+
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    EOFError,
+    OSError,  # gzip.BadGzipFile, and seeking to nowhere
+    ValueError,  # a name that is not UTF-8, and seeking to nowhere
+    OverflowError,
+    RuntimeError,  # a feature that zipfile does not have; extended headers in a long row
+    struct.error,
+)
+"""What the standard library raises for a damaged archive."""
+
+
+class _Member(NamedTuple):
+    """One entry of an archive, before it is decoded."""
+
+    name: str
+    type: int
+    """``stat.S_IFREG`` for a file, ``S_IFDIR`` for a folder; else what is refused."""
+    size: int
+    packed: int | None
+    """Packed size, where each entry is packed by itself."""
+    executable: bool
+    read: Callable[[], bytes]
+
+
+def _files(members: Iterator[_Member], limits: ArchiveLimits) -> tuple[ArchiveFile, ...]:
+    """Return the checked files of the entries. Raises ArchiveRefused."""
+    files: list[ArchiveFile] = []
+    paths = FilePaths()
+    left = limits.total_bytes
+    for count, member in enumerate(members, 1):
+        if count > limits.entries:
+            raise _refused("archive_too_many_entries", limit=limits.entries)
+        path = _place(member, paths)
+        if not path:
+            continue
+        if len(files) >= limits.files:
+            raise _refused("archive_too_many_files", member.name, limit=limits.files)
+        if member.packed is not None:
+            _check_ratio(member.size, member.packed, limits, member.name)
+        if member.size > limits.file_bytes:
+            raise _refused("archive_file_too_large", member.name, limit=limits.file_bytes)
+        if member.size > left:
+            raise _refused("archive_total_too_large", member.name, limit=limits.total_bytes)
+        try:
+            data = member.read()
+        except _DAMAGE:
+            raise _refused("archive_damaged", member.name) from None
+        if len(data) != member.size:
+            raise _refused("archive_damaged", member.name)
+        left -= member.size
+        files.append(ArchiveFile(path, data, member.executable))
+    return tuple(sorted(files))
+
+
+_REFUSED_TYPES = {
+    stat.S_IFLNK: "archive_symlink",
+    stat.S_IFIFO: "archive_fifo",
+    stat.S_IFCHR: "archive_device",
+    stat.S_IFBLK: "archive_device",
+    _HARD_LINK: "archive_hard_link",
+}
+
+
+def _place(member: _Member, paths: FilePaths) -> str:
+    """Return the checked path of a file; empty for a folder, which is checked too."""
+    name = member.name
+    try:
+        if member.type == stat.S_IFREG:
+            path = checked_path(name)
+            paths.add_file(path)
+            return path
+        if member.type == stat.S_IFDIR:
+            if name not in (".", "./"):
+                paths.add_folder(checked_path(name if name == "/" else name.removesuffix("/")))
+            return ""
+    except PathRefused as error:
+        safe = shown_path(name)
+        raise ArchiveRefused(
+            f"refused the archive's entry `{safe}`: {error.reason}",
+            entry=safe,
+            code=error.code,
+            hint=error.hint,
+        ) from None
+    raise _refused(_REFUSED_TYPES.get(member.type, "archive_special"), name)
+
+
+def _check_ratio(size: int, packed: int, limits: ArchiveLimits, name: str = "") -> None:
+    """Raise ArchiveRefused when a compression ratio is that of a decompression bomb."""
+    if size > limits.ratio_floor_bytes and size > limits.ratio * packed:
+        raise _refused("archive_bomb", name, limit=limits.ratio)
+
+
+def _zip_members(data: bytes, limits: ArchiveLimits) -> Iterator[_Member]:
+    """Yield the entries of a zip. Raises ArchiveRefused, and any of ``_DAMAGE``."""
+    if not data.startswith(_ZIP_SIGN):
+        raise _refused("archive_not_zip")
+    if data.count(_ENTRY_SIGN) > limits.entries:  # before zipfile makes an object of each
+        raise _refused("archive_too_many_entries", limit=limits.entries)
+    # Some tools write names in UTF-8 without the flag.
+    with zipfile.ZipFile(io.BytesIO(data), metadata_encoding="utf-8") as archive:
+        for entry in archive.infolist():
+            name = entry.orig_filename
+            if entry.flag_bits & 1:
+                raise _refused("archive_encrypted", name)
+            if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise _refused("archive_feature", name)
+            mode = entry.external_attr >> 16
+            expected = stat.S_IFDIR if name.endswith("/") else stat.S_IFREG
+            kind = stat.S_IFMT(mode) or expected
+            yield _Member(
+                name,
+                _SPECIAL if {kind, expected} == {stat.S_IFREG, stat.S_IFDIR} else kind,
+                entry.file_size,
+                entry.compress_size,
+                bool(mode & stat.S_IXUSR),
+                partial(_zip_data, archive, entry),
+            )
+
+
+def _zip_data(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    with archive.open(entry) as file:
+        return file.read(entry.file_size)  # and not all that a false size hides
+
+
+class _Header(tarfile.TarInfo):
+    """A header of a tar. Without this check some versions of ``tarfile`` hang on hostile ones."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
+        """Return the parsed header. Raises ArchiveRefused."""
+        header = super().frombuf(buf, encoding, errors)
+        extends = header.type not in tarfile.SUPPORTED_TYPES or header.type in _EXTENSIONS
+        if header.size < 0 or (extends and header.size > _EXTENSION_BYTES):
+            raise _refused("archive_feature", header.name)
+        return header
+
+
+_EXTENSIONS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+_TYPES = {
+    tarfile.REGTYPE: stat.S_IFREG,
+    tarfile.AREGTYPE: stat.S_IFREG,
+    tarfile.DIRTYPE: stat.S_IFDIR,
+    tarfile.SYMTYPE: stat.S_IFLNK,
+    tarfile.LNKTYPE: _HARD_LINK,
+    tarfile.FIFOTYPE: stat.S_IFIFO,
+    tarfile.CHRTYPE: stat.S_IFCHR,
+    tarfile.BLKTYPE: stat.S_IFBLK,
+}
+
+
+def _tar_members(stream: bytes) -> Iterator[_Member]:
+    """Yield the entries of a tar. Raises ArchiveRefused, and any of ``_DAMAGE``."""
+    source = io.BytesIO(stream)
+    with tarfile.open(fileobj=source, mode="r:", encoding="utf-8", tarinfo=_Header) as archive:
+        for entry in archive:
+            yield _Member(
+                entry.name,
+                _SPECIAL if entry.issparse() else _TYPES.get(entry.type, _SPECIAL),
+                entry.size,
+                None,
+                bool(entry.mode & stat.S_IXUSR),
+                partial(_tar_data, archive, entry),
+            )
+        # To tarfile, a damaged header is the end.
+        end = stream[archive.offset :]
+        if len(end) < 2 * tarfile.BLOCKSIZE or end.strip(b"\0"):
+            raise _refused("archive_damaged")
+
+
+def _tar_data(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(entry)
+    return b"" if file is None else file.read()
+
+
+def _gunzipped(data: bytes, limits: ArchiveLimits) -> bytes:
+    """Return the tar in a gzip file. Raises ArchiveRefused, and any of ``_DAMAGE``."""
+    if not data.startswith(_GZIP_SIGN):
+        raise _refused("archive_not_gzip")
+    most = limits.total_bytes + limits.entries * _HEADER_SHARE + _TAIL
+    with gzip.open(io.BytesIO(data)) as packed:
+        stream = packed.read(most + 1)
+    _check_ratio(len(stream), len(data), limits)
+    if len(stream) > most:
+        raise _refused("archive_total_too_large", limit=limits.total_bytes)
+    return stream
+
+
+def _no_skill_file(paths: list[str]) -> ArchiveRefused:
+    """Return the error for a missing skill file: misspelled, in a subfolder, or absent."""
+    for path in sorted(paths):
+        if "/" not in path and _like_skill_file(path):
+            return _refused("skill_file_misspelled", path)
+    for path in sorted(paths):
+        folder, _, name = path.rpartition("/")
+        if name == SKILL_FILE:
+            return _refused(
+                "skill_file_missing",
+                hint=f"one lies in `{shown_path(folder)}`: pack the content of that folder",
+            )
+    return _refused("skill_file_missing")
+
+
+def _like_skill_file(name: str) -> bool:
+    """True for Skill.md, SKILL.MD, SKILLS.md, SKIL.md and look-alikes of SKILL.md."""
+    one, two = collision_key(name), collision_key(SKILL_FILE)
+    return one == two or differ_by_one_letter(one, two) or skeleton(name) == skeleton(SKILL_FILE)

@@ -1,0 +1,387 @@
+"""Reads and writes the lock files of the common skills installer (``npx skills``).
+
+A project's lock (``skills-lock.json``, version 1) and the user's lock (version 3) are shared with
+the installer, so they are written as the installer writes them. In the user's lock,
+whose entries have no order, only one entry changes at a time. The installer treats an unreadable
+file, or an older user lock, as empty and overwrites it; here both are errors.
+
+The keys of an entry in a project's lock are ``source``, ``sourceUrl``, ``ref``, ``sourceType``,
+``skillPath``, ``computedHash`` and, after these, ``subagents`` and ``wellKnownDigest``. skillyard
+adds three, which the installer ignores: ``commit``, the commit that was fetched, ``digest``, a
+digest of the content, and ``executableDigest``, one of the paths of executable files. The installer
+preserves them when it changes other skills. When it installs or updates the skill itself, it
+replaces the entry and drops them. An entry without them is therefore valid: the skill is not
+pinned. Fields beside ``version`` and ``skills`` are preserved
+here, and dropped when the installer writes.
+
+Sources: the form of the text, the order of names and keys, and the folder hash come from the
+published source of the installer's writer before version 1.7; the keys and the reading of local
+sources come from 1.7.0. Not verified, because the newest writer was not available: the position of
+``subagents`` and ``wellKnownDigest``, and the value for a local source outside the project (here
+``../other``) and for the project itself (here ``./``). Existing entries keep the order of their
+keys, so this only concerns new entries.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+from skillyard.base.errors import SkillIoError
+from skillyard.base.io.atomic_write import atomic_write
+from skillyard.base.io.strict_json import nested_deeper_than, strict_loads
+from skillyard.engine.resources import read_file
+from skillyard.install.copies.lock_entries import (
+    FIELDS,
+    KEYS,
+    Json,
+    Lock,
+    LockedSkill,
+    folder_name,
+    in_order,
+)
+
+__all__ = [
+    "LOCAL",
+    "PROJECT_LOCK",
+    "USER_LOCK",
+    "Lock",
+    "LockedSkill",
+    "change_user_lock",
+    "folder_name",
+    "is_of_project",
+    "is_path",
+    "is_user_lock",
+    "portable_source",
+    "project_lock_path",
+    "read_project_lock",
+    "read_user_lock",
+    "render_project_lock",
+    "source_folder",
+    "user_lock_path",
+    "write_project_lock",
+]
+
+PROJECT_LOCK = "skills-lock.json"
+USER_LOCK = ".skill-lock.json"
+"""Below ``~/.agents``, or below ``$XDG_STATE_HOME/skills`` when that is set."""
+PROJECT_VERSION = 1
+USER_VERSION = 3
+LOCAL = "local"
+"""The source type of a folder on this machine."""
+MAX_BYTES = 8 * 1024 * 1024
+"""Maximum size of a lock file. An entry has about 300 bytes."""
+
+MAX_DEPTH = 32
+"""Maximum nesting. The installer's own files have three levels."""
+
+_TRIES = 20
+_PAUSE_S = 0.02
+"""The installer needs a millisecond from reading the user's lock to having written it."""
+
+_CONFLICT = re.compile("^<{7} ", re.MULTILINE)
+
+
+def read_project_lock(path: str) -> Lock:
+    """Return a project's lock; an empty one when there is no file.
+
+    Raises SkillIoError when the file cannot be read, is a link, is not a lock (``lock_damaged``,
+    ``lock_conflict``), or has another version (``lock_version``).
+    """
+    return _read(path, path, PROJECT_VERSION)
+
+
+def project_lock_path(folder: str) -> str:
+    """Return the lock of the project that a folder belongs to: the nearest above, else here."""
+    above = os.path.abspath(folder)
+    while not any(os.path.lexists(os.path.join(above, name)) for name in (PROJECT_LOCK, ".git")):
+        parent = os.path.dirname(above)
+        if parent == above:
+            above = _here_or(os.path.abspath(folder))
+            break
+        above = parent
+    path = os.path.join(above, PROJECT_LOCK)
+    return path if os.path.isabs(folder) else os.path.relpath(path)
+
+
+def is_of_project(lock: str, path: str) -> bool:
+    """True where a lock is that of the project that a path lies in."""
+    nearest = project_lock_path(os.path.dirname(os.path.abspath(path)))
+    return os.path.realpath(nearest) == os.path.realpath(lock)
+
+
+def _here_or(folder: str) -> str:
+    """Return the working folder where it is above another, else that one."""
+    here = os.getcwd()
+    return here if os.path.commonpath([here, folder]) == here else folder
+
+
+def user_lock_path(environment: Mapping[str, str] | None = None) -> str:
+    """Return the path of the user's lock, whether it exists or not."""
+    environment = os.environ if environment is None else environment
+    state = environment.get("XDG_STATE_HOME", "")
+    if os.path.isabs(state):  # the XDG specification says to ignore relative paths
+        return os.path.join(state, "skills", USER_LOCK)
+    home = environment.get("HOME") or os.path.expanduser("~")
+    return os.path.join(home, ".agents", USER_LOCK)
+
+
+def is_user_lock(path: str) -> bool:
+    """True for the name of a user's lock."""
+    return os.path.basename(path) == USER_LOCK
+
+
+def read_user_lock(path: str) -> Lock:
+    """Return the user's lock; an empty one when there is no file. A link is followed.
+
+    Raises SkillIoError as :func:`read_project_lock` does. An older version is an error too,
+    although the installer treats it as empty.
+    """
+    return _lock(_user_stored(os.path.realpath(path), path), USER_VERSION, path)
+
+
+def change_user_lock(path: str, name: str, entry: LockedSkill | None) -> None:
+    """Add or replace the entry of a name in the user's lock, or remove it with None.
+
+    All other entries and keys stay as they are, in their order. A link is followed. The installer
+    takes no lock: it reads and then writes the file at any moment, in place. So a moment after the
+    rename, what it wrote to the replaced file is put back, and the entry is added to that. Raises
+    SkillIoError as :func:`read_user_lock` does, or when the file cannot be written.
+    """
+    real = os.path.realpath(path)
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(real), exist_ok=True)
+    shape = None if entry is None else entry.to_json()
+    for _ in range(_TRIES):
+        with ExitStack() as files, suppress(FileExistsError):
+            replaced = None
+            if os.path.exists(real) and os.sep == "/":  # Windows replaces no file that is open
+                replaced = files.enter_context(open(real, "rb"))
+            before = _bytes(real)
+            stored = _user_stored(real, path)
+            skills = stored["skills"]
+            assert isinstance(skills, dict)
+            if skills.get(name) == shape:
+                return
+            skills.pop(name, None) if shape is None else skills.update({name: shape})
+            data = _encoded({"version": USER_VERSION, **stored})
+            _write(real, path, data, before)
+            time.sleep(_PAUSE_S)  # the installer may have read the file before, and write it now
+            if replaced and (theirs := _written_since(replaced, before)):
+                _write(real, path, theirs, data)
+    hint = "run the command again when `npx skills` has ended"
+    raise SkillIoError("another program writes it", path=path, code="lock_unwritable", hint=hint)
+
+
+def _bytes(path: str) -> bytes:
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read()
+    return b""
+
+
+def _written_since(file: BinaryIO, before: bytes) -> bytes:
+    """Return what another program wrote to an open file once that is whole, else nothing."""
+    for _ in range(_TRIES):
+        file.seek(0)
+        with suppress(ValueError, RecursionError):
+            json.loads(data := file.read())
+            return b"" if data == before else data
+        time.sleep(_PAUSE_S)
+    return b""
+
+
+def _user_stored(real: str, path: str) -> dict[str, Json]:
+    """Return what a user's lock holds. The installer may be writing it. Raises SkillIoError."""
+    for left in reversed(range(_TRIES)):
+        try:
+            stored = _stored(real, path, USER_VERSION)
+            _lock(dict(stored), USER_VERSION, path)
+            break
+        except SkillIoError as error:
+            if error.code != "lock_damaged" or not left:
+                raise
+            time.sleep(_PAUSE_S)
+    return stored
+
+
+def _read(real: str, path: str, version: int) -> Lock:
+    return _lock(_stored(real, path, version), version, path)
+
+
+def _stored(real: str, path: str, version: int) -> dict[str, Json]:
+    """Return what a lock file holds beside its version, or an empty lock where there is none."""
+    if not os.path.lexists(real):
+        return {"skills": {}}
+    data = read_file(real, MAX_BYTES, path).data
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _damaged(path, f"it is no UTF-8 at byte {error.start}") from None
+    try:
+        stored = strict_loads(text)
+        if nested_deeper_than(stored, MAX_DEPTH):
+            raise ValueError(f"it is nested more than {MAX_DEPTH} levels deep")
+    except (ValueError, RecursionError) as error:
+        if _CONFLICT.search(text):
+            raise _error(
+                path,
+                "lock_conflict",
+                "it holds the marks of a merge conflict",
+                "`git checkout --ours` or `--theirs` takes one side; `skillyard verify` then lists"
+                " the skills of the other one, to be added again",
+            ) from None
+        raise _damaged(path, str(error)) from None
+    if not isinstance(stored, dict):
+        raise _damaged(path, "it is no JSON object")
+    _check_version(stored.pop("version", None), version, path)
+    return stored
+
+
+def _lock(stored: dict[str, Json], version: int, path: str) -> Lock:
+    entries = stored.pop("skills", None)
+    if not isinstance(entries, dict):
+        raise _damaged(path, "`skills` is no object")
+    return Lock(
+        in_order(_skill(name, entry, path) for name, entry in entries.items()),
+        version=version,
+        extra=stored,
+    )
+
+
+def _check_version(version: Json, expected: int, path: str) -> None:
+    if type(version) is not int:
+        raise _damaged(path, "`version` is no whole number")
+    if version == expected:
+        return
+    age, hint = (
+        ("older", "install its skills again; the installer would take the file for an empty one")
+        if version < expected
+        else ("newer", "update skillyard; the file is left as it is")
+    )
+    raise _error(
+        path,
+        "lock_version",
+        f"it has version {version}, {age} than the {expected} known here",
+        hint,
+    )
+
+
+def _skill(name: str, entry: Json, path: str) -> LockedSkill:
+    if not isinstance(entry, dict):
+        raise _damaged(path, f"the entry {name[:80]!a} is no object")
+    fields: dict[str, Any] = {}
+    extra = {}
+    for key, value in entry.items():
+        if key not in FIELDS:
+            extra[key] = value
+        elif isinstance(value, str):
+            fields[FIELDS[key]] = value
+        else:
+            raise _damaged(path, f"`{key}` of the entry {name[:80]!a} is no text")
+    for field in ("source", "source_type"):
+        if field not in fields:
+            raise _damaged(path, f"the entry {name[:80]!a} has no `{KEYS[field]}`")
+    return LockedSkill(name, extra=extra, order=tuple(entry), **fields)
+
+
+def _damaged(path: str, what: str) -> SkillIoError:
+    return _error(
+        path,
+        "lock_damaged",
+        what,
+        "restore the file from version control, or move it away and install the skills again",
+    )
+
+
+def _error(path: str, code: str, what: str, hint: str) -> SkillIoError:
+    return SkillIoError(f"the lock file is refused: {what}", path=path, code=code, hint=hint)
+
+
+def _encoded(stored: Mapping[str, Json]) -> bytes:
+    """Return ``JSON.stringify(stored, null, 2)``: half a character becomes its escape."""
+    return json.dumps(stored, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+
+
+def render_project_lock(lock: Lock) -> bytes:
+    """Return the content of a project's lock."""
+    skills: dict[str, Json] = {skill.name: skill.to_json() for skill in lock.skills}
+    return _encoded({"version": PROJECT_VERSION, "skills": skills, **lock.extra}) + b"\n"
+
+
+def portable_source(source: str, folder: str) -> str:
+    """Return a local source in the form of a project's lock: relative to its folder, with ``./``.
+
+    A relative source is already relative to that folder. A Windows path that has no meaning on this
+    system is returned unchanged.
+    """
+    if os.sep == "/" and "\\" in source:
+        return source
+    relative = os.path.relpath(os.path.join(folder, source), folder).replace(os.sep, "/")
+    if relative == ".":
+        return "./"
+    return relative if relative.startswith("../") or relative == ".." else f"./{relative}"
+
+
+def source_folder(skill: LockedSkill, folder: str) -> str | None:
+    """Return the folder of a local source, for a lock in ``folder``; None for other sources.
+
+    None too for what no path can be. The lock may name any folder of this machine. Reading it is
+    the user's decision.
+    """
+    if skill.source_type != LOCAL or not is_path(skill.source):
+        return None
+    return os.path.normpath(os.path.join(os.path.abspath(folder), skill.source))
+
+
+def is_path(text: str) -> bool:
+    """True for a text that can be a path on this system; JSON can hold others."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def write_project_lock(path: str, lock: Lock) -> None:
+    """Write a project's lock atomically; local sources become portable.
+
+    The new file is written beside the old one, synced and renamed, with the old permission bits.
+    Nothing is written when the content is unchanged. Raises SkillIoError when
+    :func:`read_project_lock` refuses the existing file (so a damaged file is never overwritten) or
+    when it cannot be written. When two programs write at once, the last one wins.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    skills = tuple(
+        replace(skill, source=portable_source(skill.source, folder))
+        if skill.source_type == LOCAL
+        else skill
+        for skill in lock.skills
+    )
+    read_project_lock(path)
+    _write(path, path, render_project_lock(replace(lock, skills=skills)))
+
+
+def _write(real: str, path: str, data: bytes, before: bytes | None = None) -> None:
+    """Replace a file. Raises SkillIoError, FileExistsError where it is not ``before`` any more."""
+
+    def check() -> None:
+        if before is not None and _bytes(real) != before:
+            raise FileExistsError
+
+    try:
+        if _bytes(real) != data:
+            atomic_write(real, data, check=check)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise SkillIoError(
+            f"cannot write: {error.strerror or error}",
+            path=path,
+            code="lock_unwritable",
+            hint="check the folder's permissions and its space",
+        ) from None

@@ -1,0 +1,79 @@
+"""The scan before ``add``: what stops an installation, and what the user accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from skillyard.base.errors import InvalidInput, UnknownName
+from skillyard.base.shapes.scans import ScanFinding
+from skillyard.base.text import plural
+from skillyard.check.scanning import HIGH, RULES, files_of_folder, files_of_package, scan_files
+from skillyard.check.scanning.accepted import Accepted, without_accepted
+from skillyard.install.copies.refusal import InstallRefused
+
+__all__ = ["Verdict", "check_accept", "scan_package"]
+
+
+_NAMED = 12
+"""Findings that a refusal names."""
+
+
+class Verdict(NamedTuple):
+    """What the scan says of a fetched skill."""
+
+    findings: tuple[ScanFinding, ...]
+    """Those that nobody accepted."""
+    accepted: tuple[Accepted, ...]
+    """The entries that apply to its files, new and old ones."""
+    severities: frozenset[str] = frozenset()
+    """Severities of all findings, accepted ones too: a policy binds whoever accepts."""
+
+    def check(self, name: str) -> None:
+        """Raise InstallRefused when a finding is high."""
+        high = [each for each in self.findings if each.severity == HIGH]
+        if not high:
+            return
+        first = high[0]
+        others = "".join(f"; {each.rule} in {each.path}:{each.line}" for each in high[1:_NAMED])
+        more = f"; and {plural(len(high) - _NAMED, 'more finding')}" if len(high) > _NAMED else ""
+        raise InstallRefused(
+            f"{name} is not installed: {first.rule} in {first.path}:{first.line}"
+            f" ({first.message}){others}{more}",
+            path=f"{first.path}:{first.line}",
+            code="install_scan",
+            hint="read each of these files; if they are meant to do this, say"
+            f" --accept {first.rule}=REASON, which accepts all findings of the rule",
+        )
+
+
+def check_accept(accept: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the reasons by rule. Raises UnknownName, and InvalidInput for an empty reason."""
+    rules = [rule.id for rule in RULES]
+    for rule, reason in accept.items():
+        if rule not in rules:
+            raise UnknownName("rule", rule, rules)
+        if not reason.strip():
+            raise InvalidInput(f"say why {rule} is accepted: --accept {rule}=REASON")
+    return accept
+
+
+def scan_package(
+    files: Mapping[str, bytes],
+    accepted: Iterable[Accepted] = (),
+    accept: Mapping[str, str] | None = None,
+    *,
+    folder: str | None = None,
+) -> Verdict:
+    """Scan fetched files. ``accepted`` is the lock's, ``accept`` gives reasons for rules now.
+
+    Of a skill that is linked, all files of its ``folder`` are scanned.
+    """
+    listed = files_of_package(files) if folder is None else files_of_folder(folder)
+    scan = scan_files(listed)
+    left, taken = without_accepted(scan, accepted, accept)
+    return Verdict(
+        tuple(left),
+        tuple(sorted({entry for _, entry in taken})),
+        frozenset(each.severity for each in scan),
+    )

@@ -1,0 +1,489 @@
+"""Add a skill: resolve a name or an address, fetch it, write it to a folder and the lock file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from skillyard.base.errors import InvalidInput, SkillIoError, SourceFailed
+from skillyard.base.io.paths import is_below
+from skillyard.base.lookalikes import look_alikes
+from skillyard.base.shapes import remote as shapes
+from skillyard.base.shapes.encoder import encode, from_attributes
+from skillyard.base.shapes.scans import ScanFinding
+from skillyard.base.text import clean_line, shorten
+from skillyard.engine.discovery.added_sources import note_added_source
+from skillyard.engine.discovery.hosts import host_roots
+from skillyard.install.copies.file_paths import name_in_shell, shown_path
+from skillyard.install.copies.installed import manifest_at, note_installed
+from skillyard.install.copies.lock_entries import LockedSkill, folder_name
+from skillyard.install.copies.lockfile import (
+    LOCAL,
+    is_user_lock,
+    portable_source,
+    project_lock_path,
+    read_user_lock,
+    user_lock_path,
+)
+from skillyard.install.copies.placement import Placed, content_digest
+from skillyard.install.copies.project_lock import ProjectLock, UserLock
+from skillyard.install.copies.refusal import InstallRefused
+from skillyard.install.copies.verdict import check_accept, scan_package
+from skillyard.install.operations.admission import Admission, admit, check_package
+from skillyard.install.operations.destinations import (
+    Places,
+    check_inside,
+    host_folders,
+    link_skill,
+    places_of,
+)
+from skillyard.install.operations.signature_check import SignatureCheck, with_bundles
+from skillyard.install.origins.git import ReportBytes
+from skillyard.install.origins.locked import locked_skill, skill_folder_of, user_entry
+from skillyard.install.origins.resolve import find_target, whole_package
+from skillyard.install.origins.target import Target, parse_target
+from skillyard.install.search import FoundSkill, SearchService
+from skillyard.install.search.content import read_package
+from skillyard.install.sources.protocol import Package
+from skillyard.install.sources.settings import Settings, load_settings
+
+__all__ = ["Added", "InstalledForUser", "add_skill"]
+
+INSTALLER = "npx skills"
+SHOWN_CHARACTERS = 200
+
+
+class InstalledForUser(NamedTuple):
+    """The entry of the user's lock for a skill of the same name."""
+
+    lock: str
+    """Path of that lock."""
+    skill: LockedSkill | None
+    """None where the lock cannot be read."""
+    problem: str = ""
+    """Why it cannot be read."""
+
+    @property
+    def tool(self) -> str:
+        """Who wrote the entry, or else whose lock it is."""
+        return "skillyard" if self.skill is not None and self.skill.digest else INSTALLER
+
+    @property
+    def message(self) -> str:
+        """One line for a person, shortened and cleaned."""
+        skill = self.skill
+        if skill is None:
+            return f"what {INSTALLER} installed is not known: {self.problem}"
+        at = f", {_shown(skill.ref)}" if skill.ref else ""
+        when = f", {_shown(skill.updated_at or skill.installed_at or '')[:10]}".rstrip(", ")
+        return f"installed by {self.tool} from {_shown(skill.source)}{at} at {_pinned(skill)}{when}"
+
+    def document(self) -> shapes.InstalledForUser | shapes.UnreadableLock:
+        """Return the entry as a document shows it."""
+        if self.skill is None:
+            return shapes.UnreadableLock(tool=self.tool, lock=self.lock, problem=self.problem)
+        return from_attributes(shapes.InstalledForUser, self.skill, tool=self.tool, lock=self.lock)
+
+
+def _shown(text: str) -> str:
+    return shorten(clean_line(text), SHOWN_CHARACTERS)
+
+
+def _pinned(skill: LockedSkill) -> str:
+    """Say what a locked skill is pinned to: the installer keeps a tree, not a commit."""
+    if skill.commit:
+        return f"commit {_shown(skill.commit)[:12]}"
+    tree = skill.folder_hash or ""
+    return f"tree {_shown(tree)[:12]}" if len(tree) == 40 else "no known commit"
+
+
+class Added(NamedTuple):
+    """One fetched skill, and where it was written."""
+
+    fetched: FoundSkill
+    package: Package
+    placed: Placed | None
+    """None when it was only fetched."""
+    lock: str
+    """Path of the lock file that names it; empty when none was written."""
+    look_alikes: tuple[str, ...] = ()
+    """Names that are there already and look like it."""
+    installed: InstalledForUser | None = None
+    """What the common installer has of that name for this user."""
+    findings: tuple[ScanFinding, ...] = ()
+    """Findings of the scan that nobody accepted. Of a skill that was written none is high."""
+    copies: tuple[Placed, ...] = ()
+    """Where else its files were written."""
+    links: tuple[str, ...] = ()
+    """Links to it, in the folders of agent hosts."""
+    dry_run: bool = False
+    """Nothing was written: the rest says what would be."""
+    signature: SignatureCheck = SignatureCheck()
+
+    def document(self) -> shapes.Added:
+        """Return ``skillyard.add/1``."""
+        placed = self.placed
+        return shapes.Added(
+            skill=self.fetched.to_dict(include_raw=True),
+            files=tuple(sorted(self.package.files)),
+            skipped=tuple(self.package.skipped),
+            look_alikes=self.look_alikes,
+            folder=None if placed is None else placed.folder,
+            state="fetched" if placed is None else placed.state,
+            digest=None if placed is None else placed.digest,
+            copies=tuple(each.folder for each in self.copies),
+            links=self.links,
+            dry_run=self.dry_run,
+            notes=tuple(self.package.notes),
+            lock=self.lock or None,
+            installed=None if self.installed is None else encode(self.installed),
+            findings=tuple(self.findings),
+            signature=self.signature.document(),
+        )
+
+
+def add_skill(
+    target: str,
+    *,
+    into: str | None = None,
+    agents: Sequence[str] = (),
+    user: bool = False,
+    copy: bool = False,
+    link: bool = False,
+    dry_run: bool = False,
+    accept_look_alike: bool = False,
+    accept: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+    report: ReportBytes | None = None,
+) -> Added:
+    """Fetch one skill and, with ``into`` or ``agents``, write it to a folder of its name there.
+
+    ``origins/target.py`` lists the forms of ``target``. Raises SkillNotFound, SourceFailed (its
+    content cannot be fetched, or is not a skill), InvalidInput (a look-alike or another signer
+    that was not accepted, options that do not go together), UnknownName (a rule, an agent),
+    InstallRefused (a finding of high severity in a skill to be written, a signature that is not
+    valid), PolicyRefused, and what ``placement.place_copies`` raises.
+
+    ``agents`` are hosts, for which it goes into the folders that they read: those of the project,
+    or with ``user`` those of the user. Several share one folder by links, or have one each with
+    ``copy``. ``link`` makes links to a folder on this machine instead of a copy. ``dry_run`` does
+    everything but write. ``report`` takes how many bytes git fetched.
+
+    ``accept`` is the reason for each rule of the scan whose findings are accepted. They go into the
+    lock file with the digests of the files, and hold until these change.
+    """
+    reasons = dict(check_accept(accept or {}))
+    if accept_look_alike:
+        reasons.setdefault("look_alike_name", "--yes")
+    if into is not None and agents:
+        raise InvalidInput("--into and --agent both say where the skill goes; give one of them")
+    for given, option in ((user, "--global"), (copy, "--copy")):
+        if given and not agents:
+            raise InvalidInput(f"{option} needs --agent, which says for whom")
+    if link and (copy or (into is None and not agents)):
+        raise InvalidInput("--link needs --into or --agent, which says where, and no --copy")
+    folders = host_folders(agents, user=user) if into is None else (into,)
+    options = _Options(folders, user, copy, link, dry_run, accept_look_alike, reasons, report)
+    settings = settings or load_settings()
+    if folders:
+        lock = _lock_at(folders[0], user=user)
+        folder = os.path.dirname(os.path.abspath(lock.path))
+        settings = with_bundles(settings, folder, lock.read().skills)
+    return asyncio.run(_add(target, options, settings))
+
+
+class _Options(NamedTuple):
+    """How a skill is added."""
+
+    folders: tuple[str, ...]
+    """Folders of skills; empty where it is only printed."""
+    user: bool
+    copy: bool
+    link: bool
+    dry_run: bool
+    accept_look_alike: bool
+    accept: Mapping[str, str]
+    report: ReportBytes | None
+
+    def places(self, name: str) -> Places:
+        """Return where a skill of that name goes."""
+        if self.link:
+            return Places((), self.folders)
+        return places_of(self.folders, name, copy=self.copy, user=self.user)
+
+
+async def _add(target: str, options: _Options, settings: Settings) -> Added:
+    async with SearchService(settings=settings) as search:
+        query, result = await find_target(search, parse_target(target), options.report)
+        name = folder_name(result.skill.name or result.hit.id)
+        places = options.places(name)
+        into = next(iter((*places.copies, *places.links)), None)
+        pin = None
+        try:
+            if into is None:
+                return await _fetched(search, result)
+            lock = _lock_for(into, places, options)
+            pin = _pin(into, result, query, lock)
+            ref = query.ref if pin is None or pin.commit is None else pin.commit
+            package = await whole_package(search, result, ref)
+        except SourceFailed as error:
+            raise _of_listing(error, result) if query.name and not pin else error from None
+    if options.link and package.source_type != LOCAL:
+        raise InvalidInput("--link needs a folder on this machine, like ./folder; leave it out")
+    if package.source_type == LOCAL and os.path.realpath(package.url) in {
+        os.path.realpath(os.path.join(folder, name)) for folder in places.copies
+    }:
+        raise InvalidInput(f"{shown_path(package.url)} lies there already; name another folder")
+    skill = check_package(package, result.hit.key)
+    alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
+    if alike and not options.accept_look_alike:
+        raise InvalidInput(
+            f"{shown_path(name)} looks like {', '.join(map(shown_path, alike))}, which is there"
+            " already; say --yes if it is the one you mean"
+        )
+    known = lock.read().in_folder(name)
+    new = locked_skill(
+        name if known is None else known.name, result.hit, package, pin.ref if pin else query.ref
+    )
+    new = _as_locked(new, known, package, lock)
+    _check_pin(known, new, pinned=pin is not None, lock=lock.path)
+    admission = admit(
+        new,
+        package,
+        known=known,
+        lock=lock,
+        accept=options.accept,
+        linked=package.url if options.link else None,
+    )
+    _check_author(admission.signature, options)
+    if package.source_type == LOCAL and not options.dry_run:
+        # The user named it, also where edits refuse it: ``update`` then shows them.
+        note_added_source(package.url)
+    theirs = not options.user and _is_users(os.path.join(into, name))
+    installed = None if options.user else _installed_for_user(name, say_problems=theirs)
+    try:
+        if options.link:
+            for folder in places.links:  # before anything is written
+                link_skill(package.url, folder, name, dry_run=True)
+            placed, *copies = [_linked(admission, package, lock, places, options)]
+        else:
+            for folder in places.links:  # before anything is written
+                link_skill(os.path.join(places.copies[0], name), folder, name, dry_run=True)
+            written = admission.write(places.copies, known, lock, dry_run=options.dry_run)
+            placed, *copies = written
+    except InstallRefused as error:
+        if theirs and installed is not None and installed.skill is not None:
+            raise _not_ours(installed, name, error) from None
+        raise
+    lock_path = lock.path
+    if not options.dry_run and not options.link:
+        if placed.state == "unchanged" and theirs and installed is not None and known is None:
+            lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
+        else:
+            _note_places(admission.entry, lock, (placed, *copies))
+    source = package.url if options.link else placed.folder
+    links = [
+        link_skill(source, folder, name, dry_run=options.dry_run)
+        for folder in places.links[options.link :]
+    ]
+    return Added(
+        result._replace(skill=skill),
+        package,
+        placed,
+        lock_path,
+        tuple(alike),
+        installed,
+        admission.findings,
+        tuple(copies),
+        tuple(links),
+        options.dry_run,
+        admission.signature,
+    )
+
+
+def _note_places(entry: LockedSkill, lock: ProjectLock, placed: Sequence[Placed]) -> None:
+    """Note folders that hold the very files, also those that did before: the user named them."""
+    if placed[0].state == "unchanged":
+        lock.note(entry)
+    places = [each.folder for each in placed]
+    for each in placed:
+        if (there := manifest_at(each.folder)) is not None:
+            note_installed(each.folder, there, each.digest, places=places)
+
+
+def _check_author(check: SignatureCheck, options: _Options) -> None:
+    """Raise InvalidInput for a version of another author than before, or of none."""
+    if check.change not in ("changed", "lost") or options.accept_look_alike or options.dry_run:
+        return
+    assert check.before is not None
+    now = "this one is not signed" if check.signer is None else f"this one by {check.signer.shown}"
+    raise InvalidInput(
+        f"what is installed was signed by {check.before.shown}, and {now}; say --yes to take it"
+    )
+
+
+def _lock_at(folder: str, *, user: bool) -> ProjectLock:
+    return UserLock(user_lock_path()) if user else ProjectLock(project_lock_path(folder))
+
+
+def _lock_for(into: str, places: Places, options: _Options) -> ProjectLock:
+    """Return the lock that names what is installed. Raises InstallRefused for a link out of it."""
+    lock = _lock_at(into, user=options.user)
+    if options.user:
+        return lock
+    for folder in (*places.copies, *places.links):
+        check_inside(folder, lock.path)
+    return lock
+
+
+def _as_locked(
+    new: LockedSkill, known: LockedSkill | None, package: Package, lock: ProjectLock
+) -> LockedSkill:
+    """Return a new entry as the lock has it, to be compared."""
+    if known is not None:
+        new = replace(new, plugin_name=known.plugin_name, extra=known.extra)
+    if isinstance(lock, UserLock):
+        new = user_entry(new, package)
+    elif new.source_type == LOCAL:
+        folder = os.path.dirname(os.path.abspath(lock.path))
+        new = replace(new, source=portable_source(new.source, folder))
+    return new
+
+
+def _linked(
+    admission: Admission, package: Package, lock: ProjectLock, places: Places, options: _Options
+) -> Placed:
+    """Make the first place a link to the folder of a local skill, and note its entry.
+
+    The entry has no digest: whoever edits the folder means it to change.
+    """
+    entry = replace(admission.entry, digest=None, executable_digest=None)
+    folder, name = places.links[0], folder_name(entry.name)
+    there = os.path.lexists(os.path.join(folder, name))
+    path = link_skill(package.url, folder, name, dry_run=options.dry_run)
+    if not options.dry_run:
+        lock.note(entry)
+    files = tuple(sorted(package.files))
+    digest = content_digest(package.files)
+    return Placed(
+        path, "unchanged" if there else "linked", files, entry.computed_hash or "", digest
+    )
+
+
+def _pin(into: str, result: FoundSkill, query: Target, lock: ProjectLock) -> LockedSkill | None:
+    """Return what the lock says to install: its entry of a skill whose folder is not there.
+
+    A folder that is there is brought up to date instead; a ref that was named goes before the lock.
+    """
+    name = folder_name(result.skill.name or result.hit.id)
+    if query.ref != "HEAD" or os.path.lexists(os.path.join(into, name)):
+        return None
+    known = lock.read().in_folder(name)
+    return known if known is not None and known.commit and known.digest else None
+
+
+def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, lock: str) -> None:
+    """Raise InstallRefused for a skill that is another one than the lock names."""
+    if known is None:
+        return
+    option = " --global" if is_user_lock(lock) else ""
+    remove = f"`skillyard remove{option} {name_in_shell(known.name)}`"
+    hint = f"{remove}, then add it again, to take what is there now"
+    if not _is_same_origin(known, new, os.path.dirname(os.path.abspath(lock))):
+        raise InstallRefused(
+            f"the lock has {_shown(known.name)} from {_shown(known.source)}, and this one is from"
+            f" {_shown(new.source)}",
+            path=lock,
+            code="install_source",
+            hint=hint,
+        )
+    if pinned and not known.pins_same(new):
+        raise InstallRefused(
+            f"what came for {_shown(known.name)} is not what the lock pins: it has"
+            f" {_shown(known.digest or '')[:19]}…, and this is {(new.digest or '')[:19]}…",
+            path=lock,
+            code="install_pin",
+            hint=hint,
+        )
+
+
+def _is_same_origin(known: LockedSkill, new: LockedSkill, folder: str) -> bool:
+    """True for a newer version. The common installer names a folder that the skill lies below."""
+    if _origin(known) == _origin(new):
+        return True
+    before, now = (skill_folder_of(each, folder) for each in (known, new))
+    if before is None or now is None:
+        return False
+    is_skill = os.path.isfile(os.path.join(before, "SKILL.md"))
+    return before == now or (is_below(now, before) and not is_skill)
+
+
+def _origin(skill: LockedSkill) -> tuple[str, str]:
+    """Return what a newer version has in common: its source, or the host of a site."""
+    host = urlsplit(skill.source).netloc if skill.source_type == "well-known" else ""
+    return skill.source_type, host or skill.source
+
+
+async def _fetched(search: SearchService, result: FoundSkill) -> Added:
+    """Return a skill that is only printed. Raises SourceFailed where its content cannot be had."""
+    if result.failure is not None:
+        raise result.failure
+    package = result.package
+    if package is None:  # the source gave the skill itself, without its file
+        package = await search.fetch(result.hit)
+        result = result._replace(package=package, raw=read_package(result.hit, package).raw)
+    return Added(result, package, None, "", findings=scan_package(package.files).findings)
+
+
+def _of_listing(error: SourceFailed, result: FoundSkill) -> SourceFailed:
+    """Return the failure of a skill that was found by name.
+
+    Where its repository does not have it, the listing is wrong, and not the name.
+    """
+    if error.code != "not_found":
+        return error
+    listed = f"{result.hit.key} is listed by {', '.join(result.found_by)}, but is not there"
+    hint = "it was moved or removed; choose another one with `skillyard search`"
+    return SourceFailed("bad_answer", f"{listed} ({error.what})", hint=hint, status=error.status)
+
+
+def _is_users(place: str) -> bool:
+    """True for something that lies, links resolved, in a folder that agents read for this user."""
+    if not os.path.lexists(place):
+        return False
+    above = {os.path.realpath(os.path.dirname(place)), os.path.dirname(os.path.realpath(place))}
+    return any(os.path.realpath(root.path) in above for root in host_roots(["user"]))
+
+
+def _installed_for_user(name: str, *, say_problems: bool) -> InstalledForUser | None:
+    """Return what the user's lock says of a folder's name. Never raises: the lock is not ours."""
+    path = user_lock_path()
+    try:
+        skill = read_user_lock(path).in_folder(name)
+    except SkillIoError as error:
+        return InstalledForUser(path, None, str(error.message)) if say_problems else None
+    return None if skill is None else InstalledForUser(path, skill)
+
+
+def _not_ours(installed: InstalledForUser, name: str, error: InstallRefused) -> InstallRefused:
+    update, remove = "update", "remove"
+    if installed.tool != INSTALLER:
+        update, remove = "update --global", "remove --global"
+    return InstallRefused(
+        f"this is {installed.message}, and is not replaced",
+        path=error.path,
+        code="install_owned",
+        hint=f"say `{installed.tool} {update} {name}`, or `{installed.tool} {remove} {name}` and"
+        " add it again, or name another folder with --into",
+    )
+
+
+def _names_in(into: str) -> list[str]:
+    try:
+        return sorted(entry.name for entry in os.scandir(into) if entry.is_dir())
+    except OSError:
+        return []

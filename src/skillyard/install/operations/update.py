@@ -1,0 +1,298 @@
+"""Take the newest version of installed skills, after showing what it changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from skillyard.base.errors import InvalidInput, SkillyardError, UnknownName
+from skillyard.base.io.folder_manifest import manifest_of
+from skillyard.base.shapes.installation import FileChange, SkillProblem, SkillUpdate, Updated
+from skillyard.install.copies.edits import shown_edits
+from skillyard.install.copies.exclusive import alone
+from skillyard.install.copies.file_paths import shown_path
+from skillyard.install.copies.installed import LIMITS, manifest_at, note_installed
+from skillyard.install.copies.lock_entries import Lock, LockedSkill, folder_name
+from skillyard.install.copies.recovery import move_to_backup
+from skillyard.install.copies.verdict import check_accept
+from skillyard.install.operations import states
+from skillyard.install.operations.admission import Admission, admit
+from skillyard.install.operations.difference import difference_of, edits_from, lost_edits
+from skillyard.install.operations.packages import ReportFetched, fetch_packages
+from skillyard.install.operations.problems import failure_of, moved_to, problem, problem_of_state
+from skillyard.install.operations.project import (
+    InstalledSkill,
+    Project,
+    open_project,
+    unchanged_check,
+)
+from skillyard.install.operations.signature_check import checks_signatures
+from skillyard.install.origins.locked import repinned
+from skillyard.install.sources.protocol import Package
+from skillyard.install.sources.settings import Settings
+
+__all__ = ["entries_named", "update_skills", "version_of"]
+
+_FETCHED = (states.CURRENT, states.BEHIND, states.MISSING, states.NOT_COMPARABLE)
+"""States of which the newest version is asked for."""
+
+
+def update_skills(
+    names: Iterable[str] = (),
+    into: str | None = None,
+    *,
+    user: bool = False,
+    confirm: Callable[[SkillUpdate], bool],
+    accept: Mapping[str, str] | None = None,
+    dry_run: bool = False,
+    settings: Settings | None = None,
+    report: ReportFetched | None = None,
+) -> Updated:
+    """Replace skills by the newest of their branch or tag; all of the lock without names.
+
+    ``user`` means the skills of the user. ``confirm`` is called with each newer version and decides
+    whether it is taken. A missing skill is installed in its newest version. A skill with local
+    changes, or with a high finding of the scan that nobody accepted, is refused. One skill that
+    fails does not stop the others. ``accept`` is as in ``add_skill``. Raises UnknownName,
+    SkillIoError for the lock file, InvalidInput (also for a folder that the lock does not name).
+    """
+    reasons = check_accept(accept or {})
+    project = open_project(into, user=user)
+    if not dry_run:
+        project.complete()
+    lock = project.lock.read()
+    names = list(names)
+    extra = project.extra(lock)
+    _check_locked(names, lock, extra)
+    skills = project.skills(lock, entries_named(names, lock))
+    fetched = [skill for skill in skills if skill.state in _FETCHED or skill.has_other_line_ends]
+    newest = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
+    edited = [
+        skill
+        for skill in skills
+        if skill.state == states.EDITED and skill.is_pinned and skill not in fetched
+    ]
+    original = fetch_packages(edited, project, pinned=True, settings=settings)
+    results = []
+    for skill in skills:
+        name = skill.entry.name
+        if name in newest:
+            taken = None if dry_run else confirm
+            results.append(_update(skill, newest[name], project, reasons, taken))
+        else:
+            results.append(_not_updated(skill, original.get(name)))
+    return Updated(
+        lock=project.lock.path,
+        dry_run=dry_run,
+        skills=tuple(results),
+        extra=() if names else extra,
+    )
+
+
+def _check_locked(names: Iterable[str], lock: Lock, extra: Iterable[str]) -> None:
+    """Raise InvalidInput for the name of a skill folder that the lock does not name."""
+    folders = {os.path.basename(folder): folder for folder in extra}
+    for name in names:
+        if name in folders and lock.get(name) is None:
+            folder = shown_path(folders[name])
+            raise InvalidInput(
+                f"{folder} is not in the lock file, which says where a newer version comes from;"
+                " `skillyard add` it from its source to pin it"
+            )
+
+
+def entries_named(names: Iterable[str], lock: Lock) -> list[LockedSkill]:
+    """Return the entries of the names, each once, or all without names. Raises UnknownName.
+
+    A name is that of an entry, or exactly that of its folder; one in another script may be either.
+    """
+    entries: dict[str, LockedSkill] = {}
+    for name in names:
+        folder = folder_name(name)
+        is_folder = folder == name or not name.isascii()
+        entry = lock.get(name) or (lock.in_folder(folder) if is_folder else None)
+        if entry is None:
+            raise UnknownName("skill of the lock file", name, [each.name for each in lock.skills])
+        entries[entry.name] = entry
+    return list(entries.values() or lock.skills)
+
+
+def version_of(entry: LockedSkill) -> str | None:
+    """Return the commit of an entry, else its digest, else None."""
+    return entry.commit or entry.digest or None
+
+
+def _unchanged(skill: InstalledSkill) -> SkillUpdate:
+    return SkillUpdate(
+        name=skill.entry.name,
+        state=skill.state,
+        folders=skill.folders,
+        pinned=version_of(skill.entry),
+        newest=None,
+        difference=None,
+        signature=None,
+        problem=None,
+    )
+
+
+def _not_updated(skill: InstalledSkill, original: Package | SkillyardError | None) -> SkillUpdate:
+    """Return the result for a skill whose folder is not what the lock says, or is a link."""
+    if skill.state == states.LINKED:
+        return _unchanged(skill)
+    reason = problem_of_state(skill)
+    if isinstance(original, Package):
+        try:
+            folder = next(copy.folder for copy in skill.copies if copy.state == states.EDITED)
+            edits = edits_from(manifest_of(folder, LIMITS), folder, original)
+            reason = _with_edits(reason, edits) or reason
+        except (SkillyardError, OSError):
+            pass
+    return replace(_unchanged(skill), problem=reason)
+
+
+def _with_edits(reason: SkillProblem, edits: Sequence[FileChange]) -> SkillProblem | None:
+    """Return a problem that names edits; None where there are none."""
+    message = f"it has local changes: {shown_edits(edits)}"
+    return replace(reason, message=message, files=tuple(edits)) if edits else None
+
+
+def _compared(skill: InstalledSkill, package: Package, new: LockedSkill) -> InstalledSkill:
+    """Return a skill whose folders could not be compared, compared with its newest version.
+
+    They are BEHIND where nothing in them is lost when that version replaces them. Otherwise they
+    are EDITED if they were installed from that version, and NOT_COMPARABLE if nothing says from
+    which. Raises OSError, SkillIoError.
+    """
+    entry = skill.entry
+    is_same = entry.content_hash is not None and entry.pins_same(new)
+    copies = []
+    for each in skill.copies:
+        copy = each
+        if copy.state == states.NOT_COMPARABLE and (there := manifest_at(copy.folder)) is not None:
+            lost = lost_edits(there, copy.folder, package)
+            state = (states.EDITED if is_same else states.NOT_COMPARABLE) if lost else states.BEHIND
+            copy = copy._replace(state=state, problem=shown_edits(lost), files=tuple(lost))
+        copies.append(copy)
+    return skill._replace(copies=tuple(copies))
+
+
+def _update(
+    skill: InstalledSkill,
+    package: Package | SkillyardError,
+    project: Project,
+    accept: Mapping[str, str],
+    confirm: Callable[[SkillUpdate], bool] | None,
+) -> SkillUpdate:
+    """Show and take one version; without ``confirm`` only show it. Never raises for the skill."""
+    entry = skill.entry
+    result = replace(_unchanged(skill), state=states.CURRENT)
+    try:
+        if isinstance(package, SkillyardError):
+            raise package
+        new = repinned(entry, package)
+        moved_there = moved_to(skill, new)
+        result = replace(result, newest=version_of(new))
+        was_compared = skill.state != states.NOT_COMPARABLE
+        if not was_compared:
+            skill = _compared(skill, package, new)
+            if skill.state == states.EDITED:
+                return _not_updated(skill, None)
+        is_same = entry.digest and entry.pins_same(new) and moved_there is None
+        if is_same and skill.state == states.CURRENT:
+            admission = _admit_signer(skill, package, project, accept)
+            if admission is None or admission.entry.to_json() == entry.to_json():
+                return result
+            result = replace(
+                result, state=states.AVAILABLE, signature=admission.signature.document()
+            )
+            is_lost = admission.signature.change == "lost"
+            if is_lost:  # shown as every other change, of no files
+                result = replace(result, difference=difference_of(skill.folders[0], package))
+            if confirm is None or (is_lost and not confirm(result)):
+                return result
+            _write(skill, admission, project)
+            return replace(result, state=states.PINNED)
+        difference = difference_of(skill.folders[0], package)
+        result = replace(result, state=states.AVAILABLE, difference=difference, problem=moved_there)
+        admission = admit(new, package, known=entry, lock=project.lock, accept=accept)
+        result = replace(result, signature=admission.signature.document())
+        if confirm is None or not confirm(result):
+            return result
+        if was_compared:
+            same = _write(skill, admission, project)
+        else:
+            same, moved = _take_over(skill, admission, project)
+            result = replace(result, problem=moved or result.problem)
+        return replace(result, state=states.PINNED if same else states.UPDATED)
+    except SkillyardError as error:
+        state, reason = failure_of(error, skill)
+        return replace(result, state=state, problem=reason)
+    except OSError as error:
+        reason = problem("io_error", str(error.strerror or error), path=str(error.filename or ""))
+        return replace(result, state=states.REFUSED, problem=reason)
+
+
+def _admit_signer(
+    skill: InstalledSkill, package: Package, project: Project, accept: Mapping[str, str]
+) -> Admission | None:
+    """Return the admission of what is installed, with who signed it.
+
+    A signer in the lock is only its word, which anybody who may commit can write. None where the
+    policy does not ask. Raises what ``admit`` raises.
+    """
+    entry = skill.entry
+    if not checks_signatures(project.folder):
+        return None
+    return admit(entry, package, known=entry, lock=project.lock, accept=accept)
+
+
+def _take_over(
+    skill: InstalledSkill, admission: Admission, project: Project
+) -> tuple[bool, SkillProblem | None]:
+    """Write a version over folders of the installer; return as ``_write`` and where backups are.
+
+    A folder of which something would be lost is moved to a backup. Raises InstallRefused,
+    SkillIoError, OSError.
+    """
+    name, package = folder_name(skill.entry.name), admission.package
+    moved: dict[str, str] = {}
+    places = [copy.folder for copy in skill.copies]
+    try:
+        with alone(*skill.into):
+            for copy in skill.copies:
+                there = None if copy.is_users else manifest_at(copy.folder)
+                if there is not None and lost_edits(there, copy.folder, package):
+                    moved[copy.folder] = move_to_backup(copy.folder, copy.into, name)
+                elif there is not None:
+                    note_installed(copy.folder, there, places=places)
+        same = _write(skill, admission, project, known=admission.entry)
+    except BaseException:
+        for folder, backup in moved.items():
+            if not os.path.lexists(folder):
+                os.rename(backup, folder)
+        raise
+    where = ", ".join(map(shown_path, moved.values()))
+    what = f"what was there may have local changes, and is now in {where}"
+    return same, problem(f"skill_{states.NOT_COMPARABLE}", what) if moved else None
+
+
+def _write(
+    skill: InstalledSkill,
+    admission: Admission,
+    project: Project,
+    *,
+    known: LockedSkill | None = None,
+) -> bool:
+    """Write a version to every folder of a skill and note it; True if all had its files already.
+
+    ``known`` is the entry by which they were installed (default: that of the lock). Raises
+    InstallRefused, SkillIoError.
+    """
+    entry, lock = skill.entry, project.lock
+    check = unchanged_check(lock, entry, admission.entry)
+    placed = admission.write(skill.into, known or entry, lock, check=check)
+    same = all(each.state == "unchanged" for each in placed)
+    if same:
+        lock.note(admission.entry)
+    return same

@@ -1,0 +1,260 @@
+"""The files of a skill in a git repository, at one commit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from threading import Event
+from typing import NamedTuple, TypeAlias, TypeVar
+from urllib.parse import quote
+
+from skillyard.base.errors import SourceFailed
+from skillyard.install.copies.file_paths import shown_path
+from skillyard.install.copies.lock_entries import LockedSkill
+from skillyard.install.git.address import (
+    FORGES,
+    GitAddress,
+    check_locked,
+    is_commit,
+    is_trusted,
+)
+from skillyard.install.git.command import Git, on_terminal
+from skillyard.install.git.repository import (
+    GitRepository,
+    GitTree,
+    clear_repositories,
+    is_named,
+    note_named,
+)
+from skillyard.install.origins.choice import (
+    MAX_READ,
+    ONLY_ONE,
+    SkillChoice,
+    choose_folder,
+    folders_named,
+)
+from skillyard.install.origins.moved import folders_called, only_folder
+from skillyard.install.sources.addresses import public_addresses
+from skillyard.install.sources.github import FILE_BYTES, LFS
+from skillyard.install.sources.paths import is_inside
+from skillyard.install.sources.protocol import Package
+from skillyard.install.sources.repository import (
+    WHOLE,
+    files_beside,
+    skill_folders,
+    with_skill_file,
+)
+from skillyard.install.sources.settings import Settings
+
+__all__ = ["GitQuery", "ReportBytes", "git_package", "locked_git_package"]
+
+ReportBytes: TypeAlias = Callable[[int], None]
+"""Takes how many bytes were fetched."""
+_T = TypeVar("_T")
+
+
+class GitQuery(NamedTuple):
+    """One skill of a repository."""
+
+    address: GitAddress
+    source_type: str = "git"
+    """``git`` or ``gitlab``, as a lock file names it; empty for a repository of GitHub."""
+    ref: str = "HEAD"
+    choice: SkillChoice = ONLY_ONE
+    branch: str = ""
+    """Where to look for a commit that the server does not give by its name."""
+    source: str = ""
+    """What the lock file calls the repository (default: its address)."""
+    newest_of: LockedSkill | None = None
+    """The installed skill that is looked for elsewhere if it left its folder."""
+
+
+async def git_package(
+    settings: Settings,
+    query: GitQuery,
+    *,
+    may_prompt: bool = True,
+    report: ReportBytes | None = None,
+) -> Package:
+    """Return every file of a skill. Raises SourceFailed, InvalidInput where several are meant.
+
+    ``may_prompt`` lets git ask for a password, if there is a terminal. ``report`` is called in
+    another thread.
+    """
+    if not is_named(query.address):
+        clear_repositories(unused_s=settings.cache_days * 24 * 3_600)
+    git = Git("", Event(), may_prompt=may_prompt and on_terminal(), report=report)
+    package = await _in_thread(
+        lambda: _package(GitRepository(query.address, git, offline=settings.offline), query), git
+    )
+    note_named(query.address)
+    return package
+
+
+async def locked_git_package(settings: Settings, query: GitQuery) -> Package:
+    """Return the same for what a lock file or manifest names, which may come from a stranger.
+
+    What the user of this machine named before may be locked, as long as it is in the cache. Raises
+    SourceFailed, ``refused`` for an address that a lock file may not name.
+    """
+    address = query.address
+    options: tuple[str, ...] = ()
+    anonymous = False
+    if not is_named(address):
+        check_locked(address, settings.git_hosts)
+        if not settings.offline and not is_trusted(address, settings.git_hosts):
+            options = await _pinned(address)
+            anonymous = address.host not in FORGES
+    git = Git("", Event(), options=options, anonymous=anonymous)
+    return await _in_thread(
+        lambda: _package(GitRepository(address, git, offline=settings.offline), query), git
+    )
+
+
+async def _pinned(address: GitAddress) -> tuple[str, ...]:
+    """Return the settings that make git connect to a public address of a host, and nowhere else.
+
+    Raises SourceFailed for a host that is not on the public internet.
+    """
+    if address.scheme != "https":
+        return ()
+    port = address.port or 443
+    try:
+        addresses = await public_addresses(address.host.strip("[]"), port)
+    except OSError as error:
+        what = f"cannot resolve {address.host}: {error.strerror or error}"
+        raise SourceFailed("unreachable", what, hint="check the network") from None
+    if not addresses:
+        raise SourceFailed(
+            "refused",
+            f"a lock file or manifest names {address.host}, which is not on the public internet",
+            hint=f"if you know it, set SKILLYARD_GIT_HOSTS={address.host}, or add it to"
+            " sources.git.hosts in the settings",
+        )
+    listed = ",".join(f"[{each}]" if ":" in each else each for each in addresses)
+    return (f"http.curloptResolve={address.host}:{port}:{listed}", "http.followRedirects=false")
+
+
+async def _in_thread(work: Callable[[], _T], git: Git) -> _T:
+    """Do blocking work in a thread; when this task is cancelled, git is ended too."""
+    try:
+        return await asyncio.to_thread(work)
+    except asyncio.CancelledError:
+        git.stop.set()
+        raise
+
+
+def _package(repository: GitRepository, query: GitQuery) -> Package:
+    address = query.address
+    tree = repository.tree(query.ref, branch=query.branch)
+    source = query.source or address.url
+    folders = skill_folders(tree.blobs, also="skill.md")
+    shown = source if query.source else address.shown
+    path, locked = query.choice.path, query.newest_of
+    if locked is not None and path is not None and path not in folders:
+        found = folders_called(folders, locked, path)
+        found = found or folders_named(
+            _skill_files(repository, tree, folders[:MAX_READ]), locked.name
+        )
+        folder = only_folder(found, locked, shown, tree.commit)
+    else:
+        folder = choose_folder(
+            folders,
+            query.choice,
+            shown=shown,
+            name=address.name,
+            spelled=lambda name: _spelled(query, name),
+            read=lambda some: _skill_files(repository, tree, some),
+        )
+    files, skipped = _files(repository, tree, folder)
+    inside = f"{folder}/" if folder else ""
+    notes = []
+    if not address.is_encrypted:
+        notes.append(f"{address.host} was asked over {address.scheme}, which is not encrypted")
+    return Package(
+        files,
+        source,
+        folder,
+        tree.commit,
+        _web_address(query, tree.commit, folder),
+        skipped=skipped,
+        executable=frozenset(path for path in files if inside + path in tree.executable),
+        source_type=query.source_type,
+        ref="" if query.ref == "HEAD" or (is_commit(query.ref) and query.branch) else query.ref,
+        notes=notes,
+    )
+
+
+def _skill_files(
+    repository: GitRepository, tree: GitTree, folders: Sequence[str]
+) -> dict[str, bytes]:
+    """Return the SKILL.md of each folder. Raises SourceFailed."""
+    beside = {
+        path.rpartition("/")[0]: path
+        for path in sorted(tree.blobs, reverse=True)
+        if path.rpartition("/")[2] in ("SKILL.md", "skill.md")
+    }
+    paths = {folder: beside[folder] for folder in folders}
+    sizes = repository.blob_sizes(tree, list(paths.values()))
+    paths = {folder: path for folder, path in paths.items() if sizes[path] <= FILE_BYTES}
+    contents = repository.read_blobs(tree, list(paths.values()), sum(sizes.values()))
+    return dict(zip(paths, contents, strict=True))
+
+
+def _spelled(query: GitQuery, skill: str) -> str:
+    """Return how a skill of the repository is written on the command line."""
+    ref = "" if query.ref == "HEAD" else query.ref
+    if query.source:
+        return f"{query.source}@{ref}#{skill}" if ref else f"{query.source}/{skill}"
+    return f"{query.address.url}#{ref}@{skill}"
+
+
+def _web_address(query: GitQuery, commit: str, folder: str) -> str:
+    """Return where a person can look at the skill; empty where that is not known."""
+    if query.address.scheme != "https":
+        return ""
+    web = query.address.url.removesuffix(".git")
+    tree = {"gitlab": "/-/tree", "": "/tree"}.get(query.source_type)
+    return web if tree is None else f"{web}{tree}/{commit}/{quote(folder)}".rstrip("/")
+
+
+def _files(
+    repository: GitRepository, tree: GitTree, folder: str
+) -> tuple[Mapping[str, bytes], list[str]]:
+    """Return the files of a skill by path, and what was left out. Raises SourceFailed."""
+    inside = f"{folder}/" if folder else ""
+    skipped = [
+        f"{shown_path(path.removeprefix(inside))}: a {kind}, which is not followed"
+        for kind, paths in (("link", tree.links), ("submodule", tree.submodules))
+        for path in sorted(paths)
+        if path.startswith(inside)
+    ]
+    listed = [blob.path for blob in files_beside(dict.fromkeys(tree.blobs, 0), folder)]
+    paths: list[str] = []
+    for path in listed:
+        below = path.removeprefix(inside)
+        if not is_inside(below):
+            skipped.append(f"{shown_path(below)}: a path that not every system can hold")
+        elif len(paths) > WHOLE.files and below != "SKILL.md":
+            skipped.append(f"{below}: over the limits")
+        else:
+            paths.append(path)
+    sizes = repository.blob_sizes(tree, paths)
+    chosen, total = [], 0
+    for path in sorted(paths, key=lambda path: (path != f"{inside}SKILL.md", path)):
+        if sizes[path] > FILE_BYTES or total + sizes[path] > WHOLE.bytes:
+            skipped.append(f"{path.removeprefix(inside)}: over the limits")
+        else:
+            total += sizes[path]
+            chosen.append(path)
+    files = {}
+    for path, data in zip(chosen, repository.read_blobs(tree, chosen, total), strict=True):
+        if data.startswith(LFS):
+            skipped.append(f"{path.removeprefix(inside)}: kept in Git LFS, which is not asked")
+        else:
+            files[path.removeprefix(inside)] = data
+    files = with_skill_file(files)
+    if "SKILL.md" not in files:
+        what = f"SKILL.md of {repository.address.shown} is too large or kept in Git LFS"
+        raise SourceFailed("bad_answer", what, hint="tell the author of the skill")
+    return dict(sorted(files.items())), skipped

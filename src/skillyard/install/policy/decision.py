@@ -1,0 +1,283 @@
+"""Decides whether a policy allows one skill. Nothing here reads a file."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.base.io.paths import is_below
+from skillyard.base.text import clean_line, folder_name, shorten
+from skillyard.engine.skill import Origin, Skill
+from skillyard.install.policy.rules import NO_RULES, SEVERITIES, Rules
+from skillyard.install.policy.signers import Signer, matches_pattern
+
+__all__ = [
+    "REFUSED",
+    "LockedSource",
+    "Policy",
+    "PolicyRefused",
+    "Refusal",
+    "check_install",
+    "check_signer",
+    "check_source",
+    "decide",
+    "source_text",
+]
+
+REFUSED = "refused_by_policy"
+"""The code of the diagnostics about skills that a policy refuses."""
+_SHOWN = 120
+_BY_URL = ("git", "gitlab", "well-known")
+
+
+class PolicyRefused(SkillError):
+    """A policy refuses a skill that was to be installed, or that is. Nothing was written."""
+
+    kind = "PolicyRefused"
+
+
+class LockedSource(NamedTuple):
+    """What a lock file says of one skill."""
+
+    name: str
+    source: str
+    """``github:owner/repo``, ``well-known:https://…``, ``local:folder``."""
+    is_pinned: bool
+    """It has a commit or a digest."""
+    signer: Signer | None = None
+    """Who signed what the entry pins."""
+
+
+def source_text(kind: str, source: str, source_url: str | None) -> str:
+    """Return what a policy matches for an entry of a lock file: what is fetched for it.
+
+    Beside the source, which may be any text then, an entry of these kinds may have an address. The
+    path of a folder is without steps such as ``..``.
+    """
+    if kind == "local":
+        path = posixpath.normpath(source)
+        source = f"./{path}" if source.startswith("./") and not path.startswith("../") else path
+    return f"{kind}:{(kind in _BY_URL and source_url) or source}"
+
+
+class Refusal(NamedTuple):
+    """One rule that refuses a skill."""
+
+    rule: str
+    """The key of the rule, such as ``tools.denied``."""
+    file: str
+    """The policy file that sets it."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The combined rules of all policy files, with what they need to know of the lock file.
+
+    Its ``repr`` is complete and stable: indexes are named by it.
+    """
+
+    rules: Rules = NO_RULES
+    files: tuple[str, ...] = ()
+    """The policy files that hold, the system's first."""
+    locked: tuple[LockedSource, ...] = ()
+    lock_folder: str = ""
+    """Real path of the folder of the lock file; skills below it are looked up in ``locked``."""
+    profile: str = ""
+    """The name of the profile in force, whose rules are among ``rules``; empty without one."""
+    profiles: tuple[str, ...] = field(default=(), repr=False)
+    """The names of all profiles, sorted."""
+    own_roots: tuple[str, ...] = field(default=(), repr=False)
+    """Roots of the profile by the machine's and the user's files."""
+    project_roots: tuple[str, ...] = field(default=(), repr=False)
+    """Roots of the profile by the project's file; all lie in the project."""
+    scopes: tuple[str, ...] = field(default=(), repr=False)
+    """Scopes of the profile."""
+
+    def source_of(self, path: str) -> LockedSource | None:
+        """Return the lock's entry of the skill in the folder of ``path``, or None."""
+        if not self.lock_folder:
+            return None
+        folder = os.path.dirname(os.path.realpath(path))
+        if not is_below(folder, self.lock_folder):
+            return None
+        name = os.path.basename(folder)
+        entries = [each for each in self.locked if folder_name(each.name) == name]
+        exact = (each for each in entries if each.name == name)
+        return next(exact, entries[0] if entries else None)
+
+    def of_store(self) -> Policy | None:
+        """Return what holds for skills of a catalog store, which no lock file is about, or None."""
+        none = NO_RULES
+        rules = replace(
+            self.rules,
+            allowed_sources=none.allowed_sources,
+            unlocked=none.unlocked,
+            pins_required=none.pins_required,
+            max_severity=none.max_severity,
+            signed_sources=none.signed_sources,
+            signers=none.signers,
+            same_signer=none.same_signer,
+        )
+        return None if rules == none else Policy(rules)
+
+    def diagnostic(self, skill: Skill) -> Diagnostic | None:
+        """Return why a skill of a library is not offered, or None. Convention files are exempt."""
+        if skill.origin == Origin.CONVENTION:
+            return None
+        refusals = decide(self.rules, skill, self.source_of(skill.path))
+        if not refusals:
+            return None
+        return Diagnostic(REFUSED, "warning", skill.path, _words(refusals), _hint(refusals))
+
+
+def _words(refusals: Iterable[Refusal]) -> str:
+    return "; ".join(f"{each.message} ({each.rule} in {each.file})" for each in refusals)
+
+
+def _hint(refusals: tuple[Refusal, ...], action: str = "remove the skill") -> str:
+    rule, file, _ = refusals[0]
+    if rule == "signatures.required" and action.startswith("remove"):
+        action = f"say `skillyard update`, which notes who signed it, {action}"
+    return f"{action}, or change {rule} in {file}"
+
+
+def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Refusal, ...]:
+    """Return every rule that refuses a skill; empty where it may be offered.
+
+    ``source`` is None for a skill that no lock file names. The rules about sources and pins do not
+    hold for skills of a catalog store, which no lock file is about.
+    """
+    reasons: list[tuple[str, str]] = []
+    names = [name for name in (skill.name, skill.slug) if name]
+    denied_names = [each for each in rules.denied_skills if any(_match(n, [each]) for n in names)]
+    if skill.id and skill.id.lower() in rules.denied_skills:  # it ends with a hash: no pattern
+        denied_names.append(skill.id)
+    if denied_names:
+        reasons.append(
+            ("skills.denied", f"skills of the name {_shown(denied_names[0])} are denied")
+        )
+    if skill.stored:
+        pass
+    elif source is None:
+        if rules.unlocked == "deny":
+            reasons.append(("sources.unlocked", "no lock file says where the skill is from"))
+    else:
+        if not all(_match(source.source, patterns) for patterns in rules.allowed_sources):
+            reasons.append(
+                ("sources.allowed", f"the source {_shown(source.source)} is not allowed")
+            )
+        if rules.pins_required and not source.is_pinned:
+            reasons.append(("pins.required", "the lock file has no commit and no digest of it"))
+        reasons += _of_signer(rules, source)
+    licence = (skill.license or "").strip()
+    if not licence and rules.missing_licence == "deny":
+        reasons.append(("licences.missing", "the skill names no licence"))
+    elif licence and not all(licence.lower() in names for names in rules.allowed_licences):
+        reasons.append(("licences.allowed", f"the licence {_shown(licence)} is not allowed"))
+    if not all(any(_match(tag, tags) for tag in skill.tags) for tags in rules.allowed_tags):
+        reasons.append(("tags.allowed", "it has no tag that is allowed"))
+    denied = [tool for tool in skill.allowed_tools if _denied(tool, rules.denied_tools)]
+    if denied:
+        reasons.append(("tools.denied", f"the tool {_shown(denied[0])} is denied"))
+    return _refusals(rules, reasons)
+
+
+def check_source(policy: Policy | None, source: LockedSource) -> None:
+    """Raise PolicyRefused for an entry whose source or name is refused, before it is fetched."""
+    if policy is None:
+        return
+    rules, reasons = policy.rules, []
+    if pattern := _match(source.name, rules.denied_skills):
+        reasons.append(("skills.denied", f"skills of the name {_shown(pattern)} are denied"))
+    if not all(_match(source.source, patterns) for patterns in rules.allowed_sources):
+        reasons.append(("sources.allowed", f"the source {_shown(source.source)} is not allowed"))
+    if reasons:
+        refusals = _refusals(rules, reasons)
+        raise PolicyRefused(
+            f"the policy refuses {_shown(source.name)}: {_words(refusals)}",
+            code=REFUSED,
+            hint=_hint(refusals),
+        )
+
+
+def check_signer(policy: Policy | None, source: LockedSource) -> None:
+    """Raise PolicyRefused where a policy refuses the signer of a skill, or that it has none."""
+    refusals = () if policy is None else _refusals(policy.rules, _of_signer(policy.rules, source))
+    if refusals:
+        raise PolicyRefused(_words(refusals), code=REFUSED, hint=_hint(refusals))
+
+
+def _refusals(rules: Rules, reasons: Iterable[tuple[str, str]]) -> tuple[Refusal, ...]:
+    return tuple(Refusal(rule, rules.where.get(rule, ""), message) for rule, message in reasons)
+
+
+def _of_signer(rules: Rules, source: LockedSource) -> list[tuple[str, str]]:
+    signer = source.signer
+    if signer is None:
+        if _match(source.source, rules.signed_sources):
+            return [("signatures.required", "it has no verified signature")]
+    elif not all(any(each.matches(signer) for each in set_) for set_ in rules.signers):
+        return [("signatures.identity", f"it is signed by {signer.shown}, who is not accepted")]
+    return []
+
+
+def _denied(tool: str, patterns: tuple[str, ...]) -> bool:
+    """True for a tool with or without its arguments: ``Bash`` denies ``Bash(git:*)`` too.
+
+    A skill that asks for every tool with ``*`` asks for each denied one.
+    """
+    bare = tool.partition("(")[0].strip()
+    return bool(patterns) and (
+        bare == "*" or bool(_match(tool, patterns) or _match(bare, patterns))
+    )
+
+
+def _match(text: str, patterns: Iterable[str]) -> str:
+    """Return the first pattern that matches, ignoring case; empty where none does."""
+    lowered = text.lower()
+    return next((each for each in patterns if matches_pattern(lowered, each)), "")
+
+
+def _shown(text: str) -> str:
+    return shorten(clean_line(text), _SHOWN)
+
+
+def check_install(
+    policy: Policy | None,
+    skill: Skill,
+    source: LockedSource,
+    severities: Iterable[str] = (),
+    signer_before: Signer | None = None,
+) -> None:
+    """Raise PolicyRefused where a policy does not allow a skill to be installed.
+
+    ``source`` is what the lock file is going to say, ``severities`` those of all findings of
+    the scan, accepted ones too, and ``signer_before`` signed the version that the lock pins now.
+    """
+    if policy is None:
+        return
+    rules = policy.rules
+    refusals = decide(rules, skill, source)
+    highest = max(severities, key=SEVERITIES.index, default="none")
+    if SEVERITIES.index(highest) > SEVERITIES.index(rules.max_severity):
+        message = f"the scan has a finding of severity {highest}"
+        where = rules.where.get("scan.max_severity", "")
+        refusals = (*refusals, Refusal("scan.max_severity", where, message))
+    if rules.same_signer and signer_before is not None:
+        signer = source.signer
+        if signer is None or signer.author != signer_before.author:
+            now = "is not signed" if signer is None else f"is signed by {signer.shown}"
+            message = f"the version before was signed by {signer_before.shown}, and this one {now}"
+            where = rules.where.get("signatures.same_signer", "")
+            refusals = (*refusals, Refusal("signatures.same_signer", where, message))
+    if refusals:
+        raise PolicyRefused(
+            f"the policy refuses {_shown(skill.name)}: {_words(refusals)}",
+            code=REFUSED,
+            hint=_hint(refusals, "choose another skill"),
+        )

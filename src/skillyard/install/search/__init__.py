@@ -1,0 +1,10 @@
+"""Federated search: query every source at once, fetch the results, rank them, report failures.
+
+:mod:`.service` runs the five steps, :mod:`.candidates` merges the records of one skill,
+:mod:`.content` reads fetched files, :mod:`.result` is the result.
+"""
+
+from skillyard.install.search.result import FoundSkill, SearchResult, SourceStatus
+from skillyard.install.search.service import SearchService
+
+__all__ = ["FoundSkill", "SearchResult", "SearchService", "SourceStatus"]

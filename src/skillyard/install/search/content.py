@@ -1,0 +1,146 @@
+"""Parse a skill from fetched files. The body is kept even when the frontmatter is invalid."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.engine.formats.agentskills import Document, parse_document
+from skillyard.engine.formats.frontmatter import decode, split, unify_lines
+from skillyard.engine.skill import Origin, Reference, Skill
+from skillyard.install.sources.protocol import Hit, Package
+
+__all__ = [
+    "SKILL_BYTES",
+    "Content",
+    "own",
+    "pointer",
+    "read_package",
+    "size_of",
+    "unhide",
+]
+
+SKILL_BYTES = 8_192
+"""Memory of a skill in addition to its texts: fields and lookup tables."""
+
+
+class Content(NamedTuple):
+    """A parsed skill and the diagnostics of its files."""
+
+    skill: Skill
+    raw: str
+    """The unchanged text of its SKILL.md."""
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def pointer(hit: Hit) -> Skill:
+    """Return a skill without content, from the metadata of the sources."""
+    return Skill(
+        hit.name or hit.id,
+        hit.description,
+        None,
+        slug=hit.id,
+        source=hit.source,
+        install_count=hit.install_count,
+        curated=hit.curated,
+        tags=(hit.category,) if hit.category and hit.curated else (),
+    )
+
+
+def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) -> Content:
+    """Parse the skill of a package. Never raises: faults become diagnostics.
+
+    When the frontmatter cannot be read, name and description come from the sources and the body is
+    kept.
+    """
+    path = f"{hit.source}/{hit.id}/SKILL.md"
+    diagnostics: list[Diagnostic] = []
+    data = package.files.get("SKILL.md", b"")
+    try:
+        text = decode(data, path)
+    except SkillError as error:
+        diagnostics.append(_diagnostic(error, path))
+        text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
+    try:
+        document = Document(path, hit.id, Origin.AGENTSKILLS)
+        parsed = parse_document(document, text, strict=False, limits=limits)
+        skill = parsed.skill
+        diagnostics += parsed.diagnostics
+    except SkillError as error:
+        diagnostics.append(_diagnostic(error, path))
+        skill = Skill(hit.name or hit.id, hit.description, _body(text, path, limits))
+    skill = skill.replace(
+        path="",
+        slug=hit.id,
+        source=hit.source,
+        origin=None,
+        description=skill.description or hit.description,
+        install_count=hit.install_count,
+        curated=hit.curated,
+        references=_references(package, limits),
+    )
+    return Content(skill, text, tuple(diagnostics))
+
+
+def unhide(skill: Skill) -> Skill:
+    """Return a skill as a search shows it, without the flags that hide skills."""
+    return skill.replace(trigger=False, disable_model_invocation=False)
+
+
+def own(skill: Skill) -> Skill:
+    """Return the skill, or a copy when it contains mutable values."""
+    metadata = skill.metadata
+    plain = not metadata or all(isinstance(value, _PLAIN) for value in metadata.values())
+    return skill if plain else type(skill)(**skill.fields())  # metadata is copied
+
+
+_PLAIN = (str, int, float, type(None))
+"""Immutable types of values."""
+
+
+def size_of(skill: Skill) -> int:
+    """Return the approximate memory of a skill in bytes."""
+    texts = sys.getsizeof(skill.body) + 4 * sys.getsizeof(skill.frontmatter)
+    texts += sum(map(sys.getsizeof, (part for each in skill.references for part in each)))
+    return texts + sys.getsizeof(skill.description) + SKILL_BYTES
+
+
+def _body(text: str, path: str, limits: Limits) -> str:
+    unified = unify_lines(text)
+    try:
+        return split(unified, path, limits).body
+    except SkillError:
+        return unified.strip()
+
+
+def _diagnostic(error: SkillError, path: str) -> Diagnostic:
+    return Diagnostic(
+        error.code or "unreadable",
+        "warning",
+        path,
+        error.message,
+        error.hint,
+        error.line,
+        error.column,
+    )
+
+
+def _references(package: Package, limits: Limits) -> tuple[Reference, ...]:
+    return tuple(
+        Reference(
+            path.rpartition("/")[2],
+            path,
+            package.files[path][: limits.resource_bytes].decode("utf-8", "replace"),
+        )
+        for path in _markdown(package)
+    )
+
+
+def _markdown(package: Package) -> Iterator[str]:
+    """Yield the paths of a package's references, sorted."""
+    for path in sorted(package.files):
+        if path != "SKILL.md" and path.lower().endswith((".md", ".markdown", ".mdx")):
+            yield path

@@ -1,0 +1,389 @@
+"""GitHub: the tree of a repository in one request, its files from the raw host.
+
+A repository is read once at ``HEAD``, whatever the name of its default branch. Later requests are
+pinned to that commit or tree.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from asyncio import gather
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from skillyard.base.errors import SourceFailed
+from skillyard.install.copies.file_paths import shown_path
+from skillyard.install.sources.bodies import json_of
+from skillyard.install.sources.paths import is_inside
+from skillyard.install.sources.protocol import Hit, Hits, Package, Source
+from skillyard.install.sources.repository import (
+    REFERENCES,
+    WHOLE,
+    Blob,
+    ReadLimits,
+    files_beside,
+    is_repository,
+    reference_paths,
+    skill_folder,
+    skill_folders,
+)
+from skillyard.install.sources.settings import GITHUB_TOKENS, Settings
+from skillyard.install.sources.transport import REDIRECTED, Host, Transport
+
+__all__ = ["GitHub", "GitHubSource", "build", "hosts"]
+
+API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
+MAX_CONCURRENT_FILES = 64
+"""Twenty skills with their references in one round trip. The raw host has no quota."""
+
+TREE_BYTES = 32 * 1024 * 1024
+"""GitHub truncates trees at 100,000 entries, which take about twenty million bytes."""
+TREE_FRESH_S = 300.0
+FILE_FRESH_S = 3_600.0
+FILE_BYTES = 1_048_576
+ENTRY_BYTES = 256
+"""Memory of a path beside its characters, in bytes."""
+LFS = b"version https://git-lfs.github.com/spec/"
+
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REF = re.compile(r"[A-Za-z0-9@][A-Za-z0-9._/@+-]{0,199}")
+
+
+class Tree(NamedTuple):
+    """The regular files of a repository at one moment."""
+
+    blobs: Mapping[str, int]
+    """Sizes by path, in the order of the paths."""
+    executable: frozenset[str]
+    """Paths of the executable files."""
+    links: frozenset[str]
+    """Paths of links and submodules, which are never followed."""
+    ref: str
+    """The commit at which files are read, if it is known; else the branch, tag or tree."""
+    truncated: bool
+    age_s: float
+    paths: tuple[str, ...] = ()
+    """The paths of the blobs, sorted."""
+    folders: tuple[str, ...] = ()
+    """The folders that contain a SKILL.md, sorted; ``""`` is the root."""
+
+    def below(self, folder: str) -> Mapping[str, int]:
+        """Return the files below a folder, by path; all of them below the root."""
+        if not folder:
+            return self.blobs
+        start = bisect_left(self.paths, f"{folder}/")
+        end = bisect_left(self.paths, f"{folder}0", start)  # the character after the slash
+        return {path: self.blobs[path] for path in self.paths[start:end]}
+
+
+class GitHub:
+    """Trees and files of repositories."""
+
+    def __init__(self, transport: Transport) -> None:
+        """``transport`` knows the hosts ``github-api`` and ``github-raw``."""
+        self.transport = transport
+        self.renamed: set[str] = set()
+        """Repositories whose commit was asked for, and which redirect to another name."""
+
+    async def name_now(self, repository: str) -> str:
+        """Return the ``owner/repo`` to which a repository redirects. Raises SourceFailed."""
+        reply = await self.transport.get("github-api", f"/repos/{repository}")
+        shape = json_of(reply.headers, reply.body, "GitHub") if reply.status == 200 else None
+        name = shape.get("full_name") if isinstance(shape, dict) else None
+        return name if isinstance(name, str) and is_repository(name) else repository
+
+    async def tree(self, repository: str, ref: str = "HEAD") -> Tree:
+        """Return the files of a repository. Raises SourceFailed."""
+        if not is_repository(repository):
+            raise SourceFailed("refused", f"{repository!r} is not owner/repo")
+        if not _REF.fullmatch(ref) or ".." in ref:
+            raise SourceFailed("refused", f"{ref!r} is not a branch, tag or commit")
+        known = self.transport.trees.get((repository, ref))
+        if known is not None:
+            age_s = self.transport.now() - known[1]
+            if 0 <= age_s < TREE_FRESH_S:
+                tree: Tree = known[0]
+                return tree._replace(age_s=age_s)
+        path = f"/repos/{repository}/git/trees/{quote(ref, safe='')}?recursive=1"
+        reply = await self.transport.get(
+            "github-api",
+            path,
+            fresh_s=TREE_FRESH_S,
+            accept="application/vnd.github+json",
+            max_bytes=TREE_BYTES,
+            check=_is_tree,
+        )
+        if reply.status != 200:
+            raise self._no_repository(repository, ref, reply.status)
+        tree = _tree(json_of(reply.headers, reply.body, repository))._replace(ref=ref)
+        checked = self.transport.now() - reply.age_s
+        self.transport.trees.put((repository, ref), (tree, checked), _size(tree))
+        return tree._replace(age_s=reply.age_s)
+
+    async def commit(self, repository: str, ref: str = "HEAD") -> str:
+        """Return the commit that a branch or tag stands for now. Raises SourceFailed."""
+        if not is_repository(repository):
+            raise SourceFailed("refused", f"{repository!r} is not owner/repo")
+        reply = await self.transport.get(
+            "github-api",
+            f"/repos/{repository}/commits/{quote(ref, safe='')}",
+            accept="application/vnd.github.sha",
+        )
+        if reply.status != 200:
+            raise self._no_repository(repository, ref, reply.status)
+        if REDIRECTED in reply.headers:
+            self.renamed.add(repository)
+        commit = reply.body.decode("ascii", "replace").strip()
+        if not _COMMIT.fullmatch(commit):
+            what = f"GitHub: the answer names no commit of {repository} for {ref}"
+            raise SourceFailed("bad_answer", what)
+        return commit
+
+    def _no_repository(self, repository: str, ref: str, status: int) -> SourceFailed:
+        """Return the failure for a repository that is missing, or private to others."""
+        host = self.transport.hosts["github-api"]
+        hint = "check the spelling"
+        if host.token_variables and not host.token:
+            hint += f"; a private repository needs a token in {host.token_variables[0]}"
+        branch = "" if ref == "HEAD" else f" with {ref}"
+        what = f"GitHub has no repository {repository}{branch}"
+        return SourceFailed("not_found", what, hint=hint, status=status)
+
+    async def file(self, repository: str, ref: str, path: str) -> bytes:
+        """Return one file. Raises SourceFailed, also for a Git LFS pointer."""
+        address = f"/{repository}/{quote(ref, safe='')}/{quote(path)}"
+        reply = await self.transport.get(
+            "github-raw",
+            address,
+            fresh_s=FILE_FRESH_S,
+            accept="text/plain, */*;q=0.5",
+            max_bytes=FILE_BYTES,
+            check=_is_file,
+        )
+        if reply.status != 200:
+            raise SourceFailed("not_found", f"{repository} has no {path}", status=reply.status)
+        return reply.body
+
+    async def package(
+        self, hit: Hit, *, ref: str = "HEAD", references: bool = False, whole: bool = False
+    ) -> Package:
+        """Return a skill's files. Raises SourceFailed.
+
+        ``whole`` reads every file of its folder, at a commit: nothing can change between two.
+        """
+        if whole and not _COMMIT.fullmatch(ref):
+            ref = await self.commit(hit.source, ref)
+        tree = await self.tree(hit.source, ref)
+        folder = skill_folder(tree.folders, hit.source, hit.id, hit.path)
+        if folder is None:
+            raise SourceFailed("not_found", _not_there(hit, tree))
+        main = f"{folder}/SKILL.md" if folder else "SKILL.md"
+        blobs: list[Blob] = []
+        if whole:
+            beside = files_beside(tree.below(folder), folder)
+            blobs = [blob for blob in beside if blob.path != main]
+        elif references:
+            blobs = reference_paths(tree.below(folder), folder)
+        files, skipped = await self._files(hit.source, tree, folder, blobs, whole=whole)
+        inside = f"{folder}/" if folder else ""
+        if whole:
+            skipped += [
+                f"{shown_path(path.removeprefix(inside))}: a link or submodule, not followed"
+                for path in sorted(tree.links)
+                if path.startswith(inside)
+            ]
+        return Package(
+            files,
+            hit.source,
+            folder,
+            tree.ref if _COMMIT.fullmatch(tree.ref) else "",
+            f"https://github.com/{hit.source}/tree/{tree.ref}/{quote(folder)}".rstrip("/"),
+            f"{self.transport.hosts['github-raw'].url}/{hit.source}/{tree.ref}/{quote(main)}",
+            tree.age_s,
+            skipped,
+            frozenset(path for path in files if inside + path in tree.executable),
+        )
+
+    async def _files(
+        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], *, whole: bool
+    ) -> tuple[dict[str, bytes], list[str]]:
+        """Return SKILL.md and the files beside it, and what was left out. Raises SourceFailed."""
+        main = self.file(repository, tree.ref, f"{folder}/SKILL.md" if folder else "SKILL.md")
+        if not blobs:
+            return {"SKILL.md": await main}, []
+        most = WHOLE if whole else REFERENCES
+        text, (beside, skipped) = await gather(
+            main, self._beside(repository, tree, folder, blobs, most)
+        )
+        return {"SKILL.md": text, **beside}, skipped
+
+    async def _beside(
+        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: ReadLimits
+    ) -> tuple[dict[str, bytes], list[str]]:
+        inside = f"{folder}/" if folder else ""
+        paths: list[str] = []
+        skipped: list[str] = []
+        total = 0
+        for blob in blobs:
+            below = blob.path.removeprefix(inside)
+            total += blob.size
+            if len(paths) >= most.files or total > most.bytes or blob.size > FILE_BYTES:
+                skipped.append(f"{below}: over the limits")
+            elif not is_inside(below):
+                skipped.append(f"{shown_path(below)}: a path that not every system can hold")
+            else:
+                paths.append(blob.path)
+        answers = await gather(
+            *(self.file(repository, tree.ref, path) for path in paths), return_exceptions=True
+        )
+        files = {}
+        for path, answer in zip(paths, answers, strict=True):
+            if isinstance(answer, SourceFailed):
+                skipped.append(f"{path.removeprefix(inside)}: {answer.what}")
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                files[path.removeprefix(inside)] = answer
+        return files, skipped
+
+
+def _cut_off(repository: str) -> SourceFailed:
+    return SourceFailed("too_large", f"{repository}: its list of files is cut off")
+
+
+def _not_there(hit: Hit, tree: Tree) -> str:
+    folders = tree.folders
+    some = ", ".join(folder.rpartition("/")[2] or "(its root)" for folder in folders[:5])
+    cut = (
+        "; its list of files is cut off, so it may be there all the same" if tree.truncated else ""
+    )
+    if not folders:
+        return f"{hit.source} holds no SKILL.md{cut}"
+    more = ", …" if len(folders) > 5 else ""
+    return f"{hit.source} holds no skill {hit.id!r}; it holds {some}{more}{cut}"
+
+
+def _is_tree(headers: Mapping[str, str], body: bytes) -> None:
+    document = json_of(headers, body, "GitHub")
+    if not isinstance(document, dict) or not isinstance(document.get("tree"), list):
+        raise SourceFailed("bad_answer", "GitHub: the response is not a tree")
+
+
+def _is_file(headers: Mapping[str, str], body: bytes) -> None:
+    if body.startswith(LFS):
+        raise SourceFailed("bad_answer", "the file is kept in Git LFS, and only a pointer is here")
+    if headers.get("content-type", "").startswith("text/html"):
+        raise SourceFailed("bad_answer", "a web page came instead of the file")
+
+
+def _tree(answer: Any) -> Tree:
+    """Return the tree that an answer lists, without the requested ref and the age of the answer."""
+    blobs: dict[str, int] = {}
+    executable: set[str] = set()
+    links: set[str] = set()
+    for entry in answer["tree"]:
+        if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
+            continue
+        path = entry["path"]
+        size = entry.get("size")
+        if entry.get("type") == "blob" and entry.get("mode") in ("100644", "100755", "100664"):
+            blobs[path] = size if type(size) is int and size >= 0 else 0
+            if entry["mode"] == "100755":
+                executable.add(path)
+        elif entry.get("type") in ("blob", "commit"):
+            links.add(path)
+    paths = tuple(sorted(blobs))
+    return Tree(
+        MappingProxyType({path: blobs[path] for path in paths}),
+        frozenset(executable),
+        frozenset(links),
+        "",
+        answer.get("truncated") is True,
+        0.0,
+        paths,
+        tuple(skill_folders(paths)),
+    )
+
+
+def _size(tree: Tree) -> int:
+    """Return the approximate size of a tree in memory, in bytes."""
+    texts = sum(map(sys.getsizeof, (*tree.paths, *tree.links, *tree.folders)))
+    return texts + ENTRY_BYTES * (len(tree.paths) + len(tree.links) + 1)
+
+
+class GitHubSource:
+    """The repositories that the settings name, each listed with one request."""
+
+    name = "github"
+
+    def __init__(self, github: GitHub, repositories: Sequence[str]) -> None:
+        self.github = github
+        self.repositories = tuple(repositories)
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return the skills whose folder shares a word with the query, from all repositories.
+
+        Their descriptions are unknown until they are fetched. Raises SourceFailed when no
+        repository could be listed.
+        """
+        answers = await gather(
+            *(self.github.tree(repository) for repository in self.repositories),
+            return_exceptions=True,
+        )
+        hits: list[tuple[float, Hit]] = []
+        failures = []
+        for repository, answer in zip(self.repositories, answers, strict=True):
+            if isinstance(answer, SourceFailed):
+                failures.append(answer)
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                hits += self._matching(repository, answer, query)
+                if answer.truncated:
+                    failures.append(_cut_off(repository))
+        if failures and len(failures) == len(self.repositories) and not hits:
+            raise failures[0]
+        hits.sort(key=lambda pair: (-pair[0], pair[1].key))
+        return Hits([hit for _, hit in hits[:limit]], failures)
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's files. Raises SourceFailed."""
+        return await self.github.package(hit, references=references, whole=whole)
+
+    def _matching(self, repository: str, tree: Tree, query: str) -> list[tuple[float, Hit]]:
+        from skillyard.engine.analysis import STANDARD
+
+        query_terms = set(STANDARD.terms(query))
+        matches = []
+        for folder in tree.folders:
+            name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
+            shared = len(query_terms.intersection(STANDARD.terms(name)))
+            if shared:
+                hit = Hit(repository, name, self.name, name=name, path=folder)
+                matches.append((shared / max(1, len(query_terms)), hit))
+        return matches
+
+
+def hosts(settings: Settings) -> dict[str, Host]:
+    """Return GitHub's API, and where it serves files."""
+    token, variables = settings.github_token, GITHUB_TOKENS
+    return {
+        "github-api": Host(settings.github_api_url, API_VERSION, token, token_variables=variables),
+        "github-raw": Host(
+            settings.github_raw_url,
+            token=token,
+            token_variables=variables,
+            at_once=MAX_CONCURRENT_FILES,
+        ),
+    }
+
+
+def build(settings: Settings, transport: Transport) -> list[Source]:
+    """Return the source over the repositories of the settings; none without any."""
+    if not settings.repositories:
+        return []
+    return [GitHubSource(GitHub(transport), settings.repositories)]

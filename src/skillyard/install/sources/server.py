@@ -1,0 +1,131 @@
+"""Another skillyard server as a source: its search, and its skills as archives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from skillyard.base.errors import SourceFailed
+from skillyard.install.sources.bodies import json_of
+from skillyard.install.sources.host_tokens import host_of
+from skillyard.install.sources.paths import checked_files
+from skillyard.install.sources.protocol import Hit, Package, Source
+from skillyard.install.sources.skills_sh import installs_of
+from skillyard.install.sources.transport import Host, Transport
+
+if TYPE_CHECKING:
+    from skillyard.install.sources.settings import Settings
+
+__all__ = ["ServerSource", "build", "hosts"]
+
+FRESH_S = 60.0
+ANSWER_BYTES = 16 * 1024 * 1024
+NAME_CHARACTERS = 500
+"""Maximum length of a source, an id or a title; repositories, domains and folders have shorter
+names."""
+NO_OTHERS = "scripts and other files, if there are any: a server gives Markdown alone"
+
+
+class ServerSource:
+    """One server. Its host in the transport is called ``server:URL``."""
+
+    def __init__(self, transport: Transport, url: str) -> None:
+        self.transport = transport
+        self.url = url
+        self.base = url.rstrip("/")
+
+    @property
+    def name(self) -> str:
+        """``server:`` and its address."""
+        return f"server:{self.url}"
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return the skills that the server finds, in its order. Raises SourceFailed."""
+        parameters = urlencode(
+            {"q": query[:200], "limit": min(limit, 50), "include_content": "false"}
+        )
+        answer, _ = await self._json(f"/search?{parameters}")
+        items = answer.get("skills") if isinstance(answer, dict) else None
+        if not isinstance(items, list):
+            raise SourceFailed("bad_answer", f"{self.url} lists no skills")
+        hits = (self._hit(item) for item in items)
+        return [hit for hit in hits if hit is not None][:limit]
+
+    def _hit(self, item: Any) -> Hit | None:
+        if not isinstance(item, dict):
+            return None
+        source, skill_id = _text(item.get("source")), _text(item.get("id"))
+        if not source or not skill_id or max(len(source), len(skill_id)) > NAME_CHARACTERS:
+            return None
+        return Hit(
+            source,
+            skill_id,
+            self.name,
+            name=_text(item.get("title"))[:NAME_CHARACTERS] or skill_id,
+            description=_text(item.get("description"))[:1_024],
+            install_count=installs_of(item.get("install_count")),
+            curated=item.get("curated") is True,
+        )
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's files. Raises SourceFailed."""
+        parameters = urlencode(
+            {
+                "include_raw": "true",
+                "include_references": "true" if references or whole else "false",
+            }
+        )
+        path = f"/skills/{quote(hit.source)}/{quote(hit.id, safe='')}"
+        item, age = await self._json(f"{path}?{parameters}")
+        raw = item.get("raw_content") if isinstance(item, dict) else None
+        if not isinstance(raw, str):
+            raise SourceFailed("not_found", f"{self.url} has no content of {hit.key}")
+        others = item.get("references")
+        texts = [("SKILL.md", raw)]
+        texts += [
+            (str(reference.get("path", "")), str(reference.get("content", "")))
+            for reference in (others if isinstance(others, list) else ())
+            if isinstance(reference, dict)
+        ]
+        encoded = ((name, text.encode("utf-8", "surrogatepass")) for name, text in texts)
+        files, skipped = checked_files(encoded)
+        if whole:
+            skipped.append(NO_OTHERS)
+        return Package(
+            files,
+            hit.source,
+            url=self.base + path,
+            raw_url=self.base,
+            age_s=age,
+            skipped=skipped,
+        )
+
+    async def _json(self, path: str) -> tuple[Any, float]:
+        """Return a response, and its age when the server could not be reached."""
+
+        def check(headers: Mapping[str, str], body: bytes) -> None:
+            json_of(headers, body, self.url)
+
+        reply = await self.transport.get(
+            self.name, path, fresh_s=FRESH_S, max_bytes=ANSWER_BYTES, check=check
+        )
+        if reply.status != 200:
+            raise SourceFailed("not_found", f"{self.url}{path} is not there", status=reply.status)
+        age = reply.age_s if reply.stale else 0.0
+        return json_of(reply.headers, reply.body, self.url), age
+
+
+def _text(value: Any) -> str:
+    """Return a text without lone surrogates; empty for anything else."""
+    return value.strip().encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def hosts(settings: Settings) -> dict[str, Host]:
+    """Return the servers of the settings."""
+    return {f"server:{url}": host_of(url, settings.host_tokens) for url in settings.servers}
+
+
+def build(settings: Settings, transport: Transport) -> list[Source]:
+    """Return one source for each server of the settings."""
+    return [ServerSource(transport, url) for url in settings.servers]

@@ -1,0 +1,192 @@
+"""skills.sh: the marketplace's search, and its snapshots of skills.
+
+Both shapes of search responses are read, and the documented API when there is a token. A snapshot
+takes one request and no GitHub quota, so it is tried first; GitHub is the fallback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from skillyard.base.errors import SourceFailed
+from skillyard.install.sources.bodies import json_of
+from skillyard.install.sources.github import LFS, GitHub
+from skillyard.install.sources.paths import checked_files, is_inside
+from skillyard.install.sources.protocol import Hit, Package, Source
+from skillyard.install.sources.repository import REFERENCES, ReadLimits, is_repository, limit_files
+from skillyard.install.sources.settings import SKILLS_SH_TOKEN, Settings
+from skillyard.install.sources.transport import Host, Transport
+
+__all__ = ["SkillsSh", "build", "hosts"]
+
+MIN_CHARACTERS = 2
+"""The shortest query that the marketplace accepts."""
+MAX_HITS = 100
+SEARCH_FRESH_S = 60.0
+SNAPSHOT_FRESH_S = 3_600.0
+SNAPSHOT_BYTES = 16 * 1024 * 1024
+"""The size that hosts of the Skills extension must accept (spec/peers.md §3.5)."""
+MAX_INSTALLS = 10**12
+
+
+class SkillsSh:
+    """The marketplace. Its transport knows the host ``skills.sh``."""
+
+    name = "skills.sh"
+
+    def __init__(self, transport: Transport, github: GitHub) -> None:
+        self.transport = transport
+        self.github = github
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return the skills that the marketplace finds, in its order. Raises SourceFailed."""
+        text = " ".join(query.split())
+        if len(text) < MIN_CHARACTERS:
+            return []
+        documented = bool(self.transport.hosts[self.name].token)
+        route = "/api/v1/skills/search" if documented else "/api/search"
+        parameters = urlencode({"q": text, "limit": min(limit, MAX_HITS)})
+        reply = await self.transport.get(
+            self.name, f"{route}?{parameters}", fresh_s=SEARCH_FRESH_S, check=_is_search
+        )
+        if reply.status != 200:
+            raise SourceFailed("bad_answer", f"skills.sh has no {route}", status=reply.status)
+        answer = json_of(reply.headers, reply.body, self.name)
+        hits = (_hit(item) for item in _skill_items(answer))
+        return [hit for hit in hits if hit is not None][:limit]
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's files: the snapshot, else GitHub's. Raises SourceFailed."""
+        try:
+            return await self._snapshot(hit, references=references, whole=whole)
+        except SourceFailed as error:
+            if not is_repository(hit.source) or self.transport.offline:
+                raise
+            try:
+                return await self.github.package(hit, references=references, whole=whole)
+            except SourceFailed as other:
+                if error.code == "not_found":
+                    raise other from None
+                raise SourceFailed(
+                    other.code,
+                    f"{error.what}; {other.what}",
+                    hint=other.hint,
+                    retry_after_s=other.retry_after_s,
+                    status=other.status,
+                ) from None
+
+    async def _snapshot(self, hit: Hit, *, references: bool, whole: bool) -> Package:
+        if not is_repository(hit.source) or not is_inside(hit.id):
+            raise SourceFailed("not_found", f"skills.sh keeps no snapshot for {hit.source}")
+        path = f"/api/download/{hit.source}/{quote(hit.id, safe='')}"
+        reply = await self.transport.get(
+            self.name, path, fresh_s=SNAPSHOT_FRESH_S, max_bytes=SNAPSHOT_BYTES, check=_is_snapshot
+        )
+        if reply.status != 200:
+            raise SourceFailed("not_found", f"skills.sh has no snapshot of {hit.key}", status=404)
+        answer = json_of(reply.headers, reply.body, self.name)
+        files, skipped = _selected_files(answer, references=references, whole=whole)
+        if "SKILL.md" not in files:
+            raise SourceFailed("not_found", f"the snapshot of {hit.key} holds no SKILL.md")
+        return Package(
+            files,
+            hit.source,
+            age_s=reply.age_s if reply.stale else 0.0,
+            skipped=skipped,
+        )
+
+
+def _selected_files(
+    answer: Any, *, references: bool, whole: bool
+) -> tuple[dict[str, bytes], list[str]]:
+    """Return the requested files of a snapshot; none for one without a SKILL.md."""
+    files, skipped = checked_files(_contents(answer))
+    if "SKILL.md" not in files or files["SKILL.md"].startswith(LFS):
+        return {}, skipped
+    if whole:
+        return files, skipped
+    files, left_out = limit_files(files, REFERENCES if references else ReadLimits(0, 0))
+    return files, skipped + (left_out if references else [])
+
+
+def _skill_items(answer: Any) -> list[Any]:
+    skills = answer.get("skills", answer.get("data")) if isinstance(answer, dict) else None
+    return skills if isinstance(skills, list) else []
+
+
+def _is_search(headers: Mapping[str, str], body: bytes) -> None:
+    answer = json_of(headers, body, SkillsSh.name)
+    if not isinstance(answer, dict) or not isinstance(
+        answer.get("skills", answer.get("data")), list
+    ):
+        raise SourceFailed("bad_answer", "skills.sh: the answer lists no skills")
+
+
+def _is_snapshot(headers: Mapping[str, str], body: bytes) -> None:
+    answer = json_of(headers, body, SkillsSh.name)
+    if not isinstance(answer, dict) or not isinstance(answer.get("files"), list):
+        raise SourceFailed("bad_answer", "skills.sh: the snapshot lists no files")
+
+
+def _contents(answer: Any) -> list[tuple[str, bytes]]:
+    contents = []
+    for item in answer["files"]:
+        if isinstance(item, dict):
+            path, text = item.get("path"), item.get("contents")
+            if isinstance(path, str) and isinstance(text, str):
+                contents.append((path, text.encode("utf-8", "surrogatepass")))
+    return contents
+
+
+def _hit(item: Any) -> Hit | None:
+    """Return an item of any shape as a hit; None for one that names no skill."""
+    if not isinstance(item, dict):
+        return None
+    whole = _text(item.get("id"))
+    source = _text(item.get("source")) or _text(item.get("topSource"))
+    slug = _text(item.get("skillId")) or _text(item.get("slug"))
+    if not source and "/" in whole:
+        source, _, slug = whole.rpartition("/")
+    slug = slug or whole.rpartition("/")[2]
+    if not slug or not source:
+        return None
+    return Hit(
+        source,
+        slug,
+        SkillsSh.name,
+        name=_text(item.get("name")) or slug,
+        description=_text(item.get("description")),
+        install_count=installs_of(item.get("installs")),
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        return ""
+    return value.strip()[:500].encode("utf-8", "replace").decode()
+
+
+def installs_of(value: Any) -> int:
+    """Return a count of installs, at least 0; 0 for a value that is not a number."""
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value.strip()[:15])
+    if isinstance(value, float) and value == value and abs(value) < MAX_INSTALLS:
+        value = int(value)
+    return max(0, min(value, MAX_INSTALLS)) if type(value) is int else 0
+
+
+def hosts(settings: Settings) -> dict[str, Host]:
+    """Return the marketplace."""
+    host = Host(
+        settings.skills_sh_url,
+        token=settings.skills_sh_token,
+        token_variables=(SKILLS_SH_TOKEN,),
+    )
+    return {SkillsSh.name: host}
+
+
+def build(settings: Settings, transport: Transport) -> list[Source]:
+    """Return the marketplace's source."""
+    return [SkillsSh(transport, GitHub(transport))]

@@ -1,0 +1,443 @@
+"""The HTTP transport of all sources: bounded, rate-limited, and only to named hosts.
+
+Concurrent requests for one URL are merged, and responses are cached with their ETag. A remote
+whose quota is exhausted is not contacted until it is renewed; cached responses are served
+meanwhile, with their age. A token is sent only to its own host, also after redirects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from skillyard.base.errors import InvalidInput, SourceFailed
+from skillyard.base.extras import install_command
+from skillyard.base.io.sha256 import sha256
+from skillyard.install.sources.addresses import public_addresses
+from skillyard.install.sources.bodies import read_body
+from skillyard.install.sources.circuit_breaker import CircuitBreaker
+from skillyard.install.sources.lru_bytes import LruBytes
+from skillyard.install.sources.quotas import Quotas, rate_limit_error
+from skillyard.install.sources.responses import Cache, CachedResponse, MemoryCache
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+__all__ = ["Check", "Host", "Reply", "Transport", "origin_of"]
+
+MAX_BYTES = 1_048_576
+"""Default limit for one decompressed response."""
+DEADLINE_S = 30.0
+"""Time limit for one response, redirects included."""
+HOPS = 5
+"""Maximum number of redirects."""
+MAX_REQUESTS = 32
+"""Default maximum of concurrent requests to one origin."""
+NEGATIVE_S = 60.0
+"""Seconds for which a 404 is served from the cache."""
+TREES_BYTES = 64 * 1024 * 1024
+"""Maximum size of the trees of repositories in memory."""
+REDIRECTED = "x-redirected"
+"""A header of our own: present where the remote redirected the request."""
+CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit", REDIRECTED)
+GONE = frozenset({404, 410, 451})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+USER_AGENT = "skillyard (+agent skills search)"
+
+
+class Host(NamedTuple):
+    """A remote host that may be contacted."""
+
+    url: str
+    """Its base URL, without a slash at the end."""
+    headers: Mapping[str, str] = {}
+    """Headers of every request."""
+    token: str = ""
+    """Sent as a bearer token, to this origin only."""
+    token_variables: tuple[str, ...] = ()
+    """The environment variables of the token; the first one that is set counts."""
+    named_by_user: bool = True
+    """False when the address came from a command line or a response: it must be public then."""
+    at_once: int = MAX_REQUESTS
+    """Maximum of concurrent requests."""
+
+
+class Reply(NamedTuple):
+    """A response, from the remote or from the cache."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    age_s: float = 0.0
+    """Seconds since the remote last confirmed it."""
+    stale: bool = False
+    """True for a cached response that was served because the remote could not be reached."""
+
+
+Check = Callable[[Mapping[str, str], bytes], None]
+"""Raises SourceFailed for an unexpected body, which is then not cached."""
+
+
+def _not_web(url: str) -> InvalidInput:
+    return InvalidInput(
+        f"{url!r} is not an http or https address; write it like https://skills.example/path"
+    )
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of an address. Raises InvalidInput for anything else."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        host = parts.hostname or ""
+    except ValueError:
+        raise _not_web(url) from None
+    odd = not host.isprintable() or any(char in host for char in ' %/\\"<>^`{|}')
+    if parts.scheme not in ("http", "https") or not host or odd:
+        raise _not_web(url)
+    if parts.username is not None or parts.password is not None:
+        raise InvalidInput(
+            f"an address with a name or password in it is not asked: {parts.hostname}"
+        )
+    default = 443 if parts.scheme == "https" else 80
+    return f"{parts.scheme}://{host.lower()}:{port or default}"
+
+
+class Transport:
+    """Sends requests. An asynchronous context manager for the tasks of one event loop."""
+
+    def __init__(
+        self,
+        hosts: Mapping[str, Host],
+        cache: Cache | None = None,
+        *,
+        offline: bool = False,
+        deadline_s: float = DEADLINE_S,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Take the hosts by the names that callers use. ``offline`` serves from the cache only."""
+        self.hosts = dict(hosts)
+        self.cache = MemoryCache() if cache is None else cache
+        self.offline = offline
+        self.deadline_s = deadline_s
+        self.requests = 0
+        """Number of requests that were sent."""
+        self.trees: LruBytes[Any, Any] = LruBytes(TREES_BYTES)
+        """The trees of repositories, because one may be large and many skills need it."""
+        self._clock = clock
+        self._origins = {origin_of(host.url) for host in hosts.values()}
+        self._running: dict[str, asyncio.Task[Reply]] = {}
+        self._quotas = Quotas(clock)
+        self._failed: dict[str, tuple[float, SourceFailed]] = {}
+        self._rooms: dict[str, asyncio.Semaphore] = {}
+        self._breaker = CircuitBreaker(clock, deadline_s)
+        self._client: Any = None
+
+    async def __aenter__(self) -> Transport:
+        """Open the client. Raises InvalidInput when httpx2 is not installed."""
+        try:
+            import httpx2
+        except ModuleNotFoundError as error:
+            command = install_command("remote")
+            raise InvalidInput(f"searching and fetching need httpx2: {command}") from error
+
+        self._client = httpx2.AsyncClient(
+            follow_redirects=False,
+            headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, identity"},
+            timeout=httpx2.Timeout(self.deadline_s),
+            limits=httpx2.Limits(
+                max_connections=None,
+                max_keepalive_connections=max(
+                    (host.at_once for host in self.hosts.values()), default=MAX_REQUESTS
+                ),
+            ),
+        )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        for task in self._running.values():
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await self._client.aclose()
+
+    def add_host(self, name: str, host: Host) -> None:
+        """Allow requests to a further host. Raises InvalidInput for an invalid URL."""
+        self._origins.add(origin_of(host.url))
+        self.hosts[name] = host
+
+    async def get(
+        self,
+        host: str,
+        path: str,
+        *,
+        fresh_s: float = 0.0,
+        accept: str = "application/json",
+        max_bytes: int = MAX_BYTES,
+        check: Check | None = None,
+    ) -> Reply:
+        """Return the response for ``path`` on a host (or for a whole URL on it): 200 or 404.
+
+        A cached response is served for ``fresh_s`` seconds and revalidated afterwards. Raises
+        SourceFailed.
+        """
+        host_settings = self.hosts[host]
+        url = path if "://" in path else host_settings.url + path
+        if "://" in path or not path.startswith("/"):  # else its host is that of the base
+            _check_origin(url, host_settings, host)
+        key = self._key(url, accept, host_settings)
+        stored = self.cache.get(key, self._clock())
+        if stored is not None:
+            fresh_s = NEGATIVE_S if stored.status != 200 else fresh_s
+            if self.offline or 0 <= self._clock() - stored.checked < fresh_s:
+                return self._cached_reply(stored, stale=self.offline)
+        if self.offline:
+            raise SourceFailed(
+                "offline",
+                f"{_without_query(url)} is not in the cache",
+                hint="unset SKILLYARD_OFFLINE, or cache.offline in the settings, to ask it",
+            )
+        until, failure = self._failed.get(key, (0.0, None))
+        if failure is not None and stored is None and self._clock() < until:
+            raise failure
+        task = self._running.get(key)
+        if task is None:
+            task = asyncio.create_task(
+                self._fetch(key, url, host_settings, accept, max_bytes, check, stored)
+            )
+            self._running[key] = task
+            task.add_done_callback(lambda _: self._running.pop(key, None))
+        return await asyncio.shield(task)
+
+    def now(self) -> float:
+        """Return the time by the transport's clock, in seconds since the epoch."""
+        return self._clock()
+
+    def _key(self, url: str, accept: str, host: Host) -> str:
+        """Return the cache key. It contains the token, because responses may depend on it."""
+        who = sha256(host.token.encode()).hex() if host.token else ""
+        return sha256(f"{url}\0{accept}\0{who}".encode("utf-8", "surrogatepass")).hex()
+
+    def _cached_reply(self, stored: CachedResponse, *, stale: bool) -> Reply:
+        age = max(0.0, self._clock() - stored.checked)
+        return Reply(stored.status, stored.headers, stored.body, age, stale)
+
+    async def _fetch(
+        self,
+        key: str,
+        url: str,
+        host: Host,
+        accept: str,
+        max_bytes: int,
+        check: Check | None,
+        stored: CachedResponse | None,
+    ) -> Reply:
+        came = False
+        try:
+            reply = await self._answer(url, host, accept, max_bytes, stored)
+            came = True
+            self._breaker.record(origin_of(url))
+            if reply.status == 200 and check is not None:
+                check(reply.headers, reply.body)
+        except SourceFailed as error:
+            if not came:
+                self._breaker.record(origin_of(url), error)
+            if stored is not None and (came or error.code in STALE_IF_ERROR):
+                return self._cached_reply(stored, stale=True)
+            if error.code in ("status", "bad_answer", "too_large"):
+                self._failed[key] = (self._clock() + FAILURE_S, error)
+            raise
+        now = self._clock()
+        if reply.status == 304 and stored is not None:
+            self.cache.confirm(key, now)
+            return Reply(stored.status, stored.headers, stored.body)
+        if reply.status == 200 or reply.status in GONE:
+            cached_headers = {
+                name: reply.headers[name] for name in CACHED_HEADERS if name in reply.headers
+            }
+            body = reply.body if reply.status == 200 else b""
+            self.cache.put(key, CachedResponse(reply.status, cached_headers, body, now))
+        return reply
+
+    async def _answer(
+        self, url: str, host: Host, accept: str, max_bytes: int, stored: CachedResponse | None
+    ) -> Reply:
+        """Return 200, 304 or 404 (and kin), redirects followed. Raises SourceFailed."""
+        import httpx2
+
+        origin = origin_of(url)
+        try:
+            async with self._semaphore(origin), asyncio.timeout(self.deadline_s):
+                self._quotas.check(origin, _more_requests(host))
+                self._breaker.check(origin)
+                for hop in range(HOPS + 1):
+                    async with self._send(url, host, accept, stored) as response:
+                        self._quotas.note(origin_of(url), response.headers)
+                        if response.status_code not in REDIRECTS:
+                            conditional = stored is not None and "etag" in stored.headers
+                            reply = await self._read(
+                                url, host, response, max_bytes, conditional=conditional
+                            )
+                            return reply if not hop else _redirected(reply)
+                        url = self._next(url, response)
+                raise SourceFailed("refused", f"{_without_query(url)}: more than {HOPS} redirects")
+        except (TimeoutError, httpx2.TimeoutException):
+            what = f"{_without_query(url)}: no answer in {self.deadline_s:g} s"
+            raise SourceFailed("timeout", what, hint="try again later") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise SourceFailed(
+                "unreachable",
+                f"cannot reach {origin_of(url)} ({f'{type(error).__name__}: {error}'.strip(': ')})",
+                hint="check the network and the proxy; SKILLYARD_OFFLINE=1 answers from the cache",
+            ) from None
+
+    def _semaphore(self, origin: str) -> asyncio.Semaphore:
+        """Return the semaphore of one origin, so that a hanging host does not delay the others."""
+        room = self._rooms.get(origin)
+        if room is None:
+            there = (host.at_once for host in self.hosts.values() if origin_of(host.url) == origin)
+            room = self._rooms[origin] = asyncio.Semaphore(min(there, default=MAX_REQUESTS))
+        return room
+
+    @asynccontextmanager
+    async def _send(
+        self, url: str, host: Host, accept: str, stored: CachedResponse | None
+    ) -> AsyncIterator[Any]:
+        headers = {"Accept": accept}
+        if origin_of(url) == origin_of(host.url):
+            headers |= dict(host.headers)
+            if host.token:
+                headers["Authorization"] = f"Bearer {host.token}"
+        if stored is not None and "etag" in stored.headers and stored.status == 200:
+            headers["If-None-Match"] = stored.headers["etag"]
+        self.requests += 1
+        extensions: dict[str, Any] = {}
+        target = url
+        if not host.named_by_user:
+            target, extensions = await self._pin(url)
+            headers["Host"] = urlsplit(url).netloc
+        self._client.cookies.clear()
+        async with self._client.stream(
+            "GET", target, headers=headers, extensions=extensions
+        ) as response:
+            self._client.cookies.clear()  # nobody is followed from one request to the next
+            yield response
+
+    async def _pin(self, url: str) -> tuple[str, dict[str, Any]]:
+        """Return the address with its host replaced by a checked one. Raises SourceFailed."""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        addresses = await public_addresses(host, parts.port or 443)
+        if not addresses:
+            raise SourceFailed(
+                "refused",
+                f"{host} does not lie on the public internet",
+                hint="if you know it, set SKILLYARD_WELL_KNOWN_URL="
+                f"{parts.scheme}://{parts.netloc.removesuffix(':443')}, or add it to"
+                " sources.well_known.sites in the settings",
+            )
+        address = f"[{addresses[0]}]" if ":" in addresses[0] else addresses[0]
+        netloc = f"{address}:{parts.port}" if parts.port else address
+        return parts._replace(netloc=netloc).geturl(), {"sni_hostname": host}
+
+    def _next(self, url: str, response: Any) -> str:
+        try:
+            target = urljoin(url, str(response.headers.get("location", "")))
+            origin = origin_of(target)
+        except ValueError as error:
+            raise SourceFailed("refused", f"{url} leads to no address: {error}") from None
+        if origin not in self._origins:
+            raise SourceFailed(
+                "refused", f"{origin_of(url)} leads to {origin}, which is not among the hosts"
+            )
+        return target
+
+    async def _read(
+        self, url: str, host: Host, response: Any, max_bytes: int, *, conditional: bool
+    ) -> Reply:
+        status = int(response.status_code)
+        headers = {str(k).lower(): str(v) for k, v in response.headers.items()}
+        if status == 304 and not conditional:
+            what = f"{_without_query(url)} answered 304 to no condition"
+            raise SourceFailed("bad_answer", what, status=304)
+        if status in (200, 304):
+            body = (
+                await read_body(_without_query(url), response, max_bytes) if status == 200 else b""
+            )
+            return Reply(status, headers, body)
+        if status in GONE:
+            return Reply(status, headers, b"")
+        reason = b""
+        if status == 403:
+            with suppress(SourceFailed):
+                reason = await read_body(url, response, REASON_BYTES)
+        wait_s = self._quotas.wait(origin_of(url), status, headers, reason)
+        raise _refusal(url, host, status, wait_s)
+
+
+FAILURE_S = 5.0
+"""Seconds for which a request with an error status or a bad response is not repeated: the length of
+one search."""
+REASON_BYTES = 65_536
+"""Maximum bytes of an error response that are read to learn its reason."""
+STALE_IF_ERROR = frozenset(
+    {"unreachable", "timeout", "rate_limited", "denied", "status", "bad_answer", "too_large"}
+)
+"""Failures after which a cached response is served, with its age."""
+
+
+def _check_origin(url: str, host: Host, name: str) -> None:
+    """Raise SourceFailed for an address that is not on the host."""
+    try:
+        elsewhere = origin_of(url) != origin_of(host.url)
+    except InvalidInput as error:
+        raise SourceFailed("refused", str(error)) from None
+    if elsewhere:
+        raise SourceFailed("refused", f"{origin_of(url)} is not {name}")
+
+
+def _refusal(url: str, host: Host, status: int, wait_s: float | None) -> SourceFailed:
+    if wait_s is not None:
+        return rate_limit_error(origin_of(url), wait_s, _more_requests(host), status)
+    answered = f"{_without_query(url)} answered {status}"
+    if status in (401, 403):
+        return _denial(url, host, status, answered)
+    later = "the fault is at that server; try again later" if status >= 500 else ""
+    return SourceFailed("status", answered, hint=later, status=status)
+
+
+def _denial(url: str, host: Host, status: int, answered: str) -> SourceFailed:
+    """Return the failure for status 401 or 403, with a hint about tokens."""
+    *others, last = host.token_variables or ("",)
+    variables = f"{', '.join(others)} or {last}" if others else last
+    if host.token and variables and status == 401:
+        return SourceFailed(
+            "denied",
+            f"{origin_of(url)} rejected the token in {variables} (401)",
+            hint="replace it, or unset it: public skills need none",
+            status=status,
+        )
+    if host.token and variables:
+        hint = f"the token in {variables} may lack the right to read this"
+    else:
+        hint = f"if it needs a token, set {host.token_variables[0]}" if variables else ""
+    return SourceFailed("denied", answered, hint=hint, status=status)
+
+
+def _more_requests(host: Host) -> str:
+    """Return how a user gets a higher rate limit of a host; empty if unknown."""
+    if host.token or not host.token_variables:
+        return ""
+    return f"set {host.token_variables[0]} for a higher limit"
+
+
+def _redirected(reply: Reply) -> Reply:
+    return reply._replace(headers={**reply.headers, REDIRECTED: "1"})
+
+
+def _without_query(url: str) -> str:
+    """Return a URL without its query, which may contain the user's search text."""
+    return url.partition("?")[0].partition("#")[0]

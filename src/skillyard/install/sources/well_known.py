@@ -1,0 +1,255 @@
+"""A site that lists its skills under ``/.well-known/`` (draft 0.2.0, else 0.1.0).
+
+The index has a digest for every file; content that does not match is rejected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from skillyard.base.errors import SourceFailed
+from skillyard.base.io.sha256 import sha256
+from skillyard.install.sources.archive_bundle import fetch_bundle
+from skillyard.install.sources.bodies import json_of
+from skillyard.install.sources.host_tokens import host_of
+from skillyard.install.sources.paths import checked_files, is_inside
+from skillyard.install.sources.protocol import Hit, Hits, Package, Source
+from skillyard.install.sources.transport import Check, Host, Reply, Transport, origin_of
+
+if TYPE_CHECKING:
+    from skillyard.install.sources.settings import Settings
+
+__all__ = ["SCHEMA", "WellKnown", "build", "digest_of", "hosts"]
+
+SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+CURRENT = "/.well-known/agent-skills/index.json"
+OLDER = "/.well-known/skills/index.json"
+FRESH_S = 300.0
+ARCHIVE_BYTES = 16 * 1024 * 1024
+FILE_BYTES = 1_048_576
+MAX_FILES = 64
+"""Maximum number of files of one skill in the older index, which are fetched one by one."""
+
+
+def digest_of(data: bytes) -> str:
+    """Return the digest of content as the index writes it."""
+    return f"sha256:{sha256(data).hex()}"
+
+
+class WellKnown:
+    """One or more sites. Their hosts in the transport are called ``site:URL``."""
+
+    name = "well-known"
+
+    def __init__(
+        self, transport: Transport, sites: Sequence[str], *, bundles: bool = False
+    ) -> None:
+        """With ``bundles`` the signature beside an archive is fetched with it."""
+        self.transport = transport
+        self.bundles = bundles
+        self.sites = tuple(sites)
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return the listed skills that share words with the query, most shared words first.
+
+        Raises SourceFailed when no site could be reached.
+        """
+        from asyncio import gather
+
+        from skillyard.engine.analysis import STANDARD
+
+        answers = await gather(*map(self.list_skills, self.sites), return_exceptions=True)
+        failures = [answer for answer in answers if isinstance(answer, SourceFailed)]
+        if failures and len(failures) == len(self.sites):
+            raise failures[0]
+        query_terms = set(STANDARD.terms(query))
+        matches = []
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                if not isinstance(answer, SourceFailed):
+                    raise answer
+                continue
+            for hit in answer:
+                shared = len(
+                    query_terms.intersection(STANDARD.terms(f"{hit.name} {hit.description}"))
+                )
+                if shared:
+                    matches.append((-shared, hit.key, hit))
+        matches.sort(key=lambda entry: entry[:2])
+        return Hits([hit for _, _, hit in matches[:limit]], failures)
+
+    async def list_skills(self, site: str) -> list[Hit]:
+        """Return the skills listed below a site's path, else at its root. Raises SourceFailed."""
+        host = f"site:{site}"
+        last: SourceFailed | None = None
+        for base in dict.fromkeys((site.rstrip("/"), origin_of(site))):
+            for path, read in ((CURRENT, self._current), (OLDER, self._older)):
+                url = base + path
+                try:
+                    check = _index_at(url)
+                    reply = await self.transport.get(host, url, fresh_s=FRESH_S, check=check)
+                except SourceFailed as error:
+                    last = error
+                    continue
+                if reply.status == 200:
+                    return read(site, url, reply)
+        raise last or SourceFailed("not_found", f"{site} lists no skills under {CURRENT}")
+
+    def _current(self, site: str, url: str, reply: Reply) -> list[Hit]:
+        answer = json_of(reply.headers, reply.body, url)
+        if answer.get("$schema") != SCHEMA:
+            raise SourceFailed("bad_answer", f"{url}: an index of another kind than {SCHEMA}")
+        hits = []
+        for item in filter(_is_entry, answer["skills"]):
+            name, kind = item.get("name"), item.get("type")
+            where, digest = item.get("url"), item.get("digest")
+            if kind not in ("skill-md", "archive") or not _is_name(name):
+                continue
+            if isinstance(where, str) and _is_digest(digest):
+                target = urljoin(url, where)
+                hits.append(self._hit(site, item, name, target, digest, kind))
+        return hits
+
+    def _older(self, site: str, url: str, reply: Reply) -> list[Hit]:
+        answer = json_of(reply.headers, reply.body, url)
+        hits = []
+        for item in filter(_is_entry, answer["skills"]):
+            name, files = item.get("name"), item.get("files")
+            if _is_name(name) and isinstance(files, list) and "SKILL.md" in files:
+                paths = [f for f in files if isinstance(f, str) and is_inside(f)][:MAX_FILES]
+                base = urljoin(url, f"{name}/")
+                hits.append(self._hit(site, item, name, base, "", "\n".join(paths)))
+        return hits
+
+    def _hit(
+        self, site: str, item: Mapping[str, Any], name: str, url: str, digest: str, kind: str
+    ) -> Hit:
+        given_description = item.get("description")
+        description = given_description[:1_024] if isinstance(given_description, str) else ""
+        source = urlsplit(site).netloc
+        return Hit(
+            source,
+            name,
+            self.name,
+            name=name,
+            description=description,
+            category=site,
+            url=url,
+            digest=digest,
+            kind=kind,
+        )
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's files, with verified digests. Raises SourceFailed.
+
+        A hit with only a domain and a name is looked up in the index of that site.
+        """
+        hit = hit if hit.url else await self._find_hit(hit)
+        executable: frozenset[str] | None = None
+        bundle = None
+        if hit.kind == "archive" or hit.digest:
+            most = ARCHIVE_BYTES if hit.kind == "archive" else FILE_BYTES
+            replies = [await self._reply(hit, hit.url, most)]
+            files = {"SKILL.md": replies[0].body}
+            if hit.kind == "archive":
+                files, executable = _unpack(hit, replies[0].body)
+                if self.bundles and whole:
+                    digest = bytes.fromhex(hit.digest.removeprefix("sha256:"))
+                    host = f"site:{hit.category}"
+                    bundle = await fetch_bundle(self.transport, host, hit.url, digest)
+            raw_url = hit.url
+        else:
+            paths = hit.kind.split("\n") if references or whole else ["SKILL.md"]
+            replies = [await self._reply(hit, hit.url + path, FILE_BYTES) for path in paths]
+            bodies = (reply.body for reply in replies)
+            files, _ = checked_files(zip(paths, bodies, strict=True))
+            raw_url = f"{hit.url}SKILL.md"
+        if not references and not whole:
+            files = {"SKILL.md": files["SKILL.md"]}
+        age = max(reply.age_s if reply.stale else 0.0 for reply in replies)
+        return Package(
+            files, hit.source, raw_url=raw_url, age_s=age, executable=executable, bundle=bundle
+        )
+
+    async def _find_hit(self, hit: Hit) -> Hit:
+        for site in self.sites:
+            if urlsplit(site).netloc == hit.source:
+                for each in await self.list_skills(site):
+                    if each.id == hit.id:
+                        return each
+        raise SourceFailed("not_found", f"no site lists {hit.key}")
+
+    async def _reply(self, hit: Hit, url: str, max_bytes: int) -> Reply:
+        def check(headers: Mapping[str, str], body: bytes) -> None:
+            if hit.digest and digest_of(body) != hit.digest:
+                raise SourceFailed(
+                    "refused", f"{url} is not what the index promises: its digest differs"
+                )
+
+        reply = await self.transport.get(
+            f"site:{hit.category}",
+            url,
+            fresh_s=FRESH_S,
+            accept="*/*",
+            max_bytes=max_bytes,
+            check=check,
+        )
+        if reply.status != 200:
+            raise SourceFailed("not_found", f"{url} is listed and not there", status=reply.status)
+        check(reply.headers, reply.body)
+        return reply
+
+
+def _is_entry(item: Any) -> bool:
+    return isinstance(item, dict)
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and is_inside(name) and "/" not in name
+
+
+def _is_digest(digest: Any) -> bool:
+    return (
+        isinstance(digest, str)
+        and digest.startswith("sha256:")
+        and len(digest) == 71
+        and all(char in "0123456789abcdef" for char in digest[7:])
+    )
+
+
+def _index_at(url: str) -> Check:
+    """Return a check that the response is an index."""
+
+    def check(headers: Mapping[str, str], body: bytes) -> None:
+        answer = json_of(headers, body, url)
+        skills = answer.get("skills") if isinstance(answer, dict) else None
+        if not isinstance(skills, list):
+            raise SourceFailed("bad_answer", f"{url} lists no skills")
+
+    return check
+
+
+def _unpack(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
+    from skillyard.base.errors import SkillError
+    from skillyard.install.copies.archives import read_archive
+
+    try:
+        archived = read_archive(data, "zip" if data.startswith(b"PK") else "tar.gz")
+    except SkillError as error:
+        what = f"the archive of {hit.key}: {error.message}"
+        raise SourceFailed("refused", what, hint=error.hint) from None
+    files = {file.path: file.data for file in archived}
+    return files, frozenset(file.path for file in archived if file.executable)
+
+
+def hosts(settings: Settings) -> dict[str, Host]:
+    """Return the sites of the settings."""
+    return {f"site:{url}": host_of(url, settings.host_tokens) for url in settings.sites}
+
+
+def build(settings: Settings, transport: Transport) -> list[Source]:
+    """Return the source over the sites of the settings; none without any."""
+    sites, bundles = settings.sites, settings.archive_bundles
+    return [WellKnown(transport, sites, bundles=bundles)] if sites else []

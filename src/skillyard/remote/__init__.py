@@ -1,1 +1,0 @@
-"""Skills from other places: remote sources, federated search over them, and installation."""

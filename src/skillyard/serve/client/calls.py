@@ -1,0 +1,346 @@
+"""The methods of the clients: one function for each route of the service.
+
+They become the methods of :class:`~skillyard.serve.client.Client` and
+:class:`~skillyard.serve.client.AsyncClient`. Each may raise, beside the errors that it names,
+ServiceUnavailable (unreachable or overloaded), ServiceRefused (token, address or size),
+BadAnswer (not the response of a skillyard service), ServiceFailed (an error in the service), and
+InvalidInput with the ``field`` of the rejected argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from skillyard.base.arguments import text_items
+from skillyard.base.errors import InvalidInput
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.selection import SelectionPolicy, policy_with
+from skillyard.install.search import FoundSkill, SearchResult
+from skillyard.install.sources.well_known import digest_of
+from skillyard.serve.client.call import Call, get_call, path_of, post_call
+from skillyard.serve.client.document import Mismatch, read_as
+from skillyard.serve.client.library_results import (
+    Evaluated,
+    FeedbackReceipt,
+    Ranked,
+    Selected,
+    Why,
+    evaluated_of,
+    ranked_of,
+    receipt_of,
+    selected_of,
+    why_of,
+)
+from skillyard.serve.client.search_results import found_skill_of, search_result_of
+from skillyard.serve.client.state import Health, WellKnownIndex, health_of, index_of
+
+__all__ = [
+    "evaluate",
+    "feedback",
+    "health",
+    "index",
+    "metrics",
+    "openapi",
+    "rank",
+    "search",
+    "select",
+    "skill",
+    "skill_archive",
+    "skill_file",
+    "skill_from",
+    "why",
+]
+
+INDEX = "/.well-known/agent-skills"
+
+
+def search(
+    query: str,
+    *,
+    limit: int = 10,
+    include_content: bool = True,
+    include_raw: bool = False,
+    include_references: bool = False,
+    sources: Iterable[str] = (),
+    scorer: str | None = None,
+    explain: bool = False,
+    cards: int | None = None,
+) -> Call[SearchResult]:
+    """Search the service's catalog and the remote sources; best first, with contents.
+
+    ``query`` has 1 to 200 characters, ``limit`` is 1 to 50. ``sources`` names the sources to search
+    (``local`` is the service's catalog); by default those of the service's settings. ``scorer`` is
+    the name of a scorer, None the service's default. ``cards`` is a token budget for the texts: a
+    skill that does not fit has ``omitted`` set. The result names each failed source; raises
+    SourcesFailed when every source failed.
+    """
+    parameters = {
+        "q": _text("query", query),
+        "limit": limit,
+        "include_content": include_content,
+        "include_raw": include_raw,
+        "include_references": include_references,
+        "source": text_items("sources", sources),
+        "scorer": scorer,
+        "explain": explain,
+        "cards": cards,
+    }
+    names = {"q": "query", "source": "sources"}
+    return get_call("/search", search_result_of, parameters, arguments=names)
+
+
+def skill(
+    name: str, *, include_raw: bool = False, include_references: bool = False
+) -> Call[FoundSkill]:
+    """Return one skill by its exact name, id or slug, or by owner/repo/id.
+
+    The service searches its catalog first, then the remote sources. Raises SkillNotFound with
+    similar names, AmbiguousName with the ids, SourcesFailed.
+    """
+    path = path_of("skill", _text("name", name))
+    return _one_skill(path, name, include_raw, include_references)
+
+
+def skill_from(
+    source: str, id: str, *, include_raw: bool = False, include_references: bool = False
+) -> Call[FoundSkill]:
+    """Return one skill by its source (owner/repo, a domain, or ``local``) and its id there.
+
+    Raises SkillNotFound, AmbiguousName, SourcesFailed.
+    """
+    path = path_of("skills", _text("source", source), _text("id", id))
+    return _one_skill(path, f"{source}/{id}", include_raw, include_references)
+
+
+def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[FoundSkill]:
+    parameters = {"include_raw": raw, "include_references": references}
+    return get_call(path, found_skill_of, parameters, subject=name)
+
+
+def rank(
+    text: str = "",
+    files: Iterable[str] = (),
+    recent_activity: Iterable[str] = (),
+    include_tags: Iterable[str] = (),
+    exclude_tags: Iterable[str] = (),
+    include_references: bool = False,
+    scorer: str | None = None,
+    limit: int = 10,
+    *,
+    tools: Iterable[str] = (),
+    explain: bool = False,
+    diagnostics: bool = False,
+) -> Call[Ranked]:
+    """Rank all skills of the service's catalog for a query, without a floor.
+
+    The arguments are those of :func:`skillyard.rank`; ``limit`` is 1 to 50, and ``scorer`` None the
+    service's default. ``tools`` are those that the caller has. ``explain`` adds the explanation
+    tree of each score, ``diagnostics`` the problems found while loading. Text of more than about
+    10,000 characters does not fit into the URL: use :func:`select`.
+    """
+    query = Query(
+        text, files, recent_activity, include_tags, exclude_tags, include_references, tools=tools
+    )
+    parameters = {
+        **_query_string(query),
+        "scorer": scorer,
+        "limit": limit,
+        "explain": explain,
+        "diagnostics": diagnostics,
+    }
+    return get_call("/rank", ranked_of, parameters, arguments={"q": "text"})
+
+
+def select(
+    query: str | Query,
+    policy: SelectionPolicy | None = None,
+    scorer: str | None = None,
+    *,
+    min_score: float | None = None,
+    top_k: int | None = None,
+    limit: int = 10,
+    explain: bool = False,
+    diagnostics: bool = False,
+) -> Call[Selected]:
+    """Select skills of the service's catalog for a query, or abstain.
+
+    Takes the policy and bounds of :func:`skillyard.select`; the policy's tags are sent with the
+    query's. ``scorer`` None is the service's default. ``limit`` (0 to 10) is the number of rejected
+    skills in the result. Raises InvalidInput when both query and policy name tags to include: a
+    request has one such list.
+    """
+    request, policy = _query(query), policy_with(policy, min_score, top_k)
+    if request.include_tags and policy.include_tags:
+        raise InvalidInput(
+            "include_tags: name them in the query or in the policy, not in both",
+            field="include_tags",
+        )
+    body = {
+        "text": request.text,
+        "files": request.files,
+        "recent_activity": request.recent_activity,
+        "include_tags": request.include_tags or policy.include_tags,
+        "exclude_tags": (*request.exclude_tags, *policy.exclude_tags),
+        "include_references": request.include_references,
+        "package_scope": request.package_scope,
+        "tools": request.tools,
+        "scorer": scorer,
+        "top_k": policy.top_k,
+        "min_score": policy.min_score,
+        "wrong_cost": policy.wrong_cost,
+        "fallback_tag": policy.fallback_tag,
+        "limit": limit,
+        "explain": explain,
+        "diagnostics": diagnostics,
+    }
+    return post_call("/select", selected_of, body, arguments={"text": "query"})
+
+
+def evaluate(
+    text: str | None = None,
+    files: Iterable[str] = (),
+    recent_activity: Iterable[str] = (),
+    *,
+    threshold: float = 0.3,
+    limit: int = 10,
+    show_details: bool = False,
+) -> Call[Evaluated]:
+    """Return the documented ``skill_evaluate`` over the service's catalog.
+
+    Skills whose confidence reaches ``threshold`` (0 to 1) are recommended. Raises InvalidInput
+    without text and files.
+    """
+    body = {
+        "text": None if text is None else _text("text", text),
+        "files": text_items("files", files),
+        "recent_activity": text_items("recent_activity", recent_activity),
+        "threshold": threshold,
+        "limit": limit,
+        "show_details": show_details,
+    }
+    return post_call("/evaluate", evaluated_of, body)
+
+
+def why(
+    name: str,
+    query: str | Query = "",
+    *,
+    scorer: str | None = None,
+    limit: int = 5,
+    explain: bool = False,
+) -> Call[Why]:
+    """Explain the score and the rank of one skill of the service's catalog.
+
+    ``name`` is its exact name, id or slug. Up to ``limit`` (0 to 50) skills ranked above it are
+    compared; ``explain`` adds their explanation trees. ``scorer`` None is the service's default.
+    Raises SkillNotFound, AmbiguousName.
+    """
+    request = _query(query)
+    parameters = {
+        "name": _text("name", name),
+        **_query_string(request),
+        "scorer": scorer,
+        "limit": limit,
+        "explain": explain,
+    }
+    return get_call("/why", why_of, parameters, subject=name, arguments={"q": "query"})
+
+
+def feedback(name: str, request: str, *, right: bool, note: str = "") -> Call[FeedbackReceipt]:
+    """Say that a skill was right or wrong for a request; similar requests are ranked accordingly.
+
+    ``name`` is its exact name, id or slug, ``request`` has 1 to 2,000 characters and ``note`` up to
+    500. A judgement on the same skill and request replaces the earlier one. Raises SkillNotFound,
+    AmbiguousName, and ServiceRefused (403) unless the service was started with ``--feedback``.
+    """
+    body = {
+        "name": _text("name", name),
+        "request": _text("request", request),
+        "right": right,
+        "note": _text("note", note) or None,
+    }
+    return post_call("/feedback", receipt_of, body, subject=name)
+
+
+def health() -> Call[Health]:
+    """Return the state of the service, also when it cannot serve requests (see ``able``)."""
+    return get_call("/health", health_of, statuses=frozenset({200, 503}))
+
+
+def metrics() -> Call[str]:
+    """Return the service's metrics in the Prometheus text format."""
+    return Call("/metrics", _decoded, accept="text/plain")
+
+
+def index() -> Call[WellKnownIndex]:
+    """Return the skills that the service publishes, with their digests."""
+    return get_call(f"{INDEX}/index.json", index_of)
+
+
+def skill_file(name: str, digest: str = "") -> Call[bytes]:
+    """Return the SKILL.md of a published skill, byte for byte.
+
+    With the index's ``digest`` the bytes are verified; a mismatch is BadAnswer. Raises
+    SkillNotFound.
+    """
+    path = path_of(INDEX[1:], _text("name", name), "SKILL.md")
+    return _file(path, name, digest, "text/markdown")
+
+
+def skill_archive(name: str, digest: str = "") -> Call[bytes]:
+    """Return the zip archive of a published skill that has files beside its SKILL.md.
+
+    With the index's ``digest`` the bytes are verified; a mismatch is BadAnswer. Raises
+    SkillNotFound.
+    """
+    path = path_of(INDEX[1:], f"{_text('name', name)}.zip")
+    return _file(path, name, digest, "application/zip")
+
+
+def _file(path: str, name: str, digest: str, media: str) -> Call[bytes]:
+    expected = _text("digest", digest)
+
+    def read(body: bytes) -> bytes:
+        if expected and digest_of(body) != expected:
+            raise Mismatch(f"its digest is {digest_of(body)}, not {expected}")
+        return body
+
+    return Call(path, read, accept=media, subject=name)
+
+
+def openapi() -> Call[dict[str, Any]]:
+    """Return the service's OpenAPI document as plain JSON."""
+    return get_call("/openapi.json", partial(read_as, dict[str, Any]))
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Mismatch(f"it is not UTF-8 (byte {error.start})") from None
+
+
+def _text(field: str, value: str) -> str:
+    if not isinstance(value, str):
+        what = type(value).__name__
+        raise InvalidInput(f"{field} must be a string, not {what}", field=field)
+    return value
+
+
+def _query(query: str | Query) -> Query:
+    return query if isinstance(query, Query) else Query(_text("query", query))
+
+
+def _query_string(query: Query) -> dict[str, Any]:
+    return {
+        "q": query.text,
+        "files": query.files,
+        "recent_activity": query.recent_activity,
+        "include_tags": query.include_tags,
+        "exclude_tags": query.exclude_tags,
+        "include_references": query.include_references,
+        "package_scope": query.package_scope,
+        "tools": query.tools,
+    }

@@ -1,0 +1,372 @@
+"""The ASGI application: the gate that every request passes, and the routes behind it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as StarletteRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from skillyard.base.errors import SkillyardError
+from skillyard.serve.http.fields import from_form, from_json, from_path, from_query
+from skillyard.serve.http.routes.pages import refusal_reply
+from skillyard.serve.http.routes.table import ROUTES
+from skillyard.serve.runtime.app_context import CURRENT_SNAPSHOT, AppContext, Route, RouteRequest
+from skillyard.serve.runtime.encoding import (
+    MIN_COMPRESSED_BYTES,
+    SAFE_HEADERS,
+    Reply,
+    accepts_gzip,
+    compress,
+    matches,
+    tag_of,
+)
+from skillyard.serve.runtime.errors import Refused, refusal_of
+from skillyard.serve.runtime.guards import header_of
+from skillyard.serve.runtime.logging import Log, cause_of
+from skillyard.serve.runtime.options import ServiceOptions
+from skillyard.serve.runtime.probes import probe_result
+
+if TYPE_CHECKING:
+    from skillyard.serve.mcp.http_app import McpApp
+
+__all__ = ["MCP_PATH", "create_app"]
+
+MCP_PATH = "/mcp"
+ROUTE = "skillyard.route"
+"""Key of the scope for the path template, which log and metrics use."""
+REQUEST_ID = "skillyard.request_id"
+AUTHORITY = "skillyard.authority"
+"""Key of the scope for the validated host and port that the client used."""
+METHODS = frozenset(
+    {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
+)
+COMPRESSED_IN_THREAD = 65_536
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+def create_app(options: ServiceOptions | None = None, *, log: Log | None = None) -> Starlette:
+    """Return the application. Raises SkillyardError for invalid options and settings.
+
+    The catalog is opened when the application starts (or with the first request that needs it), and
+    closed with its lifespan.
+    """
+    context = AppContext(options or ServiceOptions(), ROUTES, log)
+    by_pattern: dict[str, dict[str, Route]] = {}
+    for route in ROUTES:
+        by_pattern.setdefault(route.pattern, {})[route.method] = route
+    routes: list[StarletteRoute] = [
+        StarletteRoute(pattern, _Resource(context, methods))
+        for pattern, methods in by_pattern.items()
+    ]
+    mcp = _mcp(context)
+    if mcp is not None:
+        # Clients are configured with either address, and a redirect would lose the POST's body.
+        routes += [StarletteRoute(path, _McpApp(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
+    app = Starlette(
+        routes=routes,
+        exception_handlers={HTTPException: _no_route},
+        lifespan=_lifespan,
+    )
+    app.router.redirect_slashes = False  # one address per resource, without redirects
+    app.state.context = context
+    app.state.mcp = mcp
+    app.add_middleware(_Gate, context=context)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    context: AppContext = app.state.context
+    context.follower.refresh()  # requests wait for it; /health reports the start
+    try:
+        async with nullcontext() if app.state.mcp is None else app.state.mcp.running():
+            yield
+    finally:
+        await context.close()
+
+
+def _mcp(context: AppContext) -> McpApp | None:
+    """Return the MCP server over the same context; None when the SDK is not installed."""
+    if find_spec("mcp") is None:
+        return None
+    from skillyard.serve.mcp.http_app import mcp_app
+
+    return mcp_app(context)
+
+
+class _McpApp:
+    """An ASGI application of its own at one path."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[ROUTE] = MCP_PATH
+        await self._app(scope, receive, send)
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    """Return the response for an unknown path."""
+    refused = Refused(404, "no_route", "there is nothing at this path", hint="see /docs")
+    return _response(_reply_of(refused, request.scope))
+
+
+class _Gate:
+    """Guards, request id, headers, log line and metrics of every request."""
+
+    def __init__(self, app: ASGIApp, context: AppContext) -> None:
+        self._app = app
+        self._context = context
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        context = self._context
+        probe = _probe(context, scope)
+        if probe is not None:
+            await _response(probe)(scope, receive, send)
+            return
+        passage = _Passage(scope, receive, send)
+        inside = False
+        context.metrics.in_flight += 1
+        try:
+            try:
+                scope[AUTHORITY] = context.guard.check(scope)
+                inside = True
+                await self._app(scope, passage.receive, passage.send)
+            except Refused as refused:
+                _log_refusal(context.log, refused, scope, cause_of(refused))
+                # A refused client may not load the assets of a page either.
+                reply = _reply_of(refused, scope, bare=not inside)
+                await _response(reply)(scope, passage.receive, passage.send)
+            except Exception as error:  # noqa: BLE001 - one request never ends another
+                context.log.write_failure(error, id=passage.id)
+                if not passage.status:
+                    reply = _reply_of(refusal_of(SkillyardError()), scope)
+                    await _response(reply)(scope, passage.receive, passage.send)
+        finally:
+            context.metrics.in_flight -= 1
+            passage.note(context)
+
+
+def _probe(context: AppContext, scope: Scope) -> Reply | None:
+    """Return the response of a probe. Probes come every second and skip guards, log and metrics."""
+    if scope["method"] not in ("GET", "HEAD"):
+        return None
+    probe = probe_result(context, scope["path"])
+    if probe is None:
+        return None
+    return Reply(probe.body, "text/plain; charset=utf-8", probe.status, SAFE_HEADERS)
+
+
+def _log_refusal(
+    log: Log, refused: Refused, scope: Scope, cause: BaseException | None = None
+) -> None:
+    """Log a refusal with its cause, under the request's id."""
+    place = {"id": scope[REQUEST_ID], "route": scope.get(ROUTE, "other")}
+    log.write_refusal(refused.code, refused.message, status=refused.status, cause=cause, **place)
+
+
+class _Passage:
+    """One request in progress, with the facts for its log line."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = header_of(scope, b"x-request-id")
+        self.id = request_id if _ID.fullmatch(request_id) else secrets.token_hex(8)
+        scope[REQUEST_ID] = self.id
+        self.status = 0
+        self._size = 0
+        self._start = time.perf_counter()
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        length = header_of(scope, b"content-length")
+        self._unread = bool(header_of(scope, b"transfer-encoding")) or length not in ("", "0")
+
+    async def receive(self) -> Message:
+        """Return the next piece of the body."""
+        message = await self._receive()
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            self._unread = False
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a piece of the response; its start gets the headers of every response."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = self._headers(message.get("headers", ()))
+        elif message["type"] == "http.response.body" and self._scope["method"] != "HEAD":
+            self._size += len(message.get("body", b""))
+        await self._send(message)
+
+    def _headers(self, pairs: Any) -> list[tuple[bytes, bytes]]:
+        headers = list(pairs)
+        names = {name for name, _ in headers}
+        headers += [
+            (name.encode(), value.encode())
+            for name, value in SAFE_HEADERS.items()
+            if name.encode() not in names
+        ]
+        headers.append((b"x-request-id", self.id.encode("ascii")))
+        if self._unread:  # an unread body may never end
+            headers.append((b"connection", b"close"))
+        return headers
+
+    def note(self, context: AppContext) -> None:
+        """Write the log line and update the metrics."""
+        seconds = time.perf_counter() - self._start
+        route = self._scope.get(ROUTE, "other")
+        method = self._scope["method"] if self._scope["method"] in METHODS else "other"
+        context.metrics.note(route, method, self.status, seconds)
+        context.log.write(
+            "request",
+            id=self.id,
+            method=method,
+            route=route,
+            status=self.status,
+            ms=round(seconds * 1000, 3),
+            bytes=self._size,
+        )
+
+
+class _Resource:
+    """The routes of one path by method, with HEAD and OPTIONS."""
+
+    def __init__(self, context: AppContext, methods: Mapping[str, Route]) -> None:
+        self._context = context
+        self._methods = methods
+        allowed = {*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
+        self._allow = ", ".join(sorted(allowed))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        route = self._methods.get(method)
+        scope[ROUTE] = next(iter(self._methods.values())).path
+        if method == "OPTIONS":
+            reply = self._options(scope)
+        elif route is None:
+            raise Refused(
+                405,
+                "method_not_allowed",
+                f"this path answers {self._allow}",
+                headers={"Allow": self._allow},
+            )
+        else:
+            reply = await self._finish_reply(scope, await self._answer(route, scope, receive))
+        await _response(reply)(scope, receive, send)
+
+    def _options(self, scope: Scope) -> Reply:
+        headers = {"Allow": self._allow}
+        origin = header_of(scope, b"origin")
+        if scope[ROUTE].startswith("/.well-known/") and self._context.guard.allows(origin):
+            headers |= {
+                "Access-Control-Allow-Origin": origin,
+                "Access-Control-Allow-Methods": "GET, HEAD",
+                "Access-Control-Allow-Headers": "Authorization, If-None-Match",
+                "Access-Control-Max-Age": "600",
+                "Vary": "Origin",
+            }
+        return Reply(b"", "", 204, headers)
+
+    async def _answer(self, route: Route, scope: Scope, receive: Receive) -> Reply:
+        """Parse the request, wait for a slot, and call the route."""
+        context = self._context
+        try:
+            values = await self._values(route, scope, receive)
+            route_request = RouteRequest(
+                values,
+                f"{scope['scheme']}://{scope[AUTHORITY]}",
+                header_of(scope, b"origin"),
+                header_of(scope, b"accept"),
+                header_of(scope, b"if-none-match"),
+                accepts_gzip(header_of(scope, b"accept-encoding")),
+            )
+            if route.free:
+                return await route.handler(context, route_request)
+            async with context.limiter.slot():
+                return self._with_generation(await route.handler(context, route_request))
+        except Refused as refused:
+            return self._refuse(refused, cause_of(refused), route, scope)
+        except SkillyardError as error:
+            return self._refuse(refusal_of(error), error, route, scope)
+
+    def _refuse(
+        self, refused: Refused, cause: BaseException | None, route: Route, scope: Scope
+    ) -> Reply:
+        _log_refusal(self._context.log, refused, scope, cause)
+        return self._with_generation(_reply_of(refused, scope, page=route.media == "text/html"))
+
+    def _with_generation(self, reply: Reply) -> Reply:
+        """Return the response with the headers of its generation, also for 404."""
+        snapshot = CURRENT_SNAPSHOT.get()
+        if snapshot is None:
+            return reply
+        return reply._replace(headers={**reply.headers, **self._context.follower.headers(snapshot)})
+
+    async def _values(self, route: Route, scope: Scope, receive: Receive) -> dict[str, Any]:
+        values = from_path(route.path_fields, scope["path_params"])
+        if route.method == "GET":
+            fields = from_query(route.fields, scope["query_string"], strict=route.strict)
+        elif route.form:
+            body = await self._context.body_reader.read(scope, receive, form=True)
+            fields = await self._context.in_thread(_of_form, route, body)
+        else:
+            body = await self._context.body_reader.read(scope, receive)
+            fields = await self._context.in_thread(_document, route, body)
+        return {**fields, **values}
+
+    async def _finish_reply(self, scope: Scope, reply: Reply) -> Reply:
+        """Return the response with its entity tag and content encoding."""
+        if reply.tagged and reply.status == 200:
+            reply = self._with_etag(scope, reply)
+        if reply.status == 304 or len(reply.body) < MIN_COMPRESSED_BYTES:
+            return reply
+        vary = ", ".join(filter(None, (reply.headers.get("Vary"), "Accept-Encoding")))
+        reply = reply.with_headers(Vary=vary)
+        if not accepts_gzip(header_of(scope, b"accept-encoding")):
+            return reply
+        if reply.packed:
+            body = reply.packed
+        elif len(reply.body) < COMPRESSED_IN_THREAD:
+            body = compress(reply.body)
+        else:
+            body = await self._context.in_thread(compress, reply.body)
+        return reply._replace(body=body).with_headers(Content_Encoding="gzip")
+
+    def _with_etag(self, scope: Scope, reply: Reply) -> Reply:
+        tag = tag_of(reply.basis or reply.body)
+        reply = reply.with_headers(ETag=tag)
+        if "Cache-Control" not in reply.headers:
+            reply = reply.with_headers(Cache_Control="no-cache")
+        if_none_match = header_of(scope, b"if-none-match")
+        if if_none_match and matches(tag, if_none_match):
+            return reply._replace(body=b"", media="", status=304)
+        return reply
+
+
+def _of_form(route: Route, body: bytes) -> dict[str, Any]:
+    return from_form(route.fields, body, strict=route.strict)
+
+
+def _document(route: Route, body: bytes) -> dict[str, Any]:
+    return from_json(route.fields, body, strict=route.strict)
+
+
+def _reply_of(refused: Refused, scope: Scope, *, page: bool = False, bare: bool = False) -> Reply:
+    return refusal_reply(refused, header_of(scope, b"accept"), page=page, bare=bare)
+
+
+def _response(reply: Reply) -> Response:
+    return Response(reply.body, reply.status, dict(reply.headers), media_type=reply.media or None)

@@ -1,0 +1,215 @@
+"""The OpenAPI 3.1 document, generated from the routes, their fields and the schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any
+
+from skillyard.base.version import __version__
+from skillyard.serve.http.schemas import SCHEMAS
+from skillyard.serve.runtime.app_context import Route
+from skillyard.serve.runtime.encoding import JSON
+from skillyard.serve.runtime.fields import Field
+from skillyard.serve.runtime.guards import FORM
+
+__all__ = ["STATUSES", "document"]
+
+Choices = Mapping[str, tuple[str, ...]]
+NO_CHOICES: Choices = MappingProxyType({})
+HTML = "text/html"
+GROUPS = {
+    "Search": "Find skills in the catalog and elsewhere, and fetch them.",
+    "Choose": "Rank the catalog, choose or abstain, and say why.",
+    "Service": "How the service is, and what it answers.",
+    "Publication": "Which skills others may fetch, and their files.",
+    "Pages": "For people: HTML, and what it loads.",
+}
+"""The tags in their order, with their descriptions."""
+STATUSES = {
+    303: "The answer has an address, which is in Location.",
+    304: "Nothing has changed since the answer with that ETag.",
+    400: "The request is not HTTP, cannot be understood, or names nothing.",
+    401: "The bearer token is missing or wrong.",
+    403: "The Host, Origin or site (Sec-Fetch-Site) is not one that may ask.",
+    404: "There is no such skill; near names follow.",
+    405: "The path does not know this method; Allow names those that it knows.",
+    408: "The body did not come in time.",
+    409: "Several skills share the name; their ids follow.",
+    413: "The body is too large.",
+    415: "The body is of a kind that this path does not take, or compressed.",
+    422: "A field is missing, unknown, or not what it must be.",
+    429: "Too many requests at once; Retry-After says when to come back.",
+    431: "The request line and headers are too large.",
+    500: "The service failed; its log says why.",
+    502: "Every source failed; the reason of each follows.",
+    503: "The skills cannot be read at the moment.",
+}
+NOT_BLANK = r"[^\s\u001c-\u001f\u0085\ufeff]"
+"""Anything but the blanks of JSON Schema's expressions and of Python."""
+_EVERYWHERE = (400, 401, 403, 405, 431, 500)
+_OF_BODIES = (408, 413, 415)
+
+
+def document(
+    routes: Sequence[Route], *, secured: bool, choices: Choices = NO_CHOICES
+) -> dict[str, Any]:
+    """Return the document; ``secured`` when requests need the token.
+
+    ``choices`` maps names of fields to the values of this service: its scorers and sources.
+    """
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        filled = _with_choices(route, choices)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(filled)
+    shape: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "skillyard",
+            "version": __version__,
+            "summary": "Finds the right agent skill, says when none fits, and says why.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "tags": [{"name": name, "description": about} for name, about in GROUPS.items()],
+        "paths": paths,
+        "components": {
+            "schemas": SCHEMAS,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+    if secured:
+        shape["security"] = [{"token": []}]
+    return shape
+
+
+def _with_choices(route: Route, choices: Choices) -> Route:
+    """Return the route with the choices of its fields on this service.
+
+    A field that may be empty, as in a form, also has the empty choice.
+    """
+    fields = []
+    for field in route.fields:
+        names = tuple(choices.get(field.name, field.choices))
+        empty = ("",) if names and field.kind == "texts" and not field.shortest else ()
+        fields.append(field._replace(choices=(*names, *empty)))
+    return route._replace(fields=tuple(fields))
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    shape: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.about,
+        "tags": [route.group],
+        "responses": _responses(route),
+    }
+    parameters = [_parameter(field, "path") for field in route.path_fields]
+    if route.method == "GET":
+        parameters += [_parameter(field, "query") for field in route.fields]
+    else:
+        shape["requestBody"] = {
+            "required": True,
+            "content": {FORM if route.form else JSON: {"schema": _body(route)}},
+        }
+    if parameters:
+        shape["parameters"] = parameters
+    return shape
+
+
+def _parameter(field: Field, place: str) -> dict[str, Any]:
+    schema = _schema(field)
+    shape: dict[str, Any] = {
+        "name": field.name,
+        "in": place,
+        "required": field.required,
+        "description": schema.pop("description"),
+        "schema": schema,
+    }
+    return {**shape, "explode": True} if field.kind == "texts" else shape
+
+
+def _schema(field: Field) -> dict[str, Any]:
+    """Return the schema of a value; a text that must not be empty must not be blank either."""
+    shape = field.schema()
+    if field.shortest and not (field.choices or field.pattern):
+        (shape["items"] if field.kind == "texts" else shape)["pattern"] = NOT_BLANK
+    return shape
+
+
+def _body(route: Route) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    for field in route.fields:
+        properties[field.name] = _schema(field) if route.form else _member(field)
+        for alias in field.aliases:
+            properties[alias] = {
+                **_member(field),
+                "description": f"Another name of {field.name}.",
+            }
+    # A required field with an alias is present under either name; the description says so.
+    required = [field.name for field in route.fields if field.required and not field.aliases]
+    either = [field for field in route.fields if field.required and field.aliases]
+    shape: dict[str, Any] = {"type": "object", "properties": properties}
+    if required:
+        shape["required"] = required
+    if either:
+        shape["anyOf"] = [{"required": [name]} for field in either for name in field.names]
+    if route.either:
+        shape["anyOf"] = [
+            {"required": [name], "properties": {name: _non_empty(field)}}
+            for field in route.fields
+            for name in field.names
+            if field.name in route.either
+        ]
+    both = [
+        {"required": list(pair)} for field in route.fields for pair in combinations(field.names, 2)
+    ]
+    if both:  # a field is sent under one of its names
+        shape["not"] = {"anyOf": both}
+    if route.strict:
+        shape["additionalProperties"] = False
+    return shape
+
+
+def _member(field: Field) -> dict[str, Any]:
+    """Return the schema of a body's member: null means the same as leaving it out."""
+    shape = _schema(field)
+    if field.required:
+        return shape
+    shape["type"] = [shape["type"], "null"]
+    if "enum" in shape:
+        shape["enum"] = [*shape["enum"], None]
+    return shape
+
+
+def _non_empty(field: Field) -> dict[str, Any]:
+    """Return the schema of a member with a value: neither null nor an empty list."""
+    if field.kind == "texts":
+        return {"type": "array", "minItems": 1}
+    return {"type": field.schema()["type"]}
+
+
+def _responses(route: Route) -> dict[str, Any]:
+    schema = route.answer
+    if isinstance(schema, str):
+        schema = {"$ref": f"#/components/schemas/{schema}"}
+    responses: dict[str, Any] = {
+        "200": {"description": route.about, "content": {route.media: {"schema": schema}}}
+    }
+    refusals = {*_EVERYWHERE, *route.refusals}
+    if route.fields or route.path_fields:
+        refusals.add(422)
+    if not route.free:
+        refusals |= {429, 503}
+    if route.method == "POST":
+        refusals.update(_OF_BODIES)
+    if route.form:
+        responses["303"] = {"description": STATUSES[303]}
+    if route.tagged:
+        responses["304"] = {"description": STATUSES[304]}
+    for status in sorted(refusals):
+        shape = schema if route.name == "health" and status == 503 else None
+        content = {JSON: {"schema": shape or {"$ref": "#/components/schemas/Error"}}}
+        if route.media == HTML:
+            content[HTML] = {"schema": {"type": "string"}}
+        responses[str(status)] = {"description": STATUSES[status], "content": content}
+    return responses

@@ -1,0 +1,74 @@
+"""``/.well-known/agent-skills/``: the index of this catalog, and the files that it lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skillyard.base.errors import SourceFailed
+from skillyard.engine.skill import Skill
+from skillyard.serve.http.well_known import index_of
+from skillyard.serve.runtime.app_context import AppContext, RouteRequest
+from skillyard.serve.runtime.encoding import Reply, json_reply
+from skillyard.serve.runtime.errors import Refused, not_found
+from skillyard.serve.runtime.local import file_of
+from skillyard.serve.runtime.publication import Unpublished, archive_of
+
+__all__ = ["index", "skill_archive", "skill_file"]
+
+FRESH = "max-age=60, must-revalidate"
+
+
+async def index(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the index."""
+    snapshot = await context.snapshot()
+    shape = await context.in_thread(index_of, context.publication, snapshot)
+    return _open(context, request, json_reply(shape, tagged=True))
+
+
+async def skill_file(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the SKILL.md of a published skill, byte for byte. Raises Refused: 404, 503."""
+    return await _file(context, request, file_of, "text/markdown; charset=utf-8")
+
+
+async def skill_archive(context: AppContext, request: RouteRequest) -> Reply:
+    """Return all files of a published skill with several files. Raises Refused: 404, 503."""
+    return await _file(context, request, archive_of, "application/zip")
+
+
+async def _file(
+    context: AppContext, request: RouteRequest, content: Callable[[Skill], bytes], media: str
+) -> Reply:
+    name = request.values["name"]
+    snapshot = await context.snapshot()
+    skills = await context.in_thread(context.publication.skills, snapshot)
+    if name not in skills:
+        raise not_found(name)
+    try:
+        data = await context.in_thread(content, skills[name])
+    except Unpublished as error:
+        raise Refused(
+            404,
+            "skill_not_found",
+            str(error),
+            hint="the index names what can be fetched",
+            extra={"near": []},
+        ) from None
+    except SourceFailed as error:
+        context.follower.refresh()
+        raise Refused(
+            503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
+        ) from None
+    return _open(context, request, Reply(data, media, tagged=True))
+
+
+def _open(context: AppContext, request: RouteRequest, reply: Reply) -> Reply:
+    """Allow pages of the configured origins to read it, and caches to store it for a minute."""
+    scope = "private" if context.options.token else "public"
+    reply = reply.with_headers(Cache_Control=f"{scope}, {FRESH}", Vary="Origin")
+    if request.origin and context.guard.allows(request.origin):
+        return reply.with_headers(
+            Access_Control_Allow_Origin=request.origin,
+            Access_Control_Expose_Headers="ETag",
+            Cross_Origin_Resource_Policy="cross-origin",
+        )
+    return reply

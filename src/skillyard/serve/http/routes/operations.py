@@ -1,0 +1,154 @@
+"""``/`` for programs, ``/health``, ``/metrics`` and ``/openapi.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from skillyard.base.errors import SkillyardError
+from skillyard.base.shapes import service as shapes
+from skillyard.base.shapes.encoder import encode, from_attributes
+from skillyard.base.version import __version__
+from skillyard.engine.catalog.counts import NO_SKILLS
+from skillyard.engine.ranking.registry import scorer_names
+from skillyard.install.policy.places import profile_name
+from skillyard.install.sources.responses import CacheStats
+from skillyard.serve.http.openapi import document
+from skillyard.serve.runtime.app_context import AppContext, RouteRequest
+from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
+from skillyard.serve.runtime.metrics import MEDIA, Figure, render_metrics
+
+__all__ = ["description", "health", "metrics", "openapi", "root"]
+
+
+async def root(context: AppContext, request: RouteRequest) -> Reply:
+    """Return names and links."""
+    document = shapes.Root(
+        name="skillyard",
+        version=__version__,
+        description="Finds the right agent skill, says when none fits, and says why.",
+        links={
+            "docs": f"{request.base}/docs",
+            "openapi": f"{request.base}/openapi.json",
+            "health": f"{request.base}/health",
+            "search": f"{request.base}/search",
+            "well_known": f"{request.base}/.well-known/agent-skills/index.json",
+        },
+        routes=tuple(
+            shapes.Route(method=route.method, path=route.path, description=route.about)
+            for route in context.routes
+        ),
+    )
+    return json_reply(encode(document))
+
+
+async def health(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the state of the service; 503 when requests for skills cannot be answered."""
+    snapshot, follower = context.follower.snapshot, context.follower
+    if not context.closing:
+        follower.refresh_if_due()
+    stats = await context.in_thread(context.searches.cache_stats)
+    sources, fault = await context.in_thread(_sources, context)
+    vectors = follower.vectors.state(snapshot)
+    broken = follower.failure or fault or follower.vectors.health.failure
+    degraded = bool(broken) or any(each.state == "failed" for each in sources)
+    status = "degraded" if degraded else "healthy"
+    if snapshot is None:
+        status = "unavailable" if follower.failure else "starting"
+    if context.closing:
+        status = "stopping"
+    able = snapshot is not None and not context.closing
+    counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
+    building = follower.building
+    document = shapes.Health(
+        status=status,
+        version=__version__,
+        cache_stats=from_attributes(shapes.CacheStats, stats),
+        catalog=shapes.CatalogState(
+            skills=counts.skills,
+            diagnostics=0 if snapshot is None else len(snapshot.whole.diagnostics),
+            generation=0 if snapshot is None else snapshot.generation,
+            digest=None if snapshot is None else snapshot.digest,
+            reloads=follower.reloads,
+            failure=follower.failure or None,
+            counts=counts.document(),
+        ),
+        store=follower.store_state,
+        building=None if building is None else from_attributes(shapes.Building, building),
+        vectors=vectors,
+        sources=sources,
+        sources_failure=fault or None,
+        requests=shapes.Requests(working=context.limiter.running, waiting=context.limiter.waiting),
+        profile=profile_name(context.options.profile),
+    )
+    reply = json_reply(encode(document), 200 if able else 503)
+    return reply if able else reply.with_headers(Retry_After="1")
+
+
+def _sources(context: AppContext) -> tuple[tuple[shapes.SourceState, ...], str]:
+    """Return the state of each default source, or the reason why there are none."""
+    try:
+        return context.source_health.states(context.searches.source_names()), ""
+    except SkillyardError as error:
+        return (), getattr(error, "code", "") or type(error).__name__
+
+
+async def metrics(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the metrics."""
+    stats = await context.in_thread(context.searches.cache_stats)
+    figures = [*context.metrics.figures(), *_figures(context, stats)]
+    return Reply(render_metrics(figures).encode("utf-8"), MEDIA)
+
+
+def _figures(context: AppContext, stats: CacheStats) -> Iterator[Figure]:
+    snapshot, follower = context.follower.snapshot, context.follower
+    counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
+    generation = 0 if snapshot is None else snapshot.generation
+    gauges = (
+        ("http_working", "Requests that are worked on.", context.limiter.running),
+        ("http_waiting", "Requests that wait for a place.", context.limiter.waiting),
+        ("catalog_skills", "Skills of the catalog.", counts.skills),
+        (
+            "catalog_selectable",
+            "Skills that a request can choose.",
+            counts.selectable,
+        ),
+        ("catalog_generation", "Number of the catalog's generation in this process.", generation),
+        (
+            "catalog_failing",
+            "1 while the files of the catalog cannot be read.",
+            bool(follower.failure),
+        ),
+        ("cache_entries", "Remote answers that are kept.", stats.entries),
+        ("cache_bytes", "Bytes of the remote answers that are kept.", stats.bytes),
+    )
+    for name, about, value in gauges:
+        yield Figure(f"skillyard_{name}", "gauge", about, (("", (), float(value)),))
+    counters = (
+        ("catalog_reloads_total", "Times that the files had changed.", follower.reloads),
+        ("upstream_requests_total", "Requests to remotes.", context.searches.remote_requests),
+    )
+    for name, about, value in counters:
+        yield Figure(f"skillyard_{name}", "counter", about, (("", (), float(value)),))
+    yield Figure(
+        "skillyard_upstream_failures_total",
+        "counter",
+        "Failed requests to sources, by source and kind.",
+        tuple(
+            ("", (("source", name), ("code", code)), float(count))
+            for name, code, count in context.source_health.failures()
+        ),
+    )
+
+
+async def openapi(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the OpenAPI document."""
+    if "openapi" not in context.fixed_bodies:
+        context.fixed_bodies["openapi"] = json_bytes(description(context))
+    return Reply(context.fixed_bodies["openapi"], tagged=True)
+
+
+def description(context: AppContext) -> dict[str, Any]:
+    """Return the OpenAPI document with the scorers and sources of this service."""
+    choices = {"scorer": scorer_names(), "source": context.searches.default_names}
+    return document(context.routes, secured=bool(context.options.token), choices=choices)

@@ -1,0 +1,308 @@
+"""The pages for people: ``/``, ``/docs``, ``/page/…``, their assets, and refusals as pages.
+
+With a bearer token set, a browser cannot send it, and the pages return 401 with a page that names
+the alternatives: a reverse proxy that adds the header, or loopback without a token. The token is
+never read from an address or a cookie, because addresses are stored in histories and logs, and
+browsers send cookies with requests that other sites make.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from skillyard.base.errors import SkillError, SkillyardError
+from skillyard.base.shapes.encoder import encode
+from skillyard.engine.catalog.roots import all_roots, parse_roots
+from skillyard.engine.index.progress import Progress
+from skillyard.engine.operations.skill_explanation import Why, why_skill
+from skillyard.engine.ranking.match import Match, rank
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.registry import default_scorer, scorer_names
+from skillyard.engine.resources import Resource, list_resources
+from skillyard.hosts.operations.skill_selection import Selected, select_skills
+from skillyard.install.search import FoundSkill, SearchResult, SearchService, SourceStatus
+from skillyard.serve.http.routes import operations
+from skillyard.serve.http.routes.search import scorer_of
+from skillyard.serve.runtime.app_context import AppContext, RouteRequest
+from skillyard.serve.runtime.encoding import Reply, json_reply, prefers_html
+from skillyard.serve.runtime.errors import BUILDING, Refused, refusal_of, sources_refusal
+from skillyard.serve.runtime.local import LOCAL, hit_of
+from skillyard.serve.runtime.options import ServiceOptions, is_loopback
+from skillyard.serve.runtime.skill_lookup import skill_by_source
+from skillyard.serve.runtime.snapshot import Ranking, Snapshot
+from skillyard.serve.web.addresses import HOME, fits, search_address
+from skillyard.serve.web.assets import asset
+from skillyard.serve.web.browse_page import browse_page
+from skillyard.serve.web.building_page import building_page
+from skillyard.serve.web.docs_page import docs_page
+from skillyard.serve.web.error_page import error_page
+from skillyard.serve.web.layout import MEDIA, POLICY, bare_policy
+from skillyard.serve.web.search_page import (
+    RESULTS,
+    Library,
+    Offer,
+    Question,
+    home_page,
+    results_page,
+)
+from skillyard.serve.web.skill_page import SkillView, skill_page
+
+__all__ = ["browse", "docs", "home", "home_by_form",
+           "refusal_reply", "skill", "static"]  # fmt: skip
+
+LIMIT = 10
+MAX_FOLDERS = 20
+"""Number of folders that the page of an empty library names."""
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    # Forms of our pages must send their origin: under `no-referrer` a browser sends "Origin:
+    # null" (Fetch, "append a request Origin header"). Other sites still receive nothing.
+    "Referrer-Policy": "same-origin",
+}
+FOR_GOOD = "max-age=31536000, immutable"
+
+
+async def home(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the search page to browsers, and names and links to programs.
+
+    Raises Refused (502) when every queried source failed.
+    """
+    question = _question(context, request)
+    if not prefers_html(request.accept):
+        return (await operations.root(context, request)).with_headers(Vary="Accept")
+    async with context.limiter.slot():  # programs get `root` without a slot
+        body = await _search(context, question)
+    return _page(body).with_headers(Vary="Accept")
+
+
+async def home_by_form(context: AppContext, request: RouteRequest) -> Reply:
+    """Redirect the submitted form to the address of its result, if that is short enough.
+
+    An address can be stored and shared, and going back to it submits nothing again.
+    """
+    question = _question(context, request)
+    address = search_address(
+        question.text,
+        sources=question.sources,
+        scorer=question.scorer,
+        limit=question.limit or None,
+    )
+    if fits(address) and not question.live:
+        return _see(f"{address}#{RESULTS}" if question.text else HOME)
+    return _page(await _search(context, question))
+
+
+def _question(context: AppContext, request: RouteRequest) -> Question:
+    """Return the parsed question. Raises UnknownName, InvalidInput."""
+    values = request.values
+    searches = context.searches
+    sources = tuple(name for name in values["source"] if name)
+    searches.check_names(sources)
+    scorer = values["scorer"]
+    defaults = {_scorer_without_choice(context, sources or searches.default_names)}
+    if scorer is not None and "+" in scorer:  # of the form for the catalog alone
+        defaults.add(default_scorer())
+    return Question(
+        _form_text(values["q"] or ""),
+        sources,
+        "" if scorer in defaults else scorer_of(values) or "",
+        0 if values["limit"] == LIMIT else values["limit"],
+        values["live"],
+    )
+
+
+def _scorer_without_choice(context: AppContext, names: Sequence[str]) -> str:
+    """Return what ranks these sources: the catalog alone is ranked as by ``/rank``."""
+    return default_scorer() if {*names} == {LOCAL} else context.searches.scorer_for(None, names)
+
+
+def _form_text(text: str) -> str:
+    """Return text as it was typed: forms send each line end as two characters."""
+    return text.replace("\r\n", "\n").strip()
+
+
+async def _search(context: AppContext, question: Question) -> bytes:
+    snapshot = await context.snapshot()
+    searches = context.searches
+    names = question.sources or searches.default_names
+    # Remotes are only queried for a submitted request, not while a person types.
+    question = question._replace(live=question.live and any(name != LOCAL for name in names))
+    here = {*names} == {LOCAL}
+    caller = context.options.caller
+    default = _scorer_without_choice(context, (LOCAL,) if question.live else names)
+    scorers = tuple(sorted({*scorer_names(), default}))
+    offer = Offer(searches.default_names, scorers, default, LIMIT)
+    if not question.text:
+        return await context.in_thread(_home, context, offer, snapshot, question)
+    if here and not snapshot.whole.counts.skills:
+        return await context.in_thread(_home, context, offer, snapshot, question)
+    if question.live or here:
+        return await context.in_thread(_local_results, offer, snapshot, question, caller)
+    sources = await context.in_thread(searches.observed_sources, names, snapshot)
+    selected = None
+    scorer = question.scorer or default
+    if LOCAL in names:
+        selected = await context.in_thread(_select, snapshot, question.text, scorer, caller)
+
+    async def run(searcher: SearchService) -> bytes:
+        result = await searcher.search(question.text, question.limit or LIMIT)
+        if result.failed:
+            raise sources_refusal([status.to_dict() for status in result.sources])
+        return results_page(offer, question, result, selected)
+
+    return await searches.run(run, sources, scorer)
+
+
+def _home(context: AppContext, offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
+    counts = snapshot.whole.counts
+    if counts.skills:
+        return home_page(offer, question, Library(counts, snapshot.shelf))
+    broken = sum(each.severity == "error" for each in snapshot.whole.diagnostics)
+    return home_page(
+        offer, question, Library(counts, None, _served_folders(context.options), broken)
+    )
+
+
+def _served_folders(options: ServiceOptions) -> tuple[str, ...]:
+    """Return the served folders, for clients on this machine only."""
+    if options.store or options.token or options.allowed_hosts or not is_loopback(options.host):
+        return ()
+    paths, scopes = parse_roots(options.roots, options.scopes)
+    roots = [os.path.abspath(root.path) for root in all_roots(paths, scopes)]
+    return tuple(dict.fromkeys(roots))[:MAX_FOLDERS]
+
+
+def _local_results(offer: Offer, snapshot: Snapshot, question: Question, caller: str) -> bytes:
+    """Return the page for the catalog alone, with the ranking of ``/rank``."""
+    text, limit = question.text, question.limit or LIMIT
+
+    def work(ranking: Ranking) -> tuple[list[Match], Selected]:
+        matches = rank(ranking.catalog, text, scorer=ranking.scorer, limit=limit)
+        selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer, caller=caller)
+        return matches, selected._replace(note=ranking.note)
+
+    matches, selected = snapshot.answer(question.scorer or default_scorer(), work)
+    skills = tuple(
+        FoundSkill(match.skill, hit_of(snapshot, match.skill), (LOCAL,), match) for match in matches
+    )
+    status = SourceStatus(LOCAL, "ok", len(skills))
+    result = SearchResult(
+        question.text,
+        skills,
+        (status,),
+        selected.selection.scorer,
+        selected.selection.considered,
+        selected.min_score,
+    )
+    return results_page(offer, question, result, selected)
+
+
+def _select(snapshot: Snapshot, text: str, scorer: str, caller: str) -> Selected:
+    def work(ranking: Ranking) -> Selected:
+        selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer, caller=caller)
+        return selected._replace(note=ranking.note)
+
+    return snapshot.answer(scorer, work)
+
+
+async def browse(context: AppContext, request: RouteRequest) -> Reply:
+    """Return one page of the list of all skills, or of those with one tag."""
+    values = request.values
+    snapshot = await context.snapshot()
+
+    def work() -> bytes:
+        counts = snapshot.whole.counts
+        return browse_page(snapshot.shelf, counts, values["tag"].strip(), values["page"])
+
+    return _page(await context.in_thread(work))
+
+
+async def skill(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
+    values = request.values
+    scorer = None if values["scorer"] == default_scorer() else scorer_of(values)
+    snapshot = await context.snapshot()
+    found_skill = await skill_by_source(
+        context, snapshot, values["source"], values["id"], references=True, raw=True
+    )
+    view = SkillView(
+        found_skill,
+        query=_form_text(values["q"]),
+        scorer=scorer or "",
+        source=values["view"] == "source",
+        file=values["file"],
+    )
+    if values["source"] != LOCAL:
+        return _page(await context.in_slow_thread(skill_page, view))
+    return _page(await context.in_slow_thread(_local_page, snapshot, view))
+
+
+def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
+    resources: tuple[Resource, ...] = ()
+    try:
+        resources = list_resources(view.found_skill.skill)
+    except SkillError:
+        pass  # a single document has no folder
+    view = view._replace(resources=resources)
+    if not view.query:
+        return skill_page(view)
+    name, query = view.found_skill.skill.id, Query(view.query)
+
+    def work(ranking: Ranking) -> Why:
+        why = why_skill(ranking.catalog, name, query, scorer=ranking.scorer)
+        return why._replace(note=ranking.note)
+
+    try:
+        why = snapshot.answer(view.scorer or default_scorer(), work)
+    except SkillyardError as error:
+        raise refusal_of(error) from None
+    return skill_page(view._replace(why=why))
+
+
+async def docs(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the API documentation as a page."""
+    if "docs" not in context.fixed_bodies:
+        described = operations.description(context)
+        context.fixed_bodies["docs"] = await context.in_thread(docs_page, described)
+    return _page(context.fixed_bodies["docs"])
+
+
+async def static(context: AppContext, request: RouteRequest) -> Reply:
+    """Return an asset of the pages; cacheable without limit when its address contains the hash."""
+    file = asset(request.values["name"])
+    if file is None:
+        raise Refused(404, "no_file", "the pages load no file of this name", hint="see /")
+    reply = Reply(file.body, file.media, tagged=True)
+    if request.values["v"] != file.version:
+        return reply
+    scope = "private" if context.options.token else "public"
+    return reply.with_headers(Cache_Control=f"{scope}, {FOR_GOOD}")
+
+
+def refusal_reply(
+    refused: Refused, accept: str, *, page: bool = False, bare: bool = False
+) -> Reply:
+    """Return a refusal as HTML to browsers, else as the documented JSON.
+
+    ``page`` is set for routes that return pages, ``bare`` when the client may not load the style
+    sheet.
+    """
+    headers = {**refused.headers, "Vary": "Accept"}
+    if not prefers_html(accept, at_least=page):
+        return json_reply(refused.to_dict(), refused.status)._replace(headers=headers)
+    if refused.code == BUILDING:
+        body = building_page(Progress(**encode(refused.extra["progress"])))
+    else:
+        body = error_page(refused.status, refused.to_dict(), bare=bare)
+    policy = {"Content-Security-Policy": bare_policy()} if bare else _HEADERS
+    return Reply(body, MEDIA, refused.status, headers={**headers, **policy})
+
+
+def _see(address: str) -> Reply:
+    """Return a redirect to an address, which the browser requests with GET."""
+    return Reply(b"", "", 303, {"Location": address})
+
+
+def _page(body: bytes) -> Reply:
+    return Reply(body, MEDIA, headers=_HEADERS, tagged=True)

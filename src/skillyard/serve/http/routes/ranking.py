@@ -1,0 +1,182 @@
+"""``/rank``, ``/select``, ``/evaluate`` and ``/why``: the use cases over the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from skillyard.base.errors import InvalidInput, SkillError
+from skillyard.base.shapes.encoder import encode
+from skillyard.engine.operations.skill_explanation import why_skill
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.registry import default_scorer
+from skillyard.engine.selection import SelectionPolicy, bounds
+from skillyard.hosts.operations.recommendations import evaluate_skills
+from skillyard.hosts.operations.skill_selection import Ranked, Selected, rank_skills, select_skills
+from skillyard.serve.http.fields import refuse_field
+from skillyard.serve.http.routes.search import scorer_of
+from skillyard.serve.runtime.app_context import AppContext, RouteRequest
+from skillyard.serve.runtime.encoding import Reply, json_bytes
+from skillyard.serve.runtime.errors import refusal_of
+from skillyard.serve.runtime.snapshot import Ranking
+
+__all__ = ["evaluate", "rank", "select", "why"]
+
+CONFIDENCE = "confidence"
+MAX_QUICK_FILES = 20
+"""Above this number of files, a ranking runs in the thread for slow work. Hosts send fewer."""
+
+
+async def rank(context: AppContext, request: RouteRequest) -> Reply:
+    """Return a ranking, without a floor or abstention."""
+    values = request.values
+    query = _query(values, values["q"])
+    scorer = _scorer(values, "query")
+
+    def work(ranking: Ranking) -> dict[str, Any]:
+        ranked = rank_skills(
+            ranking.catalog,
+            context.with_feedback(query),
+            scorer=ranking.scorer,
+            limit=values["limit"],
+            explain=values["explain"],
+        )
+        return _answer_shape(ranked._replace(note=ranking.note), values)
+
+    return await _ranking_reply(context, scorer, query.files, work)
+
+
+async def select(context: AppContext, request: RouteRequest) -> Reply:
+    """Return a selection or an abstention; both have status 200."""
+    values = request.values
+    query = _query(values, values["text"])
+    scorer = _scorer(values, "body")
+    policy = _policy(values, scorer)
+
+    def work(ranking: Ranking) -> dict[str, Any]:
+        selected = select_skills(
+            ranking.catalog,
+            context.with_feedback(query),
+            policy,
+            scorer=ranking.scorer,
+            limit=values["limit"],
+            explain=values["explain"],
+            caller=context.options.caller,
+        )
+        return _answer_shape(selected._replace(note=ranking.note), values)
+
+    return await _ranking_reply(context, scorer, query.files, work)
+
+
+def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
+    try:
+        policy = SelectionPolicy(
+            values["top_k"],
+            values["min_score"],
+            fallback_tag=values["fallback_tag"],
+            wrong_cost=values["wrong_cost"],
+        )
+        bounds(policy, scorer)
+    except InvalidInput as error:
+        raise refuse_field(error.field or "wrong_cost", str(error), place="body") from None
+    return policy
+
+
+async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the documented ``skill_evaluate`` answer."""
+    values = request.values
+    if values["text"] is None and not values["files"] and not values["recent_activity"]:
+        raise refuse_field("text", "text or files is required", place="body")
+
+    snapshot = await context.snapshot()
+
+    def work(ranking: Ranking) -> dict[str, Any]:
+        evaluated = evaluate_skills(
+            snapshot.ranking_for(CONFIDENCE).catalog,
+            values["text"],
+            values["files"],
+            values["recent_activity"],
+            threshold=values["threshold"],
+            limit=values["limit"],
+            show_details=values["show_details"],
+            chooser=ranking.catalog,
+            scorer=ranking.scorer,
+        )
+        shape: dict[str, Any] = encode(evaluated)
+        return shape
+
+    return await _ranking_reply(context, default_scorer(), values["files"] or (), work)
+
+
+async def why(context: AppContext, request: RouteRequest) -> Reply:
+    """Return everything about one skill and one query."""
+    values = request.values
+    query = _query(values, values["q"])
+    scorer = _scorer(values, "query")
+
+    def work(ranking: Ranking) -> dict[str, Any]:
+        try:
+            explanation = why_skill(
+                ranking.catalog,
+                values["name"],
+                context.with_feedback(query),
+                scorer=ranking.scorer,
+                limit=values["limit"],
+            )
+        except SkillError as error:
+            raise refusal_of(error) from None
+        explanation = explanation._replace(note=ranking.note)
+        shape: dict[str, Any] = encode(explanation.document(explain=values["explain"]))
+        return shape
+
+    return await _ranking_reply(context, scorer, query.files, work)
+
+
+async def _ranking_reply(
+    context: AppContext,
+    scorer: str,
+    files: Sequence[str],
+    work: Callable[[Ranking], dict[str, Any]],
+) -> Reply:
+    """Return the response of ``work`` for a ranking, computed and encoded in a thread.
+
+    Comparing many files may take a tenth of a second; that runs in the thread for slow work.
+    """
+    snapshot = await context.snapshot()
+
+    def run() -> bytes:
+        return json_bytes(snapshot.answer(scorer, work))
+
+    body = await (
+        context.in_slow_thread(run) if len(files) > MAX_QUICK_FILES else context.in_thread(run)
+    )
+    return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})
+
+
+def _query(values: Mapping[str, Any], text: str) -> Query:
+    return Query(
+        text,
+        values["files"],
+        values["recent_activity"],
+        values["include_tags"],
+        values["exclude_tags"],
+        values["include_references"],
+        values["package_scope"],
+        tools=values.get("tools"),
+    )
+
+
+def _scorer(values: Mapping[str, Any], place: str) -> str:
+    return scorer_of(values, place) or default_scorer()
+
+
+def _answer_shape(answer: Ranked | Selected, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer with the number of diagnostics; they are listed only on request.
+
+    A library with a thousand invalid files would otherwise send them with every response.
+    """
+    diagnostics = answer.diagnostics
+    document = answer.document(diagnostics if values["diagnostics"] else None)
+    shape: dict[str, Any] = encode(replace(document, diagnostics_count=len(diagnostics)))
+    return shape

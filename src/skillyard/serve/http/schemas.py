@@ -1,0 +1,55 @@
+"""The JSON Schema of every response, derived from the shapes."""
+
+from __future__ import annotations
+
+from skillyard.base.shapes.feedback import FeedbackReceipt
+from skillyard.base.shapes.reasons import Why
+from skillyard.base.shapes.recommendations import Evaluated
+from skillyard.base.shapes.service import (
+    Error,
+    Health,
+    ListedSkill,
+    Ranked,
+    Root,
+    SearchResult,
+    Selected,
+)
+from skillyard.serve.runtime.schemas import Schema, components_of
+
+__all__ = ["SCHEMAS"]
+
+_REFERENCE = "#/components/schemas/{name}"
+_WELL_KNOWN: Schema = {
+    "type": "object",
+    "description": "The index of discovery draft 0.2.0.",
+    "properties": {
+        "$schema": {"type": "string", "description": "Which draft this follows."},
+        "skills": {
+            "type": "array",
+            "items": {"$ref": _REFERENCE.format(name=ListedSkill.__name__)},
+            "description": "Every skill that may be fetched, by name.",
+        },
+    },
+    "required": ["$schema", "skills"],
+    "additionalProperties": False,
+}
+"""Written by hand, because no member of a class can be named ``$schema``."""
+
+
+_SHAPES = (
+    Error,
+    Evaluated,
+    FeedbackReceipt,
+    Health,
+    ListedSkill,
+    Ranked,
+    Root,
+    SearchResult,
+    Selected,
+    Why,
+)
+
+SCHEMAS = dict(
+    sorted({**components_of(_SHAPES, _REFERENCE), "WellKnownIndex": _WELL_KNOWN}.items())
+)
+"""By the names that routes use."""

@@ -1,0 +1,104 @@
+"""Errors in MCP: a failed tool result for a model, or a JSON-RPC error for a program.
+
+No message contains a traceback or a path of this machine.
+"""
+
+from __future__ import annotations
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+
+from skillyard.base.errors import InvalidInput, ResourceRefused, SkillyardError
+from skillyard.base.text import clean_line, shorten
+from skillyard.serve.runtime.errors import Refused, refusal_of
+from skillyard.serve.runtime.logging import Log, cause_of
+
+__all__ = ["ToolFailed", "failure_of", "invalid", "log_failure", "log_refusal", "protocol_error"]
+
+MESSAGE_CHARS = 2_000
+BUSY = -32_000
+"""The first JSON-RPC code for servers: the service is overloaded, or has no catalog."""
+
+
+class ToolFailed(Exception):
+    """A tool failed. The message gives the reason, and what to do instead."""
+
+    def __init__(self, code: str, message: str, *, status: int = 400) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
+        """The HTTP status of the same refusal, which decides the level in the log."""
+        """A stable code: ``skill_not_found``, ``invalid_argument`` …"""
+        self.message = shorten(clean_line(message), MESSAGE_CHARS)
+
+
+def failure_of(error: Exception) -> ToolFailed | None:
+    """Return the tool failure of an external error; None for internal errors."""
+    if isinstance(error, ToolFailed):
+        return error
+    if isinstance(error, Refused):
+        return _tool_failure_of(error)
+    if isinstance(error, ResourceRefused):
+        return ToolFailed("resource_refused", _with_hint(error.message, error.hint))
+    if isinstance(error, InvalidInput):
+        return ToolFailed("invalid_argument", str(error))
+    if isinstance(error, SkillyardError):
+        return _tool_failure_of(refusal_of(error))
+    return None
+
+
+def _tool_failure_of(refused: Refused) -> ToolFailed | None:
+    if refused.status == 500:
+        return None
+    code = "invalid_argument" if refused.code == "invalid_field" else refused.code
+    hint = refused.hint
+    if refused.code == "ambiguous_name":
+        hint = "ask for one of the ids: " + ", ".join(map(str, refused.extra.get("near", ())))
+    elif refused.code == "skill_not_found" and not refused.extra.get("near"):
+        hint = "search_skills finds the skills of this library by words"
+    elif hint.startswith(("/docs", "GET ")):  # hints for users of the HTTP routes
+        hint = ""
+    return ToolFailed(code, _with_hint(refused.message, hint), status=refused.status)
+
+
+def _with_hint(message: str, hint: str) -> str:
+    return f"{message}; {hint}" if hint else message
+
+
+def log_refusal(log: Log, error: Exception, **where: str) -> None:
+    """Log a refusal with its cause; internal errors are not logged here."""
+    if isinstance(error, MCPError):
+        details = error.error
+        data = details.data
+        code = str(data.get("code")) if isinstance(data, dict) else str(details.code)
+        log.write_refusal(code, details.message, status=400, cause=cause_of(error), **where)
+        return
+    failure = failure_of(error)
+    if failure is None:
+        return
+    cause = cause_of(error) if isinstance(error, ToolFailed | Refused) else error
+    log.write_refusal(failure.code, failure.message, status=failure.status, cause=cause, **where)
+
+
+def protocol_error(error: Exception) -> MCPError | None:
+    """Return the JSON-RPC error of an external error; None for internal errors."""
+    if isinstance(error, MCPError):
+        return error
+    failure = failure_of(error)
+    if failure is None:
+        return None
+    away = isinstance(error, Refused) and error.status in (429, 503)
+    return MCPError(BUSY if away else INVALID_PARAMS, failure.message, {"code": failure.code})
+
+
+def invalid(message: str, code: str = "invalid_params", **data: str) -> MCPError:
+    """Return the error for invalid parameters: ``-32602``."""
+    text = shorten(clean_line(message), MESSAGE_CHARS)
+    return MCPError(INVALID_PARAMS, text, {"code": code, **data})
+
+
+def log_failure(log: Log, method: str, error: Exception) -> MCPError:
+    """Log an internal error, and return the generic error for the client."""
+    log.write_failure(error, method=method)
+    message = "the server failed; its log says where"
+    return MCPError(INTERNAL_ERROR, message, {"code": "internal"})

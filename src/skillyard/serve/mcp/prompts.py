@@ -1,0 +1,98 @@
+"""Prompts: one for each skill that a user may call by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from mcp_types import (
+    GetPromptResult,
+    ListPromptsResult,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    TextContent,
+)
+
+from skillyard.base.text import clean, clean_line, shorten
+from skillyard.engine.skill import Skill
+from skillyard.serve.mcp.call import SharedState, cursor_of, origin_of, place_in
+from skillyard.serve.mcp.failures import ToolFailed, invalid
+from skillyard.serve.mcp.library_tools import load_answer, offered_skills
+from skillyard.serve.runtime.view import View
+
+__all__ = ["get_prompt", "list_prompts"]
+
+PAGE = 100
+ARGUMENT_CHARS = 20_000
+ARGUMENTS = "arguments"
+
+
+def _skills_by_prompt(view: View) -> dict[str, Skill]:
+    """Return the skills that a user may call by prompt name, sorted.
+
+    Skills that share a name have their id as prompt name.
+    """
+    skills = [skill for skill in offered_skills(view, hidden=True) if skill.user_invocable]
+    counts = Counter(skill.name for skill in skills)
+    by_prompt = {(skill.id if counts[skill.name] > 1 else skill.name): skill for skill in skills}
+    return dict(sorted(by_prompt.items()))
+
+
+async def list_prompts(shared: SharedState, cursor: str | None) -> ListPromptsResult:
+    """Return one page of the prompts."""
+    try:
+        after = place_in(cursor)
+    except ValueError as error:
+        raise invalid(f"cursor: {error}", "bad_cursor") from None
+
+    def work(view: View) -> tuple[ListPromptsResult, Iterable[Skill]]:
+        rest = [p for p in _skills_by_prompt(view).items() if after is None or p[0] > after]
+        page = rest[:PAGE]
+        more = cursor_of(page[-1][0]) if len(rest) > PAGE else None
+        prompts = [_prompt(view, name, skill) for name, skill in page]
+        return ListPromptsResult(prompts=prompts, next_cursor=more), [s for _, s in page]
+
+    return await shared.views.answer(work)
+
+
+def _prompt(view: View, name: str, skill: Skill) -> Prompt:
+    hint = clean_line(skill.hint or "") or "What to do with it, in words."
+    return Prompt(
+        name=name,
+        title=clean_line(skill.title or skill.name),
+        description=clean_line(skill.description),
+        arguments=[PromptArgument(name=ARGUMENTS, description=shorten(hint, 300), required=False)],
+        _meta={"skillyard/origin": origin_of(view, skill)},
+    )
+
+
+async def get_prompt(
+    shared: SharedState, name: str, arguments: dict[str, str] | None
+) -> GetPromptResult:
+    """Return a skill's framed instructions, followed by the user's text. Raises MCPError."""
+    values = dict(arguments or {})
+    argument_text = values.pop(ARGUMENTS, "")
+    if values:
+        raise invalid(f"the prompt takes the one argument {ARGUMENTS!r}", "invalid_argument")
+    if len(argument_text) > ARGUMENT_CHARS:
+        raise invalid(f"{ARGUMENTS} must have at most {ARGUMENT_CHARS:,} characters")
+
+    def work(view: View) -> tuple[GetPromptResult, Iterable[Skill]]:
+        skill = _skills_by_prompt(view).get(name)
+        if skill is None:
+            clean_name = clean_line(shorten(name, 200))
+            raise invalid(f"No prompt is called {clean_name!r}", "unknown_prompt")
+        text = load_answer(view, shared, skill).text
+        parts = [text, clean(argument_text)] if argument_text.strip() else [text]
+        messages = [
+            PromptMessage(role="user", content=TextContent(type="text", text=part))
+            for part in parts
+        ]
+        about = clean_line(skill.description)
+        return GetPromptResult(description=about, messages=messages), [skill]
+
+    try:
+        return await shared.views.answer(work)
+    except ToolFailed as error:
+        raise invalid(error.message, error.code) from None

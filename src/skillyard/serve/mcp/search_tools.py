@@ -1,0 +1,295 @@
+"""The tools beyond this library: search, get, add, and cache statistics.
+
+``add_skill`` returns a skill and writes nothing. Installation is left to the command line, where a
+person confirms it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from skillyard.base.errors import AmbiguousName, InvalidInput, SkillNotFound, SourceFailed
+from skillyard.base.shapes import tools as shapes
+from skillyard.base.shapes.encoder import encode
+from skillyard.base.text import clean_line, plural, shorten
+from skillyard.engine.context.budget import estimate_tokens
+from skillyard.engine.skill import Skill
+from skillyard.install.search import FoundSkill, SearchService
+from skillyard.serve.mcp.call import Answer, Call, notice_of, origin_of, plain_scorer
+from skillyard.serve.mcp.failures import ToolFailed
+from skillyard.serve.mcp.frames import frame_skill, safe_text
+from skillyard.serve.runtime.errors import not_found, refusal_of, sources_refusal
+from skillyard.serve.runtime.local import LOCAL, find_skill
+from skillyard.serve.runtime.search_runner import ranked_result
+from skillyard.serve.runtime.skill_lookup import all_sources_failed, skill_by_source
+from skillyard.serve.runtime.view import View
+
+__all__ = ["add_skill", "get_cache_stats", "get_skill", "search_skills"]
+
+UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+"""Seconds after which the age of a cached answer is stated, so that a model can consider it."""
+MAX_RESULTS = 20
+"""Skyll's own range of ``limit`` is 0 to 20."""
+
+
+async def search_skills(call: Call) -> Answer:
+    """Search the enabled sources. Returns cards, and bodies within a token budget."""
+    values, context = call.values, call.shared.context
+    limit = max(0, min(MAX_RESULTS, values["limit"]))
+    if not values["query"].strip():
+        raise ToolFailed("invalid_argument", "query must not be empty")
+    view = await call.shared.context.follower.fresh()
+    if limit == 0:
+        return _answer(call, [], [], "nothing was asked for: limit is 0")
+    names = values["sources"] or context.searches.default_names
+    searches = context.searches
+    scorer = searches.scorer_for(values["scorer"] and plain_scorer(values["scorer"]), names)
+    sources = await context.in_thread(searches.observed_sources, names, view.ranked, False, scorer)
+    await call.progress(0, 2, f"asking {plural(len(sources), 'source')}")
+
+    async def run(searcher: SearchService) -> Any:
+        return await searcher.search(
+            values["query"], limit, include_references=values["include_references"]
+        )
+
+    try:
+        result = ranked_result(await searches.run(run, sources, scorer), scorer, sources)
+    except InvalidInput as error:
+        raise ToolFailed("invalid_argument", str(error)) from None
+    await call.progress(2, 2, f"{plural(len(result.skills), 'skill')} found")
+    statuses = [status.to_dict() for status in result.sources]
+    if result.failed:
+        raise sources_refusal(statuses)
+    left = values["max_tokens"]
+    cards = []
+    for each in result.skills:
+        shape = _shape(view, each)
+        if shape["tokens"] <= left and shape["content"] is not None:
+            left -= shape["tokens"]
+        else:
+            shape = _without_texts(shape)
+        cards.append(shape)
+    summary = ""
+    if cards and result.abstained:
+        summary = (
+            f"None of the {plural(len(cards), 'skill')} found surely fits: the best scores"
+            f" {result.skills[0].score:.2f}, and {result.floor:.3g} is what it takes."
+        )
+    return _answer(call, cards, statuses, summary, abstained=result.abstained, note=result.note)
+
+
+def _answer(
+    call: Call,
+    cards: list[dict[str, Any]],
+    statuses: list[dict[str, Any]],
+    summary: str = "",
+    *,
+    abstained: bool = True,
+    note: str = "",
+) -> Answer:
+    lines = [summary or f"{plural(len(cards), 'skill')} found, best first."]
+    for number, each in enumerate(cards, 1):
+        about = shorten(each["description"] or "", 300)
+        lines.append(
+            f"{number}. {each['title']} ({each['source']}/{each['id']}, from"
+            f" {', '.join(each['found_by'])}, score"
+            f" {each['relevance_score']:.4g}{_cache_age_words(each['age_s'])}): {about}"
+        )
+    lines += [each["content"] for each in cards if each["content"]]
+    if all(status["name"] == LOCAL for status in statuses):
+        lines.append("Only this library was searched; no remote source was asked.")
+    for status in statuses:
+        if status["state"] != "ok":
+            lines.append(f"Source {status['name']} {status['state']}: {status.get('message', '')}")
+    if cards and call.shared.context.options.all_tools:
+        lines.append("get_skill(source, skill_id) brings the instructions of one.")
+    elif cards:
+        lines.append(
+            "load_skill(name) brings the instructions of one of this library; a search"
+            " with max_tokens brings those of others."
+        )
+    if note:
+        lines.append(note)
+    structured = {
+        "query": call.values["query"],
+        "count": len(cards),
+        "abstained": abstained,
+        "skills": cards,
+        "sources": statuses,
+        **({"note": note} if note else {}),
+    }
+    return Answer("\n".join(lines), structured)
+
+
+def _shape(view: View, found_skill: FoundSkill) -> dict[str, Any]:
+    """Return Skyll's fields and skillyard's, with framed and safe texts."""
+    shape = found_skill.to_dict()
+    for name in ("raw_content", "diagnostics", "explanation"):
+        shape.pop(name, None)
+    texts = (found_skill.skill.body, *(each.content for each in found_skill.skill.references))
+    tokens = sum(estimate_tokens(text) for text in texts if text)
+    origin = _origin(view, found_skill)
+    shape = {key: _safe(value) for key, value in shape.items()}
+    shape["content"] = _frame(view, found_skill, origin) if found_skill.skill.body else None
+    return {**shape, "origin": origin, "tokens": tokens, "omitted": False}
+
+
+def _safe(value: Any) -> Any:
+    if isinstance(value, str):
+        return safe_text(value)
+    if isinstance(value, dict):
+        return {safe_text(str(key)): _safe(item) for key, item in value.items()}
+    return [_safe(item) for item in value] if isinstance(value, list) else value
+
+
+def _without_texts(shape: dict[str, Any]) -> dict[str, Any]:
+    references = [{**each, "content": None} for each in shape["references"]]
+    omitted = shape["content"] is not None
+    return {**shape, "content": None, "references": references, "omitted": omitted}
+
+
+def _origin(view: View, found_skill: FoundSkill) -> str:
+    if found_skill.skill.path and LOCAL in found_skill.found_by:
+        return origin_of(view, found_skill.skill)
+    commit = found_skill.package.commit if found_skill.package is not None else ""
+    where = f"{found_skill.hit.source}/{found_skill.hit.id}" + (
+        f" at {commit[:12]}" if commit else ""
+    )
+    age = _cache_age_words(None if found_skill.package is None else found_skill.package.age_s)
+    return clean_line(f"remote: {where}, found by {', '.join(found_skill.found_by)}{age}")
+
+
+def _cache_age_words(age_s: float | None) -> str:
+    """Return the age of a cached answer in words, in its largest whole unit; empty if recent."""
+    for size, unit in UNITS:
+        if age_s is not None and age_s >= size:
+            return f", from the cache, {plural(int(age_s / size), unit)} old"
+    return ""
+
+
+def _frame(view: View, found_skill: FoundSkill, origin: str) -> str:
+    skill = found_skill.skill
+    local = bool(skill.path) and LOCAL in found_skill.found_by
+    return frame_skill(
+        skill.name,
+        skill.body or "",
+        origin=origin,
+        digest=skill.hash,
+        notice=notice_of(view, skill) if local else "",
+        files=[each.path for each in skill.references],
+    ).text
+
+
+async def get_skill(call: Call) -> Answer:
+    """Return the skill of a source and id. Raises Refused."""
+    values, shared = call.values, call.shared
+    view = await shared.context.follower.fresh()
+    await call.progress(0, 1, "fetching")
+    source = values["source"].strip()
+    if source == LOCAL:
+        found_skill = await _local_skill(call, values["skill_id"].strip())
+    else:
+        if "/" not in source and "." not in source:
+            raise ToolFailed("invalid_argument", "source must be owner/repo, a domain, or local")
+        found_skill = await skill_by_source(
+            shared.context,
+            view.ranked,
+            source,
+            values["skill_id"].strip(),
+            references=values["include_references"],
+            raw=False,
+        )
+    return _one(view, found_skill)
+
+
+async def add_skill(call: Call) -> Answer:
+    """Return the skill with exactly this name, from this library or else from a remote."""
+    shared, name = call.shared, call.values["name"].strip().strip("/")
+    if not name:
+        raise ToolFailed("invalid_argument", "name must not be empty")
+    await call.progress(0, 2, "looking in this library")
+    try:
+        found_skill = await _local_skill(call, name)
+    except SkillNotFound as error:
+        await call.progress(1, 2, "asking the sources")
+        found_skill = await _remote_skill(call, name, error)
+    return _one(await shared.context.follower.fresh(), found_skill)
+
+
+async def _local_skill(call: Call, name: str) -> FoundSkill:
+    """Return a skill of the library. Raises SkillNotFound, AmbiguousName, Refused."""
+
+    def work(view: View) -> tuple[FoundSkill, Sequence[Skill]]:
+        references = call.values["include_references"]
+        found_skill = find_skill(view.lookup, name, references=references, raw=False)
+        return found_skill, [view.catalog.get(name)]
+
+    try:
+        return await call.shared.views.answer(work)
+    except AmbiguousName as error:
+        raise refusal_of(error) from None
+
+
+async def _remote_skill(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
+    shared, references = call.shared, call.values["include_references"]
+    view = await shared.context.follower.fresh()
+    parts = name.split("/")
+    if len(parts) > 2:
+        source = "/".join(parts[:-1])
+        return await skill_by_source(
+            shared.context, view.ranked, source, parts[-1], references=references, raw=False
+        )
+    searching = shared.context.searches
+    names = [each for each in searching.default_names if each != LOCAL]
+    sources = await shared.context.in_thread(searching.observed_sources, names, view.ranked)
+    if not sources:
+        raise not_found(name, error.near, asked=False)
+
+    async def find(searcher: SearchService) -> FoundSkill:
+        return await searcher.find(name, references=references)
+
+    try:
+        found_skill = await searching.run(find, sources, None)
+    except SkillNotFound as missing:
+        raise not_found(name, (*error.near, *missing.near)) from None
+    except SourceFailed as broken:
+        raise all_sources_failed(sources, broken) from None
+    if found_skill.failure is not None:
+        raise all_sources_failed(sources, found_skill.failure)
+    return found_skill
+
+
+def _one(view: View, found_skill: FoundSkill) -> Answer:
+    shape = _shape(view, found_skill)
+    text = shape["content"] or f"{shape['title']} has no instructions: {shape['fetch_error']}"
+    return Answer(text, {"skill": shape})
+
+
+async def get_cache_stats(call: Call) -> Answer:
+    """Return the statistics of the response cache, and the state of the sources."""
+    context = call.shared.context
+    view = await call.shared.context.follower.fresh()
+    stats = await context.in_thread(context.searches.cache_stats)
+    names = await context.in_thread(context.searches.source_names)
+    age = None if stats.oldest is None else round(max(0.0, time.time() - stats.oldest), 1)
+    structured = shapes.CacheState(
+        entries=stats.entries,
+        bytes=stats.bytes,
+        oldest_age_s=age,
+        remote_requests=context.searches.remote_requests,
+        sources=context.source_health.states(names),
+        catalog=shapes.LibraryState(
+            skills=view.catalog.counts.skills,
+            generation=view.generation,
+            digest=view.digest,
+            reloads=context.follower.reloads,
+            counts=view.catalog.counts.document(),
+        ),
+    )
+    return Answer(
+        f"{plural(stats.entries, 'remote answer')} kept, {stats.bytes:,} bytes;"
+        f" {view.catalog.counts.words} in the library.",
+        encode(structured),
+    )

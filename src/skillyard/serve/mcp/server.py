@@ -1,0 +1,331 @@
+"""The MCP server: binds each method of the protocol to one function over the library.
+
+The official SDK's low-level server handles framing, negotiation and cancellation. This module does
+not depend on a transport.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar, get_args
+
+import mcp_types as types
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import ListenHandler
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from skillyard.base.errors import SkillError
+from skillyard.base.shapes.tools import RESULTS
+from skillyard.base.text import clean_line, shorten
+from skillyard.base.version import __version__
+from skillyard.install.policy.places import profile_name
+from skillyard.serve.mcp import extension
+from skillyard.serve.mcp.announcer import Announcer
+from skillyard.serve.mcp.call import Call, SharedState
+from skillyard.serve.mcp.failures import (
+    failure_of,
+    invalid,
+    log_failure,
+    log_refusal,
+    protocol_error,
+)
+from skillyard.serve.mcp.library_tools import MAX_LISTED_SKILLS
+from skillyard.serve.mcp.manifests import Manifests
+from skillyard.serve.mcp.prompts import get_prompt, list_prompts
+from skillyard.serve.mcp.results import COMPONENTS
+from skillyard.serve.mcp.schemas import ARGUMENTS, parse_arguments
+from skillyard.serve.mcp.skill_uris import SKILL_FILE
+from skillyard.serve.mcp.tools import INSTRUCTIONS, TOOLS, describe_tools, tools_of
+from skillyard.serve.mcp.view_worker import ViewWorker
+from skillyard.serve.runtime.app_context import AppContext
+from skillyard.serve.runtime.view import Change
+
+__all__ = ["SkillServer", "create_server"]
+
+Context = ServerRequestContext[Any, Any]
+P = TypeVar("P")
+R = TypeVar("R")
+CALLS = 1_024
+"""Maximum number of open notification streams."""
+
+
+class SkillServer(Server[SharedState]):
+    """The low-level server, which declares that its lists change."""
+
+    def __init__(self, shared: SharedState) -> None:
+        methods = _Methods(shared)
+        hint = CacheHint(ttl_ms=extension.CACHE_MS, scope=extension.SCOPE)
+        super().__init__(
+            "skillyard",
+            version=__version__,
+            title="skillyard: agent skills",
+            instructions=INSTRUCTIONS,
+            cache_hints=dict.fromkeys(get_args(CacheableMethod), hint),
+            lifespan=methods.running,
+            get_tool_input_schema=ARGUMENTS.get,
+            on_list_tools=methods.guard(methods.list_tools),
+            on_list_resources=methods.guard(methods.list_resources),
+            on_list_resource_templates=methods.guard(methods.list_templates),
+            on_read_resource=methods.guard(methods.read_resource),
+            on_subscribe_resource=methods.guard(methods.subscribe),
+            on_unsubscribe_resource=methods.guard(methods.unsubscribe),
+            on_subscriptions_listen=ListenHandler(methods.announcer.bus, max_subscriptions=CALLS),
+            on_list_prompts=methods.guard(methods.list_prompts),
+            on_get_prompt=methods.guard(methods.get_prompt),
+        )
+        self.extensions = {extension.EXTENSION: dict(extension.SETTINGS)}
+        self.methods = methods
+        self.shared = shared
+        self.add_request_handler(
+            "tools/call", types.CallToolRequestParams, methods.guard(methods.call_tool)
+        )
+        self.add_request_handler(
+            "skills/list", types.PaginatedRequestParams, methods.guard(methods.skills_list)
+        )
+        self.add_request_handler(
+            "skills/get", extension.GetSkillParams, methods.guard(methods.skills_get)
+        )
+        self.add_request_handler(
+            "resources/directory/read",
+            extension.DirectoryParams,
+            methods.guard(methods.read_directory),
+        )
+        self.add_notification_handler(
+            "notifications/initialized", types.NotificationParams, methods.on_initialized
+        )
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Declare that prompts and resources may change, for every transport."""
+        options = notification_options or NotificationOptions(True, True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
+def create_server(context: AppContext, *, show_folders: bool = False) -> SkillServer:
+    """Return a server over a context's catalog and sources.
+
+    ``show_folders`` is for clients on this machine: load_skill then returns the skill's folder. The
+    caller closes the context.
+    """
+    return SkillServer(SharedState(context, ViewWorker(context), Manifests(), show_folders))
+
+
+class _Methods:
+    """The methods of one server."""
+
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
+        self._log = shared.context.log
+        self._follower = shared.context.follower
+        self.announcer = Announcer()
+        options = shared.context.options
+        self._tools = tools_of(all_tools=options.all_tools, feedback=options.feedback)
+        self._caching: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        self._notifications: set[asyncio.Task[None]] = set()
+        self._follower.listen(self._on_change)
+
+    @asynccontextmanager
+    async def running(self, server: Server[SharedState]) -> AsyncIterator[SharedState]:
+        """Follow the files while the server runs."""
+        loop = asyncio.get_running_loop()
+        following = loop.create_task(self._follower.keep_fresh())
+        try:
+            yield self._shared
+        finally:
+            self._shared.manifests.close()
+            self.announcer.close()
+            for task in (following, self._caching, *self._notifications):
+                if task is not None:
+                    task.cancel()
+                    await asyncio.wait({task})
+
+    def guard(
+        self, method: Callable[[Context, P], Awaitable[R]]
+    ) -> Callable[[Context, P], Awaitable[R]]:
+        """Return the method with a concurrency slot, and with errors mapped to MCP's."""
+
+        async def run(ctx: Context, params: P) -> R:
+            self._start_caching()
+            try:
+                async with self._shared.context.limiter.slot():
+                    return await method(ctx, params)
+            except Exception as error:  # noqa: BLE001 - none of another kind leaves here
+                log_refusal(self._log, error, method=ctx.method)
+                raise protocol_error(error) or log_failure(self._log, ctx.method, error) from None
+
+        return run
+
+    def _start_caching(self) -> None:
+        """Start the background task that caches skill files, if it is not running."""
+        view = self._follower.view
+        if view is not None and self._caching is None:
+            self._caching = asyncio.get_running_loop().create_task(self._cache_files())
+
+    async def _cache_files(self) -> None:
+        view = self._follower.view
+        # A node has all served data on its disk, whatever happens to the store.
+        if view is not None and not view.files.on_demand:
+            manifests = self._shared.manifests
+            await self._shared.context.in_background(manifests.cache_files, view.catalog.skills)
+            manifests.drop_others(view.catalog.skills)
+
+    def _on_change(self, change: Change) -> None:
+        task = asyncio.get_running_loop().create_task(self._notify_clients(change))
+        self._notifications.add(task)
+        task.add_done_callback(self._notifications.discard)
+
+    async def _notify_clients(self, change: Change) -> None:
+        """Notify clients of a change. The URIs of the changed skills are computed in a thread."""
+        async with self._turn:
+            updated = await self._shared.context.in_thread(self._changed_uris, change)
+            self.announcer.announce(updated)
+        if self._caching is None or self._caching.done():
+            self._caching = asyncio.get_running_loop().create_task(self._cache_files())
+
+    def _changed_uris(self, change: Change) -> list[str]:
+        view = self._follower.view
+        if view is None or not change.changed or len(view.catalog) > MAX_LISTED_SKILLS:
+            return []
+        try:
+            roots = self._shared.manifests.uris_of(view).roots
+        except SkillError:  # a node's index is damaged; it is rebuilt, and that is announced
+            return []
+        return [f"{roots[s.path]}/{SKILL_FILE}" for s in change.changed if s.path in roots]
+
+    async def on_initialized(self, ctx: Context, params: Any) -> None:
+        """Record that a client of the older era is ready."""
+        self.announcer.add_client(ctx)
+
+    async def list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
+        """Return the tools."""
+        _no_cursor(params)
+        return types.ListToolsResult(tools=describe_tools(self._tools))
+
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+        """Run a tool. Its failure is a result with an error, so that the model can correct it.
+
+        The result is already JSON. The SDK validates it again in any case, and a model object would
+        only be serialised first.
+        """
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise _unknown_tool(params.name, self._tools)
+
+        before = 0.0
+
+        async def progress(current: float, total: float, message: str) -> None:
+            await ctx.session.report_progress(before + current, before + total, message)
+
+        try:
+            values = parse_arguments(params.name, params.arguments)
+            if self._follower.view is None:  # the first view of a large library takes time
+                await progress(0, 1, "reading the library")
+                await self._shared.views.prepare(progress)
+                before = 1.0  # progress must not decrease
+            answer = await tool.run(Call(self._shared, values, progress))
+        except Exception as error:
+            failure = failure_of(error)
+            if failure is None:
+                raise
+            log_refusal(self._log, error, method=ctx.method, tool=params.name)
+            return _result(failure.message, isError=True, _meta={"skillyard/code": failure.code})
+        profile = profile_name(self._shared.context.options.profile)
+        structured = answer.structured
+        if profile and "profile" in COMPONENTS[RESULTS[params.name].__name__]["properties"]:
+            structured = {**structured, "profile": profile}
+        return _result(answer.text, structuredContent=structured)
+
+    async def list_resources(self, ctx: Context, params: Any) -> types.ListResourcesResult:
+        """Return the files of the skills."""
+        return await extension.list_resources(self._shared, _cursor(params))
+
+    async def list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
+        """Return the template of the URIs."""
+        _no_cursor(params)
+        return extension.list_templates()
+
+    async def read_resource(
+        self, ctx: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Return one file of a skill."""
+        return await extension.read_resource(self._shared, params.uri)
+
+    async def subscribe(
+        self, ctx: Context, params: types.SubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Subscribe the client to a resource."""
+        if len(params.uri) > extension.URI_CHARS or not self.announcer.subscribe(ctx, params.uri):
+            raise invalid("too many subscriptions, or too long a URI")
+        return types.EmptyResult()
+
+    async def unsubscribe(
+        self, ctx: Context, params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Unsubscribe the client."""
+        self.announcer.unsubscribe(ctx, params.uri)
+        return types.EmptyResult()
+
+    async def list_prompts(self, ctx: Context, params: Any) -> types.ListPromptsResult:
+        """Return the skills that a user may call."""
+        return await list_prompts(self._shared, _cursor(params))
+
+    async def get_prompt(
+        self, ctx: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        """Return one skill as messages."""
+        return await get_prompt(self._shared, params.name, params.arguments)
+
+    async def skills_list(self, ctx: Context, params: Any) -> dict[str, Any]:
+        """Return a page of skill entries."""
+        return _cacheable(ctx, await extension.list_skills(self._shared, _cursor(params)))
+
+    async def skills_get(self, ctx: Context, params: extension.GetSkillParams) -> dict[str, Any]:
+        """Return one skill entry."""
+        return _cacheable(ctx, await extension.get_skill(self._shared, params.uri))
+
+    async def read_directory(
+        self, ctx: Context, params: extension.DirectoryParams
+    ) -> dict[str, Any]:
+        """Return the children of a directory."""
+        return await extension.read_directory(self._shared, params.uri, params.cursor)
+
+
+def _unknown_tool(name: str, offered: Iterable[str]) -> MCPError:
+    if name in TOOLS:
+        how = "its operator offers it with `serve --tools all` or SKILLYARD_TOOLS=all"
+        return invalid(f"This server does not offer {name}: {how}")
+    clean_name = clean_line(shorten(name, 100))
+    return invalid(f"Unknown tool: {clean_name!r}; the tools are {', '.join(offered)}")
+
+
+def _result(text: str, **more: Any) -> dict[str, Any]:
+    """Return a ``CallToolResult``; ``resultType`` is dropped for revisions before 2026-07-28."""
+    content = [{"type": "text", "text": text}]
+    return {"content": content, "isError": False, "resultType": "complete", **more}
+
+
+def _cursor(params: types.PaginatedRequestParams | None) -> str | None:
+    return params.cursor if params is not None else None
+
+
+def _no_cursor(params: types.PaginatedRequestParams | None) -> None:
+    if _cursor(params) is not None:
+        raise invalid("cursor: this list has one page", "bad_cursor")
+
+
+def _cacheable(ctx: Context, result: dict[str, Any]) -> dict[str, Any]:
+    """Add the cache hints, which exist since revision 2026-07-28."""
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return result
+    return {**result, "ttlMs": extension.CACHE_MS, "cacheScope": extension.SCOPE}

@@ -1,0 +1,183 @@
+"""The shared state of all routes: the catalog, the searches, the threads, the metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from skillyard.hosts.decisions.feedback_file import with_feedback
+from skillyard.install.sources.settings import load_settings
+from skillyard.serve.runtime.encoding import JSON, Reply
+from skillyard.serve.runtime.fields import Field
+from skillyard.serve.runtime.folder_follower import FolderFollower
+from skillyard.serve.runtime.follower import Follower
+from skillyard.serve.runtime.guards import BodyReader, ConcurrencyLimiter, Guard
+from skillyard.serve.runtime.logging import Log
+from skillyard.serve.runtime.metrics import Metrics
+from skillyard.serve.runtime.options import ServiceOptions
+from skillyard.serve.runtime.publication import Publication
+from skillyard.serve.runtime.search_runner import SearchRunner
+from skillyard.serve.runtime.snapshot import Snapshot
+from skillyard.serve.runtime.source_health import SourceHealth
+
+if TYPE_CHECKING:
+    from skillyard.engine.ranking.query import Query
+
+__all__ = ["CURRENT_SNAPSHOT", "AppContext", "Handler", "Route", "RouteRequest"]
+
+T = TypeVar("T")
+
+
+class RouteRequest(NamedTuple):
+    """A request as a route sees it."""
+
+    values: dict[str, Any]
+    """The validated fields with defaults, including those of the path."""
+    base: str
+    """Scheme and host as the client used them."""
+    origin: str
+    """The web origin of the request; empty without one."""
+    accept: str = ""
+    """The media types that the client accepts."""
+    known: str = ""
+    """The entity tags that the client has cached, as sent."""
+    gzip: bool = False
+    """True when the client accepts gzip."""
+
+
+class Route(NamedTuple):
+    """One route of the service: its path and method, fields, handler and response."""
+
+    method: str
+    """``GET`` (which includes HEAD) or ``POST``."""
+    pattern: str
+    """The path for matching: ``/skills/{source:path}/{id}``."""
+    name: str
+    """The operation id."""
+    about: str
+    handler: Handler
+    answer: str | dict[str, Any]
+    """The name of the response's schema, or the schema."""
+    fields: tuple[Field, ...] = ()
+    """The fields of the query of a GET, or of the JSON body of a POST."""
+    path_fields: tuple[Field, ...] = ()
+    either: tuple[str, ...] = ()
+    """Fields of the body of which at least one must be non-empty."""
+    refusals: tuple[int, ...] = ()
+    """Statuses in addition to those of every route."""
+    strict: bool = True
+    """Refuse unknown fields. Skyll's clients may send more than skillyard reads."""
+    free: bool = False
+    """True for routes that are served however busy the service is, without waiting for a slot."""
+    media: str = JSON
+    tagged: bool = False
+    """True when the response may have an entity tag."""
+    form: bool = False
+    """True when the body is a submitted form instead of JSON."""
+    group: str = ""
+    """The tag of the route in the OpenAPI document."""
+
+    @property
+    def path(self) -> str:
+        """The documented path: ``/skills/{source}/{id}``."""
+        return self.pattern.replace(":path}", "}")
+
+
+CURRENT_SNAPSHOT: ContextVar[Snapshot | None] = ContextVar("answered_from", default=None)
+"""The snapshot that the current request is answered from."""
+
+
+def _follower_for(options: ServiceOptions, log: Log) -> Follower:
+    if not options.store:
+        return FolderFollower(options, log)
+    from skillyard.serve.runtime.store_follower import StoreFollower  # imports the code of stores
+
+    return StoreFollower(options, log)
+
+
+class AppContext:
+    """The parts of one running service."""
+
+    def __init__(
+        self, options: ServiceOptions, routes: Sequence[Route], log: Log | None = None
+    ) -> None:
+        """Raises SkillyardError for settings that cannot be used."""
+        settings = load_settings() if options.settings is None else options.settings
+        self.options = options
+        self.routes = tuple(routes)
+        self.log = Log(options.log_format) if log is None else log
+        self.log.hide(options.token or "", *settings.tokens)
+        self.metrics = Metrics()
+        self.guard = Guard(options)
+        self.body_reader = BodyReader(options.limits)
+        self.limiter = ConcurrencyLimiter(options.limits)
+        self.source_health = SourceHealth()
+        self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
+        self._slow_thread = ThreadPoolExecutor(1, thread_name_prefix="skillyard-aside")
+        self.searches = SearchRunner(
+            settings,
+            self.source_health,
+            self._pool,
+            local_only=options.local_only,
+            remote=options.remote,
+        )
+        self.follower = _follower_for(options, self.log)
+        self.publication = Publication()
+        self.closing = False
+        self._working = 0
+        self.fixed_bodies: dict[str, bytes] = {}
+        """Constant response bodies, by the name of their route."""
+
+    async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Return the result of ``work``, computed in a thread of the pool."""
+        self._working += 1
+        try:
+            return await self.in_background(work, *arguments)
+        finally:
+            self._working -= 1
+
+    async def in_slow_thread(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Run slow work, such as rendering a page, one at a time in a thread of its own.
+
+        The threads for other requests stay free, however much of it one client requests.
+        """
+        self._working += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._slow_thread, work, *arguments)
+        finally:
+            self._working -= 1
+
+    async def in_background(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Run slow work that no request waits for; it does not count as :attr:`working`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, work, *arguments)
+
+    def with_feedback(self, query: Query) -> Query:
+        """Return the query with the stored feedback, if this service uses it. Reads a file."""
+        return with_feedback(query) if self.options.feedback else query
+
+    @property
+    def working(self) -> bool:
+        """True while a thread works on an answer or on the files."""
+        return self._working > 0 or self.follower.working
+
+    async def snapshot(self) -> Snapshot:
+        """Return the current catalog. Raises Refused (503)."""
+        view = await self.follower.current()
+        CURRENT_SNAPSHOT.set(view.snapshot)
+        return view.snapshot
+
+    async def close(self) -> None:
+        """Stop threads and close connections, after all requests have been answered."""
+        self.closing = True
+        await asyncio.get_running_loop().run_in_executor(None, self.searches.close)
+        await self.follower.close()
+        for pool in (self._pool, self._slow_thread):
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+Handler = Callable[[AppContext, RouteRequest], Awaitable[Reply]]

@@ -1,0 +1,140 @@
+"""Encodes responses: deterministic JSON, entity tags, gzip."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from skillyard.base.io.sha256 import sha256
+
+__all__ = [
+    "JSON",
+    "SAFE_HEADERS",
+    "Reply",
+    "accepts_gzip",
+    "json_bytes",
+    "json_reply",
+    "matches",
+    "prefers_html",
+    "tag_of",
+]
+
+JSON = "application/json"
+MIN_COMPRESSED_BYTES = 1_024
+"""Bytes from which compression is worthwhile."""
+LEVEL = 5
+SAFE_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""The headers of every response, unless its route sets others."""
+
+
+class Reply(NamedTuple):
+    """A response before it is sent."""
+
+    body: bytes
+    media: str = JSON
+    status: int = 200
+    headers: Mapping[str, str] = {}
+    tagged: bool = False
+    """True when it has an entity tag, so that clients can revalidate."""
+    basis: bytes = b""
+    """The content of the entity tag, if it is not the body: the body without its age."""
+    packed: bytes = b""
+    """The gzip body, when a route has compressed it in its own thread."""
+
+    def with_headers(self, **headers: str) -> Reply:
+        """Return the response with additional headers; underscores in names become hyphens."""
+        extra = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self._replace(headers={**self.headers, **extra})
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return JSON as UTF-8: keys in the order of the shape, without NaN and invalid Unicode."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"))
+    # An unpaired surrogate (an undecodable file name) is replaced by a question mark.
+    return text.encode("utf-8", "replace")
+
+
+def _finite(value: Any) -> Any:
+    """Return the value with null in place of numbers that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def json_reply(value: Any, status: int = 200, *, tagged: bool = False) -> Reply:
+    """Return a value as a response."""
+    return Reply(json_bytes(value), JSON, status, tagged=tagged)
+
+
+def tag_of(body: bytes) -> str:
+    """Return the entity tag of a body. It is weak, because it covers every encoding."""
+    return f'W/"{sha256(body).hex()[:32]}"'
+
+
+def matches(tag: str, if_none_match: str) -> bool:
+    """True when the header contains the tag."""
+    if if_none_match.strip() == "*":
+        return True
+    ours = tag.removeprefix("W/")
+    return any(part.strip().removeprefix("W/") == ours for part in if_none_match[:8_192].split(","))
+
+
+def accepts_gzip(accept_encoding: str) -> bool:
+    """True when the header names gzip, or everything, with a weight above zero."""
+    weights: dict[str, float] = {}
+    for part in accept_encoding[:1_024].split(","):
+        coding, _, rest = part.partition(";")
+        weights[coding.strip().lower()] = _weight(rest)
+    return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
+
+
+def _weight(parameter: str) -> float:
+    name, equals, value = parameter.partition("=")
+    if not equals or name.strip().lower() != "q":
+        return 1.0
+    try:
+        return float(value.strip())
+    except ValueError:
+        return 0.0
+
+
+def prefers_html(accept: str, *, at_least: bool = False) -> bool:
+    """True when the header prefers HTML to JSON, as browsers do.
+
+    With ``at_least`` equal preference is enough. Most programs accept anything and then get JSON.
+    An exact media type takes precedence over a range that covers it.
+    """
+    weights: dict[str, float] = {}
+    for part in accept[:2_048].split(","):
+        media, _, rest = part.partition(";")
+        quality = next((p for p in rest.split(";") if p.strip().lower().startswith("q=")), "")
+        weights[media.strip().lower()] = _weight(quality)
+    weights = weights if accept.strip() else {"*/*": 1.0}
+    html, data = _weight_of(weights, "text", "html"), _weight_of(weights, "application", "json")
+    return html > data or (at_least and html == data)
+
+
+def _weight_of(weights: Mapping[str, float], kind: str, name: str) -> float:
+    ranges = (f"{kind}/{name}", f"{kind}/*", "*/*")
+    return next((weights[media] for media in ranges if media in weights), 0.0)
+
+
+def compress(body: bytes) -> bytes:
+    """Return the body as gzip. Equal bodies give equal bytes."""
+    return gzip.compress(body, LEVEL, mtime=0)

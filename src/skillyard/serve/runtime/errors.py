@@ -1,0 +1,192 @@
+"""Refusals: all error responses, with one shape and a code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from skillyard.base.errors import (
+    AmbiguousName,
+    InvalidInput,
+    SkillError,
+    SkillNotFound,
+    SkillyardError,
+    SourceFailed,
+    UnknownName,
+)
+from skillyard.base.shapes import service as shapes
+from skillyard.base.shapes.encoder import encode, from_attributes
+from skillyard.base.text import clean_line
+from skillyard.engine.index.progress import Progress
+
+__all__ = [
+    "ALLOW_REMOTES",
+    "BUILDING",
+    "Fault",
+    "Refused",
+    "building",
+    "refusal_of",
+    "sources_refusal",
+    "wrong_field",
+]
+
+
+BUILDING = "index_building"
+"""Code of refusals while the index of a library is built for the first time."""
+ALLOW_REMOTES = (
+    "its operator allows remote sources with `serve --remote`, or names them in the settings or"
+    " SKILLYARD_SOURCES"
+)
+MAX_WAIT_S = 30
+"""Maximum seconds of Retry-After, because the estimate may be wrong."""
+
+_NO_EXTRAS = {"near": None, "sources": None, "progress": None}
+
+
+class Fault(NamedTuple):
+    """One error of one field."""
+
+    where: tuple[str | int, ...]
+    """``("query", "limit")``, ``("body", "files", 0)``."""
+    message: str
+    kind: str
+    """A code of the convention that clients of such services know: ``missing``, ``int_type`` …"""
+
+    def document(self) -> shapes.Fault:
+        """Return the fault as a document shows it."""
+        return shapes.Fault(loc=self.where, msg=self.message, type=self.kind)
+
+
+class Refused(Exception):
+    """An error response."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        hint: str = "",
+        field: str | None = None,
+        faults: Sequence[Fault] = (),
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.field = field
+        self.faults = tuple(faults)
+        self.headers = dict(headers or {})
+        self.extra = dict(extra or {})
+        """Additional members of ``error``: similar names, the sources that failed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON shape: Skyll's ``detail``, and skillyard's ``error``."""
+        faults = tuple(fault.document() for fault in self.faults)
+        detail = faults if self.status == 422 else self.message
+        error = from_attributes(shapes.ErrorDetails, self, **{**_NO_EXTRAS, **self.extra})
+        document: dict[str, Any] = encode(shapes.Error(detail=detail, error=error))
+        return document
+
+
+def wrong_field(faults: Sequence[Fault]) -> Refused:
+    """Return the 422 for invalid fields; its message is that of the first."""
+    first = faults[0]
+    path = [str(part) for part in first.where[1:]]
+    return Refused(
+        422,
+        "invalid_field",
+        first.message,
+        field=".".join(path) or None,
+        hint="/docs describes every field",
+        faults=faults,
+    )
+
+
+def refusal_of(error: SkillyardError) -> Refused:
+    """Return the response for an error of the engine. No message contains a path."""
+    if isinstance(error, SkillNotFound):
+        return not_found(error.name, error.near)
+    if isinstance(error, AmbiguousName):
+        return Refused(
+            409,
+            "ambiguous_name",
+            f"{clean_line(error.name)[:200]!r} names {len(error.ids)} skills",
+            hint="ask for one of the ids",
+            extra={"near": list(error.ids)},
+        )
+    if isinstance(error, UnknownName):
+        return wrong_field([Fault(("query", error.what), str(error), "enum")])
+    if isinstance(error, InvalidInput):
+        return wrong_field([Fault(("query",), str(error), "value_error")])
+    if isinstance(error, SourceFailed):
+        return sources_refusal([error_dict("", error)])
+    if isinstance(error, SkillError):
+        return unavailable()
+    return Refused(500, "internal", "the service failed; the log says why, under this request's id")
+
+
+def not_found(name: str, near: Iterable[str] = (), *, asked: bool = True) -> Refused:
+    """Return the 404 for a skill, with similar names; ``asked`` is False if no remote was asked."""
+    elsewhere = "" if asked else f" here, and this service asks no remote source: {ALLOW_REMOTES}"
+    names = list(dict.fromkeys(near))
+    hint = f"did you mean {' or '.join(names[:3])}?" if names else "GET /search?q= finds by words"
+    return Refused(
+        404,
+        "skill_not_found",
+        f"no skill is called {clean_line(name)[:200]!r}{elsewhere}",
+        hint=hint,
+        extra={"near": names},
+    )
+
+
+def unavailable() -> Refused:
+    """Return the 503 of a service without a catalog. The log contains the cause."""
+    return Refused(
+        503,
+        "catalog_unavailable",
+        "the skills cannot be read at the moment",
+        hint="ask again in a moment; the log of the service says what is wrong",
+        headers={"Retry-After": "1"},
+    )
+
+
+def building(progress: Progress) -> Refused:
+    """Return the 503 of a service whose library is being indexed for the first time."""
+    left = progress.seconds_left
+    total = "" if progress.total is None else f" of {progress.total:,}"
+    return Refused(
+        503,
+        BUILDING,
+        f"the index of this library is being made: {progress.done:,}{total} files are done",
+        hint="ask again after the seconds in Retry-After",
+        headers={"Retry-After": str(2 if left is None else min(max(round(left), 1), MAX_WAIT_S))},
+        extra={"progress": from_attributes(shapes.Building, progress)},
+    )
+
+
+def sources_refusal(sources: Sequence[Mapping[str, Any]]) -> Refused:
+    """Return the 502 when every source failed, with the reason of each."""
+    waits = [source["retry_after_s"] for source in sources if source.get("retry_after_s")]
+    message = "; ".join(f"{source['name']}: {source['message']}".lstrip(": ") for source in sources)
+    return Refused(
+        502,
+        "sources_failed",
+        f"every source failed: {message}" if message else "every source failed",
+        hint="GET /health says how the sources are",
+        headers={"Retry-After": str(max(1, round(min(waits))))} if waits else None,
+        extra={"sources": [dict(source) for source in sources]},
+    )
+
+
+def error_dict(name: str, error: SourceFailed) -> dict[str, Any]:
+    """Return the JSON shape of one source's failure."""
+    return {
+        "name": name,
+        "code": error.code,
+        "message": str(error),
+        "retry_after_s": error.retry_after_s,
+    }

@@ -1,0 +1,147 @@
+"""The fields of requests as data: HTTP and MCP describe and check them with the same values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from skillyard.serve.runtime.errors import Fault
+
+__all__ = ["Field", "Where", "absent_value", "checked_value", "field_value"]
+
+Where = tuple[str | int, ...]
+
+
+class Field(NamedTuple):
+    """One value of a request."""
+
+    name: str
+    kind: str
+    """``text``, ``integer``, ``number``, ``flag`` or ``texts`` (a list; repeated in a query)."""
+    about: str
+    required: bool = False
+    default: Any = None
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    """A number that the value must exceed."""
+    shortest: int = 0
+    longest: int = 1_000
+    """Characters of a text, or of each text of a list."""
+    items: int = 100
+    """Texts of a list."""
+    choices: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """Other names under which it is understood."""
+    pattern: str = ""
+    """The accepted pattern, for the API description. The use case checks it."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name under which it is understood."""
+        return (self.name, *self.aliases)
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the value."""
+        if self.kind == "texts":
+            shape: dict[str, Any] = {"type": "array", "items": self._text(), "maxItems": self.items}
+        elif self.kind == "text":
+            shape = self._text()
+        else:
+            shape = {"type": "boolean" if self.kind == "flag" else self.kind}
+            shape |= {} if self.least is None else {"minimum": self.least}
+            shape |= {} if self.most is None else {"maximum": self.most}
+            shape |= {} if self.above is None else {"exclusiveMinimum": self.above}
+        if self.default is not None:
+            shape["default"] = list(self.default) if self.kind == "texts" else self.default
+        return {**shape, "description": self.about}
+
+    def _text(self) -> dict[str, Any]:
+        shape: dict[str, Any] = {"type": "string", "maxLength": self.longest}
+        if self.shortest:
+            shape["minLength"] = self.shortest
+        if self.choices:
+            shape["enum"] = list(self.choices)
+        elif self.pattern:
+            shape["pattern"] = self.pattern
+        return shape
+
+
+_JSON_TYPES: Mapping[str, tuple[tuple[type, ...], str, str]] = {
+    "text": ((str,), "text", "string_type"),
+    "flag": ((bool,), "true or false", "bool_type"),
+    "integer": ((int,), "a whole number", "int_type"),
+    "number": ((int, float), "a number", "float_type"),
+    "texts": ((list,), "a list of texts", "list_type"),
+}
+
+
+def field_value(field: Field, value: Any, where: Where, faults: list[Fault]) -> Any:
+    """Return a JSON value converted to the field's type; wrong values become faults."""
+    types, what, kind = _JSON_TYPES[field.kind]
+    if field.kind == "integer" and isinstance(value, float) and value.is_integer():
+        value = int(value)  # 5.0 is a whole number in JSON
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        faults.append(Fault(where, f"{field.name} must be {what}", kind))
+        return None
+    if field.kind != "texts":
+        return checked_value(field, value, where, faults)
+    items = value if isinstance(value, list) else []
+    for place, item in enumerate(items):
+        if not isinstance(item, str):
+            at = (*where, place)
+            faults.append(Fault(at, f"{field.name}[{place}] must be text", "string_type"))
+            return None
+    return checked_value(field, tuple(items), where, faults)
+
+
+def checked_value(field: Field, value: Any, where: Where, faults: list[Fault]) -> Any:
+    """Return the value; a value outside the field's bounds becomes a fault."""
+    if field.kind == "text":
+        _check_text(field, value, where, faults)
+    elif field.kind == "texts":
+        if len(value) > field.items:
+            faults.append(
+                Fault(where, f"{field.name} holds more than {field.items} texts", "too_long")
+            )
+        else:
+            for place, item in enumerate(value):
+                _check_text(field, item, (*where, place), faults)
+    elif field.kind in ("integer", "number"):
+        _check_number(field, value, where, faults)
+    return value
+
+
+def _check_number(field: Field, value: float, where: Where, faults: list[Fault]) -> None:
+    if not math.isfinite(value):
+        faults.append(Fault(where, f"{field.name} must be a finite number", "finite_number"))
+    elif field.least is not None and value < field.least:
+        message = f"{field.name} must be at least {field.least:g}"
+        faults.append(Fault(where, message, "greater_than_equal"))
+    elif field.most is not None and value > field.most:
+        message = f"{field.name} must be at most {field.most:g}"
+        faults.append(Fault(where, message, "less_than_equal"))
+    elif field.above is not None and value <= field.above:
+        message = f"{field.name} must be greater than {field.above:g}"
+        faults.append(Fault(where, message, "greater_than"))
+
+
+def _check_text(field: Field, text: str, where: Where, faults: list[Fault]) -> None:
+    if len(text) < field.shortest or (field.shortest and not text.replace("\ufeff", "").strip()):
+        faults.append(Fault(where, f"{field.name} must not be empty", "string_too_short"))
+    elif len(text) > field.longest:
+        message = f"{field.name} must have at most {field.longest:,} characters"
+        faults.append(Fault(where, message, "string_too_long"))
+    elif not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        faults.append(Fault(where, f"{field.name} holds half a surrogate pair", "string_unicode"))
+    elif field.choices and text not in field.choices:
+        message = f"{field.name} must be one of {', '.join(field.choices)}"
+        faults.append(Fault(where, message, "enum"))
+
+
+def absent_value(field: Field, where: Where, faults: list[Fault]) -> Any:
+    """Return the default; that a required field is not given is a fault."""
+    if field.required:
+        faults.append(Fault(where, f"{field.name} is required", "missing"))
+    return () if field.kind == "texts" and field.default is None else field.default

@@ -1,0 +1,388 @@
+"""Access control and limits: Host, Origin, fetch metadata, token, sizes, concurrency.
+
+The rules apply to every route. A page of another site cannot send requests through a browser:
+Origin contains its own name, Host contains a name that it has bound to this machine's address (DNS
+rebinding), and when a browser sends neither, as for an image, Sec-Fetch-Site shows that another
+site sends the request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import re
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from skillyard.serve.runtime.clients import CLIENT, FairShare, Proxies
+from skillyard.serve.runtime.errors import Refused
+from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions, is_loopback
+
+__all__ = [
+    "FORM",
+    "HEAD_BYTES",
+    "BodyReader",
+    "ConcurrencyLimiter",
+    "Guard",
+    "head_too_large",
+    "header_of",
+]
+
+FORM = "application/x-www-form-urlencoded"
+"""The content type of a submitted form."""
+HEAD_BYTES = 32_768
+"""Maximum bytes of a request line with its headers."""
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+OWN_SITES = ("", "none", "same-origin")
+"""Allowed values of Sec-Fetch-Site: absent, as from programs; typed by a person; or from our own
+page. Browsers send it to loopback and over HTTPS (W3C Fetch Metadata, section 3); elsewhere a token
+is required, which no foreign page has."""
+LINKED = re.compile(r"/|/docs|/page/skills(?:/local/[^/]+)?")
+"""Pages that a link on another site may open, without a query: they only read the local library and
+contact no other host."""
+_AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?")
+
+
+def header_of(scope: Mapping[str, Any], name: bytes) -> str:
+    """Return a header's value; of repeated ones the first, and empty when it is absent."""
+    for key, value in scope["headers"]:
+        if key == name:
+            return str(value.decode("latin-1"))
+    return ""
+
+
+class Guard:
+    """Decides from the head of a request whether it is accepted."""
+
+    def __init__(self, options: ServiceOptions) -> None:
+        self._token = (options.token or "").encode("ascii")
+        self._loopback = is_loopback(options.host)
+        self._own = options.host.strip("[]").lower()
+        self._hosts = frozenset(name.lower().rstrip(".") for name in options.allowed_hosts)
+        self._origins = frozenset(origin.lower() for origin in options.allowed_origins)
+        self._proxies = Proxies(options.trusted_proxies)
+
+    def check(self, scope: Scope) -> str:
+        """Return the host and port that the client used, and set :data:`CLIENT`.
+
+        Raises Refused for another host, and for a client that is not allowed.
+        """
+        CLIENT.set(self._proxies.client_of(scope))
+        _check_head(scope)
+        authority = self._authority(scope)
+        if not self._is_ours(authority):
+            raise Refused(
+                403,
+                "host_refused",
+                "this service does not go by the name in the Host header",
+                hint="call it by its address; or start the service with --allow-host NAME",
+            )
+        origin = header_of(scope, b"origin")
+        if origin and not self._may_ask(origin, authority):
+            raise Refused(
+                403,
+                "origin_refused",
+                "pages of this origin may not ask this service",
+                hint="if they may, start the service with --allow-origin ORIGIN",
+            )
+        if not self.allows(origin):
+            _check_site(scope)
+        if self._token and scope["method"] != "OPTIONS":
+            self._check_token(header_of(scope, b"authorization"))
+        return authority
+
+    def allows(self, origin: str) -> bool:
+        """True for an origin whose pages were allowed in the options."""
+        return origin.lower() in self._origins
+
+    def _authority(self, scope: Scope) -> str:
+        """Return the host and port of the request; an absolute request line takes precedence.
+
+        An absolute request line is reduced to its path.
+        """
+        hosts = [value for key, value in scope["headers"] if key == b"host"]
+        target = scope["path"]
+        if target.startswith(("http://", "https://")):
+            try:
+                parts = urlsplit(target)
+            except ValueError:
+                raise _no_path() from None
+            scope["path"] = parts.path or "/"
+            return parts.netloc
+        if not target.startswith("/") and not (target == "*" and scope["method"] == "OPTIONS"):
+            raise _no_path()
+        if len(hosts) > 1:
+            raise Refused(400, "host_twice", "the Host header stands twice")
+        return hosts[0].decode("latin-1") if hosts else ""
+
+    def _is_ours(self, authority: str) -> bool:
+        match = _AUTHORITY.fullmatch(authority.strip().lower())
+        if match is None:
+            return False
+        name = match.group(1).strip("[]").rstrip(".")
+        port = match.group(2)
+        if name in self._hosts or (port and f"{name}:{port}" in self._hosts):
+            return True
+        if self._loopback:
+            return is_loopback(name)
+        # Any name can be bound to any address; an address is unambiguous.
+        return name == self._own or _is_address(name) or name == "localhost"
+
+    def _may_ask(self, origin: str, authority: str) -> bool:
+        lowered = origin.lower()
+        if self.allows(lowered):
+            return True
+        return lowered in (f"http://{authority.lower()}", f"https://{authority.lower()}")
+
+    def _check_token(self, authorization: str) -> None:
+        scheme, _, token = authorization.partition(" ")
+        # Compared as a whole in constant time, so that timing reveals nothing.
+        same = hmac.compare_digest(token.strip().encode("latin-1"), self._token)
+        if scheme.lower() != "bearer" or not same:
+            raise Refused(
+                401,
+                "token_wrong" if authorization else "token_missing",
+                "this service answers only with its bearer token",
+                hint="send `Authorization: Bearer …`",
+                headers={"WWW-Authenticate": 'Bearer realm="skillyard"'},
+            )
+
+
+def _check_head(scope: Scope) -> None:
+    size = len(scope["path"]) + len(scope["query_string"])
+    size += sum(len(name) + len(value) for name, value in scope["headers"])
+    if size > HEAD_BYTES:
+        raise head_too_large()
+    if header_of(scope, b"transfer-encoding") and header_of(scope, b"content-length"):
+        # A proxy in front may have used the other one.
+        raise Refused(
+            400,
+            "two_lengths",
+            "the body has a length and a transfer coding",
+            headers={"Connection": "close"},
+        )
+
+
+def head_too_large() -> Refused:
+    """Return the 431 for a request line and headers beyond the limit."""
+    return Refused(
+        431,
+        "head_too_large",
+        f"the request line and headers are larger than {HEAD_BYTES:,} bytes",
+        hint="POST takes long requests",
+        headers={"Connection": "close"},
+    )
+
+
+def _check_site(scope: Scope) -> None:
+    """Refuse requests that a browser sends for another site, except for links to local pages.
+
+    This is the resource isolation policy of web.dev/articles/fetch-metadata.
+    """
+    if header_of(scope, b"sec-fetch-site") in OWN_SITES:
+        return
+    followed = (
+        scope["method"] == "GET"
+        and header_of(scope, b"sec-fetch-mode") == "navigate"
+        and header_of(scope, b"sec-fetch-dest") == "document"
+    )
+    if followed and not scope["query_string"] and LINKED.fullmatch(scope["path"]):
+        return
+    raise Refused(
+        403,
+        "cross_site",
+        "pages of other sites may not make this service do anything",
+        hint="open the address yourself; if pages of another origin may ask, start the service"
+        " with --allow-origin ORIGIN",
+    )
+
+
+def _no_path() -> Refused:
+    return Refused(400, "no_path", "the request line names no path")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class BodyReader:
+    """Reads request bodies with a limit for each, and a budget for all.
+
+    Each client has a share of the budget. A body that arrives too slowly is refused.
+    """
+
+    def __init__(self, limits: ServiceLimits) -> None:
+        self._limits = limits
+        self._shares = FairShare(limits.bodies_bytes)
+
+    async def read(
+        self, scope: Mapping[str, Any], receive: Receive, *, form: bool = False
+    ) -> bytes:
+        """Return the body of a request: JSON, or with ``form`` a submitted form.
+
+        Raises Refused: 400, 408, 413, 415 or 429.
+        """
+        self._check_head(scope, form)
+        client = CLIENT.get()
+        start = asyncio.get_running_loop().time()
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout_at(start + self._patience_s(0)) as deadline:
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise Refused(400, "gone", "the client went away")
+                    piece = message.get("body", b"")
+                    self._check_size(size + len(piece))
+                    if not self._shares.acquire(client, len(piece)):
+                        raise busy()
+                    size += len(piece)
+                    pieces.append(piece)
+                    if not message.get("more_body", False):
+                        return b"".join(pieces)
+                    deadline.reschedule(start + self._patience_s(size))
+        except TimeoutError:
+            limits = self._limits
+            raise Refused(
+                408,
+                "too_slow",
+                f"the body did not come within {limits.body_s:g} s, or at less than"
+                f" {limits.body_rate:,} bytes a second",
+            ) from None
+        finally:
+            self._shares.release(client, size)
+
+    def _patience_s(self, size: int) -> float:
+        """Return the time limit of a body of which ``size`` bytes have arrived.
+
+        It follows Apache's mod_reqtimeout (RequestReadTimeout body=…,MinRate=…).
+        """
+        limits = self._limits
+        return min(limits.body_s, limits.body_start_s + size / limits.body_rate)
+
+    def _check_head(self, scope: Mapping[str, Any], form: bool) -> None:
+        media = header_of(scope, b"content-type").partition(";")[0].strip().lower()
+        if form:
+            if media != FORM:
+                raise Refused(
+                    415,
+                    "media_type",
+                    "the body must be that of a form",
+                    hint=f"send `Content-Type: {FORM}`",
+                    headers={"Accept": FORM},
+                )
+        elif media != "application/json" and not re.fullmatch(
+            r"application/[\w.-]{1,100}\+json", media
+        ):
+            raise Refused(
+                415,
+                "media_type",
+                "the body must be JSON",
+                hint="send `Content-Type: application/json`",
+                headers={"Accept": "application/json"},
+            )
+        if header_of(scope, b"content-encoding").strip().lower() not in ("", "identity"):
+            raise Refused(
+                415,
+                "content_encoding",
+                "the body must not be compressed",
+                headers={"Accept-Encoding": "identity"},
+            )
+        length = header_of(scope, b"content-length")
+        if length.isdecimal() and len(length) < 20:
+            self._check_size(int(length))
+
+    def _check_size(self, size: int) -> None:
+        if size > self._limits.body_bytes:
+            raise Refused(
+                413,
+                "too_large",
+                f"the body is larger than {self._limits.body_bytes:,} bytes",
+                hint="send less text",
+            )
+
+
+def busy() -> Refused:
+    """Return the 429 of a busy service."""
+    return Refused(
+        429,
+        "busy",
+        "too many requests at once",
+        hint="ask again in a moment",
+        headers={"Retry-After": "1"},
+    )
+
+
+class ConcurrencyLimiter:
+    """Limits the number of running and of waiting requests; further ones are refused.
+
+    Waiting requests are served round-robin by client, so that nobody waits for all requests of
+    another client.
+    """
+
+    def __init__(self, limits: ServiceLimits) -> None:
+        self._shares = FairShare(limits.at_once + limits.queue)
+        self._free = limits.at_once
+        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
+        """The waiting requests by client, in the order of their turns."""
+        self.waiting = 0
+        self.running = 0
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Hold a slot, after waiting for it. Raises Refused (429) when the queue is full."""
+        client = CLIENT.get()
+        if not self._shares.acquire(client):
+            raise busy()
+        try:
+            if self._free:
+                self._free -= 1
+            else:
+                await self._wait_for_turn(client)
+            self.running += 1
+            try:
+                yield
+            finally:
+                self.running -= 1
+                self._pass_on()
+        finally:
+            self._shares.release(client)
+
+    async def _wait_for_turn(self, client: str) -> None:
+        """Wait until another request releases its slot."""
+        turn = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(client, deque()).append(turn)
+        self.waiting += 1
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._pass_on()  # the slot arrived, but the request was cancelled
+            raise
+        finally:
+            self.waiting -= 1
+
+    def _pass_on(self) -> None:
+        """Pass a slot to the next client in turn."""
+        while self._queues:
+            client = next(iter(self._queues))
+            queue = self._queues.pop(client)
+            turn = queue.popleft()
+            if queue:
+                self._queues[client] = queue  # moves to the end of the turns
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1

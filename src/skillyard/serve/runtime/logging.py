@@ -1,0 +1,311 @@
+"""The log of a service on standard error: JSON lines, or lines for a person.
+
+No line contains a token. Bodies and queries are not written; only the message of an unexpected
+exception may quote them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from threading import Lock
+from typing import Any, TextIO
+
+from skillyard.base.errors import SkillyardError
+from skillyard.base.text import clean, clean_line, plural, shorten, without_secrets
+
+__all__ = ["STDIO", "Log", "ServerHandler", "cause_of", "redirect"]
+
+MESSAGE_CHARS = 2_000
+TRACE_CHARS = 16_000
+STDIO = "standard input and output"
+"""The address of a service on standard input and output."""
+CAUSE_CHARS = 200
+MAX_CHAIN = 5
+"""Maximum number of exceptions of one chain that are logged."""
+THROTTLE_S = 10.0
+"""Seconds within which events of one cause are combined into one line with their number."""
+MAX_CAUSES = 100
+"""Maximum number of distinct causes; further ones are counted together."""
+
+
+class Log:
+    """Writes one line per event. Errors of the stream are ignored.
+
+    ``form`` is ``json``, ``text``, or ``none``: only errors, as text.
+    """
+
+    def __init__(
+        self,
+        form: str = "json",
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.form = form
+        self._clock = clock
+        self._event_counts: dict[tuple[str, str], _EventCount] = {}
+        self._stream = sys.stderr if stream is None else stream
+        self._lock = Lock()
+        self._secrets: tuple[str, ...] = ()
+        self._url = ""
+
+    def hide(self, *secrets: str) -> None:
+        """Replace these texts by ``***`` from now on; empty ones are ignored."""
+        self._secrets += tuple(filter(None, secrets))
+
+    def write(self, event: str, level: str = "info", **facts: Any) -> None:
+        """Write one event with its facts. ``level`` is info, warning or error."""
+        if self._event_counts:
+            self.flush(self._clock() - THROTTLE_S)
+        self._write(event, level, facts)
+
+    def write_throttled(
+        self, event: str, code: str, level: str = "warning", /, **facts: Any
+    ) -> None:
+        """Write an event that may occur a thousand times a second: one counted line per cause.
+
+        The first is written at once. Further ones within :data:`THROTTLE_S` are counted, and
+        written as one line with the facts of the last and their number, ``times``.
+        """
+        now = self._clock()
+        self.flush(now - THROTTLE_S)
+        with self._lock:
+            if (event, code) not in self._event_counts and len(self._event_counts) >= MAX_CAUSES:
+                code = "others"
+            known = self._event_counts.get((event, code))
+            if known is not None:
+                known.times += 1
+                known.facts = facts
+                return
+            self._event_counts[event, code] = _EventCount(now, level, facts)
+        self._write(event, level, {"code": code, **facts})
+
+    def flush(self, before: float | None = None) -> None:
+        """Write the counted events: of causes last written by ``before``, or of all."""
+        with self._lock:
+            due = [
+                key
+                for key, known in self._event_counts.items()
+                if before is None or known.since <= before
+            ]
+            counted = [(key, self._event_counts.pop(key)) for key in due]
+            # Causes that still occur are counted for another interval; others are forgotten.
+            for key, known in counted:
+                if known.times and before is not None:
+                    self._event_counts[key] = _EventCount(
+                        before + THROTTLE_S, known.level, known.facts
+                    )
+        for (event, code), known in counted:
+            if known.times:
+                self._write(event, known.level, {"code": code, **known.facts, "times": known.times})
+
+    def _write(self, event: str, level: str, facts: Mapping[str, Any]) -> None:
+        if self.form == "none" and level != "error":
+            return
+        facts = {name: self._safe(value) for name, value in facts.items()}
+        line = _json(event, level, facts) if self.form == "json" else self._text(event, facts)
+        with self._lock:
+            try:
+                self._stream.write(line + "\n")
+                self._stream.flush()
+            except (OSError, ValueError):
+                pass  # nobody reads the log any more
+
+    def write_refusal(
+        self,
+        code: str,
+        message: str,
+        *,
+        status: int,
+        cause: BaseException | None = None,
+        **facts: Any,
+    ) -> None:
+        """Write a refused request with its cause.
+
+        The level is error from ``status`` 500 on, else warning.
+        """
+        facts |= {"status": status, "code": code, "message": shorten(message, MESSAGE_CHARS)}
+        if cause is not None:
+            facts |= _exception_facts(cause)
+            if status >= 500 and not isinstance(cause, SkillyardError | OSError):
+                facts["traceback"] = _trace(cause)
+        self.write("refused", "error" if status >= 500 else "warning", **facts)
+
+    def write_failure(self, error: BaseException, **facts: Any) -> None:
+        """Write an unexpected exception with its traceback."""
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-4:]]
+        facts |= {**_exception_facts(error), "at": " > ".join(places), "traceback": _trace(error)}
+        self.write("failure", "error", **facts)
+
+    def _safe(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        for secret in self._secrets:
+            value = value.replace(secret, "***")
+        return without_secrets(value)
+
+    def _text(self, event: str, facts: Mapping[str, Any]) -> str:
+        """Return an event as text for a person."""
+        if event == "listening":
+            # An address for all interfaces cannot be opened in a browser.
+            self._url = re.sub(r"//(0\.0\.0\.0|\[::\]):", "//localhost:", str(facts["url"]))
+            return f"Reading the skills in {clean_line(str(facts['library']))} …"
+        if event == "catalog" and self._url:
+            url, self._url = self._url, ""
+            if "skills" in facts:
+                how = " over MCP" if url == STDIO or url.endswith("/mcp") else ""
+                skills = plural(facts["skills"], "skill")
+                return f"Serving {skills}{how} at {url} (Ctrl+C to stop)"
+            what = f"The skills cannot be read: {clean_line(str(facts['error']))}"
+            return f"{what}\nServing at {url}, without skills until they can (Ctrl+C to stop)"
+        return "\n".join(_lines(event, facts))
+
+
+class _EventCount:
+    """A cause that was written, and its events since."""
+
+    __slots__ = ("facts", "level", "since", "times")
+
+    def __init__(self, since: float, level: str, facts: Mapping[str, Any]) -> None:
+        self.since = since
+        self.level = level
+        self.facts = facts
+        self.times = 0
+
+
+def cause_of(error: BaseException) -> BaseException | None:
+    """Return the cause of an exception, also a suppressed one."""
+    return error.__cause__ or error.__context__
+
+
+def _exception_facts(error: BaseException) -> dict[str, str]:
+    """Return the type of an exception, and the messages of its chain, outermost first."""
+    messages: list[str] = []
+    each: BaseException | None = error
+    while each is not None and len(messages) < MAX_CHAIN:
+        name = type(each).__name__
+        text = clean_line(str(each))
+        messages.append(f"{name}: {text}" if text else name)
+        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+    return {
+        "error": type(error).__name__,
+        "cause": shorten(" <- ".join(messages), MESSAGE_CHARS),
+    }
+
+
+def _trace(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))[-TRACE_CHARS:].rstrip()
+
+
+def _json(event: str, level: str, facts: Mapping[str, Any]) -> str:
+    now = time.time()
+    when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
+    return json.dumps({"time": when, "level": level, "event": event, **facts})
+
+
+def _lines(event: str, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield one line with the time, and further lines for an exception."""
+    try:
+        sentence = _SENTENCES.get(event, _generic)(event, facts)
+    except (KeyError, TypeError, ValueError):  # unusual facts
+        sentence = _generic(event, facts)
+    yield f"{time.strftime('%H:%M:%S')}  {clean_line(sentence)}"
+    if "cause" in facts and facts.get("status", 500) >= 500:
+        yield f"          {clean_line(str(facts['cause']))}"
+    for line in str(facts.get("traceback", "")).splitlines():
+        yield f"          {clean(line)}"
+
+
+def _generic(event: str, facts: Mapping[str, Any]) -> str:
+    return f"{event} {' '.join(f'{name}={value}' for name, value in facts.items())}"
+
+
+def _request(event: str, facts: Mapping[str, Any]) -> str:
+    return f"{facts['method']} {facts['route']} {facts['status']} {facts['ms']:.0f} ms"
+
+
+def _refusal(event: str, facts: Mapping[str, Any]) -> str:
+    what = facts.get("tool") or facts.get("method") or facts.get("route") or ""
+    return f"refused {what} {facts['status']} {facts['code']}: {facts['message']}"
+
+
+def _failure(event: str, facts: Mapping[str, Any]) -> str:
+    return f"failed {facts.get('method') or facts.get('id', '')}: {facts['error']}"
+
+
+def _catalog(event: str, facts: Mapping[str, Any]) -> str:
+    if "error" in facts:
+        return f"the skills cannot be read: {facts['error']}"
+    return f"{plural(facts['skills'], 'skill')} after a change"
+
+
+def _index(event: str, facts: Mapping[str, Any]) -> str:
+    left = facts["seconds_left"]
+    about = "" if left is None else f", about {left:.0f} s left"
+    return f"making the index: {facts['done']:,} of {facts['total']:,} files{about}"
+
+
+_CONNECTIONS = {
+    "idle_closed": "closed an idle connection to make room for a new one",
+    "client_refused": "refused a connection: its client has its share, and none of it is idle",
+    "no_descriptor": "the system allows no further connection",
+}
+
+
+def _connections(event: str, facts: Mapping[str, Any]) -> str:
+    client = f" ({facts['client']})" if "client" in facts else ""
+    times = f", {facts['times']} times" if "times" in facts else ""
+    return f"{_CONNECTIONS[facts['code']]}{client}{times}"
+
+
+_SENTENCES: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {
+    "catalog": _catalog,
+    "connections": _connections,
+    "failure": _failure,
+    "index": _index,
+    "refused": _refusal,
+    "request": _request,
+    "stopped": lambda event, facts: "stopped",
+}
+
+
+class ServerHandler(logging.Handler):
+    """Passes records of server libraries to our log."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__()
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record, with its exception."""
+        facts: dict[str, Any] = {"message": record.getMessage()}
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            facts |= {**_exception_facts(error), "traceback": _trace(error)}
+        level = "error" if record.levelno >= logging.ERROR else record.levelname.lower()
+        # The template, not the message, so that messages with numbers have one cause.
+        cause = f"{record.name}: {shorten(str(record.msg), CAUSE_CHARS)}"
+        self._log.write_throttled("server", cause, level, **facts)
+
+
+def redirect(log: Log, *names: str) -> None:
+    """Send the warnings of libraries to our log only, so that no traceback reaches a terminal.
+
+    Besides the named libraries these are asyncio, and all libraries without a handler.
+    """
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if isinstance(each, ServerHandler)]:
+        root.removeHandler(handler)
+    if not root.handlers:  # otherwise Python writes warnings to standard error
+        root.addHandler(ServerHandler(log))
+    for name in ("asyncio", *names):
+        logger = logging.getLogger(name)
+        logger.handlers = [ServerHandler(log)]
+        logger.propagate = False
+        logger.setLevel(logging.WARNING)

@@ -1,0 +1,246 @@
+"""The options of a service, validated on construction."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import NamedTuple
+
+from skillyard.base.errors import InvalidInput, InvalidSkillsRoot
+from skillyard.install.sources.settings import Settings
+from skillyard.serve.runtime.clients import Proxies
+
+__all__ = [
+    "LOG_FORMATS",
+    "TOKEN",
+    "TOKEN_FILE",
+    "TOOLS",
+    "TOOL_SETS",
+    "ServiceLimits",
+    "ServiceOptions",
+    "is_loopback",
+]
+
+TOKEN = "SKILLYARD_HTTP_TOKEN"
+"""The environment variable with the bearer token."""
+TOKEN_FILE = "SKILLYARD_HTTP_TOKEN_FILE"
+"""The environment variable with the path of a token file, for systemd credentials and secrets."""
+TOKEN_BYTES = 4_096
+"""Maximum bytes of a token file: headers could not contain more."""
+TOOLS = "SKILLYARD_TOOLS"
+"""The environment variable with the set of MCP tools: default or all."""
+TOOL_SETS = ("default", "all")
+LOG_FORMATS = ("json", "text", "none")
+PORTS = 65_535
+
+
+class ServiceLimits(NamedTuple):
+    """The limits of a service."""
+
+    at_once: int = 16
+    """Number of requests that run concurrently."""
+    queue: int = 688
+    """Number of requests that wait; further ones get 429. Both are shared fairly: one client alone
+    may have 528 (:class:`.clients.FairShare`)."""
+    threads: int = 4
+    """Number of threads that rank, read files and compress."""
+    body_bytes: int = 4 * 1024 * 1024
+    """Bytes of one request body."""
+    bodies_bytes: int = 64 * 1024 * 1024
+    """Bytes of all request bodies in transit; shared fairly among clients."""
+    body_s: float = 20.0
+    """Seconds that a client may take to send a body."""
+    body_start_s: float = 5.0
+    """Seconds of that before the minimum rate applies."""
+    body_rate: int = 1_024
+    """Minimum rate of a body in bytes per second."""
+    header_s: float = 10.0
+    """Seconds from connecting until the request line and headers must be complete."""
+    send_s: float = 30.0
+    """Seconds that a response may wait for a client that does not read it."""
+    connections: int = 8_192
+    """Number of open connections, limited by the system's descriptors and shared fairly among
+    clients. Without room, the connection that has been idle longest is closed."""
+    sessions: int = 1_400
+    """Number of open MCP sessions, shared fairly; the longest idle one is ended first."""
+    look_s: float = 1.0
+    """Minimum seconds between two scans of the files of the catalog."""
+    drain_s: float = 10.0
+    """Seconds that running requests may take when the service stops."""
+
+
+DEFAULT_LIMITS = ServiceLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOptions:
+    """All options of a service.
+
+    Raises InvalidInput for invalid options, such as an address beyond this machine without a token.
+    """
+
+    roots: tuple[str, ...] = (".",)
+    scopes: tuple[str, ...] = ()
+    host: str = "127.0.0.1"
+    port: int = 8765
+    """0 selects a free port."""
+    token: str | None = field(default=None, repr=False)
+    """The bearer token that every request must contain; empty for none. None reads it from
+    :data:`TOKEN` or :data:`TOKEN_FILE`."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Additional names (``name`` or ``name:port``) that clients use for this service. A name that
+    is not local to this machine needs a token, like an address: a proxy may forward strangers."""
+    allowed_origins: tuple[str, ...] = ()
+    """Additional web origins (``https://name``) whose pages may send requests."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses or networks of trusted proxies, which report their clients in X-Forwarded-For. This
+    is used for the limits per client, and for nothing else."""
+    local_only: bool = False
+    """Ask no remote source, whatever else is set."""
+    settings: Settings | None = field(default=None, repr=False)
+    """The settings of remote sources; None reads the user's settings."""
+    log_format: str = "json"
+    """``json``, ``text``, or ``none``: only errors, as text."""
+    limits: ServiceLimits = DEFAULT_LIMITS
+    store: str = field(default="", repr=False)
+    """The address of the catalog store to follow, instead of reading ``roots``; empty: none."""
+    caller: str = ""
+    """The caller whose view of the store is served; empty: everything."""
+    state_dir: str = ""
+    """The folder for the node's copy of the store's skills; empty: in the user's cache."""
+    max_stale_s: float = 0.0
+    """Maximum age in seconds of a node's data for ``/readyz``; 0: unlimited."""
+    feedback: bool = False
+    """Store what clients say about skills, and count it, with that of the user, in rankings."""
+    tools: str | None = None
+    """The MCP tools that are offered: ``default`` or ``all``. None reads it from :data:`TOOLS`."""
+    profile: str | None = None
+    """The profile whose tags and rules hold; None: that of ``SKILLYARD_PROFILE``."""
+    remote: bool = False
+    """Ask every source that the settings enable, not only those that they name
+    (:attr:`~skillyard.install.sources.settings.Settings.named`)."""
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("roots", "scopes", "allowed_hosts", "allowed_origins", "trusted_proxies"):
+            put(self, name, _texts(name, getattr(self, name)))
+        put(self, "token", _token(_token_of_environment() if self.token is None else self.token))
+        if type(self.port) is not int or not 0 <= self.port <= PORTS:
+            raise InvalidInput(f"port must be an integer of 0 to {PORTS}")
+        for name in ("store", "caller", "state_dir"):
+            if not isinstance(getattr(self, name), str):
+                raise InvalidInput(f"{name} must be text")
+        if isinstance(self.max_stale_s, bool) or not 0 <= self.max_stale_s < 1e9:
+            raise InvalidInput("max_stale_s must be seconds, 0 or more")
+        if self.log_format not in LOG_FORMATS:
+            raise InvalidInput(f"log_format must be one of {', '.join(LOG_FORMATS)}")
+        put(self, "tools", self.tools or os.environ.get(TOOLS) or TOOL_SETS[0])
+        if self.tools not in TOOL_SETS:
+            raise InvalidInput(f"tools ({TOOLS}) must be one of {', '.join(TOOL_SETS)}")
+        if not isinstance(self.profile, str | None):
+            raise InvalidInput("profile must be text")
+        if not isinstance(self.feedback, bool):
+            raise InvalidInput("feedback must be True or False")
+        for origin in self.allowed_origins:
+            _check_origin(origin)
+        Proxies(self.trusted_proxies)
+        _check_limits(self.limits)
+        if not self.token:
+            _check_alone(self.host, self.allowed_hosts)
+
+    @property
+    def all_tools(self) -> bool:
+        """True when MCP clients are offered every tool."""
+        return self.tools == "all"
+
+    def check_roots(self) -> None:
+        """Raise InvalidSkillsRoot for a root that is not a folder, when folders are served."""
+        for root in () if self.store else self.roots:
+            if not os.path.isdir(root):
+                hint = "name one that holds skills"
+                raise InvalidSkillsRoot("not a folder", path=root, hint=hint)
+
+
+def _check_alone(host: str, names: Iterable[str]) -> None:
+    """Raise InvalidInput when a service without a token could be reached from other machines."""
+    remedy = (
+        f"set {TOKEN} to a secret that clients must send as `Authorization: Bearer …`, or"
+        f" {TOKEN_FILE} to the path of a file that holds it"
+    )
+    if not is_loopback(host):
+        raise InvalidInput(
+            f"host {host!r} is no loopback address, so other machines may reach it: {remedy}, or"
+            " use host 127.0.0.1"
+        )
+    for name in names:
+        if not is_loopback(name) and not is_loopback(name.rpartition(":")[0]):
+            raise InvalidInput(
+                f"{name!r} is a name that other machines use, so others may reach the service"
+                f" through a proxy: {remedy}"
+            )
+
+
+def is_loopback(host: str) -> bool:
+    """True for an address that only this machine can reach."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{name} must be a list of texts")
+    items = tuple(os.fspath(item) if isinstance(item, os.PathLike) else item for item in value)
+    if not all(isinstance(item, str) and item for item in items):
+        raise InvalidInput(f"{name} must hold texts that are not empty")
+    return items
+
+
+def _token_of_environment() -> str:
+    """Return the token from the environment or its file. Raises InvalidInput."""
+    token, path = os.environ.get(TOKEN, ""), os.environ.get(TOKEN_FILE, "")
+    if not path:
+        return token
+    if token:
+        raise InvalidInput(f"{TOKEN} and {TOKEN_FILE} are both set: unset one of them")
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = file.read(TOKEN_BYTES).strip()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise InvalidInput(f"{TOKEN_FILE}: cannot read {path}: {why}") from None
+    if not content:
+        raise InvalidInput(f"{TOKEN_FILE}: {path} is empty, and would let everybody in")
+    return content
+
+
+def _token(token: object) -> str:
+    if not isinstance(token, str):
+        raise InvalidInput("token must be text")
+    trimmed = token.strip()
+    if not (trimmed.isascii() and trimmed.isprintable()) or " " in trimmed:
+        raise InvalidInput(f"{TOKEN} must be visible ASCII characters without blanks")
+    return trimmed
+
+
+def _check_origin(origin: str) -> None:
+    from skillyard.install.sources.transport import origin_of
+
+    origin_of(origin)
+    if origin.count("/") != 2:
+        raise InvalidInput(f"allowed_origins: {origin!r} must be scheme and host, like https://a.b")
+
+
+def _check_limits(limits: ServiceLimits) -> None:
+    for name, value in limits._asdict().items():
+        whole = ServiceLimits._field_defaults[name].__class__ is int
+        least = 0 if name in ("queue", "look_s", "drain_s") else 1 if whole else 0.001
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            raise InvalidInput(f"limits.{name} must be a number")
+        if not least <= value < 1e12:
+            raise InvalidInput(f"limits.{name} must be at least {least:g}")

@@ -1,0 +1,191 @@
+"""The skills of a catalog that others may fetch, as a SKILL.md or an archive.
+
+A skill is published when it is a folder with a SKILL.md and its name is unique. Not published are
+convention documents, single documents, skills marked internal, shadowed skills, and stored skills
+without frontmatter, for which no SKILL.md can be generated. A skill with further files is published
+as one archive of all files, and not at all when the archive would exceed the limits of clients. An
+incomplete skill is never published.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from threading import Lock
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from skillyard.base.errors import SkillError, SourceFailed
+from skillyard.base.io.sha256 import sha256
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.discovery import HEAVY_FOLDERS
+from skillyard.engine.resources import Resource, list_resources, read_resource, real_resource_path
+from skillyard.engine.skill import Origin, Skill
+from skillyard.install.copies.archive_writer import write_zip
+from skillyard.install.copies.archives import DEFAULT, SKILL_FILE, ArchiveFile
+from skillyard.install.copies.file_paths import FilePaths, checked_path
+from skillyard.install.sources.paths import is_inside
+from skillyard.serve.runtime.local import file_of, is_document
+from skillyard.serve.runtime.snapshot import Snapshot
+
+__all__ = ["Artifact", "Publication", "Unpublished"]
+
+_LIMITS = DEFAULT_LIMITS._replace(
+    resource_bytes=DEFAULT.file_bytes, resources_listed=DEFAULT_LIMITS.folders_walked
+)
+
+
+class Unpublished(Exception):
+    """A skill cannot be published completely. The message is the reason."""
+
+
+class Artifact(NamedTuple):
+    """The file that a client fetches to get one skill."""
+
+    skill: Skill
+    is_archive: bool
+    """False for a skill that consists of its SKILL.md."""
+    digest: str
+    """SHA-256 of the served bytes, in hexadecimal."""
+
+
+class _Stamp(NamedTuple):
+    """The properties of a file on which its cached digest depends."""
+
+    path: str
+    size: int
+    changed_ns: int
+    inode: int
+    executable: bool
+
+
+class _Digest(NamedTuple):
+    """The digest of one archive, and the stamps of its files."""
+
+    skill_hash: str
+    stamps: tuple[_Stamp, ...]
+    digest: str
+
+
+class Publication:
+    """The published skills of a service. Thread-safe. All methods read files."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._skills: WeakKeyDictionary[Snapshot, dict[str, Skill]] = WeakKeyDictionary()
+        self._digests: dict[str, _Digest] = {}
+
+    def skills(self, snapshot: Snapshot) -> Mapping[str, Skill]:
+        """Return the published skills by name, sorted; of one name the first by path."""
+        with self._lock:
+            by_name = self._skills.get(snapshot)
+            if by_name is None:
+                by_name = self._skills[snapshot] = {}
+                for skill in _publishable(snapshot):
+                    by_name.setdefault(skill.name, skill)
+            return by_name
+
+    def artifacts(self, snapshot: Snapshot) -> list[Artifact]:
+        """Return the file to fetch for each complete published skill, by name."""
+        artifacts = []
+        skills = self.skills(snapshot)
+        for skill in skills.values():
+            try:
+                artifacts.append(self._artifact(skill))
+            except (Unpublished, SourceFailed):
+                continue
+        current = {skill.path for skill in skills.values()}
+        with self._lock:
+            for path in [path for path in self._digests if path not in current]:
+                del self._digests[path]
+        return artifacts
+
+    def _artifact(self, skill: Skill) -> Artifact:
+        files = _files_beside(skill)
+        if skill.stored:
+            data = archive_of(skill) if files else file_of(skill)
+            return Artifact(skill, bool(files), sha256(data).hex())
+        if not files:
+            return Artifact(skill, False, skill.hash)
+        stamps = _stamps(skill, files)
+        with self._lock:
+            known = self._digests.get(skill.path)
+        if known is not None and known[:2] == (skill.hash, stamps):
+            return Artifact(skill, True, known.digest)
+        digest = sha256(archive_of(skill)).hex()
+        if _stamps(skill, files) == stamps:  # otherwise it is recomputed for the next index
+            with self._lock:
+                self._digests[skill.path] = _Digest(skill.hash, stamps, digest)
+        return Artifact(skill, True, digest)
+
+
+def archive_of(skill: Skill) -> bytes:
+    """Return all files of a published skill as a zip archive, SKILL.md at its root.
+
+    Raises Unpublished for a skill without further files or that cannot be published completely, and
+    SourceFailed when its SKILL.md has changed since it was read for the catalog.
+    """
+    files = _files_beside(skill)
+    if not files:
+        raise Unpublished(f"{skill.name} has no file but its {SKILL_FILE}")
+    packed = [ArchiveFile(SKILL_FILE, file_of(skill), executable=False)]
+    for file in files:
+        try:
+            data = read_resource(skill, file.path, _LIMITS)
+        except SkillError as error:
+            raise Unpublished(f"a file of {skill.name} cannot be read: {error.message}") from None
+        executable = not skill.stored and _stamp(skill, file).executable
+        packed.append(ArchiveFile(file.path, data, executable))
+    return write_zip(packed)
+
+
+def _publishable(snapshot: Snapshot) -> Iterator[Skill]:
+    for skill in snapshot.whole.candidates:
+        if skill.origin == Origin.CONVENTION or skill.internal or is_document(skill):
+            continue
+        if (skill.stored or skill.origin) and skill.frontmatter is None:
+            continue  # clients read the frontmatter
+        if "/" not in skill.name and is_inside(skill.name) and skill.description:
+            yield skill
+
+
+def _files_beside(skill: Skill) -> list[Resource]:
+    """Return the files of a skill's folder beside its SKILL.md, without heavy folders.
+
+    Links are left out. Raises Unpublished beyond the limits of clients, and for paths that are not
+    valid on every system.
+    """
+    try:
+        resources = list_resources(skill, _LIMITS, nested=True)
+        files = [file for file in resources if not _is_heavy(file.path)]
+        paths = FilePaths()
+        for path in (SKILL_FILE, *(file.path for file in files)):
+            paths.add_file(checked_path(path))
+    except SkillError as error:
+        raise Unpublished(f"{skill.name}: {error.message}") from None
+    if len(files) >= DEFAULT.files:
+        raise Unpublished(f"{skill.name} has more than {DEFAULT.files} files")
+    if sum(file.size for file in files) + len(skill.body or "") > DEFAULT.total_bytes:
+        raise Unpublished(
+            f"the files of {skill.name} are larger than {DEFAULT.total_bytes:,} bytes"
+        )
+    return files
+
+
+def _is_heavy(path: str) -> bool:
+    return any(part.lower() in HEAVY_FOLDERS for part in path.split("/")[:-1])
+
+
+def _stamps(skill: Skill, files: list[Resource]) -> tuple[_Stamp, ...]:
+    """Return the stamps of the files, to detect changes. Raises Unpublished."""
+    return tuple(_stamp(skill, file) for file in files)
+
+
+def _stamp(skill: Skill, file: Resource) -> _Stamp:
+    try:
+        status = os.lstat(real_resource_path(skill, file.path))
+    except (OSError, SkillError):
+        raise Unpublished(f"a file of {skill.name} cannot be read") from None
+    executable = bool(status.st_mode & stat.S_IXUSR)
+    return _Stamp(file.path, status.st_size, status.st_mtime_ns, status.st_ino, executable)

@@ -1,0 +1,232 @@
+"""Runs searches on an event loop in its own thread, which owns the connections to remotes.
+
+Ranking the results takes milliseconds of computing, which would delay other requests on the main
+loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+from skillyard.base.errors import InvalidInput, UnknownName
+from skillyard.base.extras import install_command
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, default_scorer
+from skillyard.install.search import SearchResult, SearchService
+from skillyard.install.sources.build import build_sources, build_transport, response_cache
+from skillyard.install.sources.protocol import Source
+from skillyard.install.sources.registry import source_names
+from skillyard.install.sources.responses import CacheStats
+from skillyard.install.sources.settings import Settings
+from skillyard.serve.runtime.errors import ALLOW_REMOTES
+from skillyard.serve.runtime.local import LOCAL, CatalogSource
+from skillyard.serve.runtime.snapshot import Snapshot
+from skillyard.serve.runtime.source_health import ObservedSource, SourceHealth
+
+__all__ = ["SearchRunner", "ranked_result"]
+
+T = TypeVar("T")
+Search = Callable[[SearchService], Awaitable[T]]
+
+
+def ranked_result(
+    result: SearchResult, scorer: str, sources: Sequence[ObservedSource]
+) -> SearchResult:
+    """Return the result of :meth:`SearchRunner.run` with the scorer that ranked, and its note."""
+    if not _ranks_by_vectors(scorer, [source.name for source in sources]):
+        return result
+    note = sources[0].note
+    return replace(result, ranker=DEFAULT_SCORER if note else scorer, note=note)
+
+
+def _ranks_by_vectors(scorer: str | None, names: Sequence[str]) -> bool:
+    """Return True for a search of the catalog alone by a default scorer with an embedder."""
+    if scorer is None or not scorer.startswith(f"{DEFAULT_SCORER}+") or set(names) != {LOCAL}:
+        return False
+    return scorer == default_scorer()
+
+
+class SearchRunner:
+    """Runs searches over remotes and snapshots. Starts with the first search."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        source_health: SourceHealth,
+        pool: Executor,
+        *,
+        local_only: bool,
+        remote: bool,
+    ) -> None:
+        """Raises InvalidInput when remotes are allowed and their client is not installed."""
+        from importlib.util import find_spec
+
+        allowed = settings.enabled if remote else settings.named
+        self.default_names = (LOCAL,) if local_only else tuple(dict.fromkeys((LOCAL, *allowed)))
+        """The sources that a request may name: the catalog, then the remotes that are allowed."""
+        if self.asks_remotes and find_spec("httpx2") is None:
+            raise InvalidInput(
+                f"searching remotes needs httpx2: {install_command('remote')}; or search this"
+                " library alone: --local-only, local_only=True"
+            )
+        self.settings = settings
+        self.source_health = source_health
+        self._pool = pool
+        self._cache = response_cache(settings)
+        self._transport = build_transport(settings, self._cache)
+        self._remotes: dict[str, list[Source]] = {}
+        self._lock = Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
+        self._closed = False
+        self._free: list[asyncio.Runner] = []
+        """Unused loops for searches of the catalog alone."""
+
+    @property
+    def asks_remotes(self) -> bool:
+        """True where a request may make this service ask a remote source."""
+        return self.default_names != (LOCAL,)
+
+    @property
+    def remote_requests(self) -> int:
+        """Number of requests that left this process."""
+        return self._transport.requests
+
+    def source_names(self) -> list[str]:
+        """Return the names under which the default sources report. Raises SkillyardError."""
+        names: list[str] = []
+        for name in self.default_names:
+            names += [LOCAL] if name == LOCAL else [each.name for each in self._remote(name)]
+        return names
+
+    def cache_stats(self) -> CacheStats:
+        """Return the statistics of the response cache. Reads a file."""
+        return self._cache.stats()
+
+    def observed_sources(
+        self,
+        names: Sequence[str],
+        snapshot: Snapshot,
+        raw: bool = False,
+        scorer: str = DEFAULT_SCORER,
+    ) -> list[ObservedSource]:
+        """Return the named sources over a snapshot. Raises UnknownName, SkillyardError.
+
+        ``raw`` also returns the text of each SKILL.md. ``scorer`` is the one of :meth:`run`.
+        """
+        own = scorer if _ranks_by_vectors(scorer, names) else DEFAULT_SCORER
+        self.check_names(names)
+        sources: list[Source] = []
+        pool = self._pool if set(names) != {LOCAL} else None
+        for name in dict.fromkeys(names):
+            if name == LOCAL:
+                sources.append(CatalogSource(snapshot, pool, raw=raw, scorer=own))
+            else:
+                sources += self._remote(name)
+        return [ObservedSource(source, self.source_health) for source in sources]
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Raise UnknownName, or InvalidInput for a source that this service may not ask."""
+        for name in names:
+            if name in self.default_names:
+                continue
+            if name in source_names():
+                raise InvalidInput(
+                    f"this service does not ask the source {name!r}: {ALLOW_REMOTES}"
+                )
+            raise UnknownName("source", name, self.default_names)
+
+    def _remote(self, name: str) -> list[Source]:
+        with self._lock:
+            if name not in self._remotes:
+                self._remotes[name] = build_sources(self.settings, self._transport, [name])
+            return self._remotes[name]
+
+    def scorer_for(self, scorer: str | None, names: Sequence[str]) -> str:
+        """Return the scorer of a search: the one that is named, or the one of the settings.
+
+        A search of the catalog alone is ranked by the default scorer, unless the settings name one.
+        """
+        if scorer is not None:
+            return scorer
+        if set(names) == {LOCAL} and self.settings.ranker == DEFAULT_SCORER:
+            return default_scorer()
+        return self.settings.ranker
+
+    async def run(
+        self, search: Search[T], sources: Sequence[ObservedSource], scorer: str | None
+    ) -> T:
+        """Return the result of ``search``, run on the loop of the searches.
+
+        A search of the catalog alone waits for no remote and runs in one thread of the pool.
+        """
+        names = [source.name for source in sources]
+        # The catalog ranks its skills itself, and the search takes its scores over.
+        ranker = DEFAULT_SCORER if _ranks_by_vectors(scorer, names) else scorer
+
+        async def run_search() -> T:
+            return await search(
+                SearchService(sources, ranker, settings=self.settings, transport=self._transport)
+            )
+
+        here = asyncio.get_running_loop()
+        if all(source.at_hand for source in sources):
+            return await here.run_in_executor(self._pool, self._in_this_thread, run_search)
+        loop = await here.run_in_executor(self._pool, self._running)
+        running: Future[T] = asyncio.run_coroutine_threadsafe(run_search(), loop)
+        return await asyncio.wrap_future(running)
+
+    def _in_this_thread(self, run_search: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a search on a loop of its own, which is reused for the next one."""
+        with self._lock:
+            runner = self._free.pop() if self._free else asyncio.Runner()
+        try:
+            return runner.run(run_search())
+        finally:
+            with self._lock:
+                if not self._closed:
+                    self._free.append(runner)
+            if self._closed:
+                runner.close()
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        """Return the loop, and start it when necessary."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = Thread(
+                    target=self._loop.run_forever, name="skillyard-search", daemon=True
+                )
+                self._thread.start()
+                if self.asks_remotes:
+                    opening = self._transport.__aenter__()
+                    asyncio.run_coroutine_threadsafe(opening, self._loop).result()
+            return self._loop
+
+    def close(self) -> None:
+        """Stop running searches, connections and the thread."""
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+            self._closed, free = True, self._free
+            self._free = []
+        for runner in free:
+            runner.close()
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    async def _shut_down(self) -> None:
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        if self.asks_remotes:
+            await self._transport.__aexit__(None, None, None)

@@ -1,0 +1,115 @@
+"""Finds one skill by source and id, in the catalog or in a remote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from skillyard.base.errors import SkillError, SourceFailed
+from skillyard.install.search import FoundSkill, SearchService
+from skillyard.install.sources.repository import REPOSITORY_PATTERN
+from skillyard.serve.runtime.app_context import AppContext
+from skillyard.serve.runtime.errors import (
+    Fault,
+    Refused,
+    not_found,
+    refusal_of,
+    sources_refusal,
+    wrong_field,
+)
+from skillyard.serve.runtime.local import LOCAL, find_skill
+from skillyard.serve.runtime.snapshot import Snapshot
+from skillyard.serve.runtime.source_health import ObservedSource
+
+__all__ = [
+    "ID_PATTERN",
+    "SOURCE_PATTERN",
+    "all_sources_failed",
+    "local_skill",
+    "remote_skill",
+    "remote_sources",
+    "skill_by_source",
+]
+
+_DOMAIN = r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?"
+SOURCE_PATTERN = rf"^(?:{REPOSITORY_PATTERN}|{_DOMAIN})$"
+"""``owner/repo``, or a domain; ``local`` looks like one."""
+ID_PATTERN = r"^(?!\.{1,2}$)(?=.*\S)[^/\\\x00-\x1f\x7f]+$"
+_SOURCE = re.compile(SOURCE_PATTERN)
+_ID = re.compile(ID_PATTERN)
+
+
+async def skill_by_source(
+    context: AppContext,
+    snapshot: Snapshot,
+    source: str,
+    skill_id: str,
+    *,
+    references: bool,
+    raw: bool,
+) -> FoundSkill:
+    """Return the skill of a source and id. Raises Refused: 404, 409, 422, 502, 503."""
+    if source != LOCAL:
+        return await remote_skill(context, snapshot, source, skill_id, references=references)
+    try:
+        return await local_skill(context, snapshot, skill_id, references=references, raw=raw)
+    except SkillError as error:
+        raise refusal_of(error) from None
+
+
+async def local_skill(
+    context: AppContext, snapshot: Snapshot, name: str, *, references: bool, raw: bool
+) -> FoundSkill:
+    """Return a skill of the catalog. Raises SkillNotFound, AmbiguousName, Refused (503)."""
+    try:
+        return await context.in_thread(
+            lambda: find_skill(snapshot, name, references=references, raw=raw)
+        )
+    except SourceFailed as error:  # its file changed after the snapshot was made
+        context.follower.refresh()
+        raise Refused(
+            503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
+        ) from None
+
+
+async def remote_skill(
+    context: AppContext, snapshot: Snapshot, source: str, skill_id: str, *, references: bool
+) -> FoundSkill:
+    """Return a skill of a remote. Raises Refused: 404, 422, 502."""
+    if not _SOURCE.fullmatch(source):
+        raise wrong_field(
+            [
+                Fault(
+                    ("path", "source"),
+                    "source must be owner/repo, a domain or local",
+                    "value_error",
+                )
+            ]
+        )
+    if not _ID.fullmatch(skill_id):
+        raise wrong_field([Fault(("path", "id"), "id must be one path segment", "value_error")])
+    sources = await remote_sources(context, snapshot)
+    if not sources:
+        raise not_found(f"{source}/{skill_id}", asked=False)
+
+    async def get(searcher: SearchService) -> FoundSkill:
+        return await searcher.get(source, skill_id, references=references)
+
+    try:
+        return await context.searches.run(get, sources, None)
+    except SourceFailed as error:
+        if error.code == "not_found":
+            raise not_found(f"{source}/{skill_id}") from None
+        raise all_sources_failed(sources, error) from None
+
+
+async def remote_sources(context: AppContext, snapshot: Snapshot) -> list[ObservedSource]:
+    """Return the remotes that this service may ask."""
+    names = [name for name in context.searches.default_names if name != LOCAL]
+    return await context.in_thread(context.searches.observed_sources, names, snapshot)
+
+
+def all_sources_failed(sources: Sequence[ObservedSource], error: SourceFailed) -> Refused:
+    """Return the 502 with the reason of each source that failed."""
+    reasons = [source.failure for source in sources if source.failure is not None]
+    return sources_refusal(reasons) if reasons else refusal_of(error)

@@ -1,0 +1,226 @@
+"""A snapshot: one state of the catalog, ready for ranking.
+
+All data for answers is in memory when a snapshot is made, so later changes of files do not affect
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext, suppress
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from skillyard.base.errors import EmbedderFailed, SkillIoError
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.embedding.cache import Progress, refuse_missing
+from skillyard.engine.index.indexed_catalog import IndexedCatalog
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, default_scorer, resolve
+from skillyard.engine.skill import Skill
+from skillyard.install.sources.lru_bytes import LruBytes
+from skillyard.install.sources.protocol import Hit
+from skillyard.serve.runtime.embedder_health import EMBEDDER_SLOW, EmbedderHealth
+
+if TYPE_CHECKING:
+    from skillyard.engine.ranking.protocol import Scorer
+    from skillyard.serve.runtime.browse import BrowseIndex
+
+__all__ = ["Ranking", "Snapshot", "Vectors", "snapshot_of"]
+
+T = TypeVar("T")
+
+HITS_BYTES = 64 * 1024 * 1024
+"""Maximum size of the cached found skills. Their texts are mostly shared with other parts."""
+
+TRIES = 3
+"""Attempts to open an index while its files change, before it is built in memory."""
+
+
+class Ranking(NamedTuple):
+    """A catalog, and the scorer that ranks it for one answer."""
+
+    catalog: Catalog
+    scorer: str | Scorer
+    note: str = ""
+    """Why ``hybrid`` ranks in place of the scorer that was named; empty when it does not."""
+
+
+class Vectors(NamedTuple):
+    """How many skills have an embedder's vector, and how many skills there are."""
+
+    done: int = 0
+    total: int = 0
+
+
+class Snapshot:
+    """One generation of the catalog."""
+
+    def __init__(self, catalog: Catalog, whole: Catalog, generation: int) -> None:
+        self.whole = whole
+        """All skills, in memory."""
+        self.generation = generation
+        """1 for the first; increased by one with each change."""
+        self.digest = whole.digest
+        self.identity = whole.identity
+        """Identifies the results of searches: snapshots with equal identity answer equally."""
+        self.hits: LruBytes[str, tuple[Skill, Hit]] = LruBytes(HITS_BYTES)
+        """Recently found skills, as a search shows them; see ``local.hit_of``."""
+        self._catalog = catalog
+        self.vectors = Vectors()
+        """The vectors of ``hybrid+NAME``."""
+        self.embedder: EmbedderHealth | None = None
+        """Whether the embedder of the default scorer can be used; None before it is known."""
+        self.used = {DEFAULT_SCORER, default_scorer()}
+        """Names of the scorers that have ranked it; the next snapshot is prepared for them."""
+        self._binding = Lock()
+        self._bound: dict[str, Ranking] = {}
+
+    @cached_property
+    def shelf(self) -> BrowseIndex | None:
+        """The skills for browsing, built on the first access; None when there are too many."""
+        from skillyard.serve.runtime.browse import browse_index_of  # it loads code of stores
+
+        return browse_index_of(self.whole)
+
+    def ranking_for(self, scorer: str) -> Ranking:
+        """Return the catalog for ranking with a scorer. Raises UnknownName, InvalidInput.
+
+        ``hybrid`` ranks for ``hybrid+NAME`` as long as vectors are missing.
+        """
+        ranking = self._bound.get(scorer)  # the scorer as a key would hash all its constants
+        if ranking is not None:
+            return ranking
+        if self.lacks_vectors(scorer):
+            return self._without_vectors(scorer)
+        resolved = resolve(scorer)
+        catalog = self._catalog if scorer == DEFAULT_SCORER else self.whole
+        with self._binding:
+            bind(catalog, resolved)  # computed once; concurrent callers wait
+        ranking = self._bound[scorer] = Ranking(catalog, scorer)
+        self.used.add(scorer)
+        return ranking
+
+    def answer(self, scorer: str, work: Callable[[Ranking], T]) -> T:
+        """Return the result of ``work`` for the ranking by a scorer.
+
+        ``hybrid`` ranks when the embedder fails at the request, and without asking it as long as
+        it is not usable.
+        """
+        ranking, health = self.ranking_for(scorer), self.embedder
+        if not scorer.startswith(f"{DEFAULT_SCORER}+") or ranking.note:
+            return work(ranking)
+        if health is not None and not health.is_usable():
+            return work(self._without_vectors(scorer))
+        try:
+            with nullcontext() if health is None else health.request():
+                return work(ranking)
+        except EmbedderFailed:
+            return work(self._without_vectors(scorer, failed=True))
+
+    def _without_vectors(self, scorer: str, *, failed: bool = False) -> Ranking:
+        why = "its vectors are still being computed"
+        failure = "" if self.embedder is None else self.embedder.failure
+        if failed or failure:
+            why = "its embedder is slow" if failure == EMBEDDER_SLOW else "its embedder failed"
+        note = f"Ranked by {DEFAULT_SCORER}, not by {scorer}: {why}."
+        return self.ranking_for(DEFAULT_SCORER)._replace(note=note)
+
+    def lacks_vectors(self, scorer: str) -> bool:
+        """Return True for ``hybrid+NAME`` as long as it is not bound."""
+        return scorer.startswith(f"{DEFAULT_SCORER}+") and scorer not in self._bound
+
+    def bind_embedder(self, scorer: str, progress: Progress) -> None:
+        """Compute the missing vectors of ``hybrid+NAME``, and rank by it from then on.
+
+        ``progress`` is called before each batch and may raise. Raises EmbedderFailed.
+        """
+
+        def record(done: int, total: int) -> None:
+            self.vectors = Vectors(done, total)
+            progress(done, total)
+
+        resolved = resolve(scorer)
+        from skillyard.engine.ranking.hybrid.dense_index import save_vectors
+
+        bound = bind(self._catalog, resolved, record)
+        with suppress(SkillIoError):  # the next process only has to read them one by one
+            save_vectors(bound)
+        self._bound[scorer] = Ranking(self._catalog, resolved)
+
+    def make_ready(self, scorers: Iterable[str]) -> None:
+        """Bind the scorers before the first request; ``hybrid+NAME`` if no vector is missing."""
+        for scorer in sorted(scorers):
+            if not self.lacks_vectors(scorer):
+                self.ranking_for(scorer)
+                continue
+            with suppress(EmbedderFailed):
+                self.bind_embedder(scorer, refuse_missing(scorer))
+
+    @property
+    def is_indexed(self) -> bool:
+        """True when it is ranked by an index on disk."""
+        return isinstance(self._catalog, IndexedCatalog)
+
+    def _same_index(self, other: Catalog) -> bool:
+        """True when the other catalog uses the index of this snapshot."""
+        mine = self._catalog
+        return (
+            isinstance(mine, IndexedCatalog)
+            and isinstance(other, IndexedCatalog)
+            and _generation(mine) == _generation(other)
+        )
+
+    def reload_if_changed(self, open_anew: Callable[[], Catalog]) -> Catalog | None:
+        """Return the catalog of the current files; None when it is unchanged.
+
+        Raises SkillyardError.
+        """
+        if isinstance(self._catalog, IndexedCatalog):
+            if self._catalog.is_current():
+                return None
+            catalog = open_anew()
+            return None if self._same_index(catalog) else catalog
+        after = self.whole.reload().catalog
+        return None if after is self.whole else after
+
+
+def _generation(catalog: IndexedCatalog) -> tuple[str, int, str]:
+    searcher = catalog.library.searcher
+    return searcher.folder, searcher.generation, catalog.summary.fingerprint
+
+
+def snapshot_of(
+    catalog: Catalog,
+    generation: int,
+    opened: Callable[[], Catalog],
+    before: Catalog | None = None,
+) -> Snapshot:
+    """Return the catalog with every skill in memory, and with an index that matches it.
+
+    ``before`` is the full catalog of the previous snapshot. An index whose files change while they
+    are read is opened again, and finally replaced by one in memory.
+    """
+    whole = catalog
+    for _ in range(TRIES):
+        if not isinstance(catalog, IndexedCatalog):
+            whole = catalog
+            break
+        whole = catalog.full_catalog(before)
+        if _agree(catalog, whole):
+            _ = catalog.skills  # loads lazy fields in this thread
+            return Snapshot(catalog, whole, generation)
+        catalog = opened()
+    return Snapshot(whole, whole, generation)
+
+
+def _agree(catalog: IndexedCatalog, whole: Catalog) -> bool:
+    """True when the index was built from the same files as the catalog."""
+    hashes = {skill.path: skill.hash for skill in whole.skills}
+    seen = 0
+    for ordinal in catalog.library.searcher.ordinals():
+        card = catalog.library.card(ordinal)
+        if hashes.get(card.path) != card.hash:
+            return False
+        seen += 1
+    return seen == len(hashes)

@@ -1,0 +1,100 @@
+"""Texts for people: the status of sources, failures, numbers, reasons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from skillyard.base.text import clean_line, plural, shorten
+from skillyard.install.search import SourceStatus
+
+__all__ = [
+    "failure_words",
+    "number",
+    "reason_words",
+    "score_words",
+    "sentence",
+    "status_words",
+    "title_words",
+    "wait_words",
+]
+
+_FAILURES: Mapping[str, str] = {
+    "bad_answer": "gave an answer that cannot be read",
+    "denied": "refused access",
+    "not_found": "is not there",
+    "offline": "not asked, for this service is offline",
+    "rate_limited": "rate-limited",
+    "refused": "leads to an address that is not followed",
+    "status": "answered with an error",
+    "timeout": "did not answer in time",
+    "too_large": "gave an answer that is too large",
+    "unreachable": "cannot be reached",
+}
+_MINUTE = 60
+
+
+def number(value: float) -> str:
+    """Return a number with few digits; a positive number never becomes 0."""
+    if not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size >= 100:
+        return f"{value:,.0f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    if size >= 0.01:
+        return f"{value:.2f}"
+    if size >= 0.001:
+        return f"{value:.3f}"
+    return "< 0.001" if value > 0 else "> −0.001"
+
+
+def score_words(value: float) -> str:
+    """Return a score with two decimals, as the command line prints it."""
+    return f"{value:.2f}" if math.isfinite(value) else "–"
+
+
+def failure_words(code: str, retry_after_s: float | None = None) -> str:
+    """Return a failure as text, and when to try again."""
+    words = _FAILURES.get(code, "failed")
+    if retry_after_s is None or not math.isfinite(retry_after_s):
+        return words
+    return f"{words}, try again in {wait_words(retry_after_s)}"
+
+
+def wait_words(seconds: float) -> str:
+    """Return a number of seconds, rounded up, in a suitable unit."""
+    whole = max(1, math.ceil(seconds))
+    if whole < 2 * _MINUTE:
+        return f"{whole} s"
+    minutes = math.ceil(whole / _MINUTE)
+    return f"{minutes} min" if minutes < 2 * _MINUTE else f"{math.ceil(minutes / _MINUTE)} h"
+
+
+def status_words(status: SourceStatus) -> str:
+    """Return the status of one source in a search as text."""
+    count = f"{plural(status.found, 'skill')} found"
+    if status.state == "ok":
+        return count
+    failure = failure_words(status.code, status.retry_after_s)
+    return failure if status.state == "failed" else f"{count}, but one place {failure}"
+
+
+def reason_words(reason: str) -> str:
+    """Return the reason of a score as part of a sentence: ``words pdf, form; called by name``."""
+    pieces = [clean_line(piece).replace(": ", " ", 1) for piece in reason.split(" | ")]
+    return shorten("; ".join(piece for piece in pieces if piece), 300)
+
+
+def title_words(label: str) -> str:
+    """Return the label of a signal with words instead of identifiers."""
+    return label.replace("_", " ").strip() or "–"
+
+
+def sentence(text: str) -> str:
+    """Return a message as a sentence, with a capital and a full stop."""
+    capital = text[:1].upper() + text[1:]
+    return capital if capital.endswith((".", "?", "!", "…")) else f"{capital}."

@@ -1,1 +1,0 @@
-"""The long-running surfaces: HTTP, web pages and MCP over one runtime."""

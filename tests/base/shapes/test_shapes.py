@@ -1,0 +1,100 @@
+"""What documents leave out and describe, and what the fields of a skill are called in them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+import skillyard.base.shapes
+from skillyard.base.shapes.details import Explanation
+from skillyard.base.shapes.encoder import encode
+from skillyard.base.shapes.skills import Skill
+from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
+from skillyard.engine.skill import SKILL_FIELDS
+from skillyard.serve.mcp.schemas import ARGUMENTS
+from skillyard.serve.runtime.schemas import components_of
+from tests.docs.pages import blocks
+from tests.shared_data import REPOSITORY
+
+
+def shapes() -> Iterator[type[Any]]:
+    for module in pkgutil.iter_modules(skillyard.base.shapes.__path__):
+        found = importlib.import_module(f"skillyard.base.shapes.{module.name}")
+        classes = (each for each in vars(found).values() if isinstance(each, type))
+        yield from (each for each in classes if is_dataclass(each))
+
+
+def test_every_shape_is_frozen_and_every_member_is_described() -> None:
+    for shape in shapes():
+        assert shape.__dataclass_params__.frozen, shape
+        hints = get_type_hints(shape, include_extras=True)
+        for member in fields(shape):
+            assert get_args(hints[member.name])[1:], (shape, member.name)
+
+
+def test_a_member_that_holds_its_default_is_left_out_and_others_keep_their_order() -> None:
+    leaf = Explanation(label="words", value=0.5, op="leaf")
+    assert encode(leaf) == {"label": "words", "value": 0.5, "op": "leaf"}
+    tree = Explanation(label="score", value=0.5, op="sum", parts=(leaf,))
+    assert list(encode(tree)) == ["label", "value", "op", "parts"]
+
+
+def test_the_documented_examples_are_documents_of_their_shapes_member_by_member() -> None:
+    by_name: dict[str, list[Any]] = {}
+    for shape in shapes():
+        schema = shape.__dataclass_fields__.get("schema")
+        for name in get_args(get_type_hints(shape)["schema"]) if schema is not None else ():
+            by_name.setdefault(name, []).append(shape)
+    page = (REPOSITORY / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+    examples = [json.loads(block.text) for block in blocks(page) if block.language == "json"]
+    of_shapes = [each for each in examples if each["schema"] in by_name]
+    assert {each["schema"] for each in of_shapes} == set(by_name)
+    other = [
+        each["schema"]
+        for each in of_shapes
+        if not any(rewritten(each, shape) for shape in by_name[each["schema"]])
+    ]
+    assert other == []
+
+
+def rewritten(example: dict[str, Any], shape: type[Any]) -> bool:
+    """True when the shape reads the example and writes the same members in the same order."""
+    try:
+        document = encode(msgspec.convert(example, shape))
+    except msgspec.ValidationError:
+        return False
+    return bool(document == example and ordered(document) == ordered(example))
+
+
+def ordered(value: Any) -> Any:
+    """Return the names of the members, and those inside them, in their order."""
+    if isinstance(value, dict):
+        return [(name, ordered(item)) for name, item in value.items()]
+    return [ordered(item) for item in value] if isinstance(value, list) else None
+
+
+def test_a_schema_lists_what_is_always_there_and_nothing_that_is_never_sent() -> None:
+    schema = components_of([Explanation], "#/{name}")["Explanation"]
+    assert schema["required"] == ["label", "value", "op"]
+    assert schema["properties"]["note"] == {"type": "string", "description": "What was matched."}
+    assert not schema["additionalProperties"]
+
+
+def test_every_field_that_the_service_sends_is_a_member_of_the_documents_skill() -> None:
+    members = {each.name: each.default for each in fields(Skill)}
+    for field in SKILL_FIELDS.values():
+        if field.wire:
+            empty = None if field.name == "triggers" else field.default
+            assert members[field.name] == empty, field.name
+
+
+def test_every_surface_names_the_scorers_of_the_registry() -> None:
+    assert BUILT_IN[0] == DEFAULT_SCORER
+    about = ARGUMENTS["select_skill"]["properties"]["scorer"]["description"]
+    assert all(name in about for name in BUILT_IN)

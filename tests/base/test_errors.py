@@ -1,0 +1,156 @@
+"""The error tree: kinds, places, texts, and that every error survives pickling."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import skillyard as sy
+from skillyard.base import errors
+from skillyard.base.errors import (
+    EmbedderFailed,
+    IndexDamaged,
+    NoStandby,
+    ServiceUnavailable,
+    SkillError,
+    SkillyardError,
+    SourceFailed,
+    StoreConflict,
+    StoreFailed,
+    StoreRefused,
+    StoreSchema,
+    StoreUnavailable,
+)
+from tests.tables import for_each
+
+KINDS = [
+    (sy.SkillIoError, "Io"),
+    (sy.SkillYamlError, "Yaml"),
+    (sy.InvalidFrontmatter, "InvalidFrontmatter"),
+    (sy.InvalidSkillsRoot, "InvalidSkillsRoot"),
+    (sy.ValidationFailed, "Validation"),
+    (IndexDamaged, "IndexError"),
+    (sy.ResourceRefused, "ResourceRefused"),
+    (sy.ScriptRefused, "ScriptRefused"),
+]
+
+ERRORS: list[SkillyardError] = [
+    sy.SkillIoError("gone", path="a/SKILL.md", line=3, column=2, hint="look", found="x"),
+    sy.MissingField("name is missing", field="name", path="a/SKILL.md", line=1),
+    sy.ValidationFailed("two", diagnostics=[sy.Diagnostic("c", "error", "p", "m")], path="p"),
+    sy.SkillNotFound("x", ["y", "z"]),
+    sy.AmbiguousName("x", ["a", "b"], ["i", "j"]),
+    sy.UnknownName("scorer", "x", ["b", "a"]),
+    sy.InvalidInput("limit must be an integer"),
+    sy.InvalidInput("limit must be an integer", field="limit"),
+    EmbedderFailed("http", "is not installed", hint="install it"),
+    ServiceUnavailable("http://a/b", "has too much to do", status=429, retry_after_s=2.0),
+    StoreUnavailable("sqlite:///a", "the disk is full", hint="make room"),
+    StoreConflict("s", "another", key=("t", "", "", "a"), expected=1, found=2),
+    StoreSchema("s", "from the future", found=9, known=2),
+    NoStandby("s", "none answered", committed=True, generation=7),
+    StoreRefused("s", "wrong password"),
+    SourceFailed("rate_limited", "has had enough", retry_after_s=120.0, status=403),
+]
+
+
+@for_each(("error", "kind"), KINDS, ids=lambda value: str(value))
+def test_each_error_carries_the_documented_word(error: type[SkillError], kind: str) -> None:
+    raised = error("m")
+    assert (raised.kind, raised.code) == (kind, kind.lower())
+    assert isinstance(raised, SkillyardError)
+
+
+def test_wrong_use_is_also_what_python_callers_already_catch() -> None:
+    assert issubclass(sy.InvalidInput, ValueError)
+    assert issubclass(sy.UnknownName, LookupError)
+    assert issubclass(sy.SkillNotFound, LookupError)
+    assert issubclass(sy.AmbiguousName, LookupError)
+
+
+@for_each("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_survives_pickling_with_all_it_knows(error: SkillyardError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert again.__dict__ == error.__dict__
+
+
+@for_each(
+    ("error", "text"),
+    [
+        (SkillError("m"), "m"),
+        (SkillError("m", path="p"), "p: m"),
+        (SkillError("m", path="p", line=4), "p:4: m"),
+        (SkillError("m", path="p", hint="h"), "p: m\nhint: h"),
+    ],
+)
+def test_the_text_of_an_error_begins_with_its_place_and_ends_with_its_hint(
+    error: SkillError, text: str
+) -> None:
+    assert str(error) == text
+
+
+def test_an_error_turns_into_a_diagnostic_that_loses_nothing() -> None:
+    error = SkillError(
+        "m", path="p", line=4, column=7, code="yaml_invalid", hint="h", found="f: g: h"
+    )
+    assert error.diagnostic() == sy.Diagnostic(
+        "yaml_invalid", "error", "p", "m", "h", 4, 7, "f: g: h"
+    )
+    assert error.diagnostic("warning").severity == "warning"
+
+
+def test_a_diagnostic_prints_every_field_by_its_name() -> None:
+    found = sy.Diagnostic("c", "warning", "p", "m", "h", 4, 7, "f")
+    assert found.to_dict() == found._asdict()
+    assert set(found.to_dict()) == set(sy.Diagnostic._fields)
+
+
+def test_a_missing_field_names_the_field() -> None:
+    error = sy.MissingField("m", field="description", path="p", line=2, code="description_empty")
+    assert (error.field, error.path, error.line) == ("description", "p", 2)
+    assert error.diagnostic().code == "description_empty"
+
+
+def test_failed_validation_keeps_every_finding() -> None:
+    found = [sy.Diagnostic("c", "error", "p", str(number)) for number in range(3)]
+    assert sy.ValidationFailed("m", diagnostics=found, path="p").diagnostics == tuple(found)
+
+
+def test_an_unknown_name_lists_the_known_ones_sorted() -> None:
+    error = sy.UnknownName("scorer", "x", ["b", "a"])
+    assert str(error) == "unknown scorer 'x'; known: a, b"
+    assert (error.name, error.known) == ("x", ("a", "b"))
+    assert str(sy.UnknownName("store", "x", [])).endswith("known: none")
+
+
+def test_a_skill_that_is_not_there_hints_at_its_neighbours_where_there_are_some() -> None:
+    assert sy.SkillNotFound("x", ["y", "z"]).hint == "did you mean y or z?"
+    assert str(sy.SkillNotFound("x")) == "no skill named 'x'"
+
+
+def test_an_ambiguous_name_says_how_to_be_exact() -> None:
+    error = sy.AmbiguousName("x", ["a", "b"], ["x-1", "x-2"])
+    assert str(error) == "'x' names 2 skills: a, b\nhint: use an id: x-1, x-2"
+    assert sy.AmbiguousName("x", ["a", "b"]).hint == "rename one of them"
+
+
+def test_a_failed_store_says_whether_what_was_written_stands() -> None:
+    assert StoreUnavailable("s", "m").committed is False
+    assert StoreUnavailable("s", "m", committed=None).committed is None
+    stands = NoStandby("s", "m", committed=True, generation=7)
+    assert (stands.committed, stands.generation) == (True, 7)
+    assert isinstance(stands, StoreFailed)
+
+
+def test_the_text_of_a_failed_store_is_its_address_what_happened_and_the_hint() -> None:
+    assert str(StoreRefused("sqlite:///a", "is read-only")) == "sqlite:///a: is read-only"
+    assert str(StoreRefused("s", "m", hint="h")) == "s: m; h"
+
+
+def test_the_drawn_tree_shows_every_error_of_the_module_below_its_parent() -> None:
+    drawn = errors.__doc__ or ""
+    shown = re.findall(r"(?m)^ *[│├└─ ]*([A-Z]\w+)", drawn.partition("::")[2].partition("``")[0])
+    assert shown.count("SkillyardError") == 1
+    assert {name for name in errors.__all__ if name != "Diagnostic"} == set(shown)

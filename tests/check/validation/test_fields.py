@@ -1,0 +1,23 @@
+"""The frontmatter fields that ``check`` knows, which are those of the table of fields."""
+
+from __future__ import annotations
+
+from skillyard.check.validation.field_types import LISTS, TEXTS
+from skillyard.check.validation.fields import EXTENSION_FIELDS
+
+
+def test_the_fields_of_each_document_are_known() -> None:
+    assert {
+        *("version", "tags", "references", "trigger", "hint"),  # adk-skill
+        *("keywords", "triggers", "trigger_files", "trigger_keywords"),  # evaluation system
+        *("id", "priority", "inputs", "outputs", "safety_notes"),  # Oasis
+        *("title", "argument-hint", "user-invocable", "disable-model-invocation"),  # hosts
+        *("paths", "when_to_use"),  # Claude Code
+        *("requires", "dependencies"),  # agentskills#110 and #485
+    } == EXTENSION_FIELDS
+
+
+def test_a_code_of_reading_names_its_field_with_underscores() -> None:
+    assert TEXTS["argument_hint_not_string"] == "argument_hint"
+    assert LISTS["allowed_tools_not_list"] == "allowed_tools"
+    assert LISTS["references_not_list"] == "references"

@@ -1,0 +1,203 @@
+"""What the skills of a library do to each other."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.base.errors import Diagnostic
+from skillyard.check.validation import library_rules, validate
+from tests.check.validation.skill_files import codes, text, tree
+from tests.tables import for_each
+
+
+def _skill(name: str, description: str | None = None, **fields: Any) -> sy.Skill:
+    return sy.Skill(
+        name=name,
+        description=f"Unlike {name}." if description is None else description,
+        body="b",
+        path=f"lib/{name}/SKILL.md",
+        **fields,
+    )
+
+
+def _told(*skills: sy.Skill, **options: Any) -> list[tuple[str, str]]:
+    found = library_rules(sy.Catalog.from_skills(skills), **options)
+    assert all(each.hint and each.severity in ("warning", "info") for each in found)
+    return [(each.code, each.path.split("/")[1]) for each in found]
+
+
+def _files(*patterns: str) -> sy.Triggers:
+    return sy.Triggers(files=patterns)
+
+
+@for_each("pattern", ["*", "**", "**/*", "*.*", "./**", "**/**", " * ", "**/*.*"])
+def test_a_pattern_for_every_file_is_told(pattern: str) -> None:
+    assert _told(_skill("one", triggers=_files("*.py", pattern))) == [("pattern_generic", "one")]
+
+
+@for_each("pattern", ["*.py", "src/**", "**/.*", ".*", "a*", "", "Makefile", "?.?"])
+def test_a_pattern_that_leaves_something_out_is_not_told(pattern: str) -> None:
+    assert _told(_skill("one", triggers=_files(pattern))) == []
+
+
+def test_a_trigger_of_two_skills_is_told_at_both_without_case_and_punctuation() -> None:
+    one = _skill("alpha", triggers=sy.Triggers(phrases=("Tidy it up!", "mine")))
+    two = _skill("omega", triggers=sy.Triggers(keywords=("tidy  it-up", "tidy it up")))
+    assert _told(one, two) == [("trigger_shared", "alpha"), ("trigger_shared", "omega")]
+    found = library_rules(sy.Catalog.from_skills([one, two]))
+    assert (
+        found[0].message == "the trigger 'tidy it up' is also that of 'omega' (lib/omega/SKILL.md)"
+    )
+
+
+def test_a_trigger_twice_in_one_skill_and_punctuation_alone_are_not_shared() -> None:
+    one = _skill("alpha", triggers=sy.Triggers(phrases=("go", "Go!", "!!!")))
+    two = _skill("omega", triggers=sy.Triggers(phrases=("???", "stop"), files=("*.go",)))
+    assert _told(one, two) == []
+
+
+def test_one_skill_is_told_once_however_many_triggers_it_shares() -> None:
+    shared = sy.Triggers(phrases=("a b", "c d", "e f"))
+    found = library_rules(
+        sy.Catalog.from_skills([_skill(name, triggers=shared) for name in ("one", "two", "six")])
+    )
+    assert codes(found) == ["trigger_shared"] * 3
+    assert found[0].message.endswith("and 1 other skill; so are 2 other triggers")
+
+
+def test_descriptions_of_nearly_the_same_words_are_told_at_the_later_one() -> None:
+    first = _skill("first", "Extract text and tables from PDF files and fill in PDF forms.")
+    second = _skill(
+        "second", "Use this skill to fill PDF forms and extract tables, text from files."
+    )
+    third = _skill("third", "Bakes bread from wheat and rye in stone ovens.")
+    assert _told(first, second, third) == [("descriptions_confusable", "second")]
+
+
+def test_descriptions_that_share_half_their_words_are_not_told() -> None:
+    first = _skill("first", "Extract tables from PDF files into spreadsheets.")
+    second = _skill("second", "Merge and split PDF files by page tables.")
+    assert _told(first, second, _skill("third", ""), _skill("fourth", "")) == []
+
+
+def test_chinese_descriptions_are_compared_by_their_letters() -> None:
+    first = _skill("first", "从文件中提取文本和表格并填写表单")
+    second = _skill("second", "从文件中提取文本和表格并填写表单。")
+    third = _skill("third", "烤面包和蛋糕的详细步骤说明书")
+    assert _told(first, second, third) == [("descriptions_confusable", "second")]
+
+
+@for_each(
+    ("one", "two"),
+    [
+        ("clawhub", "clawhub1"),
+        ("clawhub", "cllawhub"),
+        ("clawhub", "clawhb"),
+        ("clawhub", "clawhbu"),
+        ("clawhub", "clavhub"),
+        ("clawhub", "claw-hub"),
+        ("modern", "modem"),
+        ("pencil", "pencíl"),
+        ("paypal", "раураl".replace("l", "ӏ")),
+        ("tool", "t00l"),
+        ("pdf-tools", "pdf_tools"),
+    ],
+)
+def test_names_that_are_taken_for_one_another_are_told_at_both(one: str, two: str) -> None:
+    told = _told(_skill(one, "Cuts wood."), _skill(two, "Bakes bread."))
+    assert sorted(told) == sorted([("name_lookalike", one), ("name_lookalike", two)])
+
+
+@for_each(
+    ("one", "two"),
+    [
+        ("pdf", "pdb"),
+        ("step-1", "step-2"),
+        ("clawhub", "clawhouse"),
+        ("git", "gist"),
+        ("abcd", "badc"),
+    ],
+)
+def test_names_that_are_apart_or_a_series_are_not_told(one: str, two: str) -> None:
+    assert _told(_skill(one, "Cuts wood."), _skill(two, "Bakes bread.")) == []
+
+
+def test_a_tag_that_every_skill_carries_is_told_once() -> None:
+    skills = [_skill(name, tags=("Wood", name)) for name in ("birch", "maple", "cedar")]
+    assert _told(*skills) == [("tag_on_every_skill", "birch")]
+    assert _told(*skills[:2]) == []
+    assert _told(*skills, _skill("untagged")) == []
+
+
+def test_a_tool_that_does_not_exist_is_told_when_the_tools_are_known() -> None:
+    skill = _skill("one", allowed_tools=("Read", "Bash(git:*)", "Rread", "mcp__x__*", "mcp__y__*"))
+    assert _told(skill) == []
+    assert _told(skill, tools=["Read", "Bash", "mcp__x__get"]) == [("tool_unknown", "one")] * 2
+    found = library_rules(sy.Catalog.from_skills([skill]), tools=["Read", "Bash", "mcp__y__get"])
+    assert "did you mean `Read`?" in [each.hint for each in found]
+
+
+@for_each("tools", ["Read", b"Read", [1]])
+def test_tools_of_a_wrong_kind_are_invalid_input(tools: Any) -> None:
+    with pytest.raises(sy.InvalidInput):
+        library_rules(sy.Catalog.from_skills([]), tools=tools)
+
+
+def test_shadowed_twins_and_convention_documents_are_left_out(tmp_path: Path) -> None:
+    same = text("pencil")
+    files = {
+        ".skills/pencil.md": same,
+        "pencil/SKILL.md": same,
+        "AGENTS.md": same,
+        "a/CLAUDE.md": same,
+    }
+    catalog = sy.load_catalog(tree(tmp_path, files))
+    assert catalog.shadowed
+    assert library_rules(catalog) == []
+
+
+def test_validate_tells_it_for_a_root_and_for_one_file_what_is_its_own(tmp_path: Path) -> None:
+    broad = "triggers:\n  files:\n    - '**'\n"
+    files = {f"lib/{name}/SKILL.md": text(name, extra=broad) for name in ("pencil", "crayon")}
+    root = tree(tmp_path, files)
+    told = codes(sy.validate(root))
+    assert told == ["pattern_generic", "descriptions_confusable", "pattern_generic"]
+    assert [each.line for each in sy.validate(root) if each.code == "pattern_generic"] == [4, 4]
+    assert codes(sy.validate(root / "lib/pencil/SKILL.md")) == ["pattern_generic"]
+    assert sy.validate(root, library=False) == []
+    allowed = tree(tmp_path / "b", {"pencil/SKILL.md": text(extra="allowed-tools: Read\n")})
+    assert codes(validate(allowed, tools=["Write"])) == ["tool_unknown"]
+
+
+def _library(count: int, seed: int) -> list[sy.Skill]:
+    generator = random.Random(seed)
+    vocabulary = [f"word{number}" for number in range(200)]
+    return [
+        _skill(
+            f"skill-{generator.randrange(10**6)}-{number}",
+            " ".join(generator.choices(vocabulary, k=12)),
+            triggers=sy.Triggers(phrases=tuple(generator.choices(vocabulary, k=2))),
+        )
+        for number in range(count)
+    ]
+
+
+def test_the_order_in_which_skills_are_given_changes_nothing() -> None:
+    skills = _library(120, 7)
+    shuffled = random.Random(1).sample(skills, len(skills))
+    first, second = (library_rules(sy.Catalog.from_skills(each)) for each in (skills, shuffled))
+    assert first == second
+    assert first == sorted(first, key=lambda d: (d.path, d.line or 0, d.code, d.message))
+
+
+def test_another_skill_elsewhere_does_not_change_what_is_told_of_two() -> None:
+    one = _skill("first", "Extract text and tables from PDF files and fill in PDF forms.")
+    two = _skill("second", "Extract text, tables from PDF files; fill forms.")
+    pair: list[Diagnostic] = library_rules(sy.Catalog.from_skills([one, two]))
+    more = library_rules(sy.Catalog.from_skills([one, two, _skill("bread", "Bakes rye loaves.")]))
+    assert pair == more != []

@@ -1,0 +1,168 @@
+"""What the three profiles promise, each towards its own source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.base.errors import Diagnostic
+from skillyard.check.validation import PROFILES, RULES
+from skillyard.check.validation.profiles import RENAMED, reading_severity
+from tests.check.validation.skill_files import check, codes, text, tree
+from tests.tables import for_each
+
+MIXED: dict[str, str | bytes] = {
+    "good/SKILL.md": text("good"),
+    "crayon/SKILL.md": text("Other_Name"),
+    "repaired/SKILL.md": text("repaired", "Use when: asked"),
+    "broken/SKILL.md": "no frontmatter\n",
+    "twice/SKILL.md": text("twice", extra="name: again\n"),
+    "refused/SKILL.md": text('"../../evil"'),
+    "mark/SKILL.md": b"\xff\xfe-\x00",
+    "lower/skill.md": text("lower"),
+    "mixed/Skill.md": text("mixed"),
+    ".skills/strict.md": text("strict", extra="tags: alone\n"),
+    ".skills/nameless.md": "---\ndescription: x\n---\nb\n",
+    "AGENTS.md": "# Rules\n",
+    "key_skills/half/SKILL.md": text("Half"),
+}
+
+
+def _errors(found: list[Diagnostic]) -> list[tuple[str, str]]:
+    return sorted((each.path, each.code) for each in found if each.severity == "error")
+
+
+def test_the_errors_of_lenient_are_exactly_what_does_not_load(tmp_path: Path) -> None:
+    root = tree(tmp_path, MIXED)
+    catalog = sy.load_catalog(root)
+    found = sy.validate(root)
+    assert _errors(found) == _errors(list(catalog.diagnostics))
+    assert len(_errors(found)) == 6
+    said = {each._replace(column=None) for each in found}
+    assert {each._replace(column=None) for each in catalog.diagnostics} <= said
+
+
+@for_each("profile", PROFILES)
+def test_no_profile_hides_that_a_file_does_not_load(profile: str, tmp_path: Path) -> None:
+    root = tree(tmp_path, {name: content for name, content in MIXED.items() if "/SKILL" in name})
+    unread = {path for path, _ in _errors(list(sy.load_catalog(root).diagnostics))}
+    assert {path for path, _ in _errors(sy.validate(root, profile))} >= unread
+
+
+def test_the_findings_are_sorted_and_the_same_every_time(tmp_path: Path) -> None:
+    root = tree(tmp_path, MIXED)
+    for profile in PROFILES:
+        found = sy.validate(root, profile)
+        assert found == sorted(found, key=lambda d: (d.path, d.line or 0, d.code, d.column or 0))
+        assert found == sy.validate(root, profile)
+        assert len(set(found)) == len(found)
+
+
+def test_all_broken_name_rules_are_reported_together(tmp_path: Path) -> None:
+    broken = [
+        "name_bad_chars",
+        "name_dir_mismatch",
+        "name_double_hyphen",
+        "name_edge_hyphen",
+        "name_not_lowercase",
+    ]
+    for profile in ("spec", "reference"):
+        found = check(tmp_path / profile, text("-My__Skill--x"), profile)
+        assert sorted(codes(found, "error")) == broken
+
+
+def test_valid_yaml_is_asked_for_under_spec_and_repaired_under_lenient(tmp_path: Path) -> None:
+    content = text(description="Use when: asked")
+    assert codes(check(tmp_path, content)) == ["yaml_repaired"]
+    assert codes(check(tmp_path, content, "spec"), "error") == ["yaml_repaired"]
+    assert codes(check(tmp_path, content, "reference"), "error") == ["yaml_invalid"]
+
+
+@for_each(
+    ("line", "code"),
+    [
+        ("license: &a MIT", "yaml_anchor"),
+        ("license: !x MIT", "yaml_tag"),
+        ("name: again", "yaml_duplicate_key"),
+        ("license: *a", "yaml_alias"),
+    ],
+)
+def test_finer_yaml_codes_are_one_code_under_reference(
+    line: str, code: str, tmp_path: Path
+) -> None:
+    content = text(extra=line + "\n")
+    assert codes(check(tmp_path, content), "error") == [code]
+    assert codes(check(tmp_path, content, "reference"), "error") == ["yaml_invalid"]
+
+
+@for_each(
+    ("content", "valid"),
+    [
+        (text(extra="license: [MIT]\n"), False),
+        (text(extra="license: a [b]\n"), True),
+        (text(extra='license: "[MIT]"\n'), True),
+        (text(extra="license: a\tb\n"), False),
+        (text(extra="license: a # b\tc\n"), True),
+        (text(extra='license: "a\tb"\n'), True),
+        (text(extra="license: |\n  [a]\tb\n"), True),
+        (text(extra="metadata:\n  a: 1\n  b:\n    - x\n"), True),
+        (text(extra="metadata: {}\n"), False),
+        ("---\n{}\n---\nb\n", False),
+        ("\ufeff" + text(), False),
+        ("\n" + text(), False),
+        (text().replace("\n", "\r"), True),
+        (text(description="alpha --- beta"), True),
+        ("---\nname: pencil\ndescription: x\n---body", True),
+        ("--- # note\nname: pencil\ndescription: x\n---\n", True),
+        (text(description="x" * 1025), False),
+        (text(description='"' + "x" * 1020 + '      "'), False),
+        (text('" pencil "'), True),
+        (text("ｐｅｎｃｉｌ"), True),
+        (text("~", description="null"), False),
+        (text(extra="compatibility:\n"), True),
+        (text(extra="\ufefflicense: MIT\n"), False),
+    ],
+)
+def test_reference_reads_as_the_reference_validator_does(
+    content: str, valid: bool, tmp_path: Path
+) -> None:
+    found = check(tmp_path, content, "reference")
+    assert (codes(found, "error") == []) is valid, found
+
+
+def test_reference_says_nothing_about_bodies_and_libraries(tmp_path: Path) -> None:
+    body = "<!-- x -->\n[a](gone.md)\n" + "x\n" * 600
+    files = {f"{name}/SKILL.md": text(name, body=body) for name in ("pencil", "pencils", "penzil")}
+    root = tree(tmp_path, files)
+    assert sy.validate(root, "reference") == []
+    assert {"html_comment", "name_lookalike"} <= set(codes(sy.validate(root)))
+
+
+def test_reference_looks_only_at_folders_with_a_skill_file(tmp_path: Path) -> None:
+    root = tree(tmp_path, {".skills/x.md": "none", "AGENTS.md": "# A\n"})
+    assert codes(sy.validate(root, "reference"), "error") == ["skill_md_missing"]
+    tree(tmp_path, {"pencil/SKILL.md": text()})
+    assert sy.validate(root, "reference") == []
+
+
+def test_a_severity_is_never_milder_than_reading_reported_it() -> None:
+    for profile, table in PROFILES.items():
+        for code in table:
+            assert reading_severity(profile, code, "error") == "error"
+        assert reading_severity(profile, "a_code_of_tomorrow", "warning") == "warning"
+    assert reading_severity("reference", "file_name_case", "warning") == "off"
+
+
+def test_every_profile_grades_every_code() -> None:
+    for table in PROFILES.values():
+        assert set(table) == set(RULES)
+        assert set(table.values()) <= {"error", "warning", "info", "off"}
+    for renamed in RENAMED.values():
+        assert set(renamed) | set(renamed.values()) <= set(RULES)
+
+
+def test_a_profile_cannot_be_changed_by_a_caller() -> None:
+    with pytest.raises(TypeError):
+        PROFILES["lenient"]["name_too_long"] = "off"  # type: ignore[index]

@@ -1,0 +1,281 @@
+"""Every rule over one file: a file that breaks it, and one that only looks as if it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import skillyard as sy
+from skillyard.base.errors import Diagnostic
+from skillyard.check.validation.codes import CHECKS
+from skillyard.check.validation.profiles import PROFILES
+from tests.check.validation.skill_files import BODY, codes, text, tree
+from tests.tables import for_each
+
+Files = Mapping[str, str]
+
+
+class Sample(NamedTuple):
+    code: str
+    bad: Files
+    good: Files
+    line: int | None = 2
+    """Where the bad one is to be found; None where no line can be named."""
+    profile: str = "spec"
+    look_at: str = ""
+    """Path below the root to validate; empty: the first file's folder."""
+
+
+def _one(content: str, path: str = "pencil/SKILL.md") -> Files:
+    return {path: content}
+
+
+def _named(name: str, folder: str | None = None) -> Files:
+    return _one(text(f'"{name}"'), f"{folder or name}/SKILL.md")
+
+
+def _extra(line: str) -> Files:
+    return _one(text(extra=f"{line}\n"))
+
+
+def _body(content: str, **files: str) -> Files:
+    more = {f"pencil/{name.replace('__', '/')}.md": "x" for name in files}
+    return {"pencil/SKILL.md": text(body=content), **more}
+
+
+_GOOD = _one(text())
+_FENCED = "```\n<!-- x -->\n[a](gone.md)\n```\nUse `[b](gone.md)` and `<!--`."
+_OASIS = "id: {}\ntriggers: [blunt pencil]\npriority: 5\n"
+
+SAMPLES = (
+    Sample("byte_order_mark", _one("\ufeff" + text()), _GOOD, 1),
+    Sample("line_ends_crlf", _one(text().replace("\n", "\r\n")), _GOOD, 1),
+    Sample("trailing_blanks", _one("---\nname: pencil\ndescription: x \t\n---\nb\n"), _GOOD, 3),
+    Sample("final_newline_missing", _one("---\nname: pencil\ndescription: x\n---\nb"), _GOOD, 5),
+    Sample("name_missing", _one("---\ndescription: x\n---\nb\n"), _GOOD, 1),
+    Sample("name_empty", _one('---\nname: " "\ndescription: x\n---\nb\n'), _GOOD),
+    Sample("name_not_string", _one("---\nname: [a]\ndescription: x\n---\nb\n"), _GOOD),
+    Sample("name_too_long", _named("a" * 65), _named("a" * 64)),
+    Sample("name_not_lowercase", _named("My-pencil"), _named("my-pencil2")),
+    Sample("name_bad_chars", _named("my_pencil"), _named("my-pencil")),
+    Sample("name_edge_hyphen", _named("pencil-"), _named("pen-cil")),
+    Sample("name_double_hyphen", _named("pen--cil"), _named("p-e-n-c-i-l")),
+    Sample("name_dir_mismatch", _named("pencil", "crayon"), _named("pencil")),
+    Sample("name_not_ascii", _named("café"), _named("cafe")),
+    Sample(
+        "name_file_mismatch",
+        _one(text("pencil"), ".skills/tools/crayon.md"),
+        _one(text("pencil"), ".skills/tools/pencil.md"),
+        look_at=".skills",
+    ),
+    Sample(
+        "oasis_id_not_folder",
+        _one(text("Blunt Pencils", extra=_OASIS.format("crayon")), "key_skills/pencil/SKILL.md"),
+        _one(text("Blunt Pencils", extra=_OASIS.format("pencil")), "key_skills/pencil/SKILL.md"),
+        4,
+    ),
+    Sample(
+        "oasis_id_not_slug",
+        _one(text("Blunt Pencils", extra=_OASIS.format("A pencil")), "key_skills/a/SKILL.md"),
+        _one(text("Blunt Pencils", extra=_OASIS.format("a-pencil")), "key_skills/a/SKILL.md"),
+        4,
+    ),
+    Sample("description_missing", _one("---\nname: pencil\n---\nb\n"), _GOOD, 1),
+    Sample("description_empty", _one("---\nname: pencil\ndescription:\n---\nb\n"), _GOOD, 3),
+    Sample(
+        "description_not_string", _one("---\nname: pencil\ndescription: {a: b}\n---\nb\n"), _GOOD, 3
+    ),
+    Sample(
+        "description_too_long",
+        _one(text(description="x" * 1025)),
+        _one(text(description="x" * 1024)),
+        3,
+    ),
+    Sample("unexpected_fields", _extra("licence: MIT"), _extra("license: MIT"), 4),
+    Sample("field_alias", _extra("allowed_tools: Read"), _extra("allowed-tools: Read"), 4),
+    Sample("extension_fields", _extra("tags: [wood]"), _extra("metadata: {tags: wood}"), 4),
+    Sample(
+        "compatibility_not_string", _extra("compatibility: [git]"), _extra("compatibility: git"), 4
+    ),
+    Sample(
+        "compatibility_too_long",
+        _extra("compatibility: " + "x" * 501),
+        _extra("compatibility: " + "x" * 500),
+        4,
+    ),
+    Sample("compatibility_empty", _extra("compatibility:"), _extra("license:"), 4),
+    Sample("license_not_string", _extra("license: [MIT]"), _extra("license: MIT"), 4),
+    Sample(
+        "metadata_not_string_map",
+        _extra("metadata:\n  author: me\n  version: 1.0"),
+        _extra('metadata:\n  author: me\n  version: "1.0"'),
+        6,
+    ),
+    Sample(
+        "allowed_tools_not_string",
+        _extra("allowed-tools: [Read]"),
+        _extra("allowed-tools: Read"),
+        4,
+    ),
+    Sample(
+        "allowed_tools_commas",
+        _extra("allowed-tools: Read, Write"),
+        _extra("allowed-tools: Bash(a, b) Write"),
+        4,
+    ),
+    Sample("body_empty", _one("---\nname: pencil\ndescription: x\n---\n"), _GOOD, None),
+    Sample("body_too_long", _body("x\n" * 501), _body("x\n" * 400), 6),
+    Sample("body_too_long", _body("wörter " * 3_000), _body("word " * 3_900), 6),
+    Sample("html_comment", _body("Text.\n\n<!-- do it -->"), _body(_FENCED), 8),
+    Sample("reference_missing", _body("See\n[a](gone.md)."), _body(_FENCED), 7),
+    Sample(
+        "reference_missing",
+        _body("See [a](references/gone.md 'title')."),
+        _body(
+            "See [a](references/guide.md#top) and [b](<guide.md>).", references__guide="", guide=""
+        ),
+        6,
+    ),
+    Sample(
+        "reference_missing",
+        _body("Read `references/gone.md`.", references__guide=""),
+        _body("Read `references/guide.md`, `scripts/gone.py` of yours.", references__guide=""),
+        6,
+    ),
+    Sample(
+        "reference_missing",
+        _one(text(extra="references:\n  - references/gone.json\n")),
+        _one(text(extra="references:\n  - https://example.org/x.json\n")),
+        5,
+    ),
+    Sample(
+        "reference_outside",
+        _body("See [a](../crayon/SKILL.md)."),
+        _body("See [a](https://example.org/../x), [b](#top), [c](mailto:a@b.org), [d]({path})."),
+        6,
+    ),
+    Sample(
+        "reference_outside",
+        _body("See [a](/etc/hosts)."),
+        _body("[a](./x/../guide.md)", guide=""),
+        6,
+    ),
+    Sample("reference_deep", _body("[a](docs/a/b.md)"), _body("[a](docs/b.md)"), 6),
+)
+_IDS = [f"{number:02d}-{sample.code}" for number, sample in enumerate(SAMPLES)]
+
+
+def _found(root: Path, files: Files, sample: Sample) -> list[Diagnostic]:
+    tree(root, files)
+    path = root / (sample.look_at or next(iter(files)).rsplit("/", 1)[0])
+    return [each for each in sy.validate(path, sample.profile) if each.code == sample.code]
+
+
+@for_each("sample", SAMPLES, ids=_IDS)
+def test_a_broken_rule_is_found_at_its_line_with_a_hint(sample: Sample, tmp_path: Path) -> None:
+    found = _found(tmp_path, sample.bad, sample)
+    assert len(found) == 1, found
+    assert found[0].line == sample.line
+    assert found[0].hint
+    assert found[0].message
+    assert found[0].severity == PROFILES[sample.profile][sample.code]
+
+
+@for_each("sample", SAMPLES, ids=_IDS)
+def test_what_only_looks_like_it_is_left_alone(sample: Sample, tmp_path: Path) -> None:
+    assert not _found(tmp_path, sample.good, sample)
+
+
+def test_every_rule_has_a_sample() -> None:
+    assert {rule.code for rule in CHECKS} == {sample.code for sample in SAMPLES}
+
+
+def test_a_good_skill_has_no_finding_under_any_profile(tmp_path: Path) -> None:
+    path = tree(tmp_path, _GOOD) / "pencil"
+    assert [sy.validate(path, profile) for profile in PROFILES] == [[], [], []]
+
+
+def test_a_misspelt_field_is_told_the_right_one(tmp_path: Path) -> None:
+    found = _found(
+        tmp_path, _extra("licence: MIT"), Sample("unexpected_fields", {}, {}, look_at="pencil")
+    )
+    assert found[0].hint == "did you mean `license`?"
+
+
+@for_each("line", ['"lic\\u0065nces": x', "? licences\n: x", "' licences': x"])
+def test_a_field_is_seen_however_its_key_is_written(line: str, tmp_path: Path) -> None:
+    assert "unexpected_fields" in codes(sy.validate(tree(tmp_path, _extra(line)) / "pencil"))
+
+
+def test_an_indented_or_flow_mapping_is_seen_as_fields_too(tmp_path: Path) -> None:
+    flow = "---\n{name: pencil, description: x, colour: red}\n---\nb\n"
+    indented = "---\n  name: pencil\n  description: x\n  colour: red\n---\nb\n"
+    for number, content in enumerate((flow, indented)):
+        path = tree(tmp_path / str(number), _one(content)) / "pencil"
+        assert "unexpected_fields" in codes(sy.validate(path))
+
+
+def test_display_names_of_oasis_are_no_identifiers(tmp_path: Path) -> None:
+    files = _one(text("Blunt Pencils", extra=_OASIS.format("pencil")), "key_skills/pencil/SKILL.md")
+    root = tree(tmp_path, files)
+    for path in (root, root / "key_skills/pencil", root / "key_skills/pencil/SKILL.md"):
+        assert sy.validate(path) == []
+        assert sy.validate(path, "spec") == []
+
+
+def test_convention_documents_have_no_names_to_check(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"AGENTS.md": "---\nname: My Agents\ndescription: x\n---\nText.\n"})
+    assert sy.validate(root) == []
+    assert sy.validate(root / "AGENTS.md", "spec") == []
+
+
+def test_a_document_below_dot_skills_has_no_folder_to_match(tmp_path: Path) -> None:
+    root = tree(tmp_path, {".skills/deep/My_pencil.md": text("My_pencil")})
+    assert codes(sy.validate(root)) == ["name_bad_chars", "name_not_lowercase"]
+
+
+def test_a_body_that_repeats_a_fault_is_not_a_flood(tmp_path: Path) -> None:
+    body = "\n".join(f"[a](gone{number}.md)" for number in range(50))
+    found = sy.validate(tree(tmp_path, _one(text(body=body))) / "pencil")
+    assert codes(found) == ["reference_missing"] * 21
+    assert found[-1].message == "30 more findings of this kind"
+
+
+def test_lines_of_the_body_are_lines_of_the_file(tmp_path: Path) -> None:
+    starts = (
+        "---\r\nname: pencil\r\ndescription: x\r\n---\r\n\r\n\r\n",
+        "\ufeff---\nname: pencil\ndescription: x\n--- \n",
+    )
+    for number, start in enumerate(starts):
+        content = start + "Text.\n<!-- x -->\n"
+        found = sy.validate(tree(tmp_path / str(number), _one(content)) / "pencil")
+        lines = [each.line for each in found if each.code == "html_comment"]
+        assert lines == [content.split("<!--")[0].count("\n") + 1]
+    convention = tree(tmp_path / "convention", {"AGENTS.md": "\n\n" + BODY + "\n\n<!-- x -->\n"})
+    assert [each.line for each in sy.validate(convention)] == [7]
+
+
+def test_a_link_below_the_folder_is_not_followed_to_see_what_is_there(tmp_path: Path) -> None:
+    files = _body("[a](docs/gone.md)")
+    root = tree(tmp_path, files)
+    (root / "pencil/docs").symlink_to(tmp_path, target_is_directory=True)
+    assert sy.validate(root / "pencil") == []
+
+
+@for_each(
+    "body",
+    [
+        "[a](" * 20_000,
+        "[" * 90_000,
+        "](" * 45_000,
+        "<!--" * 20_000,
+        "`" * 90_000,
+        "```\n" * 9_999,
+        "scripts/" * 11_000,
+        "(" * 90_000,
+    ],
+)
+def test_a_body_made_to_be_slow_costs_no_more_than_its_length(body: str, tmp_path: Path) -> None:
+    root = tree(tmp_path, {"pencil/SKILL.md": text(body=body), "pencil/scripts/a.py": ""})
+    assert codes(sy.validate(root / "pencil"), "error") == []

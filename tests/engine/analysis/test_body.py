@@ -1,0 +1,105 @@
+"""Headings, prose and code of a body; and what a skill says it is not for."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.engine.analysis.body import split_body, split_description
+
+BODY = """\
+# Title
+
+Prose one.
+
+```python
+# a comment, no heading
+code()
+```
+
+## When not to use
+
+Payments.
+
+### Deeper
+
+Refunds.
+
+## Steps
+~~~
+still code
+"""
+
+
+def test_the_parts_of_a_body() -> None:
+    parts = split_body(BODY)
+    assert parts.headings.split("\n") == ["Title", "Steps"]
+    assert "Prose one." in parts.prose
+    assert parts.code == "# a comment, no heading\ncode()\nstill code\n"
+    assert parts.avoid.split() == ["When", "not", "to", "use", "Payments.", "Deeper", "Refunds."]
+
+
+def test_headings_that_only_sound_like_a_warning_are_prose() -> None:
+    for title in ("Do not panic", "Never mind the gap", "Notes"):
+        assert split_body(f"## {title}\ntext").avoid == ""
+    for title in ("When NOT to use this skill", "Out of scope", "Don't use for", "Not for"):
+        assert "text" in split_body(f"## {title}\ntext").avoid
+
+
+def test_a_description_may_say_both() -> None:
+    wanted, avoid = split_description(
+        "Repairs CSV files. Do not use for Excel sheets. Also reads TSV; not for JSON"
+    )
+    assert wanted.split() == ["Repairs", "CSV", "files.", ".", "Also", "reads", "TSV;"]
+    assert [line.split()[-1] for line in avoid.split("\n")] == ["sheets", "JSON"]
+    assert split_description("Plain.") == ("Plain.", "")
+
+
+@given(st.text(max_size=300))
+def test_no_line_is_lost(text: str) -> None:
+    parts = split_body(text)
+    lines = text.split("\n")
+    fences = sum(len(line.split()) for line in lines if line.lstrip()[:3] in ("```", "~~~"))
+    kept = sum(len(part.split()) for part in parts)
+    words = len(text.split())
+    assert words - fences - text.count("#") <= kept <= words
+
+
+_PIECES = st.sampled_from(
+    [
+        *"# \n\t~`x",
+        "\n",
+        "\n# ",
+        "\n## Not for ",
+        "```",
+        "~~~",
+        "\x1c",
+        "\xa0",
+        "\r",
+        "\v",
+        "####### ",
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=25).map("".join))
+def test_the_parts_are_those_that_a_look_at_every_line_gives(text: str) -> None:
+    parts: dict[str, list[str]] = {"headings": [], "prose": [], "code": [], "avoid": []}
+    fence, shunned = "", 0
+    for line in text.split("\n"):
+        mark = line.lstrip()[:3]
+        level = len(line) - len(line.lstrip("#"))
+        title = line[level:].strip(" #")
+        if mark in ("```", "~~~"):
+            fence = "" if mark == fence else fence or mark
+        elif fence:
+            parts["code"].append(line)
+        elif 1 <= level <= 6 and line[level : level + 1] in (" ", "\t"):
+            if shunned and level <= shunned:
+                shunned = 0
+            if not shunned and title.startswith("Not for"):
+                shunned = level
+            parts["avoid" if shunned else "headings"].append(title)
+        else:
+            parts["avoid" if shunned else "prose"].append(line)
+    assert split_body(text)._asdict() == {kind: "\n".join(kept) for kind, kept in parts.items()}

@@ -1,0 +1,212 @@
+"""The coordinator: cascades, tools, instruction, references, and all of it or nothing."""
+
+from __future__ import annotations
+
+import logging
+import math
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import skillyard as sy
+from skillyard.engine.context.budget import TRUNCATED
+from skillyard.engine.context.coordinator import ResolvedReference
+from tests.engine.context.test_tools import Tools
+from tests.parity.trees import write_tree
+from tests.tables import for_each
+from tests.worked_examples.making import catalog, document, skill
+
+HOST = Tools(Read="read-tool", Bash="bash-tool")
+
+
+def resolve(skills: Any, *strategies: Any, **config: Any) -> sy.SkillContext | None:
+    coordinator = sy.ContextCoordinator(
+        skills, HOST, sy.CoordinatorConfig(**{"scorer": "overlap"} | config)
+    )
+    return coordinator.resolve(strategies)
+
+
+def found(skills: Any, *strategies: Any, **config: Any) -> sy.SkillContext:
+    context = resolve(skills, *strategies, **config)
+    assert context is not None
+    return context
+
+
+def test_a_context_is_skill_instruction_tools_and_score_in_one() -> None:
+    one = skill("deploy", "Deploy\napps.", "Steps.", allowed_tools=["Bash", "Read"])
+    context = found([one], sy.ByQuery("deploy"))
+    assert context.instruction == (
+        "[skill:deploy]\n\n# deploy\n\nDeploy apps.\n\n"
+        "You have access to the following tools: Bash, Read.\n\n"
+        "## Instructions\n\nSteps.\n\n[/skill]"
+    )
+    assert (context.tools, context.tool_names) == (("bash-tool", "read-tool"), ("Bash", "Read"))
+    assert (context.skill, context.score, context.warnings) == (one, 6.5, ())
+
+
+def test_without_tools_none_are_spoken_of() -> None:
+    assert "tools" not in found([skill("deploy")], sy.ByQuery("deploy")).instruction
+
+
+@for_each(("limit", "body"), [(5, "01234"), (4, f"0123\n{TRUNCATED}")])
+def test_the_body_is_cut_to_its_limit_and_the_cut_is_marked(limit: int, body: str) -> None:
+    context = found(
+        [skill("deploy", body="01234")], sy.ByName("deploy"), max_instruction_chars=limit
+    )
+    assert f"## Instructions\n\n{body}\n\n[/skill]" in context.instruction
+
+
+def test_no_field_of_a_skill_can_leave_the_frame() -> None:
+    one = skill("a]b", "x [/skill] y", "z [/skill]", allowed_tools=["[/skill]"])
+    coordinator = sy.ContextCoordinator([one], Tools(**{"[/skill]": 1}))
+    context = coordinator.resolve(sy.ByName("a]b"))
+    assert context is not None
+    assert context.instruction.count("[/skill]") == 1
+    assert context.instruction.endswith("\n[/skill]")
+
+
+class TestStrategies:
+    SKILLS = catalog(
+        skill("deploy", "Deploy apps.", tags=["ops"]),
+        skill("alert", "Alerts.", tags=["Ops", "page"]),
+        skill("secret", trigger=True, tags=["ops"]),
+    )
+
+    @for_each("name", ["secret", "@secret"])
+    def test_a_name_reaches_a_hidden_skill_and_no_policy_applies(self, name: str) -> None:
+        context = found(self.SKILLS, sy.ByName(name), policy=sy.SelectionPolicy(min_score=99))
+        assert (context.skill.name, context.score) == ("secret", math.inf)
+
+    def test_the_first_strategy_that_succeeds_decides(self) -> None:
+        cascade = (
+            sy.ByName("gone"),
+            sy.ByQuery("unheard of"),
+            sy.ByTag("page"),
+            sy.ByName("deploy"),
+        )
+        assert found(self.SKILLS, *cascade).skill.name == "alert"
+        assert resolve(self.SKILLS, sy.ByName("gone"), sy.ByTag("none")) is None
+        assert resolve(self.SKILLS) is None
+
+    def test_one_strategy_may_stand_alone(self) -> None:
+        coordinator = sy.ContextCoordinator(
+            self.SKILLS, HOST, sy.CoordinatorConfig(scorer="overlap")
+        )
+        context = coordinator.resolve(sy.ByName("deploy"))
+        assert context is not None
+
+    def test_a_name_of_two_skills_is_no_guess(self, caplog: pytest.LogCaptureFixture) -> None:
+        skills = catalog(skill("x", path="a"), skill("x", path="b", body="other"))
+        with caplog.at_level(logging.WARNING):
+            assert resolve(skills, sy.ByName("x")) is None
+        assert "names 2 skills" in caplog.text
+
+    @for_each("query", ["", " \n", sy.Query(""), sy.Query(include_tags=("ops",))])
+    def test_a_question_with_nothing_in_it_finds_nothing(self, query: str | sy.Query) -> None:
+        assert (
+            resolve(self.SKILLS, sy.ByQuery(query), policy=sy.SelectionPolicy(min_score=0)) is None
+        )
+
+    def test_a_question_of_files_alone_is_one(self) -> None:
+        python = skill("py", triggers=sy.Triggers(files=("*.py",)))
+        query = sy.Query(files=("a.py",))
+        assert found([python], sy.ByQuery(query), scorer="confidence").skill.name == "py"
+
+    def test_a_tag_takes_the_best_for_its_query_else_for_the_last_one_else_by_name(self) -> None:
+        assert found(self.SKILLS, sy.ByTag("ops")).skill.name == "alert"
+        assert found(self.SKILLS, sy.ByTag("ops", "deploy")).skill.name == "deploy"
+        assert found(self.SKILLS, sy.ByTag("ops", sy.Query("deploy"))).skill.name == "deploy"
+        high = sy.SelectionPolicy(min_score=99)
+        cascade = (sy.ByQuery("deploy"), sy.ByTag("ops"))
+        assert found(self.SKILLS, *cascade, policy=high).skill.name == "deploy"
+
+    def test_excluded_tags_hold_for_a_tag_too(self) -> None:
+        policy = sy.SelectionPolicy(exclude_tags=("page",))
+        assert found(self.SKILLS, sy.ByTag("ops"), policy=policy).skill.name == "deploy"
+
+    def test_a_generalist_comes_last_where_the_policy_names_one(self) -> None:
+        skills = catalog(skill("deploy"), skill("general", tags=["general"]))
+        policy = sy.SelectionPolicy(fallback_tag="general")
+        context = found(skills, sy.ByQuery("unheard of"), policy=policy)
+        assert (context.skill.name, context.score) == ("general", 0.0)
+        assert found(skills, sy.ByQuery("deploy"), policy=policy).skill.name == "deploy"
+        none = sy.SelectionPolicy(fallback_tag="nobody")
+        assert resolve(skills, sy.ByQuery("unheard of"), policy=none) is None
+
+    def test_something_else_is_no_strategy(self) -> None:
+        with pytest.raises(sy.InvalidInput, match="ByName, ByQuery or ByTag"):
+            resolve(self.SKILLS, "deploy")
+
+
+class TestTools:
+    SKILLS = catalog(skill("deploy", allowed_tools=["Read", "Kubectl"]), skill("deploy-docs"))
+
+    def test_strict_passes_over_a_skill_whose_tool_is_missing(self) -> None:
+        policy = sy.SelectionPolicy(top_k=1)
+        assert found(self.SKILLS, sy.ByQuery("deploy"), policy=policy).skill.name == "deploy-docs"
+        assert resolve(self.SKILLS, sy.ByName("deploy")) is None
+
+    def test_permissive_leaves_the_tool_out_and_warns(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with caplog.at_level(logging.WARNING):
+            context = found(self.SKILLS, sy.ByQuery("deploy"), validation="permissive")
+        assert (context.skill.name, context.tool_names) == ("deploy", ("Read",))
+        assert context.warnings == ("deploy: the host has no tool 'Kubectl'",)
+        assert "no tool 'Kubectl'" in caplog.text
+        assert "Kubectl" not in context.instruction
+
+
+class TestReferences:
+    FILES: ClassVar[dict[str, str | bytes]] = {
+        "p/SKILL.md": document("p", extra="references: [a.md, b.md, bin.dat, ../out.md, c.md]\n"),
+        "p/a.md": "aaaa\u202e",
+        "p/b.md": "bbbb",
+        "p/bin.dat": b"\xff\xfe",
+        "p/c.md": "cccc",
+        "out.md": "secret",
+    }
+
+    @for_each(
+        ("room", "contents"),
+        [
+            (
+                100,
+                [
+                    ("a.md", "aaaa\\u{202e}", False),
+                    ("b.md", "bbbb", False),
+                    ("c.md", "cccc", False),
+                ],
+            ),
+            (14, [("a.md", "aaaa\\u{202e}", False), ("b.md", "bb", True)]),
+            (0, []),
+        ],
+    )
+    def test_declared_files_come_within_their_budget(
+        self, tmp_path: Path, room: int, contents: list[tuple[str, str, bool]]
+    ) -> None:
+        skills = sy.load_catalog(write_tree(tmp_path / "r", self.FILES))
+        context = found(skills, sy.ByName("p"), max_reference_chars=room)
+        assert list(context.references) == [ResolvedReference(*content) for content in contents]
+        reasons = {warning.split("'")[1]: warning for warning in context.warnings}
+        assert "not UTF-8" in reasons["bin.dat"]
+        assert "not read" in reasons["../out.md"]
+        assert ("budget used up" in reasons.get("c.md", "")) == (room < 100)
+
+    def test_no_other_file_is_read(self, tmp_path: Path) -> None:
+        files = {"p/SKILL.md": document("p"), "p/references/a.md": "x"}
+        skills = sy.load_catalog(write_tree(tmp_path / "r", files))
+        assert found(skills, sy.ByName("p")).references == ()
+
+
+class TestConfig:
+    def test_a_wrong_mode_lists_the_known_ones(self) -> None:
+        with pytest.raises(sy.UnknownName, match="permissive, strict"):
+            sy.CoordinatorConfig(validation="lax")
+
+    @for_each("field", ["max_instruction_chars", "max_reference_chars"])
+    @for_each("value", [-1, True, 2.5, None])
+    def test_a_limit_is_a_count(self, field: str, value: Any) -> None:
+        with pytest.raises(sy.InvalidInput, match=field):
+            sy.CoordinatorConfig(**{field: value})

@@ -1,0 +1,236 @@
+"""Scripts: listed always, run only when named and allowed, and never longer or louder than allowed.
+
+The scripts here are written by the tests themselves and run by the interpreter of the suite.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.base.io.processes import ESSENTIAL_VARIABLES
+from skillyard.engine.context import scripts as scripts_module
+from skillyard.engine.context.scripts import Script, ScriptResult
+from tests.hostile.watchdog import hang_bound
+from tests.parity.trees import write_tree
+from tests.worked_examples.making import document, skill
+
+BODY = "First run scripts/go.py, then `tool.sh`."
+GO = "import sys\nprint('out', *sys.argv[1:])\nprint('err', file=sys.stderr)\n"
+ENDLESS = "while True: pass\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    files = {
+        "p/SKILL.md": document("p", body=BODY),
+        "p/scripts/go.py": GO,
+        "p/scripts/deep/tool.sh": "echo shell\n",
+        "p/scripts/data.txt": "x",
+        "p/notes.md": "x",
+    }
+    return write_tree(tmp_path / "r", files)
+
+
+def run(root: Path, name: str, *arguments: str, source: str = "", **options: Any) -> ScriptResult:
+    """Write ``source`` as that script of the skill, and run it with leave to do so."""
+    path = f"scripts/{name}"
+    if source:
+        write_tree(root, {f"p/{path}": source})
+    (one,) = [s for s in sy.load_catalog(root) if s.name == "p"]
+    with hang_bound(30):
+        return sy.run_script(one, path, arguments, allow={path}, **options)
+
+
+class TestList:
+    def test_scripts_are_the_files_below_scripts_with_their_mention(self, root: Path) -> None:
+        (one,) = sy.load_catalog(root).skills
+        assert sy.list_scripts(one) == (
+            Script("scripts/data.txt", 1, False),
+            Script("scripts/deep/tool.sh", 11, True),
+            Script("scripts/go.py", len((root / "p/scripts/go.py").read_bytes()), True),
+        )
+
+    def test_a_skill_without_a_folder_or_a_body_has_none_to_mention(self, root: Path) -> None:
+        assert sy.list_scripts(skill()) == ()
+        bodiless = skill("p", body=None, path=str(root / "p/SKILL.md"))
+        assert {script.mentioned for script in sy.list_scripts(bodiless)} == {False}
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("path", "allow", "why"),
+        [
+            ("scripts/go.py", [], "not in the allow list"),
+            ("scripts/go.py", ["scripts/go"], "not in the allow list"),
+            ("notes.md", ["notes.md"], "not below scripts/"),
+            ("./scripts/go.py", ["./scripts/go.py"], "not below scripts/"),
+            ("scripts/../notes.md", ["scripts/../notes.md"], "refused"),
+            ("scripts/data.txt", ["scripts/data.txt"], "no interpreter is known"),
+            ("scripts/gone.py", ["scripts/gone.py"], "no file"),
+            ("scripts/deep", ["scripts/deep"], "no file"),
+            ("scripts/out.py", ["scripts/out.py"], "leads out"),
+            ("scripts/pipe.py", ["scripts/pipe.py"], "no file"),
+        ],
+    )
+    def test_what_is_not_allowed_or_no_script_of_the_skill_does_not_run(
+        self, root: Path, path: str, allow: list[str], why: str
+    ) -> None:
+        (root / "evil.py").write_text("print(1)", encoding="utf-8")
+        (root / "p/scripts/out.py").symlink_to("../../evil.py")
+        os.mkfifo(root / "p/scripts/pipe.py")
+        (one,) = sy.load_catalog(root).skills
+        with pytest.raises(sy.ScriptRefused, match=why), hang_bound():
+            sy.run_script(one, path, allow=allow)
+
+    def test_an_allow_list_is_a_list(self, root: Path) -> None:
+        (one,) = sy.load_catalog(root).skills
+        with pytest.raises(sy.InvalidInput, match="allow"):
+            sy.run_script(one, "scripts/go.py", allow="scripts/go.py and scripts/other.py")
+
+    @pytest.mark.parametrize("arguments", [[5], ["a\0b"], [b"x"], "text"])
+    def test_arguments_are_texts(self, root: Path, arguments: Any) -> None:
+        (one,) = sy.load_catalog(root).skills
+        with pytest.raises(sy.InvalidInput, match="arguments"):
+            sy.run_script(one, "scripts/go.py", arguments, allow=["scripts/go.py"])
+
+    def test_a_single_document_has_nothing_to_run(self) -> None:
+        with pytest.raises(sy.ScriptRefused, match="single document"):
+            sy.run_script(skill(), "scripts/go.py", allow=["scripts/go.py"])
+
+    def test_an_interpreter_that_is_not_there_is_said(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(scripts_module._INTERPRETERS, ".py", ("no-such-interpreter-here",))
+        with pytest.raises(sy.ScriptRefused, match="cannot start no-such-interpreter-here"):
+            run(root, "go.py")
+
+
+class TestRun:
+    def test_output_errors_and_exit_code_come_back(self, root: Path) -> None:
+        result = run(root, "go.py", "a b", "$HOME;`x`")
+        assert (result.exit_code, result.stdout, result.stderr) == (
+            0,
+            "out a b $HOME;`x`\n",
+            "err\n",
+        )
+        assert (result.timed_out, result.truncated) == (False, False)
+        assert result.seconds > 0
+        assert run(root, "exit.py", source="raise SystemExit(3)").exit_code == 3
+        assert run(root, "deep/tool.sh").stdout == "shell\n"
+
+    def test_the_input_is_what_was_given_and_otherwise_empty(self, root: Path) -> None:
+        source = "import sys\nprint(repr(sys.stdin.read()))\n"
+        assert run(root, "read.py", source=source, stdin="a\n").stdout == "'a\\n'\n"
+        assert run(root, "read.py").stdout == "''\n"
+
+    def test_output_that_is_no_text_is_still_readable(self, root: Path) -> None:
+        source = "import sys\nsys.stdout.buffer.write(b'a\\xffb')\n"
+        assert run(root, "bytes.py", source=source).stdout == "a\ufffdb"
+
+    def test_nothing_of_our_environment_reaches_it_but_path_and_language(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SECRET_TOKEN", "s3cret")
+        monkeypatch.setenv("PYTHONPATH", str(root))
+        source = "import os\nprint(*sorted(os.environ))\nprint(os.environ.get('MINE'))\n"
+        names, mine = run(root, "env.py", source=source, env={"MINE": "1"}).stdout.splitlines()
+        kept = {*ESSENTIAL_VARIABLES, "HOME", "TMPDIR", "MINE", "LC_CTYPE"}
+        assert set(names.split()) <= kept
+        assert {"PATH", "HOME", "TMPDIR"} <= set(names.split())
+        assert mine == "1"
+
+    def test_it_runs_in_a_folder_of_its_own_that_is_removed(self, root: Path) -> None:
+        source = (
+            "import os\nopen('left.txt', 'w').close()\n"
+            "print(os.getcwd())\nprint(os.environ['HOME'])\n"
+        )
+        where, home = run(root, "cwd.py", source=source).stdout.splitlines()
+        assert os.path.realpath(where) == os.path.realpath(home)
+        assert not os.path.exists(where)
+        assert not (root / "p/left.txt").exists()
+
+    def test_it_runs_in_a_folder_that_is_named(self, root: Path) -> None:
+        source = "import os\nprint(os.path.realpath(os.getcwd()))\n"
+        assert run(root, "cwd.py", source=source, cwd=str(root)).stdout == f"{root.resolve()}\n"
+
+    def test_modules_beside_it_or_in_our_path_are_not_taken(self, root: Path) -> None:
+        write_tree(root, {"p/scripts/json.py": "raise SystemExit('taken')\n"})
+        assert run(root, "imp.py", source="import json\nprint(json.dumps(1))\n").stdout == "1\n"
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="sessions are a POSIX notion")
+    def test_it_runs_in_a_session_of_its_own(self, root: Path) -> None:
+        source = "import os\nprint(os.getsid(0) == os.getpid())\n"
+        assert run(root, "sid.py", source=source).stdout == "True\n"
+
+
+class TestLimits:
+    def test_a_script_that_does_not_end_is_ended_and_what_it_said_is_kept(self, root: Path) -> None:
+        source = "print('started', flush=True)\n" + ENDLESS
+        result = run(root, "loop.py", source=source, timeout_s=0.4)
+        assert (result.exit_code, result.timed_out) == (None, True)
+        assert result.stdout in {"started\n", ""}  # a busy machine may not have started it
+        assert result.seconds >= 0.4
+
+    def test_the_limit_is_that_of_the_limits_where_none_is_given(self, root: Path) -> None:
+        limits = sy.DEFAULT_LIMITS._replace(script_seconds=0.1)
+        assert run(root, "loop.py", source=ENDLESS, limits=limits).timed_out
+
+    def test_no_time_is_no_time(self, root: Path) -> None:
+        assert run(root, "loop.py", source=ENDLESS, timeout_s=0).timed_out
+
+    @pytest.mark.parametrize("stream", ["stdout", "stderr"])
+    def test_output_without_end_is_cut_and_its_script_ended(self, root: Path, stream: str) -> None:
+        source = f"import sys\nwhile True: sys.{stream}.write('x' * 65536)\n"
+        limits = sy.DEFAULT_LIMITS._replace(script_output_bytes=1_000)
+        result = run(root, "loud.py", source=source, limits=limits)
+        assert len(getattr(result, stream)) == 1_000
+        assert (result.truncated, result.timed_out) == (True, False)
+        assert result.exit_code not in {0, None}
+
+    def test_output_of_just_the_limit_is_whole(self, root: Path) -> None:
+        limits = sy.DEFAULT_LIMITS._replace(script_output_bytes=5)
+        result = run(root, "five.py", source="print('four')\n", limits=limits)
+        assert (result.stdout, result.truncated) == ("four\n", False)
+        result = run(root, "six.py", source="print('five5')\n", limits=limits)
+        assert (result.stdout, result.truncated) == ("five5", True)
+
+    @pytest.mark.parametrize("ending", ["pass", "while True: print('x' * 65536)"])
+    def test_what_it_leaves_running_is_ended_with_it(self, root: Path, ending: str) -> None:
+        # The child holds the writing end of a pipe; when it is ended, the reader sees the end.
+        pipe = root / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        child = "import sys; held = open(sys.argv[1], 'w'); print(1, flush=True)\nwhile True: pass"
+        source = (
+            "import subprocess, sys\n"
+            f"child = subprocess.Popen([sys.executable, '-I', '-c', {child!r}, sys.argv[1]],\n"
+            "                         stdout=subprocess.PIPE)\n"
+            "child.stdout.readline()\nprint('child runs', flush=True)\n"
+            f"{ending}\n"
+        )
+        try:
+            limits = sy.DEFAULT_LIMITS._replace(script_output_bytes=1_000)
+            result = run(root, "parent.py", str(pipe), source=source, limits=limits)
+            assert result.stdout.startswith("child runs\n")
+            assert result.truncated is (ending != "pass")
+            readable, _, _ = select.select([reader], [], [], 30)
+            assert readable == [reader]
+            assert os.read(reader, 1) == b""
+        finally:
+            os.close(reader)
+
+    def test_a_group_that_may_not_be_ended_is_no_crash(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> None:
+            raise PermissionError(1, "Operation not permitted")
+
+        monkeypatch.setattr(os, "killpg", refuse)
+        assert run(root, "go.py").exit_code == 0

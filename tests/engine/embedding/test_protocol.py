@@ -1,0 +1,182 @@
+"""Embedders by name, what they say looked at before it is used, and vectors as bytes."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint
+from math import inf, nan, sqrt
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.errors import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
+from skillyard.engine.embedding import protocol
+from skillyard.engine.embedding.protocol import (
+    embed_checked,
+    embed_in_one_thread,
+    embedder_names,
+    resolve_embedder,
+    unit_bytes,
+)
+from skillyard.engine.ranking.registry import resolve
+from tests.engine.embedding.letters import Letters
+from tests.tables import for_each
+
+
+def test_the_built_in_names_are_known() -> None:
+    assert "http" in embedder_names()
+
+
+def test_an_object_is_its_own_embedder() -> None:
+    letters = Letters()
+    assert resolve_embedder(letters) is letters
+
+
+def test_installed_packages_add_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("letters", "tests.engine.embedding.letters:Letters", "skillyard.embedders")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point])
+    assert "letters" in embedder_names()
+    assert isinstance(resolve_embedder("letters"), Letters)
+
+
+def test_a_wrong_name_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match=r"known: .*\bhttp"):
+        resolve_embedder("nosuch")
+
+
+def test_the_removed_minilm_names_what_replaces_it() -> None:
+    with pytest.raises(InvalidInput, match=r"minilm was removed; use hybrid\+http"):
+        resolve("hybrid+minilm")
+
+
+@for_each("wrong", [3, None, object(), Letters])
+def test_what_is_no_embedder_is_refused(wrong: Any) -> None:
+    with pytest.raises(InvalidInput):
+        resolve_embedder(wrong)
+
+
+@for_each(
+    "weights", [(0.4, 0.2), [0.4, 0.2, 0.1], (0.4, 0.2, 1.5), (nan, 0.2, 0.1), ("a",) * 3, 1.0]
+)
+def test_weights_that_are_none_are_refused(weights: Any) -> None:
+    letters = Letters()
+    letters.weights = weights  # type: ignore[attr-defined]
+    with pytest.raises(InvalidInput, match="embedder letters: weights must be three numbers"):
+        resolve_embedder(letters)
+
+
+@for_each("calibration", [(1.0, 2.0, 3.0), (1.0, 2.0, 3.0, inf), [1.0, 2.0, 3.0, 4.0]])
+def test_a_calibration_that_is_none_is_refused(calibration: Any) -> None:
+    letters = Letters()
+    letters.calibration = calibration  # type: ignore[attr-defined]
+    with pytest.raises(InvalidInput, match="embedder letters: calibration must be four finite"):
+        resolve_embedder(letters)
+
+
+def test_the_encoder_names_the_package_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [])
+    with pytest.raises(EmbedderFailed, match=r"embedder encoder: not installed.*skillyard-encoder"):
+        resolve("hybrid+encoder")
+
+
+@for_each(
+    "error", [ModuleNotFoundError("No module named 'onnxruntime'"), ValueError("bad"), OSError()]
+)
+def test_whatever_an_embedder_raises_is_its_failure(error: Exception) -> None:
+    class Broken(Letters):
+        def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+            raise error
+
+    with pytest.raises(EmbedderFailed, match="embedder letters: ") as caught:
+        embed_checked(Broken(), ["x"])
+    assert caught.value.__cause__ is error
+
+
+def test_a_package_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("letters", "tests.engine.embedding.nosuch:Letters", "skillyard.embedders")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point])
+    with pytest.raises(EmbedderFailed, match=r"embedder letters: ModuleNotFoundError.*install its"):
+        resolve_embedder("letters")
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from skillyard.engine.embedding import endpoint
+
+    monkeypatch.setattr(endpoint, "find_spec", lambda name: None)
+    with pytest.raises(EmbedderFailed, match=r"httpx2.*pip install .*\[remote\]( @ [^']*)?'"):
+        endpoint.HttpEmbedder("http://localhost/v1/embeddings", "m")
+
+
+class _Says:
+    id = "says"
+
+    def __init__(self, said: Any) -> None:
+        self.said = said
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Any:
+        return self.said
+
+
+@for_each(
+    ("said", "what"),
+    [
+        ([[1.0]], "1 vectors for 2 texts"),
+        ([], "0 vectors"),
+        ([[1.0], [1.0, 2.0]], "vectors of 1, 2 numbers"),
+        ([[], []], "vectors of 0 numbers"),
+        ([[0.0] * 4_097] * 2, "up to 4096"),
+    ],
+)
+def test_vectors_that_do_not_fit_are_refused(said: Any, what: str) -> None:
+    with pytest.raises(EmbedderFailed, match=what):
+        embed_checked(_Says(said), ["a", "b"])
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50))
+def test_unit_vectors_are_as_long_as_a_byte_reaches(values: list[float]) -> None:
+    stored = array("b", unit_bytes(values))
+    if not any(values):
+        assert len(stored) == 0
+    else:
+        assert len(stored) == len(values)
+        assert (
+            abs(sqrt(sum(value * value for value in stored)) - 127) <= 0.5 * sqrt(len(values)) + 1
+        )
+        assert all(a * b >= 0 for a, b in zip(stored, values, strict=True))
+
+
+@for_each("values", [[nan], [1.0, inf], [-inf, 0.0]])
+def test_a_vector_of_no_numbers_is_refused(values: list[float]) -> None:
+    with pytest.raises(InvalidInput, match="not a finite number"):
+        unit_bytes(values)
+
+
+def test_the_group_is_the_documented_one() -> None:
+    assert protocol.ENTRY_POINT_GROUP == "skillyard.embedders"
+    assert issubclass(EmbedderFailed, SkillyardError)
+
+
+class ReadOnly(Letters):
+    """Letters whose number of threads cannot be set."""
+
+    @property
+    def threads(self) -> int:  # type: ignore[override]
+        return 8
+
+
+def test_only_a_number_of_threads_that_can_be_set_is_set() -> None:
+    read_only = ReadOnly()
+    embed_in_one_thread(read_only)
+    assert read_only.threads == 8
+    for before, after in ((None, 1), (4, 1), (1, 1), ("main", "main")):
+        letters = Letters()
+        letters.threads = before  # type: ignore[assignment]
+        embed_in_one_thread(letters)
+        assert letters.threads == after
+    bare = Letters()
+    embed_in_one_thread(bare)
+    assert not hasattr(bare, "threads")
+    embed_in_one_thread(None)

@@ -1,0 +1,93 @@
+"""`load_catalog` over the kept index: the same skills and answers as reading every file."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.engine.catalog import Catalog, entries, read_catalog
+from skillyard.engine.index.indexed_catalog import MAX_READ_DIRECTLY, IndexedCatalog
+from tests.shared_data import PACKAGES
+
+SECOND = """
+import sys, skillyard as sy
+from skillyard.engine.catalog import entries
+def refuse(*given): raise AssertionError("a file was read again")
+entries.read_one = entries.refresh = refuse
+catalog = sy.load_catalog(sys.argv[1])
+(match,) = sy.select(catalog, "turn number 7 into a chart", top_k=1).selected
+print(type(catalog).__name__, match.skill.name)
+"""
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A library that is just large enough to be opened over its index."""
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
+    root = tmp_path / "skills"
+    for number in range(MAX_READ_DIRECTLY + 1):
+        path = root / f"chart-{number}" / "SKILL.md"
+        path.parent.mkdir(parents=True)
+        text = (
+            f"---\nname: chart-{number}\ndescription: Turns number {number} into a chart.\n"
+            f"license: MIT\ncompatibility: any\nmetadata:\n  author: a{number}\n"
+            f"tags: [t{number}]\ntriggers:\n  files: ['*.n{number}']\n---\n# Chart {number}\n"
+        )
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    return root
+
+
+def test_a_library_of_many_files_is_opened_over_its_index(large: Path) -> None:
+    assert type(sy.load_catalog(large)) is IndexedCatalog
+    assert type(sy.load_catalog(large, index=False)) is Catalog
+    (large / "chart-0" / "SKILL.md").unlink()
+    assert type(sy.load_catalog(large)) is IndexedCatalog  # the index is there: nobody counts
+    assert not (large / ".skillyard").exists()
+
+
+def test_a_library_of_few_files_is_read_and_nothing_is_kept(large: Path, tmp_path: Path) -> None:
+    (large / "chart-0" / "SKILL.md").unlink()
+    assert type(sy.load_catalog(large)) is Catalog
+    assert not (tmp_path / "cache").exists()
+
+
+def test_the_next_process_reads_no_file(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "STABLE_AFTER_NS", 0)  # their stamps tell every change from now on
+    sy.load_catalog(large)
+    done = subprocess.run(
+        [sys.executable, "-c", SECOND, str(large)],
+        env={**os.environ, "PYTHONPATH": str(PACKAGES)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.stdout, done.stderr) == ("IndexedCatalog chart-7\n", "")
+
+
+def test_every_field_of_every_skill_is_as_in_its_file(large: Path) -> None:
+    kept, read = sy.load_catalog(large), read_catalog(large)
+    assert [match.skill for match in sy.rank(kept, "chart", limit=9)] == [
+        match.skill for match in sy.rank(read, "chart", limit=9)
+    ]
+    for match in sy.rank(kept, "chart", limit=len(read)):
+        card, skill = match.skill, read.get(match.skill.id)
+        assert {name: getattr(card, name) for name in skill.fields()} == skill.fields()
+        assert (card, hash(card)) == (skill, hash(skill))
+        assert pickle.loads(pickle.dumps(card)) == skill
+        assert type(card.replace(description="Other.")) is sy.Skill
+
+
+def test_a_file_that_is_gone_is_an_error_that_names_it(large: Path) -> None:
+    (match,) = sy.rank(sy.load_catalog(large), "number 7", limit=1)
+    Path(match.skill.path).unlink()
+    with pytest.raises(sy.SkillError, match="chart-7"):
+        match.skill.body  # noqa: B018 - looking at it is the test

@@ -1,0 +1,211 @@
+"""The record of a walk shows every change that a walk sees, with folder times and without them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.discovery import Root, Scan, scan
+from skillyard.engine.index import walk_record
+from skillyard.engine.index.library_spec import LibrarySpec, scan_fingerprint
+from skillyard.engine.index.walk_record import encode_walk, is_unchanged
+from skillyard.install.policy.library import open_catalog
+from tests.parity.trees import write_tree
+from tests.tables import for_each
+from tests.worked_examples.making import document
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nothing is recorded on Windows")
+
+TREE = {
+    "a/SKILL.md": document("a", "Does A."),
+    "a/references/more.md": "More.",
+    "b/SKILL.md": document("b", "Does B."),
+    "b/notes.txt": "x",
+    "project/build/out.txt": "x",
+    "project/AGENTS.md": "Be kind.",
+    "project/.skills/single.md": document("single", "Is one file."),
+}
+
+
+def _same_size_and_time(path: Path) -> None:
+    before = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"Does A", b"Does Z"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _replaced(path: Path) -> None:
+    beside = path.with_name("beside")
+    beside.write_bytes(path.read_bytes())
+    os.replace(beside, path)
+
+
+def _file_becomes_folder(path: Path) -> None:
+    path.unlink()
+    write_tree(path, {"SKILL.md": document("inner", "Was a file.")})
+
+
+def _folder_becomes_link(path: Path) -> None:
+    moved = path.with_name(f"{path.name}-moved")
+    path.rename(moved)
+    path.symlink_to(moved, target_is_directory=True)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "an edit": lambda root: (root / "a/SKILL.md").write_text(document("a", "Does A better.")),
+    "an edit of one size and time": lambda root: _same_size_and_time(root / "a/SKILL.md"),
+    "a file replaced": lambda root: _replaced(root / "b/SKILL.md"),
+    "a deletion": lambda root: (root / "a/SKILL.md").unlink(),
+    "a new skill": lambda root: write_tree(root, {"c/SKILL.md": document("c", "Does C.")}),
+    "a new skill in a skill": lambda root: write_tree(root, {"a/x/SKILL.md": document("x", "X.")}),
+    "a new reference": lambda root: write_tree(root, {"a/references/new.md": "New."}),
+    "a reference removed": lambda root: (root / "a/references/more.md").unlink(),
+    "a new reference folder": lambda root: write_tree(root, {"b/docs/new.md": "New."}),
+    "a new convention file": lambda root: write_tree(root, {"project/CLAUDE.md": "Be brief."}),
+    "a new single file": lambda root: write_tree(
+        root, {"project/.skills/two.md": document("two", "Is another.")}
+    ),
+    "a skill in a build folder": lambda root: write_tree(
+        root, {"project/build/SKILL.md": document("built", "Was built.")}
+    ),
+    "a file that becomes a folder": lambda root: _file_becomes_folder(root / "b/notes.txt"),
+    "a folder that becomes a link": lambda root: _folder_becomes_link(root / "b"),
+    "a link to a folder": lambda root: (root / "z").symlink_to(root / "a"),
+    "a folder renamed": lambda root: (root / "b").rename(root / "z"),
+    "the root gone": lambda root: root.rename(root.with_name("gone")),
+}
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a minute pass: the time of a folder's last change cannot be set back."""
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 60 * 10**9)
+
+
+def walk(root: Path) -> Scan:
+    return scan([Root(str(root))])
+
+
+def record_of(found: Scan, index: Path) -> tuple[bytes, str]:
+    fingerprint = scan_fingerprint(found)
+    index.mkdir(exist_ok=True)
+    return encode_walk(found, fingerprint, str(index)), fingerprint
+
+
+@pytest.fixture(params=["with folder times", "without folder times"])
+def index(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: None
+) -> Path:
+    """Return the folder of an index that relies on folder times, or of one that does not."""
+    if request.param == "without folder times":
+        monkeypatch.setattr(walk_record, "_device_with_folder_times", lambda folder: None)
+    return tmp_path / "index"
+
+
+@for_each("change", CHANGES)
+def test_every_change_that_a_walk_sees_is_seen(tmp_path: Path, index: Path, change: str) -> None:
+    root = write_tree(tmp_path / "skills", TREE)
+    record, fingerprint = record_of(walk(root), index)
+    assert is_unchanged(record, fingerprint)
+    CHANGES[change](root)
+    assert not is_unchanged(record, fingerprint)
+
+
+def test_without_folder_times_what_a_walk_does_not_look_at_changes_nothing(
+    tmp_path: Path, index: Path
+) -> None:
+    root = write_tree(tmp_path / "skills", TREE)
+    record, fingerprint = record_of(walk(root), index)
+    (root / "a/references/more.md").write_text("Other text.")
+    (root / "project/build/deep").mkdir()
+    os.utime(root / "b")
+    assert scan_fingerprint(walk(root)) == fingerprint
+    assert is_unchanged(record, fingerprint)
+
+
+def test_a_folder_that_has_just_changed_is_listed_whatever_its_time_says(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "skills", TREE)
+    record, _ = record_of(walk(root), tmp_path / "index")
+    assert b'",null,["' in record
+    assert b'",[' not in record.partition(b'"files"')[0]
+
+
+def test_where_a_new_file_does_not_change_the_time_of_its_folder_no_time_is_recorded(
+    tmp_path: Path, later: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_tree(tmp_path / "skills", TREE)
+    found = walk(root)
+    with_times, fingerprint = record_of(found, tmp_path / "index")
+    assert b'",null,["' not in with_times
+    real = os.unlink
+
+    def set_back(path: str) -> None:
+        real(path)
+        os.utime(os.path.dirname(path), (0, 0))
+
+    monkeypatch.setattr(os, "unlink", set_back)
+    without, _ = record_of(found, tmp_path / "index")
+    assert b'",[' not in without.partition(b'"files"')[0]
+    assert is_unchanged(without, fingerprint)
+
+
+def _pipe(folder: Path) -> None:
+    folder.mkdir()
+    os.mkfifo(folder / "SKILL.md")
+
+
+UNUSUAL: dict[str, Callable[[Path], object]] = {
+    "a link": lambda root: (root / "link").symlink_to(root / "a"),
+    "a link that leads nowhere": lambda root: (root / "a/link").symlink_to("nowhere"),
+    "a pipe": lambda root: _pipe(root / "c"),
+}
+
+
+@for_each("unusual", UNUSUAL)
+def test_a_walk_whose_results_depend_on_more_has_no_record(
+    tmp_path: Path, later: None, unusual: str
+) -> None:
+    root = write_tree(tmp_path / "skills", TREE)
+    UNUSUAL[unusual](root)
+    assert record_of(walk(root), tmp_path / "index")[0] == b""
+    assert not is_unchanged(b"", scan_fingerprint(walk(root)))
+
+
+def test_a_walk_of_very_many_folders_remembers_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_tree(tmp_path / "skills", TREE)
+    folders = len(walk(root).observations.listings)  # type: ignore[union-attr]
+    monkeypatch.setattr("skillyard.engine.discovery.walk.MAX_OBSERVED", folders)
+    assert walk(root).observations is not None
+    monkeypatch.setattr("skillyard.engine.discovery.walk.MAX_OBSERVED", folders - 1)
+    assert walk(root).observations is None
+
+
+def test_scopes_depend_on_more_than_the_folders_below_the_roots(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "skills", TREE)
+    assert LibrarySpec((str(root),), (), DEFAULT_LIMITS).scan().observations is not None
+    assert LibrarySpec((str(root),), ("user",), DEFAULT_LIMITS).scan().observations is None
+
+
+def test_a_record_of_another_scan_shows_nothing(tmp_path: Path, later: None) -> None:
+    root = write_tree(tmp_path / "skills", TREE)
+    record, fingerprint = record_of(walk(root), tmp_path / "index")
+    assert not is_unchanged(record, fingerprint[::-1])
+    assert not is_unchanged(None, fingerprint)
+
+
+def test_an_unchanged_library_is_not_walked_again(
+    tmp_path: Path, later: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    root = write_tree(tmp_path / "skills", TREE)
+    count = len(open_catalog(str(root)))
+    monkeypatch.setattr(LibrarySpec, "scan", lambda spec: pytest.fail("the library was walked"))
+    assert len(open_catalog(str(root))) == count

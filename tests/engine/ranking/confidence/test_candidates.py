@@ -1,0 +1,62 @@
+"""Skills arrive as values, as a catalog or as the document's plain maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from skillyard.base.errors import InvalidInput
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.ranking.confidence.candidates import as_skills
+from skillyard.engine.skill import Triggers
+from tests.engine.ranking.confidence.skills import skill
+from tests.tables import for_each
+
+
+def test_a_plain_map_becomes_a_skill() -> None:
+    (one,) = as_skills(
+        {
+            "react": {
+                "name": "react-testing",
+                "description": "React component testing",
+                "keywords": ["test"],
+                "tags": ["testing"],
+                "triggers": {"files": ["*.test.tsx"], "keywords": ["jest"]},
+            }
+        }
+    )
+    assert (one.name, one.description) == ("react-testing", "React component testing")
+    assert (one.keywords, one.tags) == (("test",), ("testing",))
+    assert one.triggers == Triggers(("*.test.tsx",), ("jest",))
+
+
+def test_a_plain_map_may_lack_everything_but_a_name() -> None:
+    (one,) = as_skills({"bare": {"keywords": None, "description": None}})
+    assert (one.name, one.description, one.keywords) == ("bare", "", ())
+    assert as_skills([{"name": "bare"}]) == (one,)
+
+
+def test_skills_pass_as_they_are() -> None:
+    one, other = skill("one"), skill("other")
+    assert as_skills([one, other]) == (one, other)
+    assert as_skills({"x": one}) == (one,)
+    assert as_skills(Catalog.from_skills([other, one])) == (one, other)
+    assert as_skills(iter([one])) == (one,)
+
+
+@for_each(
+    ("given", "named"),
+    [
+        ("skills", "skills"),
+        (None, "skills"),
+        (["name"], "skills"),
+        ([{"description": "nameless"}], "name"),
+        ([{"name": 1}], "name"),
+        ([{"name": "a", "keywords": "test"}], "keywords"),
+        ({"a": {"triggers": {"files": "*.ts"}}}, "files"),
+    ],
+)
+def test_anything_else_is_refused_by_name(given: Any, named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        as_skills(given)

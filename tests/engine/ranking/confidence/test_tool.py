@@ -1,0 +1,194 @@
+"""ConfidenceScorer and evaluate, as a host calls them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from skillyard.base.errors import InvalidInput
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.ranking.confidence import Confidence, ConfidenceScorer, evaluate
+from skillyard.engine.ranking.query import Query
+from tests.engine.ranking.confidence.skills import filler, patterned, skill
+from tests.requirements import requirement
+from tests.tables import for_each
+
+REACT = {
+    "react-testing": {
+        "name": "react-testing",
+        "description": "React component testing",
+        "keywords": ["test", "react", "jest"],
+        "tags": ["testing"],
+        "triggers": {"files": ["*.test.tsx"]},
+    }
+}
+CONTEXT = {
+    "files": ["src/Button.test.tsx"],
+    "text": "Help me test this React component",
+    "recentActivity": ["testing"],
+}
+
+
+def scorer(skills: Any = REACT, settings: Confidence | None = None) -> ConfidenceScorer:
+    made = ConfidenceScorer() if settings is None else ConfidenceScorer(settings)
+    made.set_skills(skills)
+    return made
+
+
+@requirement("confidence:records")
+def test_records_turn_into_the_documented_keys() -> None:
+    (found,) = scorer().evaluate(CONTEXT)
+    record = found.to_dict()
+    assert list(record) == [
+        "skillName",
+        "confidence",
+        "level",
+        "reason",
+        "patternMatch",
+        "keywordMatch",
+    ]
+    (text_only,) = scorer().evaluate({"text": "react"})
+    assert "patternMatch" not in text_only.to_dict()
+    (files_only,) = scorer().evaluate({"files": ["a.test.tsx"]})
+    assert "keywordMatch" not in files_only.to_dict()
+
+
+@requirement("confidence:quick-checks")
+def test_quick_checks_have_their_own_thresholds() -> None:
+    made = scorer([patterned("*.test.ts", name="tests"), *filler()])
+    context = {"files": ["a.test.ts"]}  # 0.52 alone: 0.468
+    assert not made.has_match(context)
+    assert made.has_match(context, 0.4)
+    best = made.get_best_match(context)
+    assert best is not None
+    assert best.skill_name == "tests"
+    assert made.get_best_match(context, 0.5) is None
+    assert made.get_best_match({"text": "zeppelin"}) is None
+
+
+@requirement("confidence:weights-option")
+def test_weights_change_the_combination_but_not_a_lone_signal() -> None:
+    made = scorer([skill("both", keywords=["graphql"], files=["*.ts"]), *filler()])
+    both = {"files": ["a.ts"], "text": "graphql"}
+    (only_pattern,) = made.evaluate(both, {"patternWeight": 1.0, "keywordWeight": 0.0})
+    (plain,) = made.evaluate(both)
+    assert only_pattern.confidence == pytest.approx(0.58 + 0.1 * 0.35 / 0.75)
+    assert plain.confidence != only_pattern.confidence
+    (lone,) = made.evaluate({"files": ["a.ts"]}, {"patternWeight": 0.0})
+    assert lone.confidence == pytest.approx(0.9 * 0.58)
+
+
+def test_settings_hold_where_the_options_are_silent() -> None:
+    both = {"files": ["package.json"], "text": "login"}
+    candidates = [skill("both", "login", files=["package.json"]), *filler()]
+    (plain,) = scorer(candidates).evaluate(both)
+    (guarded,) = scorer(candidates, Confidence(monotone_guard=True)).evaluate(both)
+    assert guarded.confidence == pytest.approx(0.9 * 0.61)
+    assert plain.confidence < guarded.confidence
+    weighted = scorer(candidates, Confidence(pattern_weight=1.0))
+    assert weighted.evaluate(both)[0].confidence > plain.confidence
+    (given,) = weighted.evaluate(both, {"patternWeight": 0.5})
+    assert given.confidence == plain.confidence
+
+
+@requirement("confidence:options", "confidence:ties")
+def test_threshold_limit_and_order() -> None:
+    made = scorer([patterned("*.ts", name=f"s{number:02}") for number in reversed(range(15))])
+    context = {"files": ["a.ts"]}
+    names = [found.skill_name for found in made.evaluate(context)]
+    assert names == [f"s{number:02}" for number in range(10)]
+    assert len(made.evaluate(context, {"limit": 100})) == 15
+    assert made.evaluate(context, {"limit": 0}) == []
+    assert made.evaluate(context, {"threshold": 1.5}) == []
+    exact = made.evaluate(context)[0].confidence
+    assert made.evaluate(context, {"threshold": exact}) != []
+
+
+@requirement("confidence:combination", "confidence:single-signal", "confidence:activity")
+def test_combine_is_the_documented_formula() -> None:
+    made = ConfidenceScorer()
+    assert made.combine(0.6, 0.8) == pytest.approx(0.76)
+    assert made.combine(0.7, 0) == pytest.approx(0.63)
+    assert made.combine(0.6, 0.6, 0.7, 0.3) == pytest.approx(0.66)
+    assert made.combine(0.5, 0.5, activity_match=True, activity_boost=1.5) == pytest.approx(0.825)
+    assert made.combine(0.95, 0.95, activity_match=True) == 1.0
+    guarded = ConfidenceScorer(Confidence(monotone_guard=True))
+    assert guarded.combine(0.52, 0.1) == pytest.approx(0.468)
+
+
+@for_each(
+    ("call", "named"),
+    [
+        (lambda made: made.combine(-1, 0), "pattern_score"),
+        (lambda made: made.combine(0, "1"), "keyword_score"),
+        (lambda made: made.combine(0, 0, None), "pattern_weight"),
+        (lambda made: made.level("high"), "confidence"),
+        (lambda made: made.has_match({}, "x"), "threshold"),
+        (lambda made: made.evaluate({"files": "a"}), "files"),
+        (lambda made: made.set_skills("x"), "catalog"),
+    ],
+)
+def test_wrong_input_is_refused_by_name(call: Any, named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        call(ConfidenceScorer())
+
+
+def test_a_scorer_without_skills_finds_nothing() -> None:
+    assert ConfidenceScorer().evaluate({"text": "react", "files": ["a.ts"]}) == []
+
+
+def test_a_query_is_a_context() -> None:
+    assert scorer().evaluate(Query("react")) == scorer().evaluate({"text": "react"})
+
+
+@requirement("confidence:tool-response")
+def test_the_tool_answers_four_fields_and_a_message() -> None:
+    answer = evaluate(REACT, text="test this react component", files=["a.test.tsx"])
+    (result,) = answer["results"]
+    assert list(result) == ["skillName", "confidence", "level", "reason"]
+    assert answer["message"].startswith("## Skill Evaluation Results (1 matched)\n")
+    detailed = evaluate(REACT, text="react", show_details=True)
+    assert len(detailed["message"]) > len(evaluate(REACT, text="react")["message"])
+
+
+@requirement("confidence:empty-context", "confidence:no-match")
+@for_each("context", [{}, {"text": ""}, {"files": []}, {"recent_activity": ["react-testing"]}])
+def test_nothing_to_look_at_gives_the_sentence_and_no_result(context: dict[str, Any]) -> None:
+    assert evaluate(REACT, **context, threshold=0) == {
+        "results": [],
+        "message": "No skills matched the current context.",
+    }
+
+
+def test_none_means_the_default_in_the_tool_too() -> None:
+    fields: Any = dict.fromkeys(
+        ["files", "recent_activity", "threshold", "limit", "show_details", "activity_boost"]
+    )
+    assert evaluate(REACT, "react", **fields) == evaluate(REACT, "react")
+
+
+def test_a_hidden_skill_needs_to_be_called() -> None:
+    hidden = skill("secret-audit", keywords=["audit"], trigger=True)
+    assert evaluate([hidden], "run an audit")["results"] == []
+    (found,) = evaluate([hidden], "run an audit with @secret-audit")["results"]
+    assert found["skillName"] == "secret-audit"
+    assert scorer([hidden]).get_best_match({"text": "an audit"}) is None
+
+
+def test_a_shadowed_skill_is_not_recommended() -> None:
+    winner, loser = (skill("twin", keywords=["audit"], path=path) for path in ("a", "b"))
+    catalog = Catalog([winner, loser], shadowed={loser: winner})
+    assert len(evaluate(catalog, "audit", threshold=0)["results"]) == 1
+
+
+def test_a_catalog_is_indexed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = Catalog.from_skills([skill("one", keywords=["audit"])])
+    first = evaluate(catalog, "audit")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("indexed again")
+
+    monkeypatch.setattr(Confidence, "bind", refuse)
+    assert evaluate(catalog, "audit") == first
+    assert evaluate(catalog, "audit", activity_boost=2.0) == first

@@ -1,0 +1,140 @@
+"""``SKILLYARD_SCORER`` sets the default scorer of the surfaces, and of nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.base.errors import InvalidInput
+from skillyard.cli import main, progress
+from skillyard.engine.embedding.cache import VectorCache
+from skillyard.engine.embedding.protocol import resolve_embedder
+from skillyard.engine.ranking.registry import default_scorer, resolve
+from tests.engine.embedding.letters import GatedLetters, Letters, install
+from tests.tables import for_each
+from tests.worked_examples.making import document
+
+TEXT = "zzqq zjaz"
+"""Shares letters with one skill and no word with any."""
+
+
+@pytest.fixture
+def skills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    for name, about in (("zebra-quiz", "Zigzag jazz quiz."), ("deploy", "Ship a release.")):
+        folder = tmp_path / "skills" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(document(name, about), encoding="utf-8")
+    return tmp_path / "skills"
+
+
+def test_the_default_is_hybrid_until_the_variable_names_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install(monkeypatch, Letters())
+    assert default_scorer() == "hybrid"
+    for name, default in (("", "hybrid"), ("overlap", "overlap"), ("hybrid+letters",) * 2):
+        monkeypatch.setenv("SKILLYARD_SCORER", name)
+        assert default_scorer() == default
+
+
+@for_each(
+    ("name", "why"),
+    [
+        ("nosuch", "unknown scorer"),
+        ("hybrid+nosuch", "unknown embedder"),
+        ("hybrid+encoder", "pip install skillyard-encoder"),
+        ("overlap+http", "takes no embedder"),
+    ],
+)
+def test_a_scorer_that_cannot_be_used_is_refused_by_the_variable(
+    name: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skillyard.engine.embedding.protocol._entry_points", dict)
+    monkeypatch.setenv("SKILLYARD_SCORER", name)
+    with pytest.raises(InvalidInput) as refused:
+        default_scorer()
+    assert str(refused.value).startswith(f"SKILLYARD_SCORER={name}: ")
+    assert why in str(refused.value)
+
+
+def test_commands_use_it_and_the_python_api_does_not(
+    skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(monkeypatch, Letters())
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    command = ["rank", TEXT, "--root", str(skills), "--json"]
+    assert main(command) == 0
+    ranked = json.loads(capsys.readouterr().out)
+    assert ranked["scorer"] == "hybrid+letters"
+    assert ranked["matches"][0]["name"] == "zebra-quiz"
+    assert main([*command, "--scorer", "hybrid"]) == 1  # nothing ranks
+    plain = json.loads(capsys.readouterr().out)
+    assert (plain["scorer"], plain["matches"]) == ("hybrid", [])
+    assert sy.rank(sy.load_catalog(skills), TEXT) == []
+
+
+def test_a_command_ends_with_2_and_names_the_variable(
+    skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+nosuch")
+    for command in ("rank", "select"):
+        assert main([command, TEXT, "--root", str(skills)]) == 2
+        assert "SKILLYARD_SCORER=hybrid+nosuch" in capsys.readouterr().err
+
+
+def test_the_embedder_of_a_package_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Making it may read a model."""
+    monkeypatch.setattr(
+        "skillyard.engine.embedding.protocol._entry_points",
+        lambda: {"letters": lambda: GatedLetters},
+    )
+    assert resolve_embedder("letters") is resolve_embedder("letters")
+    assert resolve("hybrid+letters") == resolve("hybrid+letters")
+
+
+def test_a_terminal_shows_how_far_the_vectors_are(
+    skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(monkeypatch, Letters())
+    monkeypatch.setattr(progress, "is_terminal", lambda _: True)
+    monkeypatch.setattr(progress, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(progress, "_INTERVAL_S", 0.0)
+    main(["rank", TEXT, "--root", str(skills), "--scorer", "hybrid+letters"])
+    shown = capsys.readouterr().err
+    assert "embedding [" in shown
+    assert "0 of 2" in shown
+    assert "2 of 2" in shown
+
+
+def test_the_second_command_maps_the_vectors_and_reads_none(
+    skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(monkeypatch, Letters())
+    words = ["rank", TEXT, "--root", str(skills), "--scorer", "hybrid+letters", "--json"]
+    assert main(words) == 0
+    first = capsys.readouterr().out
+    monkeypatch.setattr(VectorCache, "get", None)
+    assert main(words) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_the_doctor_checks_the_variable(
+    skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def finding() -> dict[str, str]:
+        main(["doctor", str(skills), "--json"])
+        findings = json.loads(capsys.readouterr().out)["findings"]
+        (found,) = (each for each in findings if each["id"] == "scorer")
+        unknown = [each["details"] for each in findings if each["id"] == "environment.unknown"]
+        assert {"name": "SKILLYARD_SCORER"} not in unknown
+        return dict(found)
+
+    monkeypatch.setenv("SKILLYARD_SCORER", "overlap")
+    assert finding()["message"] == "the default scorer is overlap"
+    monkeypatch.setenv("SKILLYARD_SCORER", "nosuch")
+    assert finding()["status"] == "error"
+    assert "SKILLYARD_SCORER=nosuch" in finding()["message"]

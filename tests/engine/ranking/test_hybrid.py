@@ -1,0 +1,298 @@
+"""``hybrid``: what counts, what the score means, and that its explanation is the whole of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skillyard as sy
+from skillyard.engine.ranking.hybrid import HYBRID, Calibration, Fusion, Hybrid
+from skillyard.engine.ranking.hybrid.constants import CALIBRATION, FUSION
+from skillyard.engine.ranking.hybrid.query_analysis import (
+    MAX_TERMS,
+    TRANSLATED_WEIGHT,
+    analyse_query,
+)
+from skillyard.engine.ranking.scorer import Explanation
+from tests.tables import for_each
+from tests.worked_examples.making import catalog, names, skill
+
+LIBRARY = catalog(
+    skill("git-bisect", "Finds the commit that broke the build, by halving.", tags=["git"]),
+    skill("git-revert", "Takes back a commit that was merged.", tags=["git", "undo"]),
+    skill("csv-cleaning", "Repairs messy CSV files before an import.", tags=["data"]),
+    skill("sql-tuning", "Makes slow database queries fast.", tags=["data"]),
+    skill("release-notes", "Writes notes of a release from the merged changes."),
+    skill("wipe-disk", "Erases a disk for good.", trigger=True),
+)
+
+
+def best(query: str, skills: Any = LIBRARY, **more: Any) -> sy.Match:
+    (match,) = sy.rank(skills, query, limit=1, **more)
+    return match
+
+
+class TestFinding:
+    @for_each(
+        ("request_", "name"),
+        [
+            ("which change broke our tests?", "git-bisect"),
+            ("my postgres statements take ages", "sql-tuning"),
+            ("undo what was merged yesterday", "git-revert"),
+            ("the spreadsheet export has broken rows", "csv-cleaning"),
+            ("a changelog for the new version", "release-notes"),
+        ],
+    )
+    def test_a_skill_is_found_by_other_words_than_its_own(self, request_: str, name: str) -> None:
+        assert best(request_).skill.name == name
+
+    @for_each(
+        "request_",
+        ["hello there", "thanks, that was great!", "what is the capital of France?", "42"],
+    )
+    def test_small_talk_chooses_nothing(self, request_: str) -> None:
+        assert sy.select(LIBRARY, request_).abstained
+
+    @for_each("request_", ["", " ", "?!", "the of and", "\ud800", "\x00\x01"])
+    def test_a_request_without_words_chooses_nothing(self, request_: str) -> None:
+        assert sy.rank(LIBRARY, request_) == []
+        assert sy.select(LIBRARY, request_).abstained
+
+    def test_requests_in_any_script_and_of_any_length_have_an_answer(self) -> None:
+        for request_ in (
+            "コミットを見つける", "найди коммит", "جد الالتزام", "พบข้อผิดพลาด", "🙂" * 100,
+            "find the commit " * 70_000, "x" * 1_000_000, "\ud800 commit", "a\x00b commit",
+        ):  # fmt: skip
+            selection = sy.select(LIBRARY, request_)
+            assert len(selection.selected) <= 5
+
+    def test_its_grounds_are_the_words_as_the_request_spells_them(self) -> None:
+        found = best("Slow queries, slow DATABASES: a file")
+        assert found.reason.split(" | ")[0] == "words: slow, databases, queries"
+        assert best("mergedCommits").reason.split(" | ")[0] == "words: commits, merged"
+
+    def test_an_empty_library_has_no_answer(self) -> None:
+        assert sy.select(catalog(), "find the commit").abstained
+
+
+class TestEvidence:
+    def test_a_called_skill_wins_and_a_hidden_one_needs_the_call(self) -> None:
+        assert "wipe-disk" not in names(sy.rank(LIBRARY, "erase a disk for good"))
+        called = best("find the commit that broke the build, @wipe-disk")
+        assert (called.skill.name, called.level) == ("wipe-disk", "high")
+        assert called.signals["called"] == FUSION.called
+
+    def test_a_request_that_is_a_name_is_sure(self) -> None:
+        for request_ in ("git bisect", "Git-Bisect!", "csv cleaning"):
+            assert best(request_).level == "high", request_
+
+    def test_a_word_of_a_name_alone_is_enough_but_talk_is_not(self) -> None:
+        skills = catalog(skill("deploy-app"), skill("continue-work"))
+        assert best("deploy", skills).level == "high"
+        assert best("continue", skills).level == "low"
+        assert best("continue", catalog(skill("continue"))).level == "low"
+        assert best("@continue", catalog(skill("continue"))).level == "high"
+
+    def test_a_trigger_phrase_that_is_half_of_the_request_is_enough(self) -> None:
+        skills = catalog(
+            skill("notes", "Writes notes.", triggers={"phrases": ["what changed since"]}),
+            skill("other", "Does things."),
+        )
+        match = best("what changed since May?", skills)
+        assert (match.skill.name, match.level) == ("notes", "medium")
+        assert match.signals["phrase"] == FUSION.phrase
+
+    def test_a_file_that_matches_is_enough_by_itself(self) -> None:
+        skills = catalog(
+            skill("docker", triggers={"files": ["Dockerfile"]}), skill("other", "Does things.")
+        )
+        match = best("", skills, files=["app/Dockerfile"])
+        assert (match.skill.name, match.level) == ("docker", "medium")
+        talk = sy.Query("thanks, that was great!", files=("app/Dockerfile",))
+        assert sy.select(skills, talk).abstained
+        assert sy.select(skills, sy.Query(files=("main.py",))).abstained
+
+    def test_what_a_skill_is_not_for_counts_against_it(self) -> None:
+        text = "Repairs CSV files"
+        skills = catalog(
+            skill("a-first", f"{text}. Do not use for Excel sheets."), skill("b-second", f"{text}.")
+        )
+        assert best("repair CSV files, no Excel sheets", skills).skill.name == "b-second"
+
+    def test_installs_decide_between_equals_and_never_against_a_better_match(self) -> None:
+        equal = catalog(skill("a", "Repairs CSV."), skill("b", "Repairs CSV.", install_count=9_000))
+        assert best("repair csv", equal).skill.name == "b"
+        better = catalog(
+            skill("a", "Repairs messy CSV files."),
+            skill("b", "Repairs chairs.", install_count=10**9, curated=True),
+        )
+        assert best("repair messy CSV files", better).skill.name == "a"
+
+    def test_more_copies_than_a_list_of_candidates_holds_are_still_found(self) -> None:
+        copies = (
+            skill(f"csv-{number:03}", "Repairs messy CSV files.")
+            for number in range(FUSION.depth + 9)
+        )
+        many = catalog(*copies, *LIBRARY)
+        assert best("repair messy CSV files", many).skill.name == "csv-000"
+
+    def test_tags_narrow_what_may_be_chosen(self) -> None:
+        found = sy.rank(LIBRARY, "find the commit", include_tags=["data"])
+        assert set(names(found)) <= {"csv-cleaning", "sql-tuning"}
+        found = sy.rank(LIBRARY, "find the commit", exclude_tags=["UNDO"])
+        assert "git-revert" not in names(found)
+        assert sorted(names(sy.rank(LIBRARY, "", include_tags=["git"]))) == [
+            "git-bisect",
+            "git-revert",
+        ]
+
+
+class TestScore:
+    def test_it_is_a_probability_with_levels(self) -> None:
+        matches = sy.rank(LIBRARY, "find the commit that broke the build", limit=None)
+        assert all(0.0 < match.score < 1.0 for match in matches)
+        assert [m.score for m in matches] == sorted((m.score for m in matches), reverse=True)
+        assert matches[0].level == "high"
+
+    def test_a_longer_request_is_cut_to_its_weightiest_terms(self) -> None:
+        words = " ".join(f"word{number}x" for number in range(200))
+        bound = HYBRID.bind(LIBRARY)
+        asked = analyse_query(sy.Query(words), bound.vocabulary)
+        assert len(asked.terms) == MAX_TERMS
+
+    def test_a_term_counts_by_how_often_it_stands_and_less_where_it_was_translated(self) -> None:
+        said = HYBRID.bind(LIBRARY).vocabulary
+        once = said.term("commit")
+        assert (once.weight, once.written) == (once.rarity * once.emphasis, True)
+        assert once.with_count(1) == once
+        assert once.with_count(3).weight == pytest.approx(once.weight * (1 + math.log(3)))
+        other = once.as_translation()
+        assert (other.weight, other.written) == (once.weight * TRANSLATED_WEIGHT, False)
+
+    def test_what_a_library_remembers_of_terms_is_bounded_and_changes_no_answer(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("skillyard.engine.ranking.hybrid.query_analysis.MAX_CACHED_TERMS", 3)
+        bound = HYBRID.bind(LIBRARY)
+        query = sy.Query("find the commit that broke the build, then clean a csv file")
+        first, again = (analyse_query(query, bound.vocabulary) for _ in range(2))
+        assert first == again
+        assert len(first.terms) > len(bound.vocabulary._known) == 3
+
+    def test_other_weights_make_another_scorer(self) -> None:
+        deaf = Hybrid(Fusion(words=0.0, meaning=1.0, share=0.0, names=0.0, cosine=0.0))
+        assert deaf != HYBRID
+        assert Hybrid(FUSION, CALIBRATION) == HYBRID
+        assert best("which change broke our tests?", scorer=deaf).signals.keys() == {"meaning"}
+        strict = Hybrid(calibration=Calibration(bias=-40.0))
+        assert sy.select(LIBRARY, "find the commit that broke the build", scorer=strict).abstained
+
+    def test_convention_documents_are_left_out_unless_wanted(self) -> None:
+        skills = catalog(skill("agents", "Rules for commits.", origin="convention"))
+        assert sy.rank(skills, "rules for commits") == []
+        wanted = Hybrid(include_conventions=True)
+        assert names(sy.rank(skills, "rules for commits", scorer=wanted)) == ["agents"]
+
+
+WORDS = st.sampled_from(
+    [
+        "find",
+        "the",
+        "commit",
+        "that",
+        "broke",
+        "build",
+        "csv",
+        "repair",
+        "slow",
+        "database",
+        "query",
+        "release",
+        "notes",
+        "disk",
+        "git",
+        "bisect",
+        "undo",
+        "merged",
+        "please",
+        "deploy",
+        "kubernetes",
+        "Bericht",
+        "@git-revert",
+        "/wipe-disk",
+        "Excel",
+        "数据",
+    ]
+)
+
+
+def leaves_add_up(node: Explanation) -> None:
+    """The value of every sum is that of its parts, all the way down."""
+    if node.parts and node.op == "sum":
+        assert sum(part.value for part in node.parts) == pytest.approx(node.value, abs=1e-9)
+    for part in node.parts:
+        leaves_add_up(part)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=14), st.booleans())
+def test_the_explanation_is_the_whole_of_the_score(words: list[str], files: bool) -> None:
+    from math import exp
+
+    for match in sy.rank(LIBRARY, " ".join(words), files=["a.csv"] if files else [], limit=None):
+        tree = match.explanation
+        assert tree.value == match.score
+        leaves_add_up(tree)
+        points, odds = tree.parts
+        assert 1.0 / (1.0 + exp(-odds.value)) == pytest.approx(match.score)
+        assert points.value == pytest.approx(sum(match.signals.values()))
+
+
+@given(st.lists(WORDS, min_size=1, max_size=8), st.integers(0, 2**16))
+def test_the_order_of_the_skills_does_not_matter(words: list[str], seed: int) -> None:
+    import random
+
+    shuffled = list(LIBRARY)
+    random.Random(seed).shuffle(shuffled)
+    text = " ".join(words)
+    ours = [(m.skill.name, m.score) for m in sy.rank(catalog(*shuffled), text, limit=None)]
+    assert ours == [(m.skill.name, m.score) for m in sy.rank(LIBRARY, text, limit=None)]
+
+
+class LikesShortNames:
+    """A reranker for the tests."""
+
+    def rerank(self, query: sy.Query, candidates: Any) -> list[float]:
+        assert all(candidate.skill.body is not None for candidate in candidates)
+        assert all(candidate.points > 0 for candidate in candidates[:1])
+        return [1.0 / len(candidate.skill.name) for candidate in candidates]
+
+
+class TestReranker:
+    def test_it_is_asked_and_its_opinion_is_in_the_explanation(self) -> None:
+        second = Hybrid(Fusion(rerank=9.0), reranker=LikesShortNames())
+        found = sy.rank(LIBRARY, "commit csv query release", scorer=second, limit=None)
+        assert found[0].skill.name == "sql-tuning"
+        assert found[0].signals["rerank"] == 9.0 / len("sql-tuning")
+        for match in found:
+            leaves_add_up(match.explanation)
+            assert match.explanation.value == match.score
+        assert any("LikesShortNames" in node.note for node in found[0].explanation.raw().parts)
+
+    @for_each("said", [[], [1.0], [float("nan")] * 6, ["x"] * 6])
+    def test_what_is_no_opinion_is_refused(self, said: list[Any]) -> None:
+        class Wrong:
+            def rerank(self, query: sy.Query, candidates: Any) -> list[Any]:
+                return said
+
+        with pytest.raises((sy.InvalidInput, ValueError)):
+            sy.rank(LIBRARY, "commit csv query release", scorer=Hybrid(reranker=Wrong()))
+
+    def test_names_are_looked_up_and_other_things_refused(self) -> None:
+        with pytest.raises(sy.UnknownName):
+            Hybrid(reranker="nobody")
+        with pytest.raises(sy.InvalidInput, match="rerank"):
+            Hybrid(reranker=5)  # type: ignore[arg-type]

@@ -1,0 +1,315 @@
+"""``hybrid`` with an embedder: its candidates, its points, and that they are explained."""
+
+from __future__ import annotations
+
+from math import sqrt
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.base.errors import EmbedderFailed, InvalidInput
+from skillyard.engine.index.library_spec import cache_folder
+from skillyard.engine.ranking.hybrid import HYBRID, Fusion, Hybrid
+from skillyard.engine.ranking.hybrid.constants import FUSION
+from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.registry import bind, resolve
+from tests.engine.embedding.letters import Letters, install
+from tests.tables import for_each
+
+SKILLS = [
+    sy.Skill("zebra-quiz", "Zigzag quiz about zebras.", "# Zebra\n\nJazz."),
+    sy.Skill(
+        "deploy", "Deploy containers to a cluster.", "# Deploy\n\nUse the cluster.", priority=1
+    ),
+    sy.Skill("report", "Write a report about tests.", "# Report\n\nTables and tests."),
+    sy.Skill("secret", "Zigzag quiz, secretly.", "Text.", trigger=True),
+]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+
+
+def test_an_embedder_brings_candidates_that_no_word_names() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    text = "zzqq zjaz"
+    assert sy.rank(catalog, text) == []
+    best = sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))[0]
+    assert best.skill.name == "zebra-quiz"
+    assert set(best.signals) == {"embedder"}
+    assert best.signals["embedder"] == HYBRID.fusion.embedder
+
+
+def test_the_reason_names_the_embedder_where_it_lifts_a_skill(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    catalog = sy.Catalog.from_skills(
+        [
+            sy.Skill("first", "Deploy the app and deploy the cluster.", "Deploy."),
+            sy.Skill("zzz-qqq", "Deploy zzz qqq jjj.", "Zzz."),
+            sy.Skill("cakes", "Bake bread.", "Bread."),
+        ]
+    )
+    scorer = Hybrid(Fusion(embedder=0.8), embedder=Letters("letters", "zqj"))
+    (found,) = sy.rank(catalog, "zzqq jjzq", scorer=scorer)
+    assert found.reason == "meaning by embedder: 0.99"  # 42 / (9 · √22)
+    install(monkeypatch, Letters("letters", "zqj"))
+    (named,) = sy.rank(catalog, "zzqq jjzq", scorer="hybrid+letters")
+    assert named.reason == "meaning by letters: 0.99"
+    text = "deploy the cluster ZQJ"
+    order = [match.skill.name for match in sy.rank(catalog, text)]
+    assert order[:2] == ["first", "zzz-qqq"]
+    lifted, passed = sy.rank(catalog, text, scorer=scorer, limit=2)
+    assert [lifted.skill.name, passed.skill.name] == ["zzz-qqq", "first"]
+    assert "meaning by embedder: 0.96" in lifted.reason  # 15 / (√3 · 9)
+    assert "meaning by" not in passed.reason
+
+
+def test_the_reason_names_no_embedder_that_changes_no_place() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    first, *_ = sy.rank(catalog, "deploy containers", scorer=Hybrid(embedder=Letters()))
+    assert first.skill.name == "deploy"
+    assert first.signals["embedder"] > 0
+    assert "meaning by" not in first.reason
+
+
+def test_the_explanation_adds_up() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    for match in sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=Letters())):
+        points, _ = match.explanation.parts
+        assert match.explanation.value == match.score
+        assert sum(part.value for part in points.parts) == pytest.approx(points.value, abs=1e-12)
+        (said,) = [part for part in points.parts if part.label == "embedder"]
+        assert said.value == match.signals["embedder"]
+        assert "by letters" in said.note
+
+
+def test_words_and_meaning_share_what_the_embedder_leaves() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    plain = {m.skill.name: m.signals for m in sy.rank(catalog, "deploy containers")}
+    mixed = sy.rank(catalog, "deploy containers", scorer=Hybrid(embedder=Letters()))
+    for match in mixed:
+        before = plain.get(match.skill.name, {})
+        for kind in ("words", "meaning"):
+            left = before.get(kind, 0.0) * (1 - HYBRID.fusion.embedder)
+            assert match.signals.get(kind, 0.0) == pytest.approx(left)
+
+
+@for_each(
+    ("text", "weight"),
+    [
+        ("zebra quiz", 0.5),
+        ("zebra quiz " * 31, 0.3),
+        ("bitte das Zebra beschreiben und die Prüfung starten", 0.1),
+    ],
+    ids=["english", "long", "foreign"],
+)
+def test_an_embedder_may_weigh_itself_by_the_kind_of_request(text: str, weight: float) -> None:
+    letters = Letters()
+    letters.weights = (0.5, 0.3, 0.1)  # type: ignore[attr-defined]
+    catalog = sy.Catalog.from_skills(SKILLS)
+    matches = sy.rank(catalog, text, scorer=Hybrid(embedder=letters))
+    assert max(match.signals["embedder"] for match in matches) == weight
+
+
+def test_a_calibrated_embedder_counts_in_the_probability() -> None:
+    letters = Letters()
+    letters.calibration = (-1.0, 0.5, 2.0, 3.0)  # type: ignore[attr-defined]
+    catalog = sy.Catalog.from_skills(SKILLS)
+    text = "deploy the tests"
+    plain = sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))
+    sure = sy.rank(catalog, text, scorer=Hybrid(embedder=letters))
+    assert [match.skill.name for match in sure] == [match.skill.name for match in plain]
+    assert sure[0].score != plain[0].score
+    _, odds = sure[0].explanation.parts
+    assert sum(part.value for part in odds.parts) == pytest.approx(odds.value, abs=1e-12)
+    (changes,) = [part for part in odds.parts if part.label == "embedder"]
+    cosines = sorted(_cosines(text), reverse=True)
+    before = plain[0].explanation.parts[1].value
+    own = _cosine(text, sure[0].skill)
+    ahead = own - next(value for value in cosines if value != own)
+    expected = -1.0 + 0.5 * before + 2.0 * own + 3.0 * ahead - before
+    assert changes.value == pytest.approx(expected, abs=0.05)  # vectors are stored as bytes
+
+
+ORDERED = (0.5, 1.0, 2.0)
+"""What share, names and cosine count, in the tests of what orders the best skills once more."""
+
+
+class OrderedLetters(Letters):
+    order: tuple[float, ...] = ORDERED
+
+
+def test_an_embedder_may_order_the_best_skills_once_more() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    text = "deploy the Kubernetes tests"
+    once = Hybrid(FUSION._replace(share=0.0, names=0.0, cosine=0.0), embedder=Letters())
+    plain = {match.skill.name: match for match in sy.rank(catalog, text, scorer=once)}
+    ordered = sy.rank(catalog, text, scorer=Hybrid(embedder=OrderedLetters()))
+    points = {}
+    for match in ordered:
+        before = plain[match.skill.name].signals
+        assert {k: v for k, v in match.signals.items() if k != "order"} == before
+        points[match.skill.name] = match.signals.get("order", 0.0)
+    assert min(points.values()) == 0.0
+    near, far = (_cosine(text, skill) for skill in (SKILLS[2], SKILLS[0]))
+    # The share of the request counts as well: the zebra has no word of it.
+    assert points["report"] - points["zebra-quiz"] > 2.0 * (near - far)
+
+
+@for_each("scorer", [HYBRID, Hybrid(embedder=OrderedLetters())], ids=["alone", "embedder"])
+def test_names_that_a_skill_lacks_put_its_sibling_first(scorer: Hybrid) -> None:
+    skills = [
+        sy.Skill("deploy-a", "Deploy containers to Fly with care.", "Text."),
+        sy.Skill("deploy-b", "Deploy containers to Render with care.", "Text."),
+    ]
+    catalog = sy.Catalog.from_skills(skills)
+    for name, right in (("Fly", "deploy-a"), ("Render", "deploy-b")):
+        text = f"please deploy containers to {name}"
+        ranked = sy.rank(catalog, text, scorer=scorer)
+        best, other = (match.explanation.parts[0].parts for match in ranked)
+        assert ranked[0].skill.name == right
+        (said,) = [part for part in best if part.label == "order"]
+        assert "lacks names" not in said.note
+        assert not [part for part in other if part.label == "order"]
+
+
+@for_each("scorer", [HYBRID, Hybrid(embedder=OrderedLetters())], ids=["alone", "embedder"])
+def test_what_orders_the_best_adds_up_in_the_explanation(scorer: Hybrid) -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    for match in sy.rank(catalog, "deploy the tests", scorer=scorer):
+        points, _ = match.explanation.parts
+        assert match.explanation.value == match.score
+        assert sum(part.value for part in points.parts) == pytest.approx(points.value, abs=1e-12)
+
+
+@for_each(
+    "text",
+    [
+        "zebra quiz " + " ".join(f"word{n}" for n in range(60)) + " report",
+        "bitte das Zebra beschreiben und die Prüfung starten",
+        "@deploy the tests",
+    ],
+    ids=["long", "foreign", "called"],
+)
+def test_other_requests_are_ordered_as_before(text: str) -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    plain = sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))
+    ordered = sy.rank(catalog, text, scorer=Hybrid(embedder=OrderedLetters()))
+    assert [(m.skill.name, m.score, m.signals) for m in ordered] == [
+        (m.skill.name, m.score, m.signals) for m in plain
+    ]
+
+
+@for_each("order", [(1.0, 2.0), (1.0, 2.0, float("nan")), [1.0, 2.0, 3.0], "abc"])
+def test_an_order_that_is_not_three_numbers_is_refused(order: object) -> None:
+    letters = Letters()
+    letters.order = order  # type: ignore[attr-defined]
+    with pytest.raises(InvalidInput, match="order must be three finite numbers"):
+        Hybrid(embedder=letters)
+
+
+def _cosines(text: str) -> list[float]:
+    return [_cosine(text, skill) for skill in SKILLS if skill.name != "secret"]
+
+
+def _cosine(text: str, skill: sy.Skill) -> float:
+    one, other = Letters().embed([text, f"{skill.name}. {skill.description}"])
+    norms = [sqrt(sum(value * value for value in vector)) for vector in (one, other)]
+    return sum(a * b for a, b in zip(one, other, strict=True)) / (norms[0] * norms[1])
+
+
+def test_other_languages_keep_the_probability_of_the_built_in_evidence() -> None:
+    letters = Letters()
+    letters.calibration = (-1.0, 0.5, 2.0, 3.0)  # type: ignore[attr-defined]
+    catalog = sy.Catalog.from_skills(SKILLS)
+    text = "bitte das Zebra beschreiben und die Prüfung starten"
+    for calibrated, plain in zip(
+        sy.rank(catalog, text, scorer=Hybrid(embedder=letters)),
+        sy.rank(catalog, text, scorer=Hybrid(embedder=Letters())),
+        strict=True,
+    ):
+        assert calibrated.score == plain.score
+
+
+def test_vectors_are_kept_for_the_next_time() -> None:
+    first, second = Letters(), Letters()
+    for letters in (first, second):
+        sy.rank(sy.Catalog.from_skills(SKILLS), "deploy", scorer=Hybrid(embedder=letters))
+    assert len(first.asked) == len(SKILLS)
+    assert second.asked == []
+    assert first.queries == second.queries == ["deploy"]
+    assert Path(cache_folder(), "vectors").is_dir()
+
+
+def test_many_skills_answer_like_few(tmp_path: Path) -> None:
+    """Above a thousand skills other code holds the index; an index on disk is a third."""
+    more = [sy.Skill(f"filler-{n}", f"Filler number {n} of the pool.", "") for n in range(1_200)]
+    catalog = sy.Catalog.from_skills([*SKILLS, *more])
+    scorer = Hybrid(embedder=Letters())
+    found = sy.rank(catalog, "zigzag quiz", scorer=scorer, limit=3)
+    again = sy.rank(sy.Catalog.from_skills([*more, *SKILLS]), "zigzag quiz", scorer=scorer, limit=3)
+    assert [(m.skill.name, m.score) for m in found] == [(m.skill.name, m.score) for m in again]
+    assert found[0].skill.name == "zebra-quiz"
+
+
+def test_tags_hold_for_the_embedder_too() -> None:
+    tagged = [skill.replace(tags=("animals",)) for skill in SKILLS[:1]] + SKILLS[1:]
+    catalog = sy.Catalog.from_skills(tagged)
+    scorer = Hybrid(embedder=Letters())
+    found = sy.rank(catalog, "zzqq zjaz", scorer=scorer, exclude_tags=("animals",))
+    assert "zebra-quiz" not in {match.skill.name for match in found}
+    found = sy.rank(catalog, "deploy zz", scorer=scorer, include_tags=("animals",))
+    assert [match.skill.name for match in found] == ["zebra-quiz"]
+
+
+@for_each("text", ["", "   ", "12", "???"])
+def test_a_request_without_direction_is_answered_as_ever(text: str) -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    plain = sy.rank(catalog, text)
+    mixed = sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))
+    assert [(m.skill.name, m.score) for m in mixed] == [(m.skill.name, m.score) for m in plain]
+
+
+def test_an_empty_library_needs_no_vector() -> None:
+    letters = Letters()
+    assert sy.rank(sy.Catalog.from_skills([]), "deploy", scorer=Hybrid(embedder=letters)) == []
+    assert letters.asked == []
+
+
+def test_a_request_vector_of_another_length_is_named() -> None:
+    class Uneven(Letters):
+        def embed(self, texts, *, query=False):  # type: ignore[no-untyped-def]
+            found = super().embed(texts, query=query)
+            return [vector[:5] for vector in found] if query else found
+
+    with pytest.raises(EmbedderFailed, match="5 numbers for the request, 26 for each skill"):
+        sy.rank(sy.Catalog.from_skills(SKILLS), "deploy", scorer=Hybrid(embedder=Uneven()))
+
+
+def test_the_scorers_of_a_catalog_share_one_index_in_memory() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    plain, dense = bind(catalog, HYBRID), bind(catalog, Hybrid(embedder=Letters()))
+    conventions = bind(catalog, Hybrid(include_conventions=True))
+    assert isinstance(plain, BoundHybrid)
+    assert isinstance(dense, BoundHybrid)
+    assert isinstance(conventions, BoundHybrid)
+    assert dense.library is plain.library
+    assert conventions.library is not plain.library
+    other = bind(sy.Catalog.from_skills(SKILLS), HYBRID)
+    assert isinstance(other, BoundHybrid)
+    assert other.library is not plain.library
+
+
+def test_a_name_stands_for_hybrid_with_that_embedder() -> None:
+    with pytest.raises(sy.UnknownName, match="embedder 'nosuch'"):
+        resolve("hybrid+nosuch")
+    with pytest.raises(InvalidInput, match="overlap takes no embedder"):
+        resolve("overlap+http")
+    with pytest.raises(sy.UnknownName, match="scorer 'nosuch'"):
+        resolve("nosuch+http")
+    assert HYBRID.with_embedder(Letters()).embedder is not None
+    assert Query("x").text == "x"

@@ -1,0 +1,216 @@
+"""Rankings: who is a candidate, the total order, and what a match shows."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.engine.ranking.match import Pair, eligible, in_order, score_query
+from skillyard.engine.ranking.registry import resolve
+from skillyard.engine.ranking.scorer import Scored
+from tests.parity.trees import write_tree
+from tests.tables import for_each
+from tests.worked_examples.making import catalog, document, names, skill
+
+SCORERS = ["confidence", "hybrid", "overlap", "relevance", "triggers"]
+
+
+class Given(Scored):
+    """An order that is given: tier and tie-break by the fields of a skill."""
+
+    def __init__(self, *, tiered: bool = False) -> None:
+        self.tiered = tiered
+
+    def scores(self) -> list[Pair]:
+        return []
+
+    def explain(self, skill: sy.Skill) -> sy.Explanation:
+        return sy.Explanation("given", 0.0)
+
+    def tier(self, skill: sy.Skill) -> int:
+        return skill.priority
+
+    def tie_break(self, skill: sy.Skill) -> tuple[Any, ...]:
+        return (skill.title or "",)
+
+
+class TestOrder:
+    def test_score_tie_break_name_and_path_decide_in_this_order(self) -> None:
+        pairs = [
+            (skill("b", path="1"), 1.0),
+            (skill("a", path="2"), 1.0),
+            (skill("a", path="1"), 1.0),
+            (skill("z", title=" first"), 1.0),
+            (skill("c"), 2.0),
+        ]
+        ordered = in_order(pairs, Given())
+        # A title sorts behind no title, and the four without one go by name and path.
+        assert [(one.name, one.path) for one, _ in ordered] == [
+            ("c", ".skills/c.md"),
+            ("a", "1"),
+            ("a", "2"),
+            ("b", "1"),
+            ("z", ".skills/z.md"),
+        ]
+
+    def test_a_tier_goes_before_every_score(self) -> None:
+        pairs = [(skill("low", priority=1), 9.0), (skill("top"), 1.0), (skill("mid"), 0.5)]
+        assert [one.name for one, _ in in_order(pairs, Given(tiered=True))] == [
+            "top",
+            "mid",
+            "low",
+        ]
+        assert [one.name for one, _ in in_order(pairs, Given())] == ["low", "top", "mid"]
+
+    @for_each("tiered", [True, False])
+    def test_a_limit_gives_the_head_of_the_whole_order(self, tiered: bool) -> None:
+        pairs = [
+            (skill(f"s{number}", priority=number % 3), float(number % 7)) for number in range(60)
+        ]
+        scored = Given(tiered=tiered)
+        whole = in_order(pairs, scored)
+        assert len(whole) == 60
+        for limit in range(62):
+            assert in_order(pairs, scored, limit) == whole[:limit]
+        assert in_order(pairs, scored, -1) == []
+
+
+class TestCandidates:
+    def test_hidden_skills_are_left_out_until_they_are_called(self) -> None:
+        hidden = skill("deploy", trigger=True)
+        skills = catalog(hidden, skill("deploy-docs"))
+        assert names(sy.rank(skills, "deploy")) == ["deploy-docs"]
+        assert names(sy.rank(skills, "@deploy docs")) == ["deploy", "deploy-docs"]
+        assert names(sy.rank(skills, "@deploy docs", scorer="overlap")) == ["deploy-docs", "deploy"]
+
+    def test_shadowed_skills_are_left_out(self, tmp_path: Path) -> None:
+        files = {"deploy/SKILL.md": document("deploy"), ".skills/deploy.md": document("deploy")}
+        skills = sy.load_catalog(write_tree(tmp_path / "p", files))
+        for scorer in SCORERS:
+            found = sy.rank(skills, "deploy", scorer=scorer)
+            assert [match.skill.origin for match in found] == ["runtime"], scorer
+
+    def test_tags_keep_and_drop(self) -> None:
+        skills = catalog(
+            skill("a", tags=["Ops"]), skill("b", tags=["ops", "old"]), skill("c", tags=["x"])
+        )
+        bills: dict[str, Any] = {"text": "bills"}
+        for scorer in ("overlap", "hybrid"):
+            bills["scorer"] = scorer
+            assert sorted(names(sy.rank(skills, **bills, include_tags=["ops"]))) == ["a", "b"]
+            assert sorted(names(sy.rank(skills, **bills, exclude_tags=["OLD"]))) == ["a", "c"]
+            both = sy.rank(skills, **bills, include_tags=["ops", "x"], exclude_tags=["old"])
+            assert sorted(names(both)) == ["a", "c"]
+
+    def test_scores_of_zero_are_added_only_when_wanted(self) -> None:
+        skills = catalog(skill("a"), skill("deploy"))
+        query = sy.Query("deploy")
+        _, scored = score_query(skills, query, "overlap")
+        some = eligible(skills, query, zeros=False, scored=scored)
+        every = eligible(skills, query, zeros=True, scored=scored)
+        assert [one.name for one, _ in some] == ["deploy"]
+        assert [(one.name, value) for one, value in every] == [("a", 0.0), ("deploy", 4.0)]
+
+    def test_a_plain_list_of_skills_has_candidates_too(self) -> None:
+        skills = [skill("a", trigger=True), skill("b")]
+        query = sy.Query("bills")
+        _, scored = score_query(skills, query, "overlap")
+        found = eligible(skills, query, zeros=True, scored=scored)
+        assert [one.name for one, _ in found] == ["b"]
+
+
+class TestRank:
+    @for_each("limit", [-1, 1.5, True, "10"])
+    def test_a_limit_is_a_count_or_none(self, limit: Any) -> None:
+        with pytest.raises(sy.InvalidInput, match="limit"):
+            sy.rank([], "x", limit=limit)
+
+    @for_each(
+        "fields", [{"files": "a.py"}, {"recent_activity": 5}, {"include_tags": "x"}, {"text": None}]
+    )
+    def test_a_wrong_type_is_refused(self, fields: dict[str, Any]) -> None:
+        with pytest.raises(sy.InvalidInput):
+            sy.rank([skill()], **fields)
+
+    def test_ten_are_given_unless_asked_otherwise(self) -> None:
+        skills = catalog(*(skill(f"s{number:02}") for number in range(15)))
+        assert len(sy.rank(skills, "bills")) == 10
+        assert len(sy.rank(skills, "bills", limit=None)) == 15
+        assert names(sy.rank(skills, "bills", limit=2)) == ["s00", "s01"]
+        assert sy.rank(skills, "bills", limit=0) == []
+
+    def test_any_iterable_of_skills_is_ranked_as_a_catalog(self) -> None:
+        assert names(sy.rank((skill(name) for name in "ba"), "bills")) == ["a", "b"]
+
+    def test_a_wrong_scorer_is_an_error_with_the_known_names(self) -> None:
+        with pytest.raises(sy.UnknownName, match="overlap"):
+            sy.rank([], "x", scorer="nope")
+
+
+class TestMatch:
+    @pytest.fixture
+    def match(self) -> sy.Match:
+        one = skill("deploy", "Deploy apps.", "zz", title="T", slug="s", id="i", path="p")
+        (found,) = sy.rank([one], "deploy apps", scorer="overlap")
+        return found
+
+    def test_it_shows_the_score_its_level_and_its_grounds(self, match: sy.Match) -> None:
+        assert (match.score, match.level) == (9.0, "high")
+        assert match.signals == {"name": 4.0, "description": 5.0}
+        assert match.reason == "description: deploy, apps | name: deploy"
+        assert match.explanation is match.explanation
+        assert match.explanation.value == match.score
+        assert repr(match) == "Match('deploy', 9, 'high')"
+
+    def test_its_json_shape_is_the_documented_one(self, match: sy.Match) -> None:
+        shape = match.to_dict()
+        assert list(shape) == ["name", "id", "slug", "path", "score", "level", "reason", "signals"]
+        explained = match.to_dict(explain=True)
+        assert explained["explanation"] == match.explanation.to_dict()
+        assert json.loads(json.dumps(explained)) == explained
+
+    def test_matches_are_equal_by_skill_score_and_level(self, match: sy.Match) -> None:
+        (again,) = sy.rank([match.skill], "deploy apps", scorer="overlap")
+        (other,) = sy.rank([match.skill], "deploy", scorer="overlap")
+        assert match == again
+        assert hash(match) == hash(again)
+        assert match != other
+        assert match != "deploy"
+
+
+@for_each("name", SCORERS)
+def test_one_bound_scorer_answers_many_threads_alike(name: str) -> None:
+    words = ["deploy", "review", "data", "clean", "report", "test", "code", "audit", "bill"]
+    skills = [
+        skill(
+            f"{first}-{second}", f"Helps to {first} the {second}.", f"{second} {first} steps",
+            triggers=sy.Triggers(("*.py",), (first,), (f"{first} {second}",)),
+        )
+        for first in words for second in words if first != second
+    ]  # fmt: skip
+    bound = resolve(name).bind(sy.Catalog.from_skills(skills))
+    queries = [
+        sy.Query(f"{word} the {words[n - 3]}", (f"{word}.py",)) for n, word in enumerate(words)
+    ]
+    expected = [list(bound.prepare(query).scores()) for query in queries]
+    start = Barrier(8)
+
+    def ask(_: int) -> list[Any]:
+        start.wait(timeout=30)
+        found = []
+        for query in queries:
+            scored = bound.prepare(query)
+            pairs = list(scored.scores())
+            assert all(scored.explain(one).value == value for one, value in pairs[:5])
+            found.append(pairs)
+        return found
+
+    with ThreadPoolExecutor(8) as pool:
+        for answer in pool.map(ask, range(8)):
+            assert answer == expected

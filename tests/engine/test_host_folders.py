@@ -1,0 +1,193 @@
+"""The folders of agent hosts: every row of the table, on a tree as that host lays it out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.engine.discovery import Root
+from skillyard.engine.discovery.hosts import (
+    HOST_FOLDERS,
+    HOST_SCOPES,
+    HOST_TITLES,
+    HostFolder,
+    expand_pattern,
+    host_roots,
+)
+from skillyard.engine.index.library_spec import LibrarySpec, index_folder
+from tests.parity.trees import write_tree
+from tests.tables import for_each
+from tests.worked_examples.making import document
+
+FIRST = [
+    ".agents/skills",
+    ".config/agents/skills",
+    ".claude/skills",
+    ".codex/skills",
+    ".copilot/skills",
+    ".cursor/skills",
+    ".gemini/skills",
+    ".config/opencode/skills",
+]
+"""The user's folders that every release has read, in the order in which they win."""
+
+
+def label(row: HostFolder) -> str:
+    return "-".join((row.host, row.scope, row.system or "all", row.pattern))
+
+
+def roots_of(base: Path, row: HostFolder, **environ: str) -> tuple[Root, ...]:
+    """Return the folders of the row's scope, with home, project and system below ``base``."""
+    return host_roots(
+        [row.scope],
+        environ={"HOME": str(base), **environ},
+        folder=str(base),
+        system=row.system or "linux",
+        drive=str(base),
+    )
+
+
+@for_each("row", HOST_FOLDERS, ids=label)
+def test_a_skill_in_the_folder_of_each_row_is_found(tmp_path: Path, row: HostFolder) -> None:
+    pattern = expand_pattern(row.pattern, {"HOME": str(tmp_path)}).replace("*", "any")
+    folder = pattern if row.scope == "user" else f"{tmp_path}/{pattern.lstrip('/')}"
+    write_tree(Path(folder), {"x/SKILL.md": document("x")})
+    (root,) = roots_of(tmp_path, row)
+    assert (Path(root.path), root.scope) == (Path(folder), row.scope)
+    assert root.host in HOST_TITLES
+    assert [skill.name for skill in sy.load_catalog(root.path)] == ["x"]
+
+
+@for_each("row", [row for row in HOST_FOLDERS if row.variable], ids=label)
+def test_a_variable_moves_the_folder(tmp_path: Path, row: HostFolder) -> None:
+    usual = expand_pattern(row.pattern, {"HOME": str(tmp_path)})
+    moved = tmp_path / "moved" / row.pattern.partition("}/")[2]
+    for folder in (usual, moved):
+        os.makedirs(folder)
+    paths = [root.path for root in roots_of(tmp_path, row, **{row.variable: f"{tmp_path}/moved"})]
+    assert str(moved) in paths
+    others = {other.pattern for other in HOST_FOLDERS if other.scope == row.scope} - {row.pattern}
+    if usual not in {expand_pattern(other, {"HOME": str(tmp_path)}) for other in others}:
+        assert usual not in paths
+    assert usual in [root.path for root in roots_of(tmp_path, row, **{row.variable: " "})]
+
+
+def test_every_row_is_whole_and_comes_once() -> None:
+    for row in HOST_FOLDERS:
+        assert row.scope in HOST_SCOPES
+        assert row.system in ("", "linux", "macos", "windows")
+        assert bool(row.system) == (row.scope == "system")
+        assert row.pattern.endswith("/skills") or row.pattern == "skills"
+        assert row.pattern.startswith(("~/", "${")) == (row.scope == "user")
+        assert row.source.title
+        assert row.source.date.startswith("2026-")
+    assert len({row[:4] for row in HOST_FOLDERS}) == len(HOST_FOLDERS)
+    assert {row.host for row in HOST_FOLDERS} == set(HOST_TITLES)
+
+
+def test_the_folders_of_the_user_come_in_the_order_of_the_first_release(tmp_path: Path) -> None:
+    write_tree(tmp_path, {f"{folder}/a/SKILL.md": document("a") for folder in reversed(FIRST)})
+    (tmp_path / ".kiro/skills").mkdir(parents=True)
+    found = host_roots(["user"], environ={"HOME": str(tmp_path)})
+    assert [root.path for root in found] == [
+        str(tmp_path / folder) for folder in (*FIRST, ".kiro/skills")
+    ]
+    assert host_roots(["user"], environ={"HOME": str(tmp_path / "nobody")}) == ()
+
+
+def test_the_home_folder_is_that_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = write_tree(tmp_path / "home", {".agents/skills/a/SKILL.md": document("a")})
+    monkeypatch.setenv("HOME", str(home))
+    expected = (Root(f"{home}/.agents/skills", "user", "universal"),)
+    assert host_roots(["user"]) == host_roots(["user"], environ={}) == expected
+
+
+class TestProject:
+    def test_folders_up_to_that_of_the_repository_are_read_the_nearest_first(
+        self, tmp_path: Path
+    ) -> None:
+        root = write_tree(
+            tmp_path,
+            {
+                ".agents/skills/outside/SKILL.md": document("outside"),
+                "repository/.git": "gitdir: elsewhere\n",
+                "repository/.claude/skills/far/SKILL.md": document("far"),
+                "repository/packages/a/.agents/skills/near/SKILL.md": document("near"),
+                "repository/packages/b/.agents/skills/other/SKILL.md": document("other"),
+            },
+        )
+        folder = root / "repository/packages/a"
+        paths = [each.path for each in host_roots(["project"], folder=str(folder))]
+        assert paths == [f"{folder}/.agents/skills", f"{root}/repository/.claude/skills"]
+
+    def test_without_a_repository_only_the_folder_itself_counts(self, tmp_path: Path) -> None:
+        for name in ("", "a/"):
+            (tmp_path / f"{name}.agents/skills").mkdir(parents=True)
+        found = host_roots(["project"], folder=str(tmp_path / "a"))
+        assert [root.path for root in found] == [f"{tmp_path}/a/.agents/skills"]
+
+    def test_each_sub_agent_of_eve_has_a_folder(self, tmp_path: Path) -> None:
+        for name in ("b", "a", "c"):
+            (tmp_path / f"agent/subagents/{name}/skills").mkdir(parents=True)
+        (tmp_path / "agent/subagents/none").mkdir()
+        found = host_roots(["project"], folder=str(tmp_path))
+        assert [root.path for root in found] == [
+            f"{tmp_path}/agent/subagents/{name}/skills" for name in "abc"
+        ]
+
+
+def test_named_roots_win_over_the_project_and_that_over_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(
+        tmp_path,
+        {
+            "home/.goose/skills/x/SKILL.md": document("x", "no folder of goose"),
+            "home/.kiro/skills/x/SKILL.md": document("x", "user"),
+            "home/.kiro/skills/u/SKILL.md": document("u", "user"),
+            "p/.kiro/skills/x/SKILL.md": document("x", "project"),
+            "p/.kiro/skills/p/SKILL.md": document("p", "project"),
+            "named/x/SKILL.md": document("x", "named"),
+        },
+    )
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "p")
+    catalog = sy.load_catalog(tmp_path / "named", scopes=("user", "project"))
+    assert {skill.name: skill.description for skill in catalog.candidates} == {
+        "x": "named",
+        "p": "project",
+        "u": "user",
+    }
+    assert {(skill.name, skill.scope) for skill in catalog} == {
+        ("x", "project"),
+        ("p", "project"),
+        ("x", "user"),
+        ("u", "user"),
+    }
+
+
+def test_a_plain_root_reads_no_folder_of_a_host_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {".kiro/skills/x/SKILL.md": document("x")})
+    (tmp_path / "library").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert list(sy.load_catalog(tmp_path / "library")) == []
+
+
+def test_each_working_directory_has_an_index_of_its_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def folder(name: str, *scopes: str) -> str:
+        (tmp_path / name).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / name)
+        return index_folder(LibrarySpec((str(tmp_path),), scopes, sy.DEFAULT_LIMITS))
+
+    assert folder("a") == folder("b")
+    assert len({folder("a"), folder("a", "project"), folder("b", "project")}) == 3

@@ -1,0 +1,488 @@
+"""Plugins and marketplaces of Claude Code, and extensions of Gemini CLI, as their hosts lay them
+out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.engine.discovery.scopes import Places, places_of
+from tests.parity.trees import relative, write_tree
+from tests.tables import for_each
+from tests.worked_examples.making import document
+
+CACHE = ".claude/plugins/cache/market"
+INSTALLED = ".claude/plugins/installed_plugins.json"
+
+
+def install(home: Path, *names: str, enabled: Any = True, **more: str) -> None:
+    """Write the files by which Claude Code knows that plugins are installed."""
+    plugins = {
+        f"{name}@market": [
+            {"scope": "user", "installPath": f"{home}/{CACHE}/{name}/1.0.0", "version": "1.0.0"}
+            | more
+        ]
+        for name in names
+    }
+    settings = {"enabledPlugins": dict.fromkeys(plugins, enabled)}
+    write_tree(
+        home,
+        {
+            INSTALLED: json.dumps({"version": 2, "plugins": plugins}),
+            ".claude/settings.json": json.dumps(settings),
+        },
+    )
+
+
+def find(home: Path, *scopes: str, folder: Path | None = None) -> Places:
+    return places_of(scopes or ("user",), environ={"HOME": str(home)}, folder=str(folder or home))
+
+
+def roots(places: Places, home: Path) -> list[tuple[str, str]]:
+    return [(relative(root.path, home), root.plugin) for root in places.roots]
+
+
+def codes(places: Places) -> list[str]:
+    return [each.code for each in places.problems]
+
+
+class TestInstalled:
+    def test_skills_have_the_name_of_the_plugin_before_their_own(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        home = write_tree(
+            tmp_path / "home",
+            {
+                f"{CACHE}/tools/1.0.0/.claude-plugin/plugin.json": '{"name": "team-tools"}',
+                f"{CACHE}/tools/1.0.0/skills/deploy/SKILL.md": document("deploy"),
+                f"{CACHE}/tools/0.9.0/skills/old/SKILL.md": document("old"),
+                f"{CACHE}/bare/1.0.0/skills/plain/SKILL.md": "Without any frontmatter.\n",
+                ".claude/skills/deploy/SKILL.md": document("deploy"),
+            },
+        )
+        install(home, "tools", "bare")
+        monkeypatch.setenv("HOME", str(home))
+        monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+        catalog = sy.load_catalog([], scopes="user", index=False)
+        assert [(skill.name, skill.plugin, skill.scope) for skill in catalog] == [
+            ("bare:plain", "bare", "user"),
+            ("deploy", None, "user"),
+            ("team-tools:deploy", "team-tools", "user"),
+        ]
+        assert catalog.get("team-tools:deploy").slug == "deploy"
+        assert not catalog.reload()
+        (home / f"{CACHE}/tools/1.0.0/skills/deploy/SKILL.md").write_text(
+            document("renamed"), encoding="utf-8"
+        )
+        (changed,) = catalog.reload().changed
+        assert changed.name == "team-tools:renamed"
+
+    def test_an_index_has_them_by_the_same_names(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        files = {
+            f"{CACHE}/tools/1.0.0/skills/s{n}/SKILL.md": document(f"s{n}", f"Number {n}.")
+            for n in range(70)
+        }
+        home = write_tree(tmp_path / "home", files)
+        install(home, "tools")
+        monkeypatch.setenv("HOME", str(home))
+        monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+        for _ in range(2):  # built, then opened
+            catalog = sy.load_catalog([], scopes="user")
+            skill = catalog.get("tools:s7")
+            assert (skill.plugin, skill.description) == ("tools", "Number 7.")
+            assert skill.body is not None
+
+    def test_folders_come_from_the_manifest_too(self, tmp_path: Path) -> None:
+        write_tree(
+            tmp_path,
+            {
+                f"{CACHE}/tools/1.0.0/.claude-plugin/plugin.json": json.dumps(
+                    {"name": "tools", "skills": ["./more/skills", "./one"]}
+                ),
+                f"{CACHE}/tools/1.0.0/skills/a/SKILL.md": document("a"),
+                f"{CACHE}/tools/1.0.0/more/skills/b/SKILL.md": document("b"),
+                f"{CACHE}/tools/1.0.0/one/SKILL.md": document("one"),
+            },
+        )
+        install(tmp_path, "tools")
+        base = f"{CACHE}/tools/1.0.0"
+        found = find(tmp_path)
+        assert roots(found, tmp_path) == [
+            (f"{base}/skills", "tools"),
+            (f"{base}/more/skills", "tools"),
+            (f"{base}/one", "tools"),
+        ]
+        assert codes(found) == []
+
+    def test_a_marketplace_alone_may_say_what_belongs_to_a_plugin(self, tmp_path: Path) -> None:
+        place = tmp_path / ".claude/plugins/marketplaces/market"
+        entry = {"name": "docs", "source": "./", "strict": False, "skills": ["./skills/pdf"]}
+        write_tree(
+            tmp_path,
+            {
+                f"{CACHE}/docs/1.0.0/skills/pdf/SKILL.md": document("pdf"),
+                f"{CACHE}/docs/1.0.0/skills/art/SKILL.md": document("art"),
+                ".claude/plugins/known_marketplaces.json": json.dumps(
+                    {"market": {"installLocation": str(place)}}
+                ),
+                ".claude/plugins/marketplaces/market/.claude-plugin/marketplace.json": json.dumps(
+                    {"name": "market", "plugins": [entry]}
+                ),
+            },
+        )
+        install(tmp_path, "docs")
+        assert roots(find(tmp_path), tmp_path) == [(f"{CACHE}/docs/1.0.0/skills/pdf", "docs")]
+
+    @for_each("enabled", [False, None, "yes"])
+    def test_a_plugin_that_is_not_enabled_is_reported(self, tmp_path: Path, enabled: Any) -> None:
+        write_tree(tmp_path, {f"{CACHE}/tools/1.0.0/skills/a/SKILL.md": document("a")})
+        install(tmp_path, "tools", enabled=enabled)
+        found = find(tmp_path)
+        assert (found.roots, codes(found)) == ((), ["plugin_disabled"])
+
+    def test_a_plugin_of_a_project_counts_in_that_project_only(self, tmp_path: Path) -> None:
+        home = write_tree(
+            tmp_path / "home", {f"{CACHE}/tools/1.0.0/skills/a/SKILL.md": document("a")}
+        )
+        project = write_tree(
+            tmp_path / "project",
+            {
+                ".git": "",
+                "src/x.py": "",
+                ".claude/settings.json": '{"enabledPlugins": {"tools@market": true}}',
+            },
+        )
+        install(home, "tools", scope="project", projectPath=str(project), enabled=False)
+        expected = [(f"{CACHE}/tools/1.0.0/skills", "tools")]
+        assert roots(find(home, "project", folder=project / "src"), home) == expected
+        assert find(home, "project", folder=tmp_path).roots == ()
+        assert find(home, "user", folder=project).roots == ()
+        local = project / ".claude/settings.local.json"
+        local.write_text('{"enabledPlugins": {"tools@market": false}}', encoding="utf-8")
+        found = find(home, "project", folder=project)
+        assert (found.roots, codes(found)) == ((), ["plugin_disabled"])
+
+    def test_a_project_leaves_out_a_plugin_of_the_user_and_enables_none(
+        self, tmp_path: Path
+    ) -> None:
+        home = write_tree(
+            tmp_path / "home",
+            {f"{CACHE}/{name}/1.0.0/skills/a/SKILL.md": document("a") for name in ("one", "two")},
+        )
+        install(home, "one", "two")
+        settings = {"enabledPlugins": {"one@market": True, "two@market": False}}
+        (home / ".claude/settings.json").write_text(json.dumps(settings), encoding="utf-8")
+        opposite = {"enabledPlugins": {"one@market": False, "two@market": True}}
+        project = write_tree(
+            tmp_path / "project",
+            {".git": "", "src/x": "", ".claude/settings.local.json": json.dumps(opposite)},
+        )
+        assert roots(find(home), home) == [(f"{CACHE}/one/1.0.0/skills", "one")]
+        found = find(home, folder=project / "src")
+        assert (found.roots, codes(found)) == ((), ["plugin_disabled"] * 2)
+
+    def test_a_hint_with_the_name_of_a_stranger_is_one_command(self, tmp_path: Path) -> None:
+        install(tmp_path, "x; rm -rf ~ #", enabled=False)
+        (problem,) = find(tmp_path).problems
+        assert problem.hint == "claude plugin enable 'x; rm -rf ~ #@market'"
+
+    @for_each(
+        ("manifest", "code"),
+        [
+            ('{"name": "tools", "skills": "../../other"}', "manifest_path"),
+            ('{"name": "tools", "skills": "/etc"}', "manifest_path"),
+            ('{"name": "tools", "skills": "./gone"}', "manifest_path"),
+            ("{", "manifest_unreadable"),
+            ("[]", "manifest_unreadable"),
+            ('{"name": "a:b"}', "manifest_unreadable"),
+            ('{"name": "../x"}', "manifest_unreadable"),
+            ("[" * 100_000, "manifest_unreadable"),
+        ],
+    )
+    def test_a_bad_manifest_is_reported_and_costs_nothing_else(
+        self, tmp_path: Path, manifest: str, code: str
+    ) -> None:
+        write_tree(
+            tmp_path,
+            {
+                f"{CACHE}/tools/1.0.0/.claude-plugin/plugin.json": manifest,
+                f"{CACHE}/other/1.0.0/skills/a/SKILL.md": document("a"),
+            },
+        )
+        install(tmp_path, "tools", "other")
+        found = find(tmp_path)
+        assert roots(found, tmp_path) == [(f"{CACHE}/other/1.0.0/skills", "other")]
+        assert codes(found) == [code]
+
+    def test_a_linked_folder_does_not_lead_out_of_the_plugin(self, tmp_path: Path) -> None:
+        write_tree(tmp_path, {"secret/a/SKILL.md": document("a"), f"{CACHE}/tools/1.0.0/x": ""})
+        (tmp_path / CACHE / "tools/1.0.0/skills").symlink_to(tmp_path / "secret")
+        install(tmp_path, "tools")
+        found = find(tmp_path)
+        assert (found.roots, codes(found)) == ((), ["manifest_path"])
+
+    def test_files_that_are_gone_are_reported(self, tmp_path: Path) -> None:
+        install(tmp_path, "tools")
+        assert codes(find(tmp_path)) == ["manifest_path"]
+
+
+class TestMarketplaces:
+    LISTING = json.dumps(
+        {
+            "name": "team",
+            "metadata": {"pluginRoot": "./plugins"},
+            "plugins": [
+                {"name": "near", "source": "./plugins/near"},
+                {"name": "bare", "source": "bare"},
+                {"name": "far", "source": {"source": "github", "repo": "o/r", "ref": "v1"}},
+                {"name": "out", "source": "../elsewhere"},
+                {"name": "odd", "source": 7},
+                "no object",
+            ],
+        }
+    )
+
+    def tree(self, root: Path) -> Path:
+        return write_tree(
+            root,
+            {
+                ".git": "",
+                ".claude-plugin/marketplace.json": self.LISTING,
+                "plugins/near/skills/a/SKILL.md": document("a"),
+                "plugins/bare/skills/b/SKILL.md": document("b"),
+                "plugins/bare/skills/c/SKILL.md": "Claude Code loads it.\n",
+            },
+        )
+
+    def test_local_plugins_are_read_and_remote_ones_listed(self, tmp_path: Path) -> None:
+        project = self.tree(tmp_path / "project")
+        found = find(tmp_path / "home", "marketplaces", folder=project)
+        assert roots(found, project) == [
+            ("plugins/near/skills", "near"),
+            ("plugins/bare/skills", "bare"),
+        ]
+        assert codes(found) == ["plugin_remote", "manifest_path", "plugin_remote"]
+        assert found.problems[0].message.endswith("not read: github o/r v1")
+        assert found.problems[0].hint == "claude plugin install far@team"
+        listing = self.LISTING.replace('"far"', '"far`id`"')
+        (project / ".claude-plugin/marketplace.json").write_text(listing, encoding="utf-8")
+        found = find(tmp_path / "home", "marketplaces", folder=project)
+        assert found.problems[0].hint == "claude plugin install 'far`id`@team'"
+
+    def test_those_that_claude_code_knows_are_read_too(self, tmp_path: Path) -> None:
+        place = self.tree(tmp_path / "elsewhere")
+        known = json.dumps({"team": {"installLocation": str(place)}, "x": {}, "y": 1})
+        home = write_tree(tmp_path / "home", {".claude/plugins/known_marketplaces.json": known})
+        found = find(home, "marketplaces")
+        assert [root.plugin for root in found.roots] == ["near", "bare"]
+        assert {root.scope for root in found.roots} == {"user"}
+
+    def test_only_the_scope_changes_the_names_below_a_root(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        project = self.tree(tmp_path / "project")
+        monkeypatch.setenv("HOME", str(tmp_path / "home"))
+        monkeypatch.chdir(project)
+        assert [skill.name for skill in sy.load_catalog(".")] == ["a", "b"]
+        catalog = sy.load_catalog(".", scopes="marketplaces")
+        assert [skill.name for skill in catalog] == ["bare:b", "bare:c", "near:a"]
+        assert {d.code for d in catalog.diagnostics if d.severity == "info"} == {"plugin_remote"}
+
+
+class TestCodex:
+    CACHE = ".codex/plugins/cache/market/tools"
+
+    def tree(self, home: Path, config: str = '[plugins."tools@market"]\nenabled = true\n') -> Path:
+        manifest = json.dumps({"name": "team-tools", "skills": "./more"})
+        return write_tree(
+            home,
+            {
+                ".codex/config.toml": config,
+                f"{self.CACHE}/0.10.0/.codex-plugin/plugin.json": manifest,
+                f"{self.CACHE}/0.10.0/skills/a/SKILL.md": document("a"),
+                f"{self.CACHE}/0.10.0/more/b/SKILL.md": "Without frontmatter.\n",
+                f"{self.CACHE}/0.9.0/skills/old/SKILL.md": document("old"),
+                f"{self.CACHE}/0.10.0-rc.1/skills/older/SKILL.md": document("older"),
+            },
+        )
+
+    def test_skills_of_the_highest_version_have_the_name_of_the_plugin_before_their_own(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HOME", str(self.tree(tmp_path)))
+        monkeypatch.delenv("CODEX_HOME", raising=False)
+        catalog = sy.load_catalog([], scopes="user", index=False)
+        assert [(skill.name, skill.scope) for skill in catalog] == [
+            ("team-tools:a", "user"),
+            ("team-tools:b", "user"),
+        ]
+
+    def test_a_local_version_wins_and_claude_codes_manifest_counts_too(
+        self, tmp_path: Path
+    ) -> None:
+        self.tree(tmp_path)
+        write_tree(
+            tmp_path,
+            {
+                f"{self.CACHE}/local/.claude-plugin/plugin.json": '{"name": "near"}',
+                f"{self.CACHE}/local/skills/c/SKILL.md": document("c"),
+            },
+        )
+        assert roots(find(tmp_path), tmp_path) == [(f"{self.CACHE}/local/skills", "near")]
+
+    @for_each(
+        ("config", "code"),
+        [
+            ('[plugins."tools@market"]\nenabled = false\n', "plugin_disabled"),
+            ('[plugins."other@market"]\n', "manifest_path"),
+            ('[plugins."../tools@market"]\n', "manifest_unreadable"),
+            ('[plugins]\n"tools@market" = true\n', "manifest_unreadable"),
+            ("[plugins", "manifest_unreadable"),
+            ("a = " + "[" * 100_000, "manifest_unreadable"),
+        ],
+    )
+    def test_what_is_not_read_is_reported(self, tmp_path: Path, config: str, code: str) -> None:
+        self.tree(tmp_path, config)
+        found = find(tmp_path)
+        assert (found.roots, codes(found)) == ((), [code])
+
+    def test_a_linked_folder_is_not_one_of_the_users(self, tmp_path: Path) -> None:
+        self.tree(tmp_path, '[plugins."linked@market"]\n')
+        write_tree(tmp_path, {"project/1.0.0/skills/a/SKILL.md": document("a")})
+        (tmp_path / ".codex/plugins/cache/market/linked").symlink_to(tmp_path / "project")
+        found = find(tmp_path)
+        assert (found.roots, codes(found)) == ((), ["manifest_path"])
+
+    def test_its_marketplaces_are_read(self, tmp_path: Path) -> None:
+        plugins = [
+            {"name": "near", "source": {"source": "local", "path": "./plugins/near"}},
+            {"name": "out", "source": {"source": "local", "path": "../x"}},
+            {"name": "far", "source": {"source": "git", "url": "https://host.invalid/x"}},
+        ]
+        write_tree(
+            tmp_path,
+            {
+                ".git": "",
+                ".agents/plugins/marketplace.json": json.dumps({"name": "m", "plugins": plugins}),
+                "plugins/near/skills/a/SKILL.md": document("a"),
+            },
+        )
+        found = find(tmp_path / "home", "marketplaces", folder=tmp_path)
+        assert roots(found, tmp_path) == [("plugins/near/skills", "near")]
+        assert codes(found) == ["manifest_path", "plugin_remote"]
+        assert found.problems[1].hint == "install far@m in Codex"
+
+
+class TestExtensions:
+    FOLDER = ".gemini/extensions"
+
+    def extension(self, home: Path, name: str, **rules: list[str]) -> None:
+        write_tree(
+            home,
+            {
+                f"{self.FOLDER}/{name}/gemini-extension.json": json.dumps({"name": name}),
+                f"{self.FOLDER}/{name}/skills/of-{name}/SKILL.md": document(f"of-{name}"),
+            },
+        )
+        overrides = {name: {"overrides": each} for name, each in rules.items()}
+        path = home / self.FOLDER / "extension-enablement.json"
+        path.write_text(json.dumps(overrides), encoding="utf-8")
+
+    def test_skills_of_extensions_have_their_own_names(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.extension(tmp_path, "one")
+        write_tree(tmp_path, {f"{self.FOLDER}/none/skills/x/SKILL.md": document("x")})
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert [skill.name for skill in sy.load_catalog([], scopes="user")] == ["of-one"]
+
+    @for_each(
+        ("rules", "is_read"),
+        [
+            ([], True),
+            (["!/*"], False),
+            (["!/*", "/projects/here/*"], True),
+            (["!/projects/*"], False),
+            (["!/projects/here/"], True),
+            (["!/projects/here/project"], False),
+            (["/projects/*", "!/other/*"], True),
+        ],
+    )
+    def test_rules_say_where_an_extension_is_enabled(
+        self, tmp_path: Path, rules: list[str], is_read: bool
+    ) -> None:
+        self.extension(tmp_path, "one", one=rules)
+        found = find(tmp_path, folder=Path("/projects/here/project"))
+        assert (bool(found.roots), codes(found)) == (
+            is_read,
+            [] if is_read else ["plugin_disabled"],
+        )
+
+    def test_a_linked_extension_is_read_where_it_lies(self, tmp_path: Path) -> None:
+        source = write_tree(
+            tmp_path / "source",
+            {"gemini-extension.json": '{"name": "dev"}', "skills/a/SKILL.md": document("a")},
+        )
+        link = json.dumps({"type": "link", "source": str(source)})
+        write_tree(tmp_path, {f"{self.FOLDER}/dev/.gemini-extension-install.json": link})
+        assert [root.path for root in find(tmp_path).roots] == [f"{source}/skills"]
+
+    def test_the_hint_for_a_disabled_extension_is_one_command(self, tmp_path: Path) -> None:
+        self.extension(tmp_path, "$(id)", **{"$(id)": ["!/*"]})
+        (problem,) = find(tmp_path).problems
+        assert problem.hint == "gemini extensions enable '$(id)'"
+
+
+class TestTrust:
+    """Skills of the scope ``user`` need no approval in a hook, so nothing else may have it."""
+
+    def test_a_plugin_elsewhere_is_not_one_of_the_users(self, tmp_path: Path) -> None:
+        project = write_tree(tmp_path / "project", {"skills/own/SKILL.md": document("own")})
+        home = tmp_path / "home"
+        install(home, "p", installPath=str(project))
+        (root,) = find(home).roots
+        assert (root.path, root.scope) == (str(project / "skills"), "project")
+
+    @for_each("source", ["", ".", "nearby"])
+    def test_a_linked_extension_without_an_absolute_path_is_not_read(
+        self, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = ".gemini/extensions/e"
+        link = json.dumps({"type": "link", "source": source})
+        home = write_tree(tmp_path / "home", {f"{folder}/.gemini-extension-install.json": link})
+        extension = {"gemini-extension.json": '{"name": "e"}', "skills/a/SKILL.md": document("a")}
+        project = write_tree(tmp_path / "project", extension)
+        write_tree(project / "nearby", extension)
+        monkeypatch.chdir(project)
+        assert find(home, folder=project).roots == ()
+
+    def test_a_variable_with_a_relative_path_is_ignored(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_tree(tmp_path / "project/.config/goose/skills/a", {"SKILL.md": document("a")})
+        monkeypatch.chdir(tmp_path / "project")
+        environ = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": ".config"}
+        assert places_of(("user",), environ=environ, folder=".").roots == ()
+
+
+@for_each("text", ["./a\0b", "./\ud800"])
+def test_a_text_that_is_no_path_ends_nothing(text: str, tmp_path: Path) -> None:
+    """Half a character and a NUL are refused by the system with other errors than OSError."""
+    market = {"name": "m", "plugins": [{"name": "p", "source": text}]}
+    link = {"type": "link", "source": f"/{text}"}
+    home = write_tree(
+        tmp_path,
+        {
+            ".gemini/extensions/e/.gemini-extension-install.json": json.dumps(link),
+            ".claude/plugins/known_marketplaces.json": json.dumps({"m": {"installLocation": text}}),
+            ".claude-plugin/marketplace.json": json.dumps(market),
+        },
+    )
+    install(home, "tools", installPath=f"/{text}", projectPath=f"/{text}", scope="project")
+    assert "manifest_path" in codes(find(home, "user", "project", "marketplaces"))

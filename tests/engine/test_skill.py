@@ -1,0 +1,219 @@
+"""A skill as a value: what is derived, copied and refused, and that nothing changes it."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.engine.skill import document_id
+from tests.tables import for_each
+
+FULL: dict[str, Any] = {
+    "tags": ["a", "b"],
+    "keywords": ("k",),
+    "triggers": sy.Triggers(("*.py",), ("kw",), ("do it",)),
+    "trigger": True,
+    "priority": 3,
+    "metadata": {"x": [1, {"y": None}]},
+    "references": [sy.Reference("r.md", "references/r.md", "text")],
+}
+
+
+def make(**fields: Any) -> sy.Skill:
+    return sy.Skill("acct", "Bills.", "Body.", **fields)
+
+
+class TestDerived:
+    def test_id_slug_and_hash_are_derived_when_not_given(self) -> None:
+        skill = make()
+        assert skill.hash is not None
+        assert len(skill.hash) == 64
+        assert skill.id == document_id("acct", skill.hash) == f"acct-{skill.hash[:12]}"
+        assert skill.slug == "acct"
+
+    def test_what_is_given_is_kept(self) -> None:
+        digest = hashlib.sha256(b"x").hexdigest()
+        skill = make(id="i", slug="s", hash=digest)
+        assert (skill.id, skill.slug, skill.hash) == ("i", "s", digest)
+
+    @for_each(
+        "change",
+        [
+            {"description": "Other."},
+            {"body": None},
+            {"tags": ("t",)},
+            {"keywords": ("t",)},
+            {"triggers": sy.Triggers(phrases=("t",))},
+            {"allowed_tools": ("t",)},
+            {"priority": 1},
+        ],
+        ids=lambda change: next(iter(change)),
+    )
+    def test_a_change_of_content_changes_the_derived_id(self, change: dict[str, Any]) -> None:
+        same: dict[str, Any] = {"name": "acct", "description": "Bills.", "body": "Body."}
+        assert sy.Skill(**same).id == make().id
+        assert sy.Skill(**{**same, **change}).id != make().id
+
+    def test_where_a_skill_lies_is_no_part_of_its_content(self) -> None:
+        assert make(path="a").id == make(path="b").id
+        assert make(path="a") != make(path="b")
+
+    def test_the_last_tie_break_is_the_name_then_the_path_by_code_points(self) -> None:
+        paths = ["a/b", "a-b/c", "a/b/c"]
+        ordered = sorted((make(path=path) for path in paths), key=lambda skill: skill.key)
+        assert [skill.path for skill in ordered] == ["a-b/c", "a/b", "a/b/c"]
+
+    @for_each(
+        ("fields", "hidden"),
+        [
+            ({}, False),
+            ({"trigger": True}, True),
+            ({"disable_model_invocation": True}, True),
+            ({"user_invocable": False}, False),
+        ],
+    )
+    def test_a_skill_is_hidden_when_only_its_name_may_call_it(
+        self, fields: dict[str, Any], hidden: bool
+    ) -> None:
+        assert make(**fields).hidden is hidden
+
+
+class TestCopied:
+    def test_lists_become_tuples(self) -> None:
+        tags = ["a"]
+        skill = make(tags=tags, inputs=iter(["i"]), keywords=None)
+        tags.append("b")
+        assert (skill.tags, skill.inputs, skill.keywords) == (("a",), ("i",), ())
+
+    @for_each(
+        ("given", "kept"),
+        [
+            (None, sy.Triggers()),
+            (["p"], sy.Triggers(phrases=("p",))),
+            ({"files": ["*.py"], "other": ["x"]}, sy.Triggers(files=("*.py",))),
+            ({"keywords": None, "phrases": ("p",)}, sy.Triggers(phrases=("p",))),
+        ],
+    )
+    def test_triggers_are_a_value_a_list_of_phrases_or_a_map(
+        self, given: Any, kept: sy.Triggers
+    ) -> None:
+        assert make(triggers=given).triggers == kept
+
+    @for_each(
+        ("given", "kept"),
+        [
+            ("docs/a.md", sy.Reference("a.md", "docs/a.md")),
+            ({"path": "docs/a.md"}, sy.Reference("a.md", "docs/a.md")),
+            ({"name": "A", "content": "t"}, sy.Reference("A", "A", "t")),
+            ({"name": "A", "path": "p", "content": 5}, sy.Reference("A", "p")),
+        ],
+    )
+    def test_a_reference_is_a_value_a_path_or_a_map(self, given: Any, kept: sy.Reference) -> None:
+        assert make(references=[given]).references == (kept,)
+
+    def test_no_references_are_an_empty_tuple(self) -> None:
+        assert make(references=[]).references == ()
+        assert make(references=None).references == ()
+
+    def test_metadata_may_be_any_mapping_or_none(self) -> None:
+        assert make(metadata=None).metadata == {}
+        assert make(metadata=OrderedDict(a=1)).metadata == {"a": 1}
+
+    def test_a_mapping_that_was_given_cannot_change_the_skill_later(self) -> None:
+        given = {"a": 1}
+        skill = make(metadata=given)
+        given["b"] = 2
+        assert skill.metadata == {"a": 1}
+
+
+class TestRefused:
+    @for_each(
+        ("fields", "named"),
+        [
+            ({"name": 1}, "name"),
+            ({"description": None}, "description"),
+            ({"body": b"x"}, "body"),
+            ({"tags": "a"}, "tags"),
+            ({"keywords": 5}, "keywords"),
+            ({"inputs": ["a", 5]}, "inputs"),
+            ({"triggers": "a"}, "triggers"),
+            ({"triggers": {"files": "*.py"}}, "triggers.files"),
+            ({"references": [5]}, "references"),
+            ({"references": "docs/a.md"}, "references"),
+            ({"metadata": [("a", 1)]}, "metadata"),
+            ({"slug": 5}, "slug"),
+            ({"version": 1.1}, "version"),
+            ({"hash": 5}, "hash"),
+            ({"priority": True}, "priority"),
+            ({"install_count": 2.5}, "install_count"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_a_field_of_a_wrong_type_is_refused_by_name(
+        self, fields: dict[str, Any], named: str
+    ) -> None:
+        given: dict[str, Any] = {"name": "a", "description": "d", "body": "b", **fields}
+        with pytest.raises(sy.InvalidInput, match=named):
+            sy.Skill(**given)
+
+
+class TestValue:
+    def test_a_skill_cannot_be_changed(self) -> None:
+        skill = make(**FULL)
+        with pytest.raises(AttributeError, match="name"):
+            skill.name = "other"  # type: ignore[misc]
+        with pytest.raises(TypeError):
+            skill.metadata["x"] = 1  # type: ignore[index]
+
+    def test_skills_are_equal_when_all_their_fields_are(self) -> None:
+        assert make(**FULL) == make(**FULL)
+        assert hash(make(**FULL)) == hash(make(**FULL))
+        assert make(title="T") != make()
+        assert make() != "acct"
+
+    def test_a_skill_survives_pickling(self) -> None:
+        skill = make(**FULL, path="p", last_modified=5, scope="user", frontmatter="name: acct\n")
+        assert pickle.loads(pickle.dumps(skill)) == skill
+
+    def test_a_skill_can_be_made_from_another(self) -> None:
+        changed = make(**FULL).replace(title="T")
+        assert changed.title == "T"
+        assert changed.replace(title=None) == make(**FULL)
+
+    def test_its_text_form_names_it_and_no_more(self) -> None:
+        skill = make(path="p", id="i")
+        assert repr(skill) == "Skill(name='acct', id='i', path='p')"
+
+
+class TestGivenLoosely:
+    def test_trigger_values_with_lists_become_tuples(self) -> None:
+        given = sy.Triggers(files=["*.ts"], keywords=["x"])  # type: ignore[arg-type]
+        skill = sy.Skill("a", "b", "c", triggers=given)
+        assert skill.triggers == sy.Triggers(("*.ts",), ("x",))
+        assert sy.rank([skill], "x", files=["a.ts"], scorer="confidence")
+
+    def test_a_set_of_tags_has_one_order(self) -> None:
+        assert sy.Skill("a", "b", "c", tags={"z", "x", "y"}).tags == ("x", "y", "z")
+
+    def test_changed_content_gets_an_identity_of_its_own(self) -> None:
+        skill = sy.Skill("a", "b", "c")
+        changed = skill.replace(body="other", name="n")
+        assert (changed.slug, changed.id[:2]) == ("n", "n-")
+        assert changed.hash != skill.hash
+        assert skill.replace(install_count=3).hash == skill.hash
+
+    def test_facts_that_ranking_reads_change_the_digest(self) -> None:
+        skill = sy.Skill("a", "b", "c")
+        popular = skill.replace(install_count=3)
+        assert sy.Catalog.from_skills([skill]).digest != sy.Catalog.from_skills([popular]).digest
+
+    def test_nested_metadata_is_nobody_elses(self) -> None:
+        given = {"list": [1]}
+        skill = sy.Skill("a", "b", "c", metadata=given)
+        given["list"].append(2)
+        assert skill.metadata["list"] == [1]

@@ -1,0 +1,167 @@
+"""Google ADK: a plugin and a toolset in a real runner; the model is a script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.hosts.adapters import AgentSkills
+from tests.hosts.adapters.contract import FITS, NOTHING, AdapterContract, Call, Run, library
+from tests.hosts.adapters.frameworks import adapter
+from tests.worked_examples.making import skill
+
+adk = adapter("adk")
+
+from google.adk.agents import LlmAgent  # noqa: E402 - only where it is installed
+from google.adk.apps import App  # noqa: E402
+from google.adk.models.base_llm import BaseLlm  # noqa: E402
+from google.adk.models.llm_response import LlmResponse  # noqa: E402
+from google.adk.plugins.plugin_manager import PluginManager  # noqa: E402
+from google.adk.runners import Runner  # noqa: E402
+from google.adk.sessions import InMemorySessionService  # noqa: E402
+from google.genai.types import Content, FunctionCall, Part  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+class Scripted(BaseLlm):
+    """Makes one call, if it has one, then answers; keeps what it was sent."""
+
+    model: str = "scripted"
+    call: Any = None
+    requests: Any = None
+
+    async def generate_content_async(
+        self, llm_request: Any, stream: bool = False
+    ) -> AsyncGenerator[Any, None]:
+        self.requests.append(llm_request.model_copy(update={"contents": [*llm_request.contents]}))
+        part = Part(text="done")
+        if self.call is not None and len(self.requests) == 1:
+            part = Part(function_call=FunctionCall(name=self.call[0], args=self.call[1]))
+        yield LlmResponse(content=Content(role="model", parts=[part]))
+
+
+def words(content: Any) -> str:
+    return "".join(part.text for part in content.parts or [] if part.text)
+
+
+async def run_with(
+    plugins: list[Any], tools: list[Any], messages: list[Any], call: Call | None = None
+) -> tuple[list[Any], Any, list[Any]]:
+    """Return the model's requests, the session after the run and the run's events."""
+    requests: list[Any] = []
+    agent = LlmAgent(name="agent", model=Scripted(call=call, requests=requests), tools=tools)
+    sessions = InMemorySessionService()
+    runner = Runner(
+        app=App(name="tests", root_agent=agent, plugins=plugins), session_service=sessions
+    )
+    session = await sessions.create_session(app_name="tests", user_id="u")
+    events = [
+        event
+        for message in messages
+        async for event in runner.run_async(user_id="u", session_id=session.id, new_message=message)
+    ]
+    await runner.close()
+    after = await sessions.get_session(app_name="tests", user_id="u", session_id=session.id)
+    return requests, after, events
+
+
+def said(*texts: str) -> Any:
+    return Content(role="user", parts=[Part(text=text) for text in texts])
+
+
+class TestRemembering(AdapterContract):
+    """The documented injector: the session keeps the block."""
+
+    keeps_block = True
+    remember = True
+
+    async def run(self, skills: AgentSkills, message: str, call: Call | None = None) -> Run:
+        plugin = adk.build_plugin(skills, remember=self.remember)
+        toolset = adk.SkillToolset(skills)
+        requests, session, events = await run_with([plugin], [toolset], [said(message)], call)
+        sent = [
+            "".join(words(content) for content in request.contents if content.role == "user")
+            for request in requests
+        ]
+        declared = requests[0].config.tools[0].function_declarations
+        answers = [
+            str(part.function_response.response["result"])
+            for content in requests[-1].contents
+            for part in content.parts
+            if part.function_response
+        ]
+        kept = words(session.events[0].content)
+        reply = words(events[-1].content)
+        return Run(sent, [each.name for each in declared], answers, kept, reply)
+
+
+class TestForgetting(TestRemembering):
+    """Only what each request shows is changed."""
+
+    keeps_block = False
+    remember = False
+
+
+def test_the_plugin_of_an_injector_injects_what_the_injector_would() -> None:
+    injector = sy.SkillInjector(
+        [skill("csv", "Clean csv exports.", "Steps. " * 50)],
+        sy.InjectorConfig(max_injected_chars=60),
+    )
+    block, _ = sy.select_prompt_block(injector.catalog, FITS, max_chars=60) or ("", None)
+    requests, _, _ = asyncio.run(run_with([adk.build_plugin(injector)], [], [said(FITS)]))
+    assert block
+    assert words(requests[0].contents[0]).endswith(f"{block}\n\n{FITS}")
+
+
+def test_a_plugin_manager_runs_the_plugin() -> None:
+    manager = adk.build_plugin_manager(library(), "my-skills")
+    assert isinstance(manager, PluginManager)
+    assert manager.get_plugin("my-skills") is not None
+    given = said(FITS)
+    changed = asyncio.run(
+        manager.run_on_user_message_callback(user_message=given, invocation_context=None)
+    )
+    assert "[skill:csv-cleaning]" in words(changed)
+    assert words(given) == FITS
+
+
+def test_only_the_user_is_injected_into_and_a_part_is_never_doubled() -> None:
+    plugin = adk.build_plugin(library())
+
+    def changed(message: Any) -> Any:
+        return asyncio.run(
+            plugin.on_user_message_callback(invocation_context=None, user_message=message)
+        )
+
+    assert changed(Content(role="model", parts=[Part(text=FITS)])) is None
+    assert changed(Content(role="user", parts=[])) is None
+    assert changed(Content(role="user", parts=None)) is None
+    picture = Part.from_bytes(data=b"x", mime_type="image/png")
+    message = Content(role="user", parts=[picture, Part(text=FITS), Part(text="and quickly")])
+    parts = changed(message).parts
+    assert parts[0] is picture
+    assert parts[1].text.endswith(f"[/skill]\n\n{FITS}")
+    assert parts[2].text == "and quickly"
+
+
+def test_two_plugins_put_one_block() -> None:
+    plugins = [adk.build_plugin(library(), "a"), adk.build_plugin(library(), "b", remember=False)]
+    requests, _, _ = asyncio.run(run_with(plugins, [], [said(FITS)]))
+    assert words(requests[0].contents[0]).count("[skill:") == 1
+
+
+def test_a_later_message_is_chosen_for_by_itself() -> None:
+    plugin = adk.build_plugin(library(), remember=False)
+    requests, _, _ = asyncio.run(run_with([plugin], [], [said(FITS), said(NOTHING)]))
+    assert [words(content) for content in requests[1].contents] == [FITS, "done", NOTHING]
+
+
+def test_the_toolset_keeps_to_a_filter_and_a_prefix() -> None:
+    toolset = adk.SkillToolset(library(), tool_filter=["load_skill"], tool_name_prefix="lib")
+    tools = asyncio.run(toolset.get_tools_with_prefix())
+    assert [tool.name for tool in tools] == ["lib_load_skill"]

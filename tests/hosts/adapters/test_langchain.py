@@ -1,0 +1,134 @@
+"""LangChain and deepagents: the middleware in real agents; the model is a script."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from skillyard.hosts.adapters import AgentSkills
+from tests.hosts.adapters.contract import FITS, NOTHING, AdapterContract, Call, Run, library
+from tests.hosts.adapters.frameworks import adapter
+
+langchain = adapter("langchain")
+
+from langchain.agents import create_agent  # noqa: E402 - only where it is installed
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel  # noqa: E402
+from langchain_core.messages import (  # noqa: E402
+    AIMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+try:
+    from deepagents import create_deep_agent
+except ImportError:
+    if os.environ.get("SKILLYARD_ADAPTERS") == "1":  # `make adapters` has it
+        raise
+    create_deep_agent = None
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+class Scripted(GenericFakeChatModel):
+    """Answers from a list; keeps what it was sent and the tools that were bound."""
+
+    seen: Any = None
+
+    def bind_tools(self, tools: Any, **options: Any) -> Any:
+        self.seen["tools"] = [getattr(tool, "name", "") for tool in tools]
+        return self
+
+    def _generate(self, messages: Any, *rest: Any, **options: Any) -> Any:
+        self.seen["requests"].append(list(messages))
+        return super()._generate(messages, *rest, **options)
+
+
+def scripted(call: Call | None = None, turns: int = 1) -> Any:
+    replies = [AIMessage("done") for _ in range(turns)]
+    if call is not None:
+        made = {"name": call[0], "args": call[1], "id": "1", "type": "tool_call"}
+        replies.insert(0, AIMessage("", tool_calls=[made]))
+    return Scripted(messages=iter(replies), seen={"requests": [], "tools": []})
+
+
+def last_human(messages: Any) -> Any:
+    return next(each for each in reversed(messages) if isinstance(each, HumanMessage))
+
+
+def told(model: Any, result: Any) -> Run:
+    requests = model.seen["requests"]
+    sent = [last_human(request).content for request in requests]
+    answers = [str(each.content) for each in requests[-1] if isinstance(each, ToolMessage)]
+    messages = result["messages"]
+    return Run(
+        sent, model.seen["tools"], answers, last_human(messages).content, messages[-1].content
+    )
+
+
+def asked(text: str) -> Any:
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+class TestLangChain(AdapterContract):
+    async def run(self, skills: AgentSkills, message: str, call: Call | None = None) -> Run:
+        model = scripted(call)
+        agent = create_agent(model, middleware=[langchain.SkillMiddleware(skills)])
+        return told(model, await agent.ainvoke(asked(message)))
+
+    def test_without_an_event_loop_it_does_the_same(self) -> None:
+        model = scripted(("load_skill", {"name": "git-bisect"}))
+        agent = create_agent(model, middleware=[langchain.SkillMiddleware(library())])
+        run = told(model, agent.invoke(asked(FITS)))
+        assert run == self.ran(library(), FITS, ("load_skill", {"name": "git-bisect"}))
+
+
+@pytest.mark.skipif(
+    create_deep_agent is None, reason="deepagents is not installed (make adapters has it)"
+)
+class TestDeepAgents(AdapterContract):
+    async def run(self, skills: AgentSkills, message: str, call: Call | None = None) -> Run:
+        model = scripted(call)
+        agent = create_deep_agent(model, middleware=[langchain.SkillMiddleware(skills)])
+        return told(model, await agent.ainvoke(asked(message)))
+
+
+def test_a_conversation_keeps_the_users_words_and_chooses_for_the_last() -> None:
+    model = scripted(turns=2)
+    agent = create_agent(model, middleware=[langchain.SkillMiddleware(library())])
+    first = agent.invoke(asked(FITS))
+    agent.invoke({"messages": [*first["messages"], HumanMessage(NOTHING)]})
+    said = [each.content for each in model.seen["requests"][1] if isinstance(each, HumanMessage)]
+    assert said == [FITS, NOTHING]
+
+
+def test_parts_and_the_system_prompt_stay_in_place() -> None:
+    model = scripted()
+    middleware = langchain.SkillMiddleware(library(), tools=False)
+    agent = create_agent(model, system_prompt="Be brief.", middleware=[middleware])
+    picture = {"type": "image", "url": "https://example.com/a.png"}
+    content = [picture, {"type": "text", "text": FITS}, {"type": "text", "text": "quickly"}]
+    agent.invoke({"messages": [{"role": "user", "content": content}]})
+    system, human = model.seen["requests"][0]
+    assert isinstance(system, SystemMessage)
+    assert system.content == "Be brief."
+    assert human.content[0] == picture
+    assert human.content[1]["text"].endswith(f"[/skill]\n\n{FITS}")
+    assert human.content[2] == content[2]
+    assert model.seen["tools"] == []
+
+
+def test_the_choice_can_be_left_to_the_model() -> None:
+    model = scripted()
+    middleware = langchain.SkillMiddleware(library(), choose=False)
+    create_agent(model, middleware=[middleware]).invoke(asked(FITS))
+    assert last_human(model.seen["requests"][0]).content == FITS
+    assert "load_skill" in model.seen["tools"]
+
+
+def test_the_tools_describe_their_arguments() -> None:
+    for tool in langchain.skill_tools(library()):
+        assert tool.description
+        assert all(each["description"] for each in tool.args.values())

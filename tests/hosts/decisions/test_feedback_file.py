@@ -1,0 +1,223 @@
+"""The file of feedback is bounded, loses nothing to another process, and reads only itself."""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.engine.ranking.feedback import SkillFeedback
+from skillyard.engine.ranking.query import Query
+from skillyard.hosts.decisions import feedback_file as module
+from skillyard.hosts.decisions.feedback_file import (
+    add_feedback,
+    clear_feedback,
+    feedback_path,
+    list_feedback,
+    undo_feedback,
+    with_feedback,
+)
+from tests.tables import for_each
+
+NOW = 1_795_167_000.0
+QUERY = Query("clean this csv file")
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the file, which does not exist yet."""
+    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+def stored() -> list[tuple[str, bool, str]]:
+    return [(each.skill, each.right, each.request) for each in list_feedback().entries]
+
+
+def test_without_a_file_a_query_is_the_same_object() -> None:
+    assert with_feedback(QUERY) is QUERY
+    assert list_feedback().entries == ()
+    assert not os.path.exists(os.path.dirname(feedback_path()))
+
+
+def test_a_judgement_is_stored_listed_used_and_undone() -> None:
+    change = add_feedback("a", " clean it ", right=False, note="no", now=NOW)
+    assert change.added is not None
+    assert (change.added.number, change.added.time) == (1, "2026-11-20T09:30:00.000Z")
+    add_feedback("b", "clean it", right=True, by="mcp", now=NOW)
+    assert with_feedback(QUERY).feedback == (
+        SkillFeedback("a", "clean it", False),
+        SkillFeedback("b", "clean it", True, from_client=True),
+    )
+    assert [each.skill for each in undo_feedback().removed] == ["a"]  # the user's own last one
+    assert undo_feedback(2).total == 0
+    assert with_feedback(QUERY).feedback == ()
+    with pytest.raises(InvalidInput, match="no feedback with the number 2"):
+        undo_feedback(2)
+
+
+def test_a_new_judgement_replaces_that_of_the_same_giver_and_request() -> None:
+    add_feedback("a", "clean it", right=False, now=NOW)
+    add_feedback("a", "clean it", right=False, by="http", now=NOW)
+    change = add_feedback("a", "clean it", right=True, now=NOW)
+    assert [each.right for each in change.removed] == [False]
+    assert stored() == [("a", False, "clean it"), ("a", True, "clean it")]
+
+
+def test_one_skill_or_all_are_cleared() -> None:
+    for slug in "aab":
+        add_feedback(slug, f"request {len(stored())}", right=True, now=NOW)
+    assert len(clear_feedback("a").removed) == 2
+    assert [each[0] for each in stored()] == ["b"]
+    assert clear_feedback().total == 0
+
+
+def test_the_oldest_go_and_a_client_never_drops_those_of_the_user(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MAX_OWN", 3)
+    monkeypatch.setattr(module, "MAX_CLIENTS", 2)
+    for number in range(3):
+        add_feedback("mine", f"request {number}", right=True, now=NOW)
+    dropped = [
+        each.request
+        for number in range(9)
+        for each in add_feedback("x", f"flood {number}", right=False, by="mcp", now=NOW).dropped
+    ]
+    assert dropped == [f"flood {number}" for number in range(7)]
+    assert [each[0] for each in stored()] == ["mine"] * 3 + ["x"] * 2
+    change = add_feedback("mine", "one more", right=True, now=NOW)
+    assert [each.request for each in change.dropped] == ["request 0"]
+
+
+@for_each(
+    ("request_", "note", "word"),
+    [
+        (" ", "", "needs the request"),
+        ("x" * 2_001, "", "the request has 2,001"),
+        ("x", "n" * 501, "note"),
+    ],
+)
+def test_texts_that_are_empty_or_too_long_are_refused(request_: str, note: str, word: str) -> None:
+    with pytest.raises(InvalidInput, match=word):
+        add_feedback("a", request_, right=True, note=note)
+    assert stored() == []
+
+
+@given(st.text(min_size=1).filter(str.strip), st.text(max_size=50))
+def test_any_text_comes_back(request_: str, note: str) -> None:
+    clear_feedback()
+    add_feedback("a", request_, right=True, note=note, now=NOW)
+    (entry,) = list_feedback().entries
+    assert entry.request == request_.strip()
+    assert entry.note == note.strip()
+
+
+def test_half_a_character_is_stored_as_a_question_mark() -> None:
+    add_feedback("a", "x\ud800", right=True, now=NOW)
+    assert stored() == [("a", True, "x?")]
+
+
+GOOD = {"number": 1, "time": "t", "skill": "a", "right": True, "request": "r"}
+BAD_CHANGES: list[dict[str, object]] = [
+    {"number": True},
+    {"number": 0},
+    {"number": 10**9},
+    {"number": 1.0},
+    {"right": 1},
+    {"by": "root"},
+    {"request": "x" * 2_001},
+    {"skill": None},
+    {"more": 1},
+    {"note": 3},
+    {"time": []},
+]
+BAD_LINES = [
+    *(b"\xff", b"{", b"[]", b"3", b"null", b"[" * 99_999),
+    b'{"number": 1, "number": 2, "time": "t", "skill": "a", "right": true, "request": "r"}',
+    *(json.dumps({**GOOD, **change}).encode() for change in BAD_CHANGES),
+]
+
+
+@for_each("line", BAD_LINES)
+def test_a_line_that_is_no_judgement_is_counted_and_not_used(line: bytes, state: Path) -> None:
+    state.mkdir(exist_ok=True)
+    (state / "feedback.jsonl").write_bytes(line + b"\n" + json.dumps(GOOD).encode() + b"\n")
+    result = list_feedback()
+    assert (len(result.entries), result.unreadable) == (1, 1)
+    assert len(with_feedback(QUERY).feedback) == 1
+    assert add_feedback("b", "r", right=True).unreadable == 1
+    assert list_feedback().unreadable == 0
+    clear_feedback()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
+@for_each("kind", ["link", "pipe", "folder", "open", "huge"])
+def test_a_file_that_is_not_plain_and_private_is_not_used(
+    kind: str, state: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    import shutil
+
+    shutil.rmtree(state, ignore_errors=True)
+    state.mkdir()
+    path = state / "feedback.jsonl"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text(json.dumps(GOOD), encoding="utf-8")
+    if kind == "link":
+        path.symlink_to(elsewhere)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "open":
+        path.write_text(json.dumps(GOOD), encoding="utf-8")
+        path.chmod(0o666)
+    else:
+        with path.open("wb") as file:
+            file.truncate(module.MAX_BYTES + 1)
+    with caplog.at_level(logging.WARNING, "skillyard.hosts.decisions"):
+        assert with_feedback(QUERY) is QUERY
+    assert "feedback is not used" in caplog.text
+    if kind == "link":
+        assert "it is a link, and the file itself must lie there" in caplog.text
+    with pytest.raises(SkillIoError):
+        add_feedback("a", "r", right=True)
+    assert elsewhere.read_text(encoding="utf-8") == json.dumps(GOOD)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+def test_the_file_is_private(state: Path) -> None:
+    add_feedback("a", "r", right=True)
+    assert (state / "feedback.jsonl").stat().st_mode & 0o777 == 0o600
+    assert state.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_that_cannot_be_made_is_named(state: Path) -> None:
+    state.write_text("a file", encoding="utf-8")
+    with pytest.raises(SkillIoError, match="feedback cannot be stored"):
+        add_feedback("a", "r", right=True)
+
+
+def _add_many(first: int) -> None:
+    for number in range(first, first + 20):
+        add_feedback("a", f"request {number}", right=True)
+
+
+def test_processes_that_write_at_once_lose_nothing() -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_add_many, args=(100 * n,)) for n in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+        assert worker.exitcode == 0
+    entries = list_feedback().entries
+    assert len(entries) == 60
+    assert [each.number for each in entries] == list(range(1, 61))

@@ -1,0 +1,247 @@
+"""Every selection can be logged, once, without the user's words, and without costing an answer."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.base.shapes.encoder import encode
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.registry import scorer_names
+from skillyard.hosts.decisions import is_enabled
+from skillyard.hosts.decisions.entry import MAX_TEXT_CHARS, RUNNERS_UP, entry, text_digest
+from skillyard.hosts.operations.prompts import inject_prompt
+from skillyard.hosts.operations.skill_selection import select_skills
+from tests.shared_data import PACKAGES
+
+SKILLS = [
+    sy.Skill("git-bisect", "Finds the commit that broke the build.", "Halve.", tags=("git",)),
+    sy.Skill("git-revert", "Takes back the commit that broke the build.", "Revert."),
+    sy.Skill("csv-cleaning", "Repairs messy CSV files.", "Profile."),
+]
+REQUEST = "find the commit that broke the zebracorn build"
+Entries = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def catalog() -> sy.Catalog:
+    return sy.Catalog.from_skills(SKILLS)
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "log.jsonl"
+    monkeypatch.setenv("SKILLYARD_LOG", str(path))
+    monkeypatch.delenv("SKILLYARD_LOG_TEXT", raising=False)
+    return path
+
+
+def entries(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_selection_is_one_line_with_all_that_was_decided(catalog: sy.Catalog, log: Path) -> None:
+    policy = sy.SelectionPolicy(top_k=1, min_score=0.2, exclude_tags=("old",))
+    found = select_skills(catalog, Query(REQUEST), policy, limit=0)
+    (shape,) = entries(log)
+    best = found.selection.selected[0]
+    assert shape["schema"] == "skillyard.decision/1"
+    assert shape["use"] == "select"
+    assert shape["scorer"] == "hybrid"
+    assert shape["policy"]["min_score"] == 0.2
+    assert shape["policy"]["exclude_tags"] == ["old"]
+    (chosen,) = shape["selected"]
+    assert (chosen["id"], chosen["hash"]) == (best.skill.id, best.skill.hash)
+    assert chosen["score"] == pytest.approx(best.score, abs=1e-6)
+    assert chosen["signals"].keys() == best.signals.keys()
+    assert [match["name"] for match in shape["runners_up"]] == ["git-revert", "csv-cleaning"]
+    assert shape["runners_up"][0]["rejected_because"]
+    assert shape["catalog"] == f"sha256:{catalog.digest}"
+    assert shape["query"]["digest"] == text_digest(REQUEST)
+    assert shape["time"].endswith("Z")
+
+
+def test_an_abstention_is_logged_as_one(catalog: sy.Catalog, log: Path) -> None:
+    select_skills(catalog, Query("xylophone"))
+    (shape,) = entries(log)
+    assert (shape["selected"], shape["abstained"]) == ([], True)
+
+
+@pytest.mark.parametrize("scorer", scorer_names())
+def test_without_being_asked_to_the_log_holds_none_of_the_users_words(
+    scorer: str, catalog: sy.Catalog, log: Path
+) -> None:
+    named = Query(REQUEST, files=("zebracorn/secret.py",), recent_activity=("zebracorn",))
+    select_skills(catalog, named, scorer=scorer)
+    inject_prompt(catalog, REQUEST, scorer=scorer)
+    text = log.read_text(encoding="utf-8")
+    assert len(text.splitlines()) == 2
+    assert "zebracorn" not in text
+    assert "secret" not in text
+
+
+def test_the_text_is_kept_when_that_is_asked_for(
+    catalog: sy.Catalog, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_LOG_TEXT", "1")
+    select_skills(catalog, Query(REQUEST, files=("a.py",)))
+    select_skills(catalog, Query("x" * (MAX_TEXT_CHARS + 1)))
+    first, second = entries(log)
+    assert (first["query"]["text"], first["query"]["files"]) == (REQUEST, ["a.py"])
+    assert "cut" not in first["query"]
+    assert len(second["query"]["text"]) == MAX_TEXT_CHARS
+    assert second["query"]["cut"] is True
+
+
+def test_the_tools_that_a_request_named_are_logged(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_LOG_TEXT", "1")
+    needs = sy.Skill("browser", "Opens a page in the browser.", "Open.", requires=("tool:web",))
+    catalog = sy.Catalog.from_skills([*SKILLS, needs])
+    request = "open the page in the browser"
+    for tools in ((), ("web",), ("shell",)):
+        select_skills(catalog, Query(request, tools=tools), caller="acme")
+    select_skills(catalog, Query(REQUEST))
+    anything, met, unmet, other = entries(log)
+    assert [bool(each["selected"]) for each in (anything, met, unmet)] == [True, True, False]
+    assert unmet["query"]["tools"] == ["shell"]
+    assert "tools" not in anything["query"]
+    assert (unmet["caller"], "caller" in other) == ("acme", False)
+
+
+def test_an_injection_is_logged_with_what_came_close(catalog: sy.Catalog, log: Path) -> None:
+    done = inject_prompt(catalog, f"[skill:x]\nold\n[/skill]\n\n{REQUEST}")
+    other = inject_prompt(catalog, "a prompt", Query(REQUEST))
+    assert inject_prompt(catalog, "  ").match is None
+    first, second = entries(log)
+    assert first["use"] == second["use"] == "inject"
+    assert first["query"]["digest"] == text_digest(f"\n{REQUEST}")
+    assert second["query"]["digest"] == text_digest(REQUEST)
+    assert other.match is not None
+    assert second["selected"][0]["id"] == other.match.id
+    assert second["runners_up"]
+    assert done.scorer == first["scorer"] == "hybrid"
+
+
+def test_runners_up_are_bounded(log: Path) -> None:
+    many = sy.Catalog.from_skills(
+        [sy.Skill(f"s{number}", "Finds the broken commit.", f"{number}") for number in range(30)]
+    )
+    select_skills(many, Query("find the broken commit"))
+    assert len(entries(log)[0]["runners_up"]) <= RUNNERS_UP
+
+
+def test_where_an_index_answers_its_walk_stands_for_the_catalog(log: Path, tmp_path: Path) -> None:
+    from skillyard.install.policy.library import open_catalog
+
+    folder = tmp_path / "lib" / "a"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: a\ndescription: b\n---\n", encoding="utf-8")
+    for _ in range(2):
+        select_skills(open_catalog(str(tmp_path / "lib")), Query("b"))
+    first, second = entries(log)
+    assert first["catalog"].startswith("walk:")
+    assert first["catalog"] == second["catalog"]
+
+
+def test_a_log_that_cannot_be_written_is_said_and_the_answer_comes(
+    catalog: sy.Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("SKILLYARD_LOG", str(tmp_path))
+    with caplog.at_level(logging.WARNING, "skillyard.hosts.decisions"):
+        assert select_skills(catalog, Query(REQUEST)).selection.selected
+    assert "not logged" in caplog.text
+
+
+def test_nothing_is_loaded_and_nothing_written_when_nobody_listens() -> None:
+    code = (
+        "import sys, skillyard as sy\n"
+        "from skillyard.hosts.operations.skill_selection import select_skills\n"
+        "from skillyard.engine.ranking.query import Query\n"
+        "select_skills(sy.Catalog.from_skills([sy.Skill('a', 'b', 'c')]), Query('b'))\n"
+        "print([n for n in sys.modules if n.startswith('skillyard.hosts.decisions.')])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={"PYTHONPATH": str(PACKAGES), "PATH": ""},
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]"
+
+
+class _Tracer:
+    """A tracer that keeps its spans."""
+
+    def __init__(self) -> None:
+        self.spans: list[SimpleNamespace] = []
+
+    def start_span(self, name: str, *, attributes: Any, start_time: int | None) -> Any:
+        span = SimpleNamespace(name=name, attributes=attributes, start=start_time, ended=False)
+        self.spans.append(span)
+        return SimpleNamespace(end=lambda: setattr(span, "ended", True))
+
+
+@pytest.fixture
+def tracer(monkeypatch: pytest.MonkeyPatch) -> _Tracer:
+    """The API as a program that uses it has loaded it."""
+    monkeypatch.delenv("SKILLYARD_LOG", raising=False)
+    monkeypatch.delenv("SKILLYARD_LOG_TEXT", raising=False)
+    tracer = _Tracer()
+    module: Any = ModuleType("opentelemetry.trace")
+    module.get_tracer = lambda name: tracer
+    monkeypatch.setitem(sys.modules, "opentelemetry.trace", module)
+    return tracer
+
+
+def test_a_program_with_opentelemetry_gets_a_span(catalog: sy.Catalog, tracer: _Tracer) -> None:
+    assert is_enabled()
+    found = select_skills(catalog, Query(REQUEST))
+    (span,) = tracer.spans
+    best = found.selection.selected[0]
+    assert (span.name, span.ended) == ("skillyard.select", True)
+    assert isinstance(span.start, int)
+    assert span.attributes["skillyard.skill.id"] == best.skill.id
+    assert span.attributes["skillyard.skill.hash"] == best.skill.hash
+    assert span.attributes["skillyard.query.digest"] == text_digest(REQUEST)
+    assert span.attributes["skillyard.signal.words"] > 0
+    assert "skillyard.query.text" not in span.attributes
+    allowed = (str, bool, int, float, list)
+    assert all(isinstance(value, allowed) for value in span.attributes.values())
+
+
+def test_the_real_api_takes_the_span(catalog: sy.Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="OpenTelemetry is not installed")
+    export = pytest.importorskip("opentelemetry.sdk.trace.export")
+    memory = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
+    trace = pytest.importorskip("opentelemetry.trace")
+    exporter = memory.InMemorySpanExporter()
+    provider = sdk.TracerProvider()
+    provider.add_span_processor(export.SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    monkeypatch.setenv("SKILLYARD_LOG_TEXT", "1")
+    select_skills(catalog, Query(REQUEST))
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "skillyard.select"
+    assert span.attributes["skillyard.query.text"] == REQUEST
+    assert span.end_time >= span.start_time
+
+
+def test_an_entry_of_any_text_is_json(catalog: sy.Catalog) -> None:
+    query = Query("a\ud800\x00b")
+    selection = sy.select(catalog, query)
+    decision = entry(
+        "x", catalog, query, sy.SelectionPolicy(), (0.5, 1), selection, text=True, now=0
+    )
+    shape = encode(decision)
+    assert json.loads(json.dumps(shape))["query"]["text"] == "a\ud800\x00b"
+    assert shape["time"] == "1970-01-01T00:00:00.000Z"

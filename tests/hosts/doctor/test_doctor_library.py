@@ -1,0 +1,117 @@
+"""What ``doctor`` says of the library and its index."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.doctor.conftest import Doctor, User, follow
+
+
+def test_a_root_is_reported_with_its_documents(doctor: Doctor, user: User) -> None:
+    user.add_skill(user.project / "skills")
+    user.add_skill(user.project / "skills", "revert")
+    (user.project / "AGENTS.md").write_text("# House rules\n", encoding="utf-8")
+    found = doctor().one("root")
+    assert found.status == "ok"
+    assert found.details["counts"]["conventions"] == 1
+    assert "2 skills, 1 convention document" in found.message
+
+
+def test_copies_of_a_skill_are_counted_as_everywhere_else(doctor: Doctor, user: User) -> None:
+    user.add_skill(user.project / ".claude" / "skills")
+    user.add_skill(user.project / ".agents" / "skills")
+    found = doctor().one("root")
+    assert "has 1 skill, 1 copy" in found.message
+    assert (found.details["counts"]["skills"], found.details["counts"]["copies"]) == (1, 1)
+
+
+def test_files_that_do_not_load_are_a_warning_and_check_says_why(
+    doctor: Doctor, user: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = user.add_skill(user.project / "my skills")
+    path.write_text("---\nname: [a, list]\n---\n", encoding="utf-8")
+    found = doctor("my skills").one("root")
+    assert found.status == "warning"
+    assert "1 file did not load" in found.message
+    assert found.details["diagnostics"]["error"] == 1
+    follow(found, code=1)
+    assert str(path.relative_to(user.project)) in capsys.readouterr().out
+    user.add_skill(user.project / "my skills")
+    assert doctor("my skills").one("root").status == "ok"
+
+
+def test_a_root_that_is_no_folder_is_an_error_and_the_others_are_read(
+    doctor: Doctor, user: User
+) -> None:
+    user.add_skill(user.project / "skills")
+    (user.project / "file").touch()
+    report = doctor("gone", "file", "skills")
+    assert [found.status for found in report.all("root")] == ["error", "error", "ok"]
+    assert not report.diagnosis.healthy
+    assert report.all("index") == []
+
+
+def test_what_lies_below_two_roots_counts_for_the_first(doctor: Doctor, user: User) -> None:
+    user.add_skill(user.project / "skills" / "inner")
+    user.add_skill(user.project / "skills", "revert")
+    found = doctor("skills/inner", "skills").all("root")
+    assert [each.details["counts"]["skills"] for each in found] == [1, 1]
+
+
+def test_a_root_without_skills_is_a_warning_where_it_was_named(doctor: Doctor, user: User) -> None:
+    assert doctor().one("root").status == "info"
+    found = doctor(".").one("root")
+    assert found.status == "warning"
+    follow(found)
+
+
+def test_agent_folders_are_counted_whether_they_are_read_or_not(doctor: Doctor, user: User) -> None:
+    found = doctor().one("agent-folder")
+    assert found.status == "info"
+    subprocess.run(["/bin/sh", "-c", found.command], check=True)
+    assert doctor().one("agent-folder").status == "ok"
+    (user.home / ".agents" / "skills").rmdir()
+    user.add_skill(user.home / ".claude" / "skills")
+    user.add_skill(user.home / ".codex" / "skills", "revert")
+    for scopes in ((), ("user",)):
+        listed = doctor(scopes=scopes).all("agent-folder")
+        assert [each.details["agent"] for each in listed] == ["Claude Code", "Codex"]
+        assert [each.details["counts"]["skills"] for each in listed] == [1, 1]
+
+
+@pytest.mark.usefixtures("settled")
+def test_an_index_is_missing_current_stale_or_damaged(doctor: Doctor, user: User) -> None:
+    user.add_skill(user.project / "skills")
+    found = doctor("skills").one("index")
+    assert (found.status, found.details["state"]) == ("info", "missing")
+    follow(found)
+    found = doctor("skills").one("index")
+    assert (found.status, found.details["state"]) == ("ok", "current"), found
+    assert found.details["bytes"] > 0
+    user.add_skill(user.project / "skills", "revert")
+    assert doctor("skills").one("index").details["state"] == "stale"
+    for file in Path(found.path).iterdir():
+        file.write_bytes(b"\0" * 64)
+    damaged = doctor("skills").one("index")
+    assert (damaged.status, damaged.details["state"]) == ("warning", "damaged")
+    follow(damaged)
+    assert doctor("skills").one("index").status == "ok"
+
+
+@pytest.mark.usefixtures("settled")
+def test_the_index_of_the_scopes_is_another_one(doctor: Doctor, user: User) -> None:
+    user.add_skill(user.home / ".claude" / "skills")
+    found = doctor(scopes=("user",)).one("index")
+    follow(found)
+    assert doctor(scopes=("user",)).one("index").status == "ok"
+    assert doctor().one("index").details["state"] == "missing"
+
+
+def test_an_index_that_is_switched_off_is_told(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_INDEX", "off")
+    assert "SKILLYARD_INDEX is off" in doctor().one("index").message

@@ -1,0 +1,217 @@
+"""After `index build` a prompt hook answers the first prompt, from what its user approved."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.embedding.cache import VectorCache
+from skillyard.engine.index.clone import clone_index
+from skillyard.engine.index.index_update import refresh_index
+from skillyard.engine.index.indexed_catalog import FileLibrary, open_current, open_library_index
+from skillyard.engine.index.library_spec import LibrarySpec, index_folder
+from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
+from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.registry import bind, resolve
+from skillyard.hosts.hook import index_refresh
+from skillyard.hosts.hook.approval import approve_project
+from skillyard.hosts.hook.index_refresh import bring_up_to_date
+from skillyard.hosts.hook.library import library_place
+from skillyard.hosts.operations.library_index import index_build, index_verify
+from tests.engine.embedding.letters import GatedLetters, Letters, install
+from tests.hosts.hook.conftest import Hook, add_skill, payload
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A library that fits the prompt, and another skill of it."""
+    place = tmp_path / "library"
+    add_skill(place, "git-bisect", "Finds the commit that broke the build.")
+    add_skill(place, "tables", "Draws tables of numbers.")
+    return place
+
+
+def names(place: LibrarySpec) -> list[str]:
+    catalog = open_current(place, index_folder(place), trusted=True)
+    return [] if catalog is None else sorted(skill.name for skill in catalog)
+
+
+def contents(folder: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+def test_the_first_prompt_after_index_build_is_answered(
+    library: Path, hook: Hook, tmp_path: Path, home: Path
+) -> None:
+    add_skill(home / ".claude" / "skills", "letters", "Writes letters.")
+    built = index_build([str(library)])
+    assert len(built.hook_folders) == 1
+    assert not built.hook_problem
+    assert hook(payload(tmp_path), "--root", str(library)).skill == "git-bisect"
+    assert names(library_place((str(library),), None)) == ["git-bisect", "letters", "tables"]
+
+
+def test_the_user_s_own_skills_and_an_approved_project_are_prepared_too(
+    users_skill: Path, project: Path, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skill = project / ".claude/skills/git-bisect/SKILL.md"
+    approve_project(str(project))
+    add_skill(project / ".claude" / "skills", "unread", "Finds the commit that broke the build.")
+    monkeypatch.chdir(project)
+    index_build(["."])
+    assert names(library_place((), os.path.realpath(project))) == ["bisecting", "git-bisect"]
+    users_skill.unlink()
+    assert str(skill) in hook(payload(project)).context
+
+
+def test_an_index_begins_with_what_that_of_its_roots_holds(library: Path) -> None:
+    built = LibrarySpec((str(library),), (), DEFAULT_LIMITS)
+    open_library_index(built)
+    place = library_place((str(library),), None)
+    assert clone_index(place, built)
+    assert not clone_index(place, built)  # from here on it is its own
+    before = contents(index_folder(built))
+    assert contents(index_folder(place)) == before
+    bring_up_to_date(place)
+    assert names(place) == names(built) == ["git-bisect", "tables"]
+    (library / "tables" / "SKILL.md").unlink()
+    bring_up_to_date(place)
+    assert names(place) == ["git-bisect"]
+    assert contents(index_folder(built)) == before
+    assert index_verify([str(library)]).sound
+
+
+def test_an_index_of_a_project_begins_with_nothing_that_waits_for_approval(project: Path) -> None:
+    path = os.path.realpath(project)
+    approve_project(path)
+    add_skill(project / ".claude" / "skills", "unread", "Finds the commit that broke the build.")
+    whole = LibrarySpec((path,), (), DEFAULT_LIMITS)
+    open_library_index(whole)
+    place = library_place((), path)
+    assert bring_up_to_date(place)
+    assert names(place) == ["git-bisect"]
+
+
+def test_other_roots_or_limits_give_nothing(library: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    built = LibrarySpec((str(library),), (), DEFAULT_LIMITS)
+    open_library_index(built)
+    for place in (
+        LibrarySpec((str(other), str(library)), (), DEFAULT_LIMITS),
+        LibrarySpec((str(library), str(other)), (), DEFAULT_LIMITS._replace(name_warn_chars=9)),
+        built,
+    ):
+        assert not clone_index(place, built)
+
+
+@pytest.fixture
+def letters(monkeypatch: pytest.MonkeyPatch) -> Letters:
+    """The embedder of the default scorer."""
+    letters = Letters()
+    install(monkeypatch, letters)
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    return letters
+
+
+def bound(place: LibrarySpec) -> BoundHybrid:
+    catalog = open_current(place, index_folder(place), trusted=True)
+    assert catalog is not None
+    bound = bind(catalog, resolve("hybrid+letters"))
+    assert isinstance(bound, BoundHybrid)
+    return bound
+
+
+def test_the_vectors_of_an_index_are_mapped_and_not_read_one_by_one(
+    library: Path, home: Path, letters: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = library_place((str(library),), None)
+    assert bring_up_to_date(place)
+    assert len(letters.asked) == 2
+    query = Query("zebra tables")
+    with monkeypatch.context() as unread:
+        unread.setattr(VectorCache, "get", None)
+        unread.setattr(FileLibrary, "skill", None)
+        mapped = bound(place).prepare(query).candidates
+    for saved in Path(index_folder(place)).glob("vectors-*"):
+        shutil.rmtree(saved)
+    assert bound(place).prepare(query).candidates == mapped
+    assert mapped.embedder_cosines
+    assert len(letters.asked) == 2
+
+
+def test_saved_vectors_serve_no_other_documents_and_no_other_embedder(
+    library: Path, home: Path, letters: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = library_place((str(library),), None)
+    assert bring_up_to_date(place)
+    add_skill(library, "tables", "Zzz zzz.")
+    refresh_index(place, index_folder(place))
+    dense = bound(place).dense
+    assert dense is not None
+    ((nearest, _), *_) = dense.nearest(dense.direction("zzz"), 9, None)
+    assert bound(place).library.skill(nearest).name == "tables"
+    assert len(letters.asked) == 3
+    other = Letters("other", "zt")
+    install(monkeypatch, other)
+    dense = bound(place).dense
+    assert dense is not None
+    assert (dense.dimensions, len(other.asked)) == (2, 2)
+
+
+def test_damaged_saved_vectors_are_made_again(library: Path, home: Path, letters: Letters) -> None:
+    place = library_place((str(library),), None)
+    assert bring_up_to_date(place)
+    (saved,) = Path(index_folder(place)).glob("vectors-*")
+    manifest = saved / "manifest.skyidx"
+    whole = manifest.read_bytes()
+    manifest.write_bytes(whole[:-9])
+    query = Query("zebra tables")
+    candidates = bound(place).prepare(query).candidates
+    assert bring_up_to_date(place)
+    assert len(manifest.read_bytes()) == len(whole)
+    assert bound(place).prepare(query).candidates == candidates
+    assert len(letters.asked) == 2
+
+
+def test_while_vectors_are_computed_others_read_and_update_the_index(
+    library: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gated = GatedLetters()
+    install(monkeypatch, gated)
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    place = library_place((str(library),), None)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(bring_up_to_date, place)
+        try:
+            assert gated.waits.wait(30)
+            assert names(place) == ["git-bisect", "tables"]
+            add_skill(library, "new", "Brews tea.")
+            # Another process updates the index, and leaves the vectors to the first one.
+            assert bring_up_to_date(place)
+            assert names(place) == ["git-bisect", "new", "tables"]
+            assert gated.asked == []
+        finally:
+            gated.gate.set()
+        assert first.result(30)
+    assert sorted(text.partition(".")[0] for text in gated.asked) == ["git-bisect", "new", "tables"]
+    with monkeypatch.context() as unread:
+        unread.setattr(VectorCache, "get", None)
+        assert bound(place).dense is not None
+
+
+def test_an_update_in_the_background_uses_one_thread_of_the_embedder(
+    library: Path, home: Path, letters: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_refresh, "lower_priority", lambda: None)
+    letters.threads = None
+    assert bring_up_to_date(library_place((str(library),), None))
+    assert letters.threads is None
+    assert index_refresh.main([json.dumps({"roots": [str(library)], "project": None})]) == 0
+    assert letters.threads == 1

@@ -1,0 +1,391 @@
+"""Settings files: the hook goes in once, comes out again, and every other value stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from skillyard.hosts.hook import installation
+from skillyard.hosts.hook.installation import command_of, install, uninstall
+from skillyard.hosts.hook.settings_file import SettingsRefused, read_settings, replace
+from tests.shared_data import PACKAGES
+
+EVENT = "UserPromptSubmit"
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=6,
+)
+HANDLERS = st.fixed_dictionaries({"type": st.just("command"), "command": st.text()}) | VALUES
+GROUPS = VALUES | st.fixed_dictionaries(
+    {"hooks": st.lists(HANDLERS, max_size=3) | VALUES}, optional={"matcher": st.text()}
+)
+HOOKS = st.fixed_dictionaries(
+    {}, optional={EVENT: st.lists(GROUPS, max_size=3), "Stop": VALUES, "x": VALUES}
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    """Return the text of any settings document, laid out in any of many ways."""
+    document = draw(st.dictionaries(st.text(max_size=6), VALUES, max_size=4))
+    document.pop("hooks", None)
+    if draw(st.booleans()):
+        document["hooks"] = draw(HOOKS)
+        keys = draw(st.permutations(sorted(document)))
+        document = {key: document[key] for key in keys}
+    text = json.dumps(
+        document,
+        indent=draw(st.sampled_from([None, 1, 2, 4, "\t"])),
+        separators=draw(st.sampled_from([(",", ":"), (", ", ": "), (" , ", " : ")])),
+        ensure_ascii=draw(st.booleans()),
+    )
+    if draw(st.booleans()):
+        text = text.replace("{}", "{ }").replace("[]", "[ ]")
+    if draw(st.booleans()):
+        text = text.replace("\n", "\r\n")
+    return draw(st.sampled_from(["", "\ufeff"])) + text + draw(st.sampled_from(["", "\n", " \n"]))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that holds nothing else."""
+    place = tmp_path / "settings"
+    place.mkdir()
+    return place
+
+
+def parsed(text: str) -> Any:
+    return json.loads(text.removeprefix("\ufeff"))
+
+
+def commands(text: str) -> list[str]:
+    """Return our commands as a host would find them."""
+    groups = [group for group in parsed(text)["hooks"][EVENT] if isinstance(group, dict)]
+    lists = [group["hooks"] for group in groups if isinstance(group.get("hooks"), list)]
+    found = [handler.get("command") for each in lists for handler in each if type(handler) is dict]
+    return [each for each in found if isinstance(each, str) and "# skillyard hook, made:" in each]
+
+
+def written(text: str, *, options: tuple[str, ...] = (), out: bool = False) -> str:
+    """Return settings after the hook went in, or came out."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "settings.json")
+        path.write_bytes(text.encode())
+        if out:
+            uninstall("claude-code", file=str(path))
+        else:
+            install("claude-code", file=str(path), options=options)
+        return path.read_bytes().decode()
+
+
+def without_empty(document: Any) -> Any:
+    """Return settings without what holds no hook."""
+    hooks = dict(document.get("hooks", {}))
+    if hooks.get(EVENT) == []:
+        del hooks[EVENT]
+    changed = {**document, "hooks": hooks}
+    return changed if hooks else {key: changed[key] for key in document if key != "hooks"}
+
+
+@given(documents())
+def test_taking_it_out_leaves_every_value_that_was_there(text: str) -> None:
+    assert json.dumps(parsed(written(written(text), out=True))) == json.dumps(
+        without_empty(parsed(text))
+    )
+
+
+@given(documents(), st.sampled_from([None, 2, 4, "\t"]), st.sampled_from(["", "\n"]))
+def test_settings_as_hosts_write_them_come_back_byte_for_byte(
+    text: str, indent: Any, end: str
+) -> None:
+    text = json.dumps(without_empty(parsed(text)), indent=indent, ensure_ascii=text.isascii()) + end
+    assume(indent is None or "\n" in text.strip())
+    assert written(written(text), out=True) == text
+
+
+@given(documents())
+def test_everything_else_stays_and_a_second_time_changes_nothing(text: str) -> None:
+    with_it = written(text)
+    before, after = parsed(text), parsed(with_it)
+    listed = after["hooks"].pop(EVENT)
+    assert listed[:-1] == before.get("hooks", {}).pop(EVENT, [])
+    assert "|| exit 0 #" in listed[-1]["hooks"][0]["command"]
+    assert json.dumps(after) == json.dumps({**before, "hooks": before.get("hooks", {})})
+    assert written(with_it) == with_it
+    for mark in ("\ufeff", "\r\n"):
+        assert (mark in with_it.strip(" \r\n")) == (mark in text.strip(" \r\n"))
+
+
+@given(documents(), st.from_regex(r"[a-z/ ']+", fullmatch=True))
+def test_another_command_takes_the_place_of_the_first(text: str, other: str) -> None:
+    with_it = written(written(text), options=("--root", other))
+    assert len(commands(with_it)) == 1
+    assert written(with_it, out=True) == written(written(text), out=True)
+
+
+@given(documents(), st.integers(0, 3))
+def test_what_others_add_afterwards_stays_when_it_comes_out(text: str, place: int) -> None:
+    document = parsed(written(text))
+    theirs = {"hooks": [{"type": "command", "command": "theirs"}]}
+    document["hooks"][EVENT].insert(place, theirs)
+    document["hooks"].setdefault("Stop", [])
+    document["more"] = 1
+    left = parsed(written(json.dumps(document, indent=2), out=True))
+    assert theirs in left["hooks"][EVENT]
+    assert "Stop" in left["hooks"]
+    assert left["more"] == 1
+    assert "skillyard hook" not in json.dumps(left)
+
+
+def test_a_copy_that_somebody_made_goes_too(folder: Path) -> None:
+    path = folder / "settings.json"
+    install("claude-code", file=str(path))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["hooks"][EVENT] *= 3
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert install("claude-code", file=str(path)).state == "updated"
+    assert len(commands(path.read_text(encoding="utf-8"))) == 1
+    path.write_text(json.dumps(document), encoding="utf-8")
+    uninstall("claude-code", file=str(path))
+    assert not path.exists()
+
+
+def test_our_handler_inside_somebody_elses_group_goes_alone(folder: Path) -> None:
+    path = folder / "settings.json"
+    install("claude-code", file=str(path))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    group = document["hooks"][EVENT][0]
+    group["matcher"] = "x"
+    group["hooks"].insert(0, {"type": "command", "command": "theirs"})
+    path.write_text(json.dumps(document, indent=2), encoding="utf-8")
+    assert uninstall("claude-code", file=str(path)).state == "removed"
+    left = json.loads(path.read_text(encoding="utf-8"))
+    assert left["hooks"][EVENT] == [
+        {"hooks": [{"type": "command", "command": "theirs"}], "matcher": "x"}
+    ]
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_the_file_of_each_host_is_made_and_taken_away_again(host: str, home: Path) -> None:
+    path = home / (".claude/settings.json" if host == "claude-code" else ".codex/hooks.json")
+    done = install(host)
+    assert (done.state, done.file) == ("installed", str(path))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    (group,) = json.loads(path.read_text(encoding="utf-8"))["hooks"][EVENT]
+    (handler,) = group["hooks"]
+    assert set(handler) == {"type", "command", "timeout"}
+    assert f"hook {host} || exit 0 #" in handler["command"]
+    assert install(host).state == "unchanged"
+    assert uninstall(host).state == "removed"
+    assert not path.exists()
+    assert uninstall(host).state == "absent"
+
+
+def test_environment_variables_of_the_hosts_are_honoured(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder / "c"))
+    monkeypatch.setenv("CODEX_HOME", str(folder / "x"))
+    assert install("claude-code").file == str(folder / "c" / "settings.json")
+    assert install("codex").file == str(folder / "x" / "hooks.json")
+
+
+REFUSED = {
+    "no JSON": b"{",
+    "comments": b'{// x\n"a": 1}',
+    "empty": b"",
+    "a list": b"[]",
+    "hooks a list": b'{"hooks": []}',
+    "the event a map": b'{"hooks": {"UserPromptSubmit": {}}}',
+    "twice": b'{"hooks": {"UserPromptSubmit": []}, "a": 1, "a": 3}',
+    "bytes": b'{"a": "\xff"}',
+    "deep": b'{"a":' + b"[" * 100_000,
+    "NaN": b'{"a": NaN}',
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("do", [install, uninstall], ids=["install", "uninstall"])
+def test_a_file_that_is_not_understood_is_left_as_it_is(
+    name: str, do: Callable[..., Any], folder: Path
+) -> None:
+    data = REFUSED[name]
+    path = folder / "settings.json"
+    path.write_bytes(data)
+    before = path.stat()
+    with pytest.raises(SettingsRefused) as error:
+        do("claude-code", file=str(path))
+    assert error.value.hint
+    assert error.value.path == str(path)
+    after = path.stat()
+    assert path.read_bytes() == data
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert os.listdir(folder) == ["settings.json"]
+
+
+def test_a_read_only_file_is_left_as_it_is(folder: Path) -> None:
+    path = folder / "settings.json"
+    path.write_text("{}", encoding="utf-8")
+    path.chmod(0o444)
+    with pytest.raises(SettingsRefused, match="read-only"):
+        install("claude-code", file=str(path))
+    assert path.read_text(encoding="utf-8") == "{}"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o755])
+def test_the_mode_stays(mode: int, folder: Path) -> None:
+    path = folder / "settings.json"
+    path.write_text('{"model": "opus"}\n', encoding="utf-8")
+    path.chmod(mode)
+    install("claude-code", file=str(path))
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    uninstall("claude-code", file=str(path))
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert path.read_text(encoding="utf-8") == '{"model": "opus"}\n'
+
+
+def test_a_link_stays_a_link_and_what_it_leads_to_is_changed(folder: Path) -> None:
+    real = folder / "dotfiles" / "claude.json"
+    real.parent.mkdir()
+    real.write_text("{}", encoding="utf-8")
+    link = folder / "settings.json"
+    link.symlink_to(real)
+    install("claude-code", file=str(link))
+    assert link.is_symlink()
+    assert EVENT in real.read_text(encoding="utf-8")
+    uninstall("claude-code", file=str(link))
+    assert link.is_symlink()
+    assert real.read_text(encoding="utf-8") == "{}"
+    real.unlink()
+    with pytest.raises(SettingsRefused, match="nowhere"):
+        install("claude-code", file=str(link))
+
+
+def test_what_is_no_file_is_refused_and_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    for path in (folder / "pipe", folder):
+        with pytest.raises(SettingsRefused):
+            install("claude-code", file=str(path))
+
+
+def test_a_file_that_is_changed_meanwhile_keeps_the_change(folder: Path) -> None:
+    path = folder / "settings.json"
+    path.write_text("{}", encoding="utf-8")
+    before = read_settings(str(path))
+    path.write_text('{"new": 1}', encoding="utf-8")
+    with pytest.raises(SettingsRefused, match="meanwhile"):
+        replace(before, "{}")
+    assert path.read_text(encoding="utf-8") == '{"new": 1}'
+    assert os.listdir(folder) == ["settings.json"]
+
+
+CALLS = ("open", "fchmod", "fsync", "replace", "stat")
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_when_any_step_fails_the_file_is_the_old_or_the_new_one(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folder / "settings.json"
+    old = '{"model": "opus"}'
+    real = getattr(os, name)
+    for number in range(1, 20):
+        path.write_text(old, encoding="utf-8")
+        calls = 0
+
+        def failing(*args: Any, at: int = number, **kwargs: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == at:
+                raise OSError(28, "no space left on device")
+            return real(*args, **kwargs)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, failing)
+            try:
+                done = install("claude-code", file=str(path)).state
+            except SettingsRefused:
+                done = "refused"
+        text = path.read_text(encoding="utf-8")
+        assert text == old or json.loads(text)["model"] == "opus"
+        assert (text == old) == (done == "refused")
+        assert os.listdir(folder) == ["settings.json"]
+        if calls < number:
+            assert done == "installed"
+            return
+        path.unlink()
+    pytest.fail("it never came through")
+
+
+KILLED = """
+import os, sys
+from skillyard.hosts.hook import settings_file
+from skillyard.hosts.hook.installation import install
+at = int(sys.argv[2])
+count = 0
+def dying(real):
+    def call(*args, **kwargs):
+        global count
+        count += 1
+        if count == at:
+            os.kill(os.getpid(), 9)
+        return real(*args, **kwargs)
+    return call
+for name in ("open", "write", "fchmod", "fsync", "replace", "listdir", "stat"):
+    setattr(os, name, dying(getattr(os, name)))
+install("claude-code", file=sys.argv[1])
+os._exit(0)
+"""
+
+
+def test_killed_at_any_step_the_file_is_the_old_or_the_new_one_and_the_next_run_tidies_up(
+    folder: Path,
+) -> None:
+    path = folder / "settings.json"
+    old = '{"model": "opus"}'
+    killed = left_behind = 0
+    for at in range(1, 40):
+        path.write_text(old, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(path), str(at)],
+            env={**os.environ, "PYTHONPATH": str(PACKAGES)}, check=False, timeout=60,
+        )  # fmt: skip
+        text = path.read_text(encoding="utf-8")
+        assert text == old or json.loads(text)["model"] == "opus"
+        left_behind += len(os.listdir(folder)) > 1
+        assert install("claude-code", file=str(path)).state in ("installed", "unchanged")
+        assert os.listdir(folder) == ["settings.json"]
+        if done.returncode == 0:
+            break
+        killed += 1
+    assert killed > 3
+    assert left_behind
+
+
+def test_the_command_is_quoted_for_the_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/a dir/it's/python")
+    command = command_of("codex", ("--root", "/x y"))
+    assert command == (
+        "'/a dir/it'\"'\"'s/python' -P -m skillyard hook codex --root '/x y' || exit 0"
+    )
+    assert installation.TIMEOUT_S >= 1

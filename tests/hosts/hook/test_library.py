@@ -1,0 +1,224 @@
+"""The index of the hook: opened as it is, looked after in the background, one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.engine.index.library_spec import index_folder
+from skillyard.engine.index.manifest import NAME
+from skillyard.hosts.hook import index_refresh
+from skillyard.hosts.hook.index_refresh import bring_up_to_date, main
+from skillyard.hosts.hook.journal import journal_path
+from skillyard.hosts.hook.library import REFRESH_AFTER_S, library_place, open_library, start_refresh
+from tests.cli.conftest import Run, plain_surroundings, run
+from tests.hosts.hook.conftest import Hook, add_skill, payload
+from tests.parity.trees import write_tree
+from tests.tables import for_each
+
+__all__ = ["plain_surroundings", "run"]
+
+PLACE = library_place((), None)
+NOTHING = json.dumps({"roots": [], "project": None, "folder": os.getcwd(), "profile": None})
+"""The library of a user who named no root, in no project."""
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The processes that would have been started."""
+    found: list[list[str]] = []
+
+    def spawn(path: str, arguments: list[str], environment: Any, **how: Any) -> int:
+        assert path == sys.executable
+        assert how["setsid"] is True
+        assert {action[1] for action in how["file_actions"]} == {0, 1, 2}
+        found.append(arguments)
+        return 1
+
+    monkeypatch.setattr(os, "posix_spawn", spawn)
+    return found
+
+
+def manifest() -> Path:
+    return Path(index_folder(PLACE)) / NAME
+
+
+def test_without_an_index_one_is_started_and_nobody_waits_for_it(started: list[Any]) -> None:
+    assert open_library(PLACE) is None
+    assert started == [[sys.executable, "-P", "-m", "skillyard.hosts.hook.index_refresh", NOTHING]]
+    assert not manifest().exists()
+
+
+def test_an_index_that_was_just_looked_at_is_left_alone(
+    users_skill: Path, started: list[Any]
+) -> None:
+    assert bring_up_to_date(PLACE)
+    catalog = open_library(PLACE)
+    assert catalog is not None
+    assert len(catalog) == 1
+    assert started == []
+
+
+def test_an_older_one_answers_and_is_looked_after(users_skill: Path, started: list[Any]) -> None:
+    then = manifest().stat().st_mtime - REFRESH_AFTER_S
+    os.utime(manifest(), (then, then))
+    assert open_library(PLACE) is not None
+    assert len(started) == 1
+    assert open_library(PLACE, refresh=False) is not None
+    assert len(started) == 1
+
+
+def test_an_index_from_the_future_is_looked_after(users_skill: Path, started: list[Any]) -> None:
+    os.utime(manifest(), (4e9, 4e9))
+    assert open_library(PLACE) is not None
+    assert len(started) == 1
+
+
+def test_the_process_in_the_background_brings_the_index_up_to_date(
+    home: Path, users_skill: Path
+) -> None:
+    add_skill(home / ".claude" / "skills", "second", "Another one.")
+    before = open_library(PLACE, refresh=False)
+    assert before is not None
+    assert len(before) == 1
+    assert main([NOTHING]) == 0
+    after = open_library(PLACE, refresh=False)
+    assert after is not None
+    assert len(after) == 2
+
+
+def test_what_is_damaged_is_made_anew(users_skill: Path) -> None:
+    manifest().write_bytes(b"junk")
+    assert open_library(PLACE, refresh=False) is None
+    assert main([NOTHING]) == 0
+    assert open_library(PLACE, refresh=False) is not None
+
+
+def test_one_process_at_a_time(users_skill: Path) -> None:
+    lock = os.open(f"{index_folder(PLACE)}.refreshing", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    assert bring_up_to_date(PLACE) is False
+    os.close(lock)
+    assert bring_up_to_date(PLACE) is True
+
+
+@for_each("arguments", [[], ["x"], ["3"], ["{"], ["{}"], ["[]"]])
+def test_roots_that_are_none_are_wrong_use(arguments: list[str]) -> None:
+    assert main(arguments) == 2
+
+
+def test_a_root_that_is_gone_ends_in_silence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([json.dumps({"roots": [str(tmp_path / "gone")], "project": None})]) == 0
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_error_that_nobody_foresaw_is_in_the_log_and_ends_in_silence(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise MemoryError("no more memory")
+
+    monkeypatch.setattr(index_refresh, "refresh_index", fail)
+    assert main([NOTHING]) == 0
+    assert capfd.readouterr() == ("", "")
+    assert "MemoryError: no more memory" in Path(journal_path()).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+def test_what_is_disabled_in_the_folder_of_the_prompt_is_not_offered(
+    name: str, home: Path, tmp_path: Path, hook: Hook, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process that updates an index must not decide for the prompts of other folders."""
+    extension, market = home / ".gemini/extensions/one", home / ".claude/plugins/cache/m"
+    here, there = tmp_path / "here", tmp_path / "there"
+    deep = here / "src" / "deep"
+    add_skill(extension / "skills", "of-one", "Brews green tea.")
+    add_skill(market / "two/skills", "of-two", "Brews black coffee.")
+    add_skill(market / "three/skills", "of-three", "Bakes sponge cake.")
+    installed = {
+        f"{each}@m": [{"scope": "user", "installPath": str(market / each)}]
+        for each in ("two", "three")
+    }
+
+    def switches(two: bool, three: bool) -> str:
+        return json.dumps({"enabledPlugins": {"two@m": two, "three@m": three}})
+
+    write_tree(
+        home,
+        {
+            ".gemini/extensions/one/gemini-extension.json": '{"name": "one"}',
+            ".gemini/extensions/extension-enablement.json": json.dumps(
+                {"one": {"overrides": [f"!{here}/*"]}}
+            ),
+            ".claude/plugins/installed_plugins.json": json.dumps({"plugins": installed}),
+            ".claude/settings.json": switches(two=True, three=False),
+        },
+    )
+    # A project may take away, and add nothing that its user did not enable.
+    write_tree(tmp_path, {f"here/.claude/{name}": switches(two=False, three=True), "there/x": ""})
+    (here / ".git").mkdir()
+    deep.mkdir(parents=True)
+    requests = {"brew green tea": "of-one", "brew black coffee": "two:of-two", "bake a cake": ""}
+    for folder in (there, deep, there):
+        argument = json.dumps({"roots": [], "project": None, "folder": str(folder)})
+        assert main([argument]) == 0
+        monkeypatch.chdir(folder)
+        for request, skill in requests.items():
+            offered = skill if folder == there else ""
+            assert hook(payload(folder, request)).skill == offered
+            selected = run("select", request, "--scope", "user", "--json").json["selected"]
+            assert [each["name"] for each in selected] == ([offered] if offered else [])
+        listed = run("list", "--scope", "user", "--json").json
+        names = ["of-one", "two:of-two"] if folder == there else []
+        assert [each["name"] for each in listed["skills"]] == names
+
+
+def test_a_process_that_cannot_be_started_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> int:
+        raise OSError(11, "no more processes")
+
+    monkeypatch.setattr(os, "posix_spawn", refuse)
+    assert start_refresh(PLACE) is False
+    assert open_library(PLACE) is None
+
+
+def test_a_system_without_sessions_gives_it_a_group_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[Any] = []
+
+    def spawn(*_: Any, **how: Any) -> int:
+        if "setsid" in how:
+            raise NotImplementedError
+        seen.append(how["setpgroup"])
+        return 1
+
+    monkeypatch.setattr(os, "posix_spawn", spawn)
+    assert start_refresh(PLACE) is True
+    assert seen == [0]
+
+
+def test_the_real_process_makes_the_index(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.shared_data import PACKAGES
+
+    add_skill(home / ".claude" / "skills", "only", "The only one.")
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGES))
+    spawned: list[int] = []
+    real = os.posix_spawn
+
+    def spawn(*given: Any, **how: Any) -> int:
+        spawned.append(real(*given, **how))
+        return spawned[-1]
+
+    monkeypatch.setattr(os, "posix_spawn", spawn)
+    assert open_library(PLACE) is None
+    assert os.waitpid(spawned[0], 0)[1] == 0
+    assert open_library(PLACE, refresh=False) is not None

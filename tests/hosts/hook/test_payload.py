@@ -1,0 +1,92 @@
+"""What comes on standard input may be anything; what is taken from it is bounded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.hosts.hook.payload import (
+    MAX_BYTES,
+    MAX_END_CHARS,
+    BadPayload,
+    query_text,
+    read_payload,
+)
+from tests.hosts.hook.conftest import PAYLOADS, PROMPT
+from tests.tables import for_each
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=10,
+)
+
+
+@for_each("path", sorted(PAYLOADS.glob("*.json")), ids=lambda path: path.stem)
+def test_the_payloads_of_both_hosts_are_understood(path: Any) -> None:
+    assert read_payload(path.read_bytes()) == (PROMPT, "/home/user/app")
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_prompt_or_a_named_fault(data: bytes) -> None:
+    try:
+        found = read_payload(data)
+    except BadPayload:
+        return
+    assert found.text == json.loads(data)["prompt"]
+
+
+@given(
+    st.fixed_dictionaries({}, optional={"prompt": JSON, "cwd": JSON, "hook_event_name": JSON}),
+)
+def test_fields_of_any_type_are_a_prompt_or_a_named_fault(shape: dict[str, Any]) -> None:
+    try:
+        found = read_payload(json.dumps(shape).encode())
+    except BadPayload:
+        wrong = not isinstance(shape.get("prompt"), str)
+        assert wrong or shape.get("hook_event_name", "UserPromptSubmit") != "UserPromptSubmit"
+    else:
+        assert found.text == shape["prompt"]
+        assert found.folder in ("", shape.get("cwd"))
+
+
+@for_each(
+    ("data", "what"),
+    [
+        (b"", "not JSON"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"[" * 200_000, "nested too deep"),
+        (b"9" * 5_000, "not JSON"),
+        (b"[]", "not a JSON object"),
+        (b"{}", "prompt is missing"),
+        (b'{"prompt": 1}', "prompt is not text"),
+        (b'{"prompt": "x", "hook_event_name": "Stop"}', "not the event UserPromptSubmit"),
+        (b" " * (MAX_BYTES + 1), "more than 4,194,304 bytes"),
+    ],
+)
+def test_each_fault_has_its_words(data: bytes, what: str) -> None:
+    with pytest.raises(BadPayload, match=what):
+        read_payload(data)
+
+
+@for_each("cwd", [None, 1, "", "relative", "/a\0b", "/\ud800", ["/"]])
+def test_a_folder_that_can_be_none_is_no_project_and_no_fault(cwd: object) -> None:
+    data = json.dumps({"prompt": "x", "cwd": cwd}).encode()
+    assert read_payload(data) == ("x", "")
+
+
+def test_of_a_long_prompt_the_two_ends_are_looked_at() -> None:
+    text = f"first{'x' * 100_000}last"
+    looked = query_text(text)
+    assert len(looked) == 2 * MAX_END_CHARS + 1
+    assert looked.startswith("first")
+    assert looked.endswith("last")
+    assert query_text("a short one") == "a short one"
+
+
+def test_half_a_surrogate_pair_is_no_character_afterwards() -> None:
+    query_text("a\ud83d b").encode("utf-8")

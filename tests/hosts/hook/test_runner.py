@@ -1,0 +1,291 @@
+"""One answer in this process: the clock, bugs of ours, what is logged, and nothing ever raised."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, repeat
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.hosts.hook import runner, timed_selection
+from skillyard.hosts.hook.budget import Budget, BudgetExceeded
+from skillyard.hosts.hook.choice import HookOptions
+from skillyard.hosts.hook.index_refresh import bring_up_to_date
+from skillyard.hosts.hook.library import library_place
+from skillyard.hosts.hook.runner import answer
+from tests.engine.embedding.letters import Letters, install
+from tests.hosts.hook.conftest import PROMPT, payload
+from tests.shared_data import PACKAGES, REPOSITORY
+
+Events = Callable[[], list[dict[str, str]]]
+QUIET = HookOptions(refresh=False)
+
+
+def clock(*readings: float) -> Callable[[], float]:
+    """Return a clock that shows these seconds, and the last of them from then on."""
+    times: Iterator[float] = chain(readings, repeat(readings[-1]))
+    return lambda: next(times)
+
+
+STEPS = ("opening the index", "ranking", "looking at the skill", "writing the answer")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_whichever_step_uses_the_time_up_there_is_no_answer(
+    step: str, users_skill: Path, events: Events
+) -> None:
+    in_time = [0.0] * (1 + STEPS.index(step))
+    text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=100, clock=clock(*in_time, 0.2))
+    assert text == ""
+    (event,) = events()
+    assert event["event"] == "breach"
+    assert event["host"] == "codex"
+    assert event["message"] == f"{step} ended after 200 ms of 100"
+
+
+def test_in_time_there_is_one(users_skill: Path, events: Events) -> None:
+    text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=100, clock=clock(0.0, 0.1))
+    assert "bisecting" in text
+    assert events() == []
+
+
+def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
+    users_skill: Path, events: Events
+) -> None:
+    (match,) = sy.rank(sy.load_catalog(users_skill.parent.parent), PROMPT)
+    odds = match.score / (1 - match.score)
+    dear = QUIET._replace(wrong_cost=odds * 2, max_chars=2_000)
+
+    def answered(options: HookOptions) -> str:
+        return answer("codex", lambda _: payload("/"), options, budget_ms=60_000)
+
+    shown = answered(dear)
+    assert f"perhaps the skill `bisecting` ({match.score:.2f})" in shown
+    assert str(users_skill) in shown
+    assert "Do it." not in shown
+    assert answered(dear._replace(perhaps=False)) == ""
+    assert answered(dear._replace(wrong_cost=odds * 7)) == ""
+    assert events() == []
+
+
+def test_a_budget_knows_what_is_left() -> None:
+    budget = Budget(100, clock(0.0, 0.04, 0.3, 0.3))
+    assert budget.remaining_s() == pytest.approx(0.06)
+    assert budget.remaining_s() == 0.0
+    with pytest.raises(BudgetExceeded, match="x ended after 300 ms of 100"):
+        budget.check("x")
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("my secret"), RecursionError(), MemoryError(), OSError(5, "my secret")]
+)
+def test_a_bug_of_ours_is_logged_by_its_place_and_never_raised(
+    error: Exception, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(runner, "choose", broken)
+    monkeypatch.setenv("SKILLYARD_DEBUG", "1")
+    assert answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000) == ""
+    (event,) = events()
+    assert event["event"] == "error"
+    assert event["message"].startswith(f"{type(error).__name__} in test_runner.py:")
+    assert "secret" not in json.dumps(event)
+
+
+def test_an_interrupt_is_no_answer_and_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: Any) -> bytes:
+        raise KeyboardInterrupt
+
+    assert answer("codex", interrupted, QUIET) == ""
+
+
+def test_standard_input_that_nobody_closes_is_not_waited_for(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, write = os.pipe()
+    with open(read, "rb") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert answer("codex", runner.read_input, QUIET, budget_ms=1) == ""
+    os.close(write)
+    assert [event["event"] for event in events()] == ["breach"]
+
+
+def test_more_than_is_taken_is_read_to_its_end_and_refused(
+    events: Events, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "much"
+    path.write_bytes(b"x" * 6_000_000)
+    with path.open("rb") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert answer("codex", runner.read_input, QUIET, budget_ms=60_000) == ""
+        assert stream.read() == b""
+    assert "bytes" in events()[0]["message"]
+
+
+def test_what_is_offered_is_in_the_decision_log_once(
+    users_skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log.jsonl"
+    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    assert answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
+    (entry,) = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    assert entry["use"] == "hook"
+    assert entry["policy"]["top_k"] == 1
+    assert [match["name"] for match in entry["selected"]] == ["bisecting"]
+    assert PROMPT not in json.dumps(entry)
+
+
+def test_a_skill_that_is_not_approved_is_logged_as_not_chosen_and_why(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from skillyard.hosts.hook.approval import approve_project
+
+    approve_project(str(project))
+    (skill,) = project.rglob("SKILL.md")
+    skill.write_text(skill.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
+    log = tmp_path / "log.jsonl"
+    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    assert answer("codex", lambda _: payload(project), QUIET, budget_ms=60_000) == ""
+    entry = json.loads(log.read_text(encoding="utf-8"))
+    assert (entry["selected"], entry["abstained"]) == ([], True)
+    assert entry["runners_up"][0]["rejected_because"] == "not approved"
+
+
+def test_the_default_scorer_chooses_once_its_vectors_are_there(
+    home: Path, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hook never computes them; the process that updates the index does."""
+    letters = Letters()
+    install(monkeypatch, letters)
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
+    (event,) = events()
+    assert event["event"] == "scorer"
+    assert event["message"].startswith("hybrid ranks instead: embedder hybrid+letters: 0 of 1")
+    assert letters.asked == letters.queries == []
+    assert bring_up_to_date(library_place((), None))
+    assert len(letters.asked) == 1
+    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
+    assert len(letters.queries) == 1
+    assert len(events()) == 1
+
+
+def test_a_default_scorer_that_cannot_be_used_blocks_no_prompt(
+    users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_SCORER", "nosuch")
+    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
+    (event,) = events()
+    assert "SKILLYARD_SCORER=nosuch" in event["message"]
+
+
+class FrozenLetters(Letters):
+    """Letters that do not end a request before a gate is opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = Event()
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        if query:
+            assert self.gate.wait(30)
+        return super().embed(texts, query=query)
+
+
+def test_an_embedder_that_needs_too_long_leaves_the_choice_to_hybrid_and_both_logs_say_so(
+    home: Path,
+    users_skill: Path,
+    events: Events,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frozen = FrozenLetters()
+    install(monkeypatch, frozen)
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    assert bring_up_to_date(library_place((), None))
+    log = tmp_path / "log.jsonl"
+    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    # Just more than the reserve is left to the embedder.
+    limit_ms = round(timed_selection.RESERVE_S * 2 * 1e3 + 1)
+    try:
+        text = answer(
+            "codex",
+            lambda _: payload("/"),
+            QUIET,
+            budget_ms=limit_ms,
+            clock=clock(0.0, 0.0, timed_selection.RESERVE_S),
+        )
+        assert "bisecting" in text
+    finally:
+        frozen.gate.set()
+        for thread in threading.enumerate():
+            if thread.name == timed_selection.THREAD:
+                thread.join(30)
+    (event,) = events()
+    late = "hybrid ranks instead: its embedder needs more than the time limit of 201 ms leaves"
+    assert (event["event"], event["message"]) == ("scorer", late)
+    (entry,) = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    assert (entry["scorer"], entry["note"]) == ("hybrid", late)
+
+
+def test_without_any_time_the_embedder_is_not_asked(
+    home: Path, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    letters = Letters()
+    install(monkeypatch, letters)
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    assert bring_up_to_date(library_place((), None))
+    limit_ms = round(timed_selection.RESERVE_S * 1e3)
+    text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=limit_ms, clock=clock(0.0))
+    assert "bisecting" in text
+    assert letters.queries == []
+    assert [event["event"] for event in events()] == ["scorer"]
+
+
+PROGRAM = """
+import sys, threading
+from skillyard.engine.embedding import protocol
+from skillyard.hosts.hook import runner
+from skillyard.hosts.hook.choice import HookOptions
+from tests.engine.embedding.letters import Letters
+
+class Endless(Letters):
+    def embed(self, texts, *, query=False):
+        if query:
+            threading.Event().wait()
+        return super().embed(texts, query=query)
+
+protocol._entry_points = lambda: {"letters": Endless}
+runner.answer.__kwdefaults__["clock"] = lambda: 0.0  # a busy machine exceeds no limit
+sys.exit(runner.run("codex", HookOptions(refresh=False), budget_ms=200))
+"""
+
+
+def test_a_process_whose_embedder_never_ends_answers_and_ends(
+    home: Path, users_skill: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, Letters())
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    assert bring_up_to_date(library_place((), None))
+    paths = os.pathsep.join([str(REPOSITORY), str(PACKAGES)])
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=payload("/"),
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b"bisecting" in ended.stdout

@@ -1,0 +1,409 @@
+"""Archives: honest ones are read as any tool reads them, all others are refused for their reason.
+
+The 22 archives of the specification are in ``tests/hostile``; here are the tricks behind them,
+each limit, and mutations of good archives against the standard library's own readers.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import random
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.errors import SkillError, UnknownName
+from skillyard.install.copies.archives import (
+    DEFAULT,
+    KINDS,
+    ArchiveFile,
+    ArchiveKind,
+    ArchiveRefused,
+    read_archive,
+)
+from tests.hostile.archive_cases import (
+    TarEntry,
+    ZipEntry,
+    gzipped,
+    pax,
+    tar_bytes,
+    zip_bytes,
+    zip_end,
+)
+from tests.install.copies.small_archives import (
+    EXECUTABLE,
+    LONG,
+    NOTE,
+    SKILL,
+    SKILL_ENTRY,
+    SKILL_HEAD,
+    code_of,
+    tarred,
+    zipped,
+)
+from tests.property.strategies import few
+from tests.tables import for_each
+
+# --- honest archives ----------------------------------------------------------------------------
+
+
+class _Pipe(io.RawIOBase):
+    """A stream that cannot seek, so that ``zipfile`` writes data descriptors."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.data += bytes(data)
+        return len(data)
+
+
+def _by_zipfile(files: dict[str, bytes], method: int, *, pipe: bool = False) -> bytes:
+    sink = _Pipe() if pipe else io.BytesIO()
+    with zipfile.ZipFile(cast("io.BytesIO", sink), "w", method) as archive:
+        for path, data in files.items():
+            archive.writestr(path, data)
+    return sink.data if isinstance(sink, _Pipe) else sink.getvalue()
+
+
+def _by_tarfile(files: dict[str, bytes], layout: int, front: str = "") -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w:gz", format=layout) as archive:
+        for path, data in files.items():
+            header = tarfile.TarInfo(front + path)
+            header.size = len(data)
+            archive.addfile(header, io.BytesIO(data))
+    return sink.getvalue()
+
+
+_PART = st.text("abcdeé指x -_()[]", min_size=1, max_size=30).filter(lambda part: part[-1] != " ")
+_TREES = st.dictionaries(
+    st.lists(_PART, min_size=1, max_size=5).map(lambda parts: "in/" + "/".join(parts) + ".md"),
+    st.binary(max_size=2_000),
+    max_size=6,
+)
+
+
+@few
+@given(_TREES)
+def test_what_ordinary_tools_write_is_read_whole_and_sorted(files: dict[str, bytes]) -> None:
+    files = {"SKILL.md": SKILL, **files}
+    expected = sorted((path, data, False) for path, data in files.items())
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        for pipe in (False, True):
+            data = _by_zipfile(files, method, pipe=pipe)
+            assert [tuple(file) for file in read_archive(data, "zip")] == expected
+    for layout in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
+        data = _by_tarfile(files, layout, "./")
+        assert [tuple(file) for file in read_archive(data, "tar.gz")] == expected
+
+
+def test_long_and_foreign_names_of_every_tar_layout_are_read() -> None:
+    split = {"SKILL.md": SKILL, f"{'a' * 90}/{'b' * 90}.md": NOTE}
+    long = {**split, f"{'c' * 150}.md": NOTE, "指南.md": NOTE}
+    for layout, files in (
+        (tarfile.USTAR_FORMAT, split),
+        (tarfile.GNU_FORMAT, long),
+        (tarfile.PAX_FORMAT, long),
+    ):
+        found = read_archive(_by_tarfile(files, layout), "tar.gz")
+        assert {file.path: file.data for file in found} == files
+
+
+def test_folders_leave_nothing_behind_and_bits_become_executable_or_not() -> None:
+    files = [
+        ArchiveFile("SKILL.md", SKILL, False),
+        ArchiveFile("scripts/all.sh", NOTE, True),
+        ArchiveFile("scripts/group.sh", NOTE, False),
+        ArchiveFile("scripts/none.sh", NOTE, False),
+        ArchiveFile("scripts/setuid.sh", NOTE, True),
+    ]
+    modes = {"all": 0o777, "group": 0o070, "none": 0o000, "setuid": 0o7755}
+    as_zip = zipped(
+        ZipEntry(b"scripts/", mode=stat.S_IFDIR | 0o755, attributes=0o40755 << 16 | 0x10),
+        *(
+            ZipEntry(f"scripts/{word}.sh".encode(), NOTE, mode=stat.S_IFREG | mode)
+            for word, mode in modes.items()
+        ),
+    )
+    as_tar = tarred(
+        TarEntry(b"./", type=b"5"),
+        TarEntry(b"./scripts", type=b"5"),
+        *(
+            TarEntry(f"./scripts/{word}.sh".encode(), NOTE, mode=mode)
+            for word, mode in modes.items()
+        ),
+    )
+    assert read_archive(as_zip, "zip") == tuple(files)
+    assert read_archive(as_tar, "tar.gz") == tuple(files)
+
+
+@for_each(
+    ("data", "kind"),
+    [
+        (zipped(comment=b"a commit's name"), "zip"),
+        (zipped(ZipEntry(b"x.md", NOTE, attributes=0)), "zip"),
+        (zipped(ZipEntry(b"x.md", NOTE, mode=0o644)), "zip"),
+        (zipped(ZipEntry(b"x.md", NOTE, method=0)), "zip"),
+        (zipped(ZipEntry(b"x.md", NOTE, extra=b"UT\x01\0\0", local_extra=b"UT\x02\0\0\0")), "zip"),
+        (zipped(ZipEntry(b"x.md", NOTE, extra=b"up\x09\0" + bytes(5) + b"x.md")), "zip"),
+        (zipped(ZipEntry("指.md".encode(), NOTE, flags=0)), "zip"),
+        (zipped(ZipEntry(b"x.md", NOTE, flags=8)), "zip"),
+        (tarred(pax(b"g", comment=b"a commit's name"), TarEntry(b"x.md", NOTE)), "tar.gz"),
+        (tarred(pax(mtime=b"1.5", uid=b"9", SCHILY__xattr__x=b"a=b\0"), TarEntry(b"x.md", NOTE)),
+         "tar.gz"),
+        (tarred(TarEntry(b"x.md", NOTE, b"\0")), "tar.gz"),
+        (tarred(TarEntry(b"x.md", NOTE, time=b"\x80" + bytes(11))), "tar.gz"),
+        (tarred(TarEntry(b"x.md", NOTE, time=b" " * 12)), "tar.gz"),
+        (tarred(TarEntry(b"x.md", NOTE, magic=b"ustar  \0")), "tar.gz"),
+        (tarred(TarEntry(b"x.md", NOTE), end=bytes(10_240)), "tar.gz"),
+    ],
+)  # fmt: skip
+def test_what_honest_tools_do_differently_is_taken(data: bytes, kind: ArchiveKind) -> None:
+    files = {file.path: file.data for file in read_archive(data, kind)}
+    assert files.pop("SKILL.md") == SKILL
+    assert set(files.values()) <= {NOTE}
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+def _link(mode: int) -> ZipEntry:
+    return ZipEntry(b"x.md", NOTE, mode=mode)
+
+
+_DEFLATED = zlib.compress(NOTE)[2:-4]
+
+ZIPS: list[tuple[str, Callable[[], bytes]]] = [
+    ("archive_not_zip", lambda: b""),
+    ("archive_not_zip", lambda: b"<!DOCTYPE html>" * 9),
+    ("archive_not_zip", lambda: tarred()),
+    ("archive_not_zip", lambda: b"#!/bin/sh\n" + zipped()),
+    ("archive_damaged", lambda: zipped()[:40]),
+    ("archive_damaged", lambda: zipped()[:-1]),
+    ("archive_damaged", lambda: zipped() + bytes(70_000)),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, offset=0))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, offset=1 << 30))),
+    ("archive_encrypted", lambda: zipped(ZipEntry(b"x.md", NOTE, flags=0x0801))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, flags=0x0840))),
+    ("archive_bomb", lambda: zipped(ZipEntry(b"x.md", NOTE, size=0xFFFFFFFF))),
+    ("archive_feature", lambda: zipped(ZipEntry(b"x.md", NOTE, method=12))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, flags=0x20))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, version=64))),
+    ("archive_damaged", lambda: zipped().replace(b"PK\x03\x04", b"PK\x03\x05")),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, packed=b"\xff\xff\xff"))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, packed=_DEFLATED[:-2], size=99))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, local_name=b"../x"))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, size=5))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, size=5, method=0))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, size=500))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"x.md", NOTE, method=0, packed=NOTE[::-1]))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"caf\xe9.md", NOTE, flags=0))),
+    ("archive_damaged", lambda: zipped(ZipEntry(b"\xc0\xae\xc0\xae/x", NOTE))),
+    ("archive_special", lambda: zipped(_link(stat.S_IFDIR | 0o755))),
+    ("archive_special", lambda: zipped(ZipEntry(b"x/", b"", mode=EXECUTABLE))),
+    ("archive_symlink", lambda: zipped(_link(stat.S_IFLNK | 0o777))),
+    ("archive_symlink", lambda: zipped(ZipEntry(b"x/", b"", mode=stat.S_IFLNK))),
+    ("archive_fifo", lambda: zipped(_link(stat.S_IFIFO))),
+    ("archive_device", lambda: zipped(_link(stat.S_IFCHR))),
+    ("archive_device", lambda: zipped(_link(stat.S_IFBLK))),
+    ("archive_special", lambda: zipped(_link(stat.S_IFSOCK))),
+    ("path_hidden_character", lambda: zipped(ZipEntry(b"x.md\0.png", NOTE))),
+    ("path_hidden_character", lambda: zipped(ZipEntry(b"a\x1b[2J", NOTE))),
+    ("path_git", lambda: zipped(ZipEntry(".g\u200cit/config".encode(), NOTE))),
+    ("path_git", lambda: zipped(ZipEntry(b"git~1/config", NOTE))),
+    ("path_git", lambda: zipped(ZipEntry(b".git./", mode=stat.S_IFDIR))),
+    ("path_device", lambda: zipped(ZipEntry(b"aux.md", NOTE))),
+    ("path_traversal", lambda: zipped(ZipEntry(b"../", mode=stat.S_IFDIR))),
+    ("path_empty", lambda: zipped(ZipEntry(b"", NOTE))),
+    ("path_absolute", lambda: zipped(ZipEntry(b"/", mode=stat.S_IFDIR))),
+    ("path_collision", lambda: zipped(ZipEntry(b"skill.MD", NOTE))),
+    ("path_collision",
+     lambda: zipped(ZipEntry("é.md".encode(), NOTE), ZipEntry("e\u0301.md".encode(), NOTE))),
+    ("path_file_and_folder", lambda: zipped(ZipEntry(b"SKILL.md/x", NOTE))),
+    ("path_duplicate", lambda: zipped(ZipEntry(b"./SKILL.md", NOTE))),
+    ("skill_file_missing", lambda: zip_end(0, 0, 0)),
+    ("skill_file_missing", lambda: zip_bytes([ZipEntry(b"pencil/SKILL.md", SKILL)])),
+    ("skill_file_misspelled", lambda: zip_bytes([ZipEntry(b"skill.md", SKILL)])),
+    ("skill_file_misspelled", lambda: zip_bytes([ZipEntry(b"SKILLS.md", SKILL)])),
+    ("skill_file_misspelled", lambda: zip_bytes([ZipEntry("SKІLL.md".encode(), SKILL)])),
+]  # fmt: skip
+
+_SIZED = TarEntry(b"x.md", NOTE)
+
+
+def _long_name(name: bytes) -> TarEntry:
+    return TarEntry(b"././@LongLink", name + b"\0", b"L", magic=b"ustar  \0")
+
+
+def _records(body: bytes) -> bytes:
+    return tarred(TarEntry(b"./PaxHeaders/0", body, b"x"), _SIZED)
+
+
+TARS: list[tuple[str, Callable[[], bytes]]] = [
+    ("archive_not_gzip", lambda: b""),
+    ("archive_not_gzip", lambda: tar_bytes([SKILL_HEAD])),
+    ("archive_not_gzip", lambda: zipped()),
+    ("archive_damaged", lambda: b"\x1f\x8b\x09" + bytes(30)),
+    ("archive_damaged", lambda: tarred()[:20] + b"\xff" * 20 + tarred()[40:]),
+    ("archive_damaged", lambda: tarred()[:-1]),
+    ("archive_damaged", lambda: b"\x1f\x8b"),
+    ("archive_damaged", lambda: tarred()[:-8] + bytes(4) + tarred()[-4:]),
+    ("archive_damaged", lambda: tarred()[:-4] + bytes(4)),
+    ("archive_damaged", lambda: tarred() + b"x"),
+    ("archive_damaged", lambda: tarred() + tarred()),
+    ("archive_damaged", lambda: tarred(end=bytes(1024) + tar_bytes([_SIZED]))),
+    ("archive_damaged", lambda: tarred(end=b"")),
+    ("archive_damaged", lambda: tarred(end=bytes(512))),
+    ("archive_damaged", lambda: tarred(end=bytes(100))),
+    ("archive_damaged", lambda: gzipped(b"")),
+    ("archive_damaged", lambda: gzipped(tar_bytes([SKILL_HEAD])[:700])),
+    ("archive_damaged", lambda: tarred(TarEntry(b"x.md", size=b"00000100000\0"))),
+    ("archive_damaged", lambda: tarred(pax(path=LONG))),
+    ("archive_damaged", lambda: tarred(TarEntry(b"x.md", NOTE, checksum=b"000001\0 "))),
+    ("archive_damaged", lambda: tarred(TarEntry(b"x.md", NOTE, size=b"a while ago\0"))),
+    ("archive_damaged", lambda: tarred(TarEntry(b"x.md", NOTE, size=bytes(12)))),
+    ("archive_feature", lambda: tarred(TarEntry(b"x.md", size=b"\xff" * 12))),
+    ("archive_feature", lambda: tarred(TarEntry(b"x.md", size=b"\xff" * 11 + b"\0", type=b"x"))),
+    ("archive_feature", lambda: tarred(pax(comment=b"x" * 70_000), _SIZED)),
+    ("archive_feature", lambda: tarred(_long_name(b"x" * 70_000), _SIZED)),
+    ("archive_feature", lambda: _records(b"1" * 70_000)),
+    ("archive_damaged", lambda: _records(b"0 a=b\n")),
+    ("archive_damaged", lambda: tarred(*[pax(comment=b"x")] * 700, _SIZED)),
+    ("archive_symlink", lambda: tarred(TarEntry(b"x.md", type=b"2", link=b"SKILL.md"))),
+    ("archive_device", lambda: tarred(TarEntry(b"x.md", type=b"4"))),
+    ("archive_special", lambda: tarred(TarEntry(b"x.md", NOTE, type=b"7"))),
+    ("archive_special", lambda: tarred(TarEntry(b"x.md", NOTE, type=b"V"))),
+    ("archive_special",
+     lambda: tarred(pax(GNU__sparse__map=b"0,1", GNU__sparse__size=b"1"), _SIZED)),
+    ("archive_damaged", lambda: tarred(TarEntry(b"x", NOTE, type=b"5"))),
+    ("path_traversal", lambda: tarred(pax(path=b"../run.sh"), _SIZED)),
+    ("path_traversal", lambda: tarred(pax(path=LONG + b"/../../../x"), _SIZED)),
+    ("path_traversal", lambda: tarred(_long_name(b"../" * 40 + b"x"), _SIZED)),
+    ("path_traversal", lambda: tarred(TarEntry(b"x", NOTE, prefix=b".."))),
+    ("path_absolute", lambda: tarred(TarEntry(b"tmp/x", NOTE, prefix=b"/"))),
+    ("path_folder", lambda: tarred(TarEntry(b"x/", NOTE))),
+    ("path_not_text", lambda: tarred(TarEntry(b"caf\xe9.md", NOTE))),
+    ("path_not_text", lambda: tarred(pax(path=b"\xff" * 9), _SIZED)),
+    ("path_duplicate", lambda: tarred(TarEntry(b"./SKILL.md", NOTE))),
+    ("path_collision", lambda: tarred(TarEntry(b"Skill.md", NOTE))),
+    ("skill_file_missing", lambda: gzipped(tar_bytes([TarEntry(b"p/SKILL.md", SKILL)]))),
+    ("skill_file_missing", lambda: gzipped(tar_bytes([TarEntry(b"SKILL.md", type=b"5")]))),
+    ("skill_file_misspelled", lambda: gzipped(tar_bytes([TarEntry(b"./Skill.md", SKILL)]))),
+]  # fmt: skip
+
+
+@for_each(("code", "make"), ZIPS)
+def test_each_trick_of_a_zip_is_refused_by_its_own_code(
+    code: str, make: Callable[[], bytes]
+) -> None:
+    assert code_of(make(), "zip") == code
+
+
+@for_each(("code", "make"), TARS)
+def test_each_trick_of_a_tar_is_refused_by_its_own_code(
+    code: str, make: Callable[[], bytes]
+) -> None:
+    assert code_of(make(), "tar.gz") == code
+
+
+def test_a_skill_in_a_folder_of_its_own_is_pointed_out() -> None:
+    with pytest.raises(ArchiveRefused) as caught:
+        read_archive(zip_bytes([ZipEntry(b"pencil/SKILL.md", SKILL)]), "zip")
+    assert "`pencil`" in caught.value.hint
+
+
+def test_a_refusal_is_an_error_of_the_tree_and_survives_pickling() -> None:
+    with pytest.raises(ArchiveRefused) as caught:
+        read_archive(zipped(ZipEntry(b"../x", NOTE)), "zip")
+    error = caught.value
+    assert isinstance(error, SkillError)
+    assert (error.kind, error.entry, error.code) == ("ArchiveRefused", "../x", "path_traversal")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.__dict__) == (str(error), error.__dict__)
+
+
+def test_an_unknown_kind_of_archive_is_a_wrong_call() -> None:
+    with pytest.raises(UnknownName, match="archive kind"):
+        read_archive(b"", cast("ArchiveKind", "rar"))
+
+
+# --- limits -------------------------------------------------------------------------------------
+
+_FIVE = [SKILL_ENTRY, *(ZipEntry(b"d/%d.md" % number, NOTE) for number in range(4))]
+_FIVE_TAR = [SKILL_HEAD, *(TarEntry(b"d/%d.md" % number, NOTE) for number in range(4))]
+_SUM = len(SKILL) + 4 * len(NOTE)
+
+
+@for_each(
+    ("limit", "enough", "code"),
+    [
+        ("entries", 5, "archive_too_many_entries"),
+        ("files", 5, "archive_too_many_files"),
+        ("total_bytes", _SUM, "archive_total_too_large"),
+        ("file_bytes", len(SKILL), "archive_file_too_large"),
+    ],
+)
+def test_each_limit_takes_what_reaches_it_and_refuses_one_more(
+    limit: str, enough: int, code: str
+) -> None:
+    archives: list[tuple[bytes, ArchiveKind]] = [
+        (zip_bytes(_FIVE), "zip"),
+        (gzipped(tar_bytes(_FIVE_TAR)), "tar.gz"),
+    ]
+    for data, kind in archives:
+        assert len(read_archive(data, kind, DEFAULT._replace(**{limit: enough}))) == 5
+        less = DEFAULT._replace(**{limit: enough - 1})
+        assert code_of(data, kind, less) == code
+        with pytest.raises(ArchiveRefused, match=r"the limit is \d"):
+            read_archive(data, kind, less)
+
+
+def test_the_packed_archive_is_held_to_its_limit_before_it_is_looked_at() -> None:
+    data = zipped()
+    assert read_archive(data, "zip", DEFAULT._replace(archive_bytes=len(data)))
+    for kind in KINDS:
+        less = DEFAULT._replace(archive_bytes=len(data) - 1)
+        assert code_of(data, kind, less) == "archive_too_large"
+
+
+def test_the_ratio_counts_from_a_floor_on() -> None:
+    zeros = bytes(20_000)
+    archives: list[tuple[bytes, ArchiveKind]] = [
+        (zipped(ZipEntry(b"x.bin", zeros)), "zip"),
+        (tarred(TarEntry(b"x.bin", zeros)), "tar.gz"),
+    ]
+    for data, kind in archives:
+        assert len(read_archive(data, kind)) == 2
+        steep = DEFAULT._replace(ratio=20, ratio_floor_bytes=19_999)
+        assert code_of(data, kind, steep) == "archive_bomb"
+        assert len(read_archive(data, kind, steep._replace(ratio=1_000))) == 2
+
+
+def test_a_tar_of_nothing_but_zeros_behind_its_end_is_stopped_too() -> None:
+    data = tarred(end=bytes(40 << 20))
+    assert code_of(data, "tar.gz") == "archive_bomb"
+    assert code_of(data, "tar.gz", DEFAULT._replace(ratio=2_000)) == "archive_total_too_large"
+
+
+def test_a_whole_skill_of_the_largest_kind_passes() -> None:
+    size = DEFAULT.total_bytes // DEFAULT.files - 1_000
+    noise = random.Random(3).randbytes(size)
+    names = [b"assets/%03d.bin" % number for number in range(DEFAULT.files - 1)]
+    as_zip = zipped(*(ZipEntry(name, noise, method=0) for name in names))
+    assert len(read_archive(as_zip, "zip")) == DEFAULT.files
+    as_tar = tar_bytes([SKILL_HEAD, *(TarEntry(name, noise) for name in names)])
+    squeeze = zlib.compressobj(0, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    packed = squeeze.compress(as_tar) + squeeze.flush()
+    assert len(read_archive(packed, "tar.gz")) == DEFAULT.files

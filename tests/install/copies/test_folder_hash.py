@@ -1,0 +1,146 @@
+"""A folder's hash is the installer's: a lock that one of the two wrote means the same to both."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.io.folder_manifest import manifest_of
+from skillyard.install.copies import folder_hash as module
+from skillyard.install.copies.folder_hash import (
+    folder_hash,
+    is_folder_hash_of,
+    is_tree_hash,
+    is_tree_of,
+    tree_hash,
+)
+from skillyard.install.copies.installed import LIMITS
+from tests.install.copies.asking_node import Questions, fresh, needs_node, stored
+from tests.install.git.servers import git
+
+
+def hash_is(expected: str, folder: str) -> bool:
+    return is_folder_hash_of(expected, folder, manifest_of(folder, LIMITS))
+
+
+def in_order(left: str, right: str) -> int:
+    first, second = (module._order(text)[:2] for text in (left, right))
+    return (first > second) - (first < second)
+
+
+def compare(asked: Questions, answers: Questions) -> None:
+    for tree, said in zip(asked["hash"], answers["hash"], strict=True):
+        assert folder_hash({path: bytes.fromhex(digits) for path, digits in tree}) == said
+
+
+def test_stored_trees_hash_as_in_node() -> None:
+    asked, answers = stored()
+    assert len(set(answers["hash"])) > 15
+    compare(asked, answers)
+    assert len(asked["compare"]) > 11_000
+    for (left, right), said in zip(asked["compare"], answers["compare"], strict=True):
+        assert in_order(left, right) == said, (left, right)
+
+
+@needs_node
+def test_fresh_trees_hash_as_in_node() -> None:
+    compare(*fresh())
+
+
+def put(folder: Path, files: dict[str, bytes]) -> str:
+    for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+    return str(folder)
+
+
+def test_the_hash_is_of_paths_and_bytes_in_the_installers_order(tmp_path: Path) -> None:
+    files = {"SKILL.md": b"s", "references/a.md": b"r", "_x": b"u", "2.md": b"2", "B": b"b"}
+    wanted = hashlib.sha256(b"_xu2.md2Bbreferences/a.mdrSKILL.mds").hexdigest()
+    assert folder_hash(files) == wanted
+    assert hash_is(wanted, put(tmp_path, files))
+
+
+def test_git_and_node_modules_are_left_out_at_any_depth(tmp_path: Path) -> None:
+    kept = {"SKILL.md": b"s", "sub/.git": b"a file", "sub/x/node_modules.md": b"n"}
+    left_out = {".git/config": b"c", "sub/x/node_modules/y/z.js": b"z"}
+    assert folder_hash(kept | left_out) == folder_hash(kept)
+    assert hash_is(folder_hash(kept), put(tmp_path, kept | left_out))
+
+
+@given(st.dictionaries(st.text("aB1_.é", min_size=1, max_size=4), st.binary(max_size=4)))
+def test_the_order_in_which_files_are_given_does_not_matter(files: dict[str, bytes]) -> None:
+    assert folder_hash(files) == folder_hash(dict(reversed(files.items())))
+
+
+def test_a_changed_byte_and_a_changed_name_change_the_hash(tmp_path: Path) -> None:
+    before = folder_hash({"SKILL.md": b"one"})
+    assert not hash_is(before, put(tmp_path, {"SKILL.md": b"two"}))
+    put(tmp_path, {"SKILL.md": b"one"})
+    (tmp_path / "SKILL.md").rename(tmp_path / "skill.md")
+    assert not hash_is(before, str(tmp_path))
+
+
+def test_a_name_that_is_not_ascii_is_compared_with_no_hash(tmp_path: Path) -> None:
+    files = {"SKILL.md": b"s", "\u00e9.md": b"e"}
+    assert not hash_is(folder_hash(files), put(tmp_path, files))
+
+
+def test_a_link_is_not_followed_and_does_not_count(tmp_path: Path) -> None:
+    outside = put(tmp_path / "outside", {"secret": b"secret"})
+    folder = tmp_path / "skill"
+    before = folder_hash({"SKILL.md": b"s"})
+    put(folder, {"SKILL.md": b"s"})
+    (folder / "file").symlink_to(os.path.join(outside, "secret"))
+    (folder / "folder").symlink_to(outside)
+    (folder / "round").symlink_to(folder)
+    (folder / "nowhere").symlink_to("nothing")
+    assert hash_is(before, str(folder))
+
+
+def test_a_backslash_in_a_name_is_hashed_as_the_installer_hashes_it(tmp_path: Path) -> None:
+    folder = put(tmp_path, {"a\\b": b"1"})
+    assert folder_hash({"a\\b": b"1"}) == hashlib.sha256(b"a/b1").hexdigest()
+    assert hash_is(folder_hash({"a\\b": b"1"}), folder)
+
+
+def test_half_a_surrogate_pair_is_hashed_as_node_hashes_it() -> None:
+    assert folder_hash({"\ud800": b"1"}) == hashlib.sha256("\ufffd1".encode()).hexdigest()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_the_hash_of_a_tree_is_that_of_git(tmp_path: Path) -> None:
+    files = {
+        "SKILL.md": b"---\n",
+        "a.b": b"",
+        "a/run.sh": b"#!/bin/sh\n",
+        "a/z/\u00e9.md": b"\0\xff",
+        "ab": b"x" * 70_000,
+    }
+    for path, data in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    (tmp_path / "a" / "run.sh").chmod(0o755)
+    git("init", "-q", folder=tmp_path)
+    git("add", ".", folder=tmp_path)
+    tree = git("write-tree", folder=tmp_path)
+    there = manifest_of(str(tmp_path), LIMITS)
+    assert is_tree_of(tree, str(tmp_path), there)
+    if os.name == "posix":
+        assert tree_hash(files, {"a/run.sh"}) == tree
+        assert tree_hash(files) != tree
+    (tmp_path / "a" / "run.sh").chmod(0o644)  # as after an installer that does not know
+    there = manifest_of(str(tmp_path), LIMITS)
+    assert is_tree_of(tree, str(tmp_path), there)
+    (tmp_path / "a" / "z" / "\u00e9.md").write_bytes(b"\0")
+    assert not is_tree_of(tree, str(tmp_path), there)
+
+
+def test_a_path_that_no_git_has_costs_no_error() -> None:
+    assert is_tree_hash(tree_hash({"\ud800/\udcff": b"", "a//b": b""}))

@@ -1,0 +1,468 @@
+"""The installer and skillyard share lock files: neither may lose what the other wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.errors import SkillIoError
+from skillyard.install.copies.lock_entries import FIELDS, in_order
+from skillyard.install.copies.lockfile import (
+    Lock,
+    LockedSkill,
+    folder_name,
+    portable_source,
+    read_project_lock,
+    read_user_lock,
+    render_project_lock,
+    source_folder,
+    user_lock_path,
+    write_project_lock,
+)
+from skillyard.install.copies.project_lock import stamped
+from tests.install.copies.asking_node import Questions, fresh, needs_node, stored
+from tests.tables import for_each
+
+PDF = LockedSkill(
+    "pdf", "anthropics/skills", "github", skill_path="skills/pdf/SKILL.md", computed_hash="ab" * 32
+)
+
+PDF_TEXT = """\
+{
+  "version": 1,
+  "skills": {
+    "pdf": {
+      "source": "anthropics/skills",
+      "sourceUrl": "https://github.com/anthropics/skills.git",
+      "ref": "main",
+      "sourceType": "github",
+      "skillPath": "skills/pdf/SKILL.md",
+      "computedHash": "00",
+      "commit": "c0ffee",
+      "digest": "sha256:11"
+    }
+  }
+}
+"""
+
+
+def whole(text: str) -> str:
+    """Join halves of surrogate pairs that stand side by side, which JSON cannot tell apart."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+texts = st.text(st.characters(), max_size=8).map(whole)
+keys = texts | st.sampled_from(["7", "10", "__proto__", "constructor", "subagents", "version"])
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+
+
+def extras(taken: set[str]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(keys.filter(lambda key: key not in taken), values, max_size=4)
+
+
+skills = st.builds(
+    LockedSkill,
+    keys, texts, texts,
+    source_url=st.none() | texts, ref=st.none() | texts,
+    skill_path=st.none() | st.sampled_from(["SKILL.md", "skills/é/SKILL.md", ""]),
+    computed_hash=st.none() | texts, well_known_digest=st.none() | texts,
+    commit=st.none() | texts, digest=st.none() | texts, executable_digest=st.none() | texts,
+    extra=extras(set(FIELDS)),
+    order=st.lists(st.sampled_from(["ref", "commit", "source", "7", "subagents"])).map(tuple),
+)  # fmt: skip
+all_locks = st.builds(
+    Lock,
+    st.lists(skills, max_size=5, unique_by=lambda skill: skill.name).map(in_order),
+    extra=extras({"version", "skills"}),
+)
+
+
+def file_of(folder: Path, content: str | bytes | Any, name: str = "skills-lock.json") -> str:
+    path = folder / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return str(path)
+
+
+def entry(**changes: Any) -> dict[str, Any]:
+    return {"source": "a/b", "sourceType": "github", "computedHash": "00", **changes}
+
+
+def project(**entries: Any) -> dict[str, Any]:
+    return {"version": 1, "skills": entries}
+
+
+def compare(asked: Questions, answers: Questions, folder: Path) -> None:
+    for text, said in zip(asked["lock"], answers["lock"], strict=True):
+        assert render_project_lock(read_project_lock(file_of(folder, text))) == said.encode()
+
+
+def test_stored_locks_are_written_as_node_writes_them(tmp_path: Path) -> None:
+    asked, answers = stored()
+    assert len(asked["lock"]) > 10
+    compare(asked, answers, tmp_path)
+
+
+@needs_node
+def test_fresh_locks_are_written_as_node_writes_them(tmp_path: Path) -> None:
+    compare(*fresh(), tmp_path)
+
+
+@given(all_locks)
+def test_what_was_rendered_reads_as_the_same_and_renders_as_the_same(
+    tmp_path_factory: pytest.TempPathFactory, lock: Lock
+) -> None:
+    text = render_project_lock(lock)
+    read = read_project_lock(file_of(tmp_path_factory.mktemp("lock"), text))
+    assert read == lock
+    assert render_project_lock(read) == text
+
+
+def test_a_new_entry_has_the_documented_keys_in_their_order() -> None:
+    skill = LockedSkill(
+        "pdf", "anthropics/skills", "github", digest="sha256:11", commit="c0ffee",
+        computed_hash="00", skill_path="skills/pdf/SKILL.md", ref="main",
+        source_url="https://github.com/anthropics/skills.git",
+    )  # fmt: skip
+    assert render_project_lock(Lock((skill,))) == PDF_TEXT.encode()
+
+
+def test_an_empty_lock_is_what_node_prints_of_one() -> None:
+    assert render_project_lock(Lock()) == b'{\n  "version": 1,\n  "skills": {}\n}\n'
+
+
+def test_text_is_not_escaped_but_for_half_a_surrogate_pair() -> None:
+    text = render_project_lock(Lock((LockedSkill("é\ud800", "中/\U0001f680", "github"),))).decode()
+    assert '"é\\ud800"' in text
+    assert '"中/🚀"' in text
+
+
+def test_names_are_sorted_by_code_units() -> None:
+    lock = Lock()
+    for name in ("b", "B", "é", "\U0001f680", "\uffee", "a"):
+        lock = lock.with_skill(replace(PDF, name=name))
+    names = [skill.name for skill in lock.skills]
+    assert names == ["B", "a", "b", "é", "\U0001f680", "\uffee"]
+
+
+def test_unknown_fields_and_the_order_of_keys_are_kept(tmp_path: Path) -> None:
+    stored = {
+        "version": 1,
+        "skills": {"a": {"sourceType": "npm", "version": "1.0", "source": "p", "via": ["x", {}]}},
+        "later": {"z": 1, "a": None},
+    }
+    path = file_of(tmp_path, stored)
+    lock = read_project_lock(path)
+    assert lock.skills[0].extra == {"version": "1.0", "via": ["x", {}]}
+    assert render_project_lock(lock).decode() == json.dumps(stored, indent=2) + "\n"
+
+
+def test_our_facts_go_behind_what_an_entry_has(tmp_path: Path) -> None:
+    path = file_of(tmp_path, project(a=entry(subagents=["x"])))
+    skill = replace(read_project_lock(path).skills[0], commit="c0ffee", digest="sha256:1")
+    assert list(skill.to_json()) == [
+        "source", "sourceType", "computedHash", "subagents", "commit", "digest",
+    ]  # fmt: skip
+
+
+def test_a_skill_is_put_in_and_taken_out_by_name() -> None:
+    lock = Lock((PDF,)).with_skill(replace(PDF, name="docx"))
+    assert [skill.name for skill in lock.skills] == ["docx", "pdf"]
+    changed = lock.with_skill(replace(PDF, ref="v2"))
+    assert len(changed.skills) == 2
+    assert changed.get("pdf") == replace(PDF, ref="v2")
+    assert changed.without("pdf").get("pdf") is None
+    assert changed.without("nothing") == changed
+
+
+def test_the_users_lock_is_read_with_its_own_fields(tmp_path: Path) -> None:
+    path = file_of(
+        tmp_path,
+        {
+            "version": 3,
+            "skills": {
+                "pdf": entry(
+                    sourceUrl="u", skillFolderHash="5a", pluginName="p", installedAt="t1",
+                    updatedAt="t2", wellKnownDigest="sha256:1", sourceBaseUrl="b",
+                )
+            },
+            "dismissed": {"findSkillsPrompt": True},
+            "lastSelectedAgents": ["codex"],
+        },
+        ".skill-lock.json",
+    )  # fmt: skip
+    lock = read_user_lock(path)
+    skill = lock.skills[0]
+    assert (lock.version, skill.folder_hash, skill.plugin_name) == (3, "5a", "p")
+    assert (skill.installed_at, skill.updated_at) == ("t1", "t2")
+    assert skill.well_known_digest == "sha256:1"
+    assert skill.extra == {"sourceBaseUrl": "b"}
+    assert list(lock.extra) == ["dismissed", "lastSelectedAgents"]
+
+
+def test_no_file_is_an_empty_lock(tmp_path: Path) -> None:
+    assert read_project_lock(str(tmp_path / "none")) == Lock(version=1)
+    assert read_user_lock(str(tmp_path / "none")) == Lock(version=3)
+
+
+@for_each(
+    ("read", "version", "word"),
+    [(read_user_lock, 2, "older"), (read_user_lock, 1, "older"), (read_user_lock, 4, "newer"),
+     (read_project_lock, 0, "older"), (read_project_lock, 3, "newer")],
+)  # fmt: skip
+def test_another_version_is_reported_and_the_file_stays(
+    tmp_path: Path, read: Any, version: int, word: str
+) -> None:
+    path = file_of(tmp_path, {"version": version, "skills": {}})
+    before = Path(path).read_bytes()
+    with pytest.raises(SkillIoError, match=f"version {version}, {word}") as caught:
+        read(path)
+    assert (caught.value.code, caught.value.path) == ("lock_version", path)
+    assert caught.value.hint
+    assert Path(path).read_bytes() == before
+
+
+DEEP = '{"version":1,"skills":{},"x":' + "[" * 50_000 + "]" * 50_000 + "}"
+DAMAGED: list[Any] = [
+    b"", b"{", b"\xff\xfe{\x00}\x00", b'{"version":1,"skills":{"\xff":{}}}', "[]", "null", '"x"',
+    "1", DEEP, '{"version":1,"version":1,"skills":{}}',
+    '{"version":1,"skills":{"a":{"source":"x","source":"y","sourceType":"z"}}}',
+    '{"version":1,"skills":{"a":{},"a":{}}}', '{"version":NaN,"skills":{}}',
+    {"skills": {}}, {"version": "1", "skills": {}}, {"version": True, "skills": {}},
+    {"version": 1.5, "skills": {}}, {"version": None, "skills": {}}, {"version": 1},
+    {"version": 1, "skills": []}, {"version": 1, "skills": None}, project(a=1), project(a=[]),
+    project(a=None), project(a={}), project(a={"source": "x"}), project(a={"sourceType": "x"}),
+    project(a=entry(source=1)), project(a=entry(source=None)), project(a=entry(sourceType={})),
+    project(a=entry(ref=[])), project(a=entry(computedHash=0)), project(a=entry(skillPath=1)),
+]  # fmt: skip
+
+
+@for_each("content", DAMAGED, ids=lambda content: str(content)[:40])
+def test_a_damaged_file_is_a_named_error_and_is_never_overwritten(
+    tmp_path: Path, content: Any
+) -> None:
+    path = file_of(tmp_path, content)
+    before = Path(path).read_bytes()
+    with pytest.raises(SkillIoError) as caught:
+        read_project_lock(path)
+    assert (caught.value.code, caught.value.path) == ("lock_damaged", path)
+    assert caught.value.hint
+    str(caught.value).encode()
+    with pytest.raises(SkillIoError):
+        write_project_lock(path, Lock((PDF,)))
+    assert Path(path).read_bytes() == before
+    assert os.listdir(tmp_path) == [os.path.basename(path)]
+
+
+def test_marks_of_a_merge_conflict_are_named(tmp_path: Path) -> None:
+    path = file_of(tmp_path, '{\n<<<<<<< HEAD\n"a":1\n=======\n"b":1\n>>>>>>> x\n}')
+    with pytest.raises(SkillIoError, match="merge conflict") as caught:
+        read_project_lock(path)
+    assert caught.value.code == "lock_conflict"
+
+
+def test_a_skill_path_with_backslashes_is_read_as_the_installer_reads_it(tmp_path: Path) -> None:
+    path = file_of(tmp_path, project(a=entry(skillPath="skills\\a\\SKILL.md")))
+    assert read_project_lock(path).skills[0].skill_path == "skills\\a\\SKILL.md"
+
+
+HOSTILE_NAMES = [
+    "__proto__", "constructor", "hasOwnProperty", "../../evil", "/etc/passwd", "..", ".", "",
+    "a\x00b", "\x1b[2J", "con.", "\ud800", "-rf", "x" * 10_000, "\u202eabc",
+]  # fmt: skip
+
+
+def test_hostile_names_are_harmless_values(tmp_path: Path) -> None:
+    path = file_of(tmp_path, project(**{name: entry() for name in HOSTILE_NAMES}))
+    lock = read_project_lock(path)
+    assert {skill.name for skill in lock.skills} == set(HOSTILE_NAMES)
+    text = render_project_lock(lock)
+    assert set(json.loads(text)["skills"]) == set(HOSTILE_NAMES)
+
+
+@given(st.text(st.characters(), max_size=300) | st.sampled_from(HOSTILE_NAMES))
+def test_a_folder_name_is_one_plain_component(name: str) -> None:
+    folder = folder_name(name)
+    assert folder
+    assert len(folder) <= 255
+    assert set(folder) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-")
+    assert folder[0] not in ".-"
+    assert folder_name(folder) == folder or len(folder) == 255
+
+
+@for_each(
+    ("name", "folder"),
+    [("pdf", "pdf"), ("My Skill!", "my-skill"), ("../../x", "x"), ("..", "unnamed-skill"),
+     ("a_b.c", "a_b.c"), ("Ünï", "n"), ("日本", "unnamed-skill-cf2abf0c"),
+     ("Next.js / React", "next.js-react")],
+)  # fmt: skip
+def test_a_folder_is_named_as_the_installer_names_it(name: str, folder: str) -> None:
+    assert folder_name(name) == folder
+
+
+def test_a_huge_lock_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "skills-lock.json"
+    with open(path, "wb") as file:
+        file.truncate(8 << 30)
+    with pytest.raises(SkillIoError) as caught:
+        read_project_lock(str(path))
+    assert caught.value.code == "file_too_large"
+
+
+@pytest.mark.slow
+def test_many_unknown_keys_are_read_in_time_linear_in_them(tmp_path: Path) -> None:
+    # 40,000 keys: a second look over all keys for each would take a minute.
+    many = {f"k{number}": number for number in range(40_000)}
+    lock = read_project_lock(file_of(tmp_path, project(a=entry(**many))))
+    assert len(lock.skills[0].extra) == 40_000
+
+
+@for_each("make", ["link", "pipe", "folder"])
+def test_what_is_no_plain_file_is_neither_read_nor_replaced(tmp_path: Path, make: str) -> None:
+    target = Path(file_of(tmp_path, project(), "elsewhere.json"))
+    path = tmp_path / "skills-lock.json"
+    if make == "link":
+        path.symlink_to(target)
+    elif make == "pipe":
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+    before = target.read_bytes()
+    with pytest.raises(SkillIoError):
+        read_project_lock(str(path))
+    with pytest.raises(SkillIoError):
+        write_project_lock(str(path), Lock((PDF,)))
+    assert target.read_bytes() == before
+    assert path.is_symlink() == (make == "link")
+
+
+def test_the_users_lock_may_be_a_link(tmp_path: Path) -> None:
+    target = file_of(tmp_path, {"version": 3, "skills": {}}, "real.json")
+    (tmp_path / "link").symlink_to(target)
+    assert read_user_lock(str(tmp_path / "link")) == Lock(version=3)
+
+
+def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path: Path) -> None:
+    text = PDF_TEXT.replace("\n", "\r\n").encode("utf-8-sig")
+    assert render_project_lock(read_project_lock(file_of(tmp_path, text))).decode() == PDF_TEXT
+
+
+@for_each("mode", [0o600, 0o644, 0o640, 0o664])
+def test_writing_keeps_the_permission_bits(tmp_path: Path, mode: int) -> None:
+    path = file_of(tmp_path, project())
+    os.chmod(path, mode)
+    write_project_lock(path, Lock((PDF,)))
+    assert stat.S_IMODE(os.stat(path).st_mode) == mode
+    assert read_project_lock(path) == Lock((PDF,))
+    assert os.listdir(tmp_path) == ["skills-lock.json"]
+
+
+def test_a_new_file_has_the_permissions_that_new_files_have(tmp_path: Path) -> None:
+    write_project_lock(str(tmp_path / "skills-lock.json"), Lock((PDF,)))
+    (tmp_path / "other").write_text("")
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert len(modes) == 1
+
+
+def test_a_file_that_says_the_same_is_not_touched(tmp_path: Path) -> None:
+    path = str(tmp_path / "skills-lock.json")
+    write_project_lock(path, Lock((PDF,)))
+    before = os.stat(path)
+    write_project_lock(path, Lock((PDF,)))
+    after = os.stat(path)
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+@for_each("step", ["fsync", "replace", "fchmod"])
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    path = file_of(tmp_path, project())
+    before = Path(path).read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"skillyard.install.copies.lockfile.os.{step}", fail)
+        with pytest.raises(SkillIoError, match="No space left") as caught:
+            write_project_lock(path, Lock((PDF,)))
+    assert caught.value.code == "lock_unwritable"
+    assert Path(path).read_bytes() == before
+    assert os.listdir(tmp_path) == ["skills-lock.json"]
+
+
+def test_a_missing_folder_is_a_named_error(tmp_path: Path) -> None:
+    with pytest.raises(SkillIoError) as caught:
+        write_project_lock(str(tmp_path / "none" / "skills-lock.json"), Lock())
+    assert caught.value.code == "lock_unwritable"
+
+
+@for_each(
+    ("source", "wanted"),
+    [("/p/skills", "./skills"), ("./skills", "./skills"), ("skills", "./skills"),
+     (".skills/x/", "./.skills/x"), ("/p", "./"), (".", "./"), ("/p/../q", "../q"),
+     ("/", ".."), ("a/../b", "./b"), ("..x", "./..x"), ("C:\\skills", "C:\\skills")],
+)  # fmt: skip
+def test_a_local_source_is_relative_to_the_lock(source: str, wanted: str) -> None:
+    assert portable_source(source, "/p") == wanted
+    assert portable_source(wanted, "/p") == wanted
+
+
+def test_writing_makes_local_sources_portable_and_only_these(tmp_path: Path) -> None:
+    path = str(tmp_path / "skills-lock.json")
+    local = LockedSkill("own", str(tmp_path / "skills" / "own"), "local")
+    write_project_lock(path, Lock((local, PDF)))
+    read = read_project_lock(path)
+    own = read.get("own")
+    assert own is not None
+    assert own.source == "./skills/own"
+    assert read.get("pdf") == PDF
+    assert source_folder(own, str(tmp_path)) == local.source
+    assert source_folder(PDF, str(tmp_path)) is None
+
+
+@for_each(
+    ("environment", "wanted"),
+    [
+        ({"HOME": "/h"}, "/h/.agents/.skill-lock.json"),
+        ({"HOME": "/h", "XDG_STATE_HOME": ""}, "/h/.agents/.skill-lock.json"),
+        ({"HOME": "/h", "XDG_STATE_HOME": "relative"}, "/h/.agents/.skill-lock.json"),
+        ({"HOME": "/h", "XDG_STATE_HOME": "/s"}, "/s/skills/.skill-lock.json"),
+    ],
+)
+def test_the_users_lock_lies_where_the_installer_keeps_it(
+    environment: dict[str, str], wanted: str
+) -> None:
+    assert user_lock_path(environment) == wanted.replace("/", os.sep)
+
+
+def test_a_folder_finds_the_skill_of_its_name_first_and_else_of_its_spelling() -> None:
+    lock = Lock(tuple(replace(PDF, name=name) for name in ("PDF", "pdf", "Doc X")))
+    assert [found and found.name for found in map(lock.in_folder, ("pdf", "doc-x", "none"))] == [
+        "pdf", "Doc X", None,
+    ]  # fmt: skip
+
+
+def test_an_entry_of_the_user_keeps_its_times_until_it_changes() -> None:
+    new = stamped(PDF, None, 1_772_359_200.5)
+    assert new.installed_at == new.updated_at == "2026-03-01T10:00:00.500Z"
+    assert stamped(PDF, new, 1_772_445_600) == new
+    changed = stamped(replace(PDF, digest="sha256:1"), new, 1_772_445_600)
+    assert changed.installed_at == "2026-03-01T10:00:00.500Z"
+    assert changed.updated_at == "2026-03-02T10:00:00.000Z"

@@ -1,0 +1,263 @@
+"""Removing a skill, and replacing several copies of one: all of it or nothing, at every call."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.base.errors import SkillIoError
+from skillyard.install.copies import placement, removal
+from skillyard.install.copies.folder_hash import folder_hash
+from skillyard.install.copies.installed import Installed
+from skillyard.install.copies.lock_entries import LockedSkill
+from skillyard.install.copies.placement import content_digest, place_copies
+from skillyard.install.copies.project_lock import ProjectLock
+from skillyard.install.copies.recovery import complete, note_change, take_aside
+from skillyard.install.copies.refusal import InstallRefused
+from skillyard.install.copies.removal import remove_copies
+from tests.install.copies.test_placement import NEW, OLD, tree
+from tests.tables import for_each
+
+CALLS = ("open", "fsync", "rename", "replace", "mkdir", "makedirs", "chmod", "unlink", "rmdir")
+COPIES = ("one", "two")
+
+
+def entry(files: dict[str, bytes]) -> LockedSkill:
+    return LockedSkill(
+        "a", "acme/a", "github", computed_hash=folder_hash(files), digest=content_digest(files)
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with two copies of a skill, in ``project``."""
+    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    return installed(tmp_path / "project")
+
+
+def installed(folder: Path) -> Path:
+    folder.mkdir()
+    folders = [str(folder / copy) for copy in COPIES]
+    place_copies(OLD, folders, "a", entry=entry(OLD), lock=lock_of(folder))
+    return folder
+
+
+def lock_of(folder: Path) -> ProjectLock:
+    return ProjectLock(str(folder / "skills-lock.json"))
+
+
+def remove(folder: Path, *, backup: bool = False) -> None:
+    folders = [str(folder / copy) for copy in COPIES]
+    remove_copies(folders, entry(OLD), lock_of(folder), backup=backup)
+
+
+def replace(folder: Path) -> None:
+    folders = [str(folder / copy) for copy in COPIES]
+    place_copies(
+        NEW,
+        folders,
+        "a",
+        installed=Installed.by(entry(OLD)),
+        entry=entry(NEW),
+        lock=lock_of(folder),
+    )
+
+
+def state(folder: Path) -> tuple[Any, ...]:
+    """Return the files of each copy, and the digest in the lock."""
+    locked = lock_of(folder).read().get("a")
+    trees = [tree(folder / copy / "a") for copy in COPIES]
+    return (*trees, None if locked is None else locked.digest)
+
+
+def leftovers(folder: Path) -> list[str]:
+    names = [path.name for copy in COPIES for path in (folder / copy).iterdir()]
+    return [name for name in names if name != "a"]
+
+
+BEFORE = (OLD, OLD, content_digest(OLD))
+Change = Callable[[Path], None]
+AFTER: dict[Change, tuple[Any, ...]] = {
+    remove: ({}, {}, None),
+    replace: (NEW, NEW, content_digest(NEW)),
+}
+
+
+def killed_at(call: int, folder: Path, change: Change) -> bool:
+    """Run a change in a forked child that is killed at its n-th call; False when it ended."""
+    process = os.fork()
+    if process == 0:
+        left = call
+
+        def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+            def count(*arguments: Any, **named: Any) -> Any:
+                nonlocal left
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return real(*arguments, **named)
+
+            return count
+
+        for name in CALLS:
+            setattr(os, name, counted(getattr(os, name)))
+        try:
+            change(folder)
+        except BaseException:  # noqa: BLE001 - the parent sees the code
+            os._exit(70)
+        os._exit(0)
+    _, status = os.waitpid(process, 0)
+    code = os.waitstatus_to_exitcode(status)
+    assert code in (0, -signal.SIGKILL)
+    return code != 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no child can be forked")
+@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.slow)])
+@for_each("change", [remove, replace])
+def test_a_run_killed_at_any_call_is_completed_or_undone(
+    tmp_path: Path, project: Path, change: Change, step: int
+) -> None:
+    seen = set()
+    for call in range(1, 400, step):
+        folder = Path(shutil.copytree(project, tmp_path / f"{call}"))
+        killed = killed_at(call, folder, change)
+        lock = lock_of(folder)
+        for copy in COPIES:
+            complete(str(folder / copy), "a", lock)
+        now = state(folder)
+        assert leftovers(folder) == [], call
+        assert now in (BEFORE, AFTER[change]), call
+        seen.add(now[2])
+        change(folder)
+        assert state(folder) == AFTER[change], call
+        assert leftovers(folder) == [], call
+        shutil.rmtree(folder)
+        if not killed:
+            assert seen == {BEFORE[2], AFTER[change][2]}
+            return
+    pytest.fail("the run never passed")
+
+
+@for_each("change", [remove, replace])
+def test_one_copy_that_was_edited_stops_the_change_of_all(project: Path, change: Change) -> None:
+    (project / "two" / "a" / "mine").write_bytes(b"mine")
+    before = state(project)
+    with pytest.raises(InstallRefused, match="something else than what was installed"):
+        change(project)
+    assert state(project) == before
+    assert leftovers(project) == []
+
+
+@for_each("change", [remove, replace])
+def test_a_copy_that_is_edited_at_that_moment_brings_all_back(
+    tmp_path: Path, change: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = installed(tmp_path / change.__name__)
+
+    def edited(into: str, name: str, there: Any) -> None:
+        if "two" in into:
+            Path(into, name, "SKILL.md").write_bytes(b"mine")
+        real(into, name, there)
+
+    real = take_aside
+    with monkeypatch.context() as patch:
+        patch.setattr(placement, "take_aside", edited)
+        patch.setattr(removal, "take_aside", edited)
+        with pytest.raises(InstallRefused, match="was changed meanwhile"):
+            change(project)
+    mine = {**OLD, "SKILL.md": b"mine"}
+    assert state(project) == (OLD, mine, content_digest(OLD))
+    assert leftovers(project) == []
+
+
+def test_backups_of_edited_copies_have_names_of_their_own(project: Path) -> None:
+    (project / "two" / "a" / "SKILL.md").write_bytes(b"mine")
+    remove(project, backup=True)
+    assert state(project) == AFTER[remove]
+    assert (project / "two-kept" / "a" / "SKILL.md").read_bytes() == b"mine"
+    assert not (project / "one-kept").exists()
+    place_copies(OLD, [str(project / "two")], "a", entry=entry(OLD), lock=lock_of(project))
+    (project / "two" / "a" / "SKILL.md").write_bytes(b"mine again")
+    remove(project, backup=True)
+    assert (project / "two-kept" / "a-2" / "SKILL.md").read_bytes() == b"mine again"
+
+
+@for_each("kind", ["link", "link to nothing", "file"])
+def test_a_backup_is_not_written_through_a_link_that_came_with_a_clone(
+    project: Path, tmp_path: Path, kind: str
+) -> None:
+    outside, kept = tmp_path / "outside", project / "two-kept"
+    if kind == "file":
+        kept.write_bytes(b"")
+    else:
+        kept.symlink_to(outside)
+    if kind == "link":
+        outside.mkdir()
+    (project / "two" / "a" / "SKILL.md").write_bytes(b"mine")
+    before = state(project)
+    with pytest.raises(InstallRefused, match="the place of backups is a link or a file"):
+        remove(project, backup=True)
+    assert state(project) == before
+    assert leftovers(project) == []
+    kept.unlink()
+    if kind == "link":
+        outside.rmdir()  # nothing is in it
+    assert not outside.exists()
+
+
+def test_a_link_in_the_place_of_a_folder_aside_is_left_alone(project: Path, tmp_path: Path) -> None:
+    aside = project / "one" / ".skillyard-swap-a"
+    aside.symlink_to(tmp_path)
+    complete(str(project / "one"), "a", lock_of(project))
+    with pytest.raises(SkillIoError, match="cannot write"):
+        replace(project)
+    assert (state(project), leftovers(project)) == (BEFORE, [aside.name])
+
+
+@for_each("locked", [True, False])
+def test_what_no_run_of_this_user_moved_aside_is_never_deleted(project: Path, locked: bool) -> None:
+    """A clone may bring such a folder: nothing says what a run would have expected in it."""
+    folder = project / "one"
+    aside = folder / ".skillyard-swap-a"
+    shutil.copytree(folder / "a", aside)
+    if not locked:
+        lock_of(project).drop("a")
+        shutil.rmtree(folder / "a")
+    complete(str(folder), "a", lock_of(project))
+    assert not aside.exists()
+    assert tree(project / "one-kept" / "a") == OLD
+    assert tree(folder / "a") == (OLD if locked else {})
+
+
+def test_a_stopped_removal_keeps_a_folder_that_it_did_not_move(project: Path) -> None:
+    folder = project / "one"
+    note_change(str(folder), "a", "0", "")
+    (folder / "a").rename(folder / ".skillyard-swap-a")
+    (folder / ".skillyard-swap-a" / "mine").write_bytes(b"mine")
+    lock_of(project).drop("a")
+    complete(str(folder), "a", lock_of(project))
+    assert (project / "one-kept" / "a" / "mine").read_bytes() == b"mine"
+
+
+def test_what_was_written_after_a_stopped_replacement_stays(project: Path) -> None:
+    folder = project / "one"
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ProjectLock, "note", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            replace(project)
+    (folder / "a" / "mine").write_bytes(b"mine")
+    for copy in COPIES:
+        complete(str(project / copy), "a", lock_of(project))
+    assert state(project) == ({**NEW, "mine": b"mine"}, OLD, content_digest(OLD))
+    assert leftovers(project) == []

@@ -1,0 +1,370 @@
+"""Repositories are read from every kind of server, at the commit that was asked for."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from skillyard.base.errors import InvalidInput, SourceFailed
+from skillyard.install.git.address import check_ref, parse_git_address
+from skillyard.install.git.command import Git, failure_of
+from skillyard.install.git.repository import GitRepository, clear_repositories
+from tests.install.git.home import git_home as git_home
+from tests.install.git.home import server_of as server_of
+from tests.install.git.servers import KINDS, GitServer, Upstream, git, http_server
+from tests.shared_data import PACKAGES, REPOSITORY
+from tests.tables import for_each
+
+every_server = pytest.mark.parametrize("server_of", KINDS, indirect=True)
+
+
+def reader(url: str, *, offline: bool = False) -> GitRepository:
+    return GitRepository(parse_git_address(url), Git("", threading.Event()), offline=offline)
+
+
+def text_at(repository: GitRepository, ref: str = "HEAD", path: str = "a.txt") -> str:
+    tree = repository.tree(ref)
+    (size,) = repository.blob_sizes(tree, [path]).values()
+    (data,) = repository.read_blobs(tree, [path], size)
+    return data.decode()
+
+
+@every_server
+def test_branches_tags_and_commits_are_read_from_every_server(server_of: GitServer) -> None:
+    upstream = server_of.upstream("one.git")
+    first = upstream.publish({"a.txt": "first"}, tag="v1")
+    upstream.publish({"a.txt": "second"})
+    upstream.publish({"a.txt": "other"}, branch="feature/x")
+    repository = reader(server_of.url("one.git"))
+    assert text_at(repository) == "second"
+    assert text_at(repository, "v1") == "first"
+    assert text_at(repository, first) == "first"
+    assert text_at(repository, "feature/x") == "other"
+    assert text_at(repository, "refs/heads/feature/x") == "other"
+
+
+@every_server
+def test_what_was_fetched_once_answers_offline(server_of: GitServer) -> None:
+    upstream = server_of.upstream("one.git")
+    first = upstream.publish({"a.txt": "first", "b.txt": "never read"})
+    text_at(reader(server_of.url("one.git")))
+    offline = reader(server_of.url("one.git"), offline=True)
+    upstream.publish({"a.txt": "second"})
+    assert (text_at(offline), text_at(offline, first)) == ("first", "first")
+    for ref, path in (("v2", "a.txt"), ("f" * 40, "a.txt"), ("HEAD", "b.txt")):
+        with pytest.raises(SourceFailed, match="SKILLYARD_OFFLINE") as caught:
+            text_at(offline, ref, path)
+        assert caught.value.code == "offline"
+
+
+@pytest.mark.parametrize("server_of", ["file", "http"], indirect=True)
+def test_a_pinned_commit_is_found_in_history_where_its_name_is_refused(
+    server_of: GitServer,
+) -> None:
+    """Servers of the older protocol give only what a branch or tag points at."""
+    upstream = server_of.upstream("one.git")
+    first = upstream.publish({"a.txt": "first"})
+    upstream.publish({"a.txt": "second"})
+    git("config", "protocol.version", "0", folder=upstream.folder)
+    Path(os.environ["GIT_CONFIG_GLOBAL"]).write_text(
+        "[safe]\n\tdirectory = *\n[protocol]\n\tversion = 0\n"
+    )
+    repository = reader(server_of.url("one.git"))
+    assert text_at(repository) == "second"  # shallow, so that history has to be fetched after all
+    assert text_at(repository, first) == "first"
+
+
+def test_a_commit_that_is_gone_is_said(tmp_path: Path, git_home: Path) -> None:
+    upstream = Upstream(tmp_path / "one.git")
+    upstream.publish({"a.txt": "first"})
+    with pytest.raises(SourceFailed, match="does not give commit 012345678901") as caught:
+        text_at(reader(f"file://{upstream.folder}"), "0123456789" * 4)
+    assert caught.value.code == "not_found"
+
+
+def test_a_branch_goes_before_a_tag_of_its_name(tmp_path: Path, git_home: Path) -> None:
+    upstream = Upstream(tmp_path / "one.git")
+    upstream.publish({"a.txt": "tag"}, tag="both")
+    upstream.publish({"a.txt": "branch"}, branch="both")
+    assert text_at(reader(f"file://{upstream.folder}"), "both") == "branch"
+
+
+def test_only_the_files_that_are_read_are_fetched(tmp_path: Path, git_home: Path) -> None:
+    upstream = Upstream(tmp_path / "one.git")
+    upstream.publish({"a.txt": "small", "large.bin": os.urandom(3_000_000)})
+    repository = reader(f"file://{upstream.folder}")
+    assert text_at(repository) == "small"
+    packs = Path(repository.folder, "objects", "pack").iterdir()
+    assert sum(path.stat().st_size for path in packs) < 100_000
+
+
+def test_how_much_was_fetched_is_reported(tmp_path: Path, git_home: Path) -> None:
+    upstream = Upstream(tmp_path / "one.git")
+    upstream.publish({"a.txt": "small"})
+    counts: list[int] = []
+    git_ = Git("", threading.Event(), report=counts.append)
+    text_at(GitRepository(parse_git_address(f"file://{upstream.folder}"), git_))
+    assert counts == sorted(counts)
+    assert counts[-1] > counts[0] == 0
+
+
+def test_a_rewritten_branch_is_followed(tmp_path: Path, git_home: Path) -> None:
+    upstream = Upstream(tmp_path / "one.git")
+    upstream.publish({"a.txt": "first"})
+    repository = reader(f"file://{upstream.folder}")
+    assert text_at(repository) == "first"
+    upstream.publish({"a.txt": "rewritten"}, amend=True)
+    assert text_at(repository) == "rewritten"
+
+
+def test_damage_and_locks_of_a_killed_run_are_mended(tmp_path: Path, git_home: Path) -> None:
+    upstream = Upstream(tmp_path / "one.git")
+    upstream.publish({"a.txt": "first"})
+    repository = reader(f"file://{upstream.folder}")
+    text_at(repository)
+    for name in ("shallow.lock", "config.lock", "packed-refs.lock"):
+        Path(repository.folder, name).touch()
+    upstream.publish({"a.txt": "second"})
+    assert text_at(repository) == "second"
+    for pack in Path(repository.folder, "objects", "pack").glob("*.pack"):
+        pack.chmod(0o600)
+        pack.write_bytes(b"no pack")
+    upstream.publish({"a.txt": "third"})
+    assert text_at(repository) == "third"
+
+
+_FETCHING = """
+import sys, threading
+from tests.install.git.test_repository import reader, text_at
+print(flush=True)
+text_at(reader(sys.argv[1]))
+"""
+RUNS = 200 if os.environ.get("SKILLYARD_SOAK") else 20
+
+
+@pytest.mark.slow
+def test_a_cache_survives_random_kills(tmp_path: Path, git_home: Path) -> None:
+    """A process is killed while git fetches, which goes on by itself; the next run is right."""
+    chance = random.Random(17)
+    upstream = Upstream(tmp_path / "one.git")
+    environment = {**os.environ, "PYTHONPATH": f"{PACKAGES}{os.pathsep}{REPOSITORY}"}
+    for number in range(RUNS):
+        upstream.publish({"a.txt": f"text {number}", "b.bin": chance.randbytes(100_000)})
+        url = f"file://{upstream.folder}"
+        process = subprocess.Popen(
+            [sys.executable, "-c", _FETCHING, url], stdout=subprocess.PIPE, env=environment
+        )
+        assert process.stdout is not None
+        process.stdout.readline()  # it has loaded everything
+        end = time.perf_counter() + chance.random() * 0.2
+        while time.perf_counter() < end:
+            pass
+        process.kill()
+        process.communicate()
+        assert text_at(reader(url)) == f"text {number}"
+
+
+def test_runs_at_once_share_the_cache(tmp_path: Path, git_home: Path) -> None:
+    upstream = Upstream(tmp_path / "one.git")
+    upstream.publish({"a.txt": "first"})
+    texts: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: texts.append(text_at(reader(f"file://{upstream.folder}"))))
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert texts == ["first"] * 6
+
+
+def test_repositories_that_nobody_used_are_removed(tmp_path: Path, git_home: Path) -> None:
+    for name in ("old", "new"):
+        Upstream(tmp_path / f"{name}.git").publish({"a.txt": name})
+        text_at(reader(f"file://{tmp_path}/{name}.git"))
+    old = reader(f"file://{tmp_path}/old.git")
+    os.utime(old.folder, (1_000, 1_000))
+    assert clear_repositories(unused_s=3_600) == 1
+    assert not os.path.exists(old.folder)
+    assert clear_repositories() == 1
+    assert clear_repositories() == 0
+
+
+# --- credentials and failures ---
+
+LOGIN = "robot:s3cret-token-value"
+
+
+def test_a_private_repository_is_read_with_gits_own_credentials(
+    tmp_path: Path, git_home: Path
+) -> None:
+    Upstream(tmp_path / "served" / "one.git").publish({"a.txt": "private"})
+    with http_server(tmp_path / "served", login=LOGIN) as base:
+        repository = reader(f"{base}/one.git")
+        with pytest.raises(SourceFailed, match="credential helper") as caught:
+            text_at(repository)
+        assert caught.value.code == "denied"
+        (git_home / ".git-credentials").write_text(base.replace("://", f"://{LOGIN}@") + "\n")
+        (git_home / ".gitconfig").write_text("[credential]\n\thelper = store\n")
+        assert text_at(repository) == "private"
+    stored = [path for path in Path(repository.folder).rglob("*") if path.is_file()]
+    assert stored
+    assert not any(b"s3cret" in path.read_bytes() for path in stored)
+
+
+def test_a_password_of_the_users_configuration_is_in_no_message(
+    tmp_path: Path, git_home: Path
+) -> None:
+    """Some people write it into ``url.<base>.insteadOf``, and git repeats the address."""
+    with http_server(tmp_path, login="other:login") as base:
+        with_login = base.replace("://", f"://{LOGIN}@")
+        (git_home / ".gitconfig").write_text(
+            f'[url "{with_login}/"]\n\tinsteadOf = {base}/\n'
+            "[transfer]\n\tcredentialsInUrl = allow\n"
+        )
+        with pytest.raises(SourceFailed) as caught:
+            text_at(reader(f"{base}/one.git"))
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_token_with_a_slash_or_an_at_sign_is_in_no_message() -> None:
+    address = "https://user:s3cret/k@y@git.example/one.git/"
+    for said in (
+        f"fatal: unable to access '{address}': Could not resolve host",
+        f"fatal: Authentication failed for '{address}'",
+        f"fatal: repository '{address.replace('user:', '')}' not found",
+    ):
+        text = str(failure_of(said))
+        assert "//git.example/one.git" in text
+        assert not any(part in text for part in ("s3cret", "k@y"))
+
+
+FAILURES = {
+    "no such repository": ("{base}/missing.git", "not_found"),
+    "nobody listens": ("http://127.0.0.1:1/one.git", "unreachable"),
+    "no such host": ("https://no-such-host.invalid/one.git", "unreachable"),
+    "no repository in the folder": ("file://{folder}", "not_found"),
+}
+
+
+@for_each("name", FAILURES)
+def test_failures_are_told_apart(name: str, tmp_path: Path, git_home: Path) -> None:
+    url, code = FAILURES[name]
+    with http_server(tmp_path) as base, pytest.raises(SourceFailed) as caught:
+        text_at(reader(url.format(base=base, folder=tmp_path)))
+    assert caught.value.code == code
+    assert caught.value.hint
+
+
+def test_without_git_it_is_said_what_to_install(
+    git_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SourceFailed, match="git is not installed; install it"):
+        text_at(reader("https://host.invalid/one.git"))
+
+
+def test_stopping_ends_git(tmp_path: Path, git_home: Path) -> None:
+    stop = threading.Event()
+
+    def hang(handler: object, body: bytes) -> bool:
+        stop.set()  # git waits for this answer
+        return not finished.wait(30)
+
+    finished = threading.Event()
+    with http_server(tmp_path, answer=hang) as base:
+        repository = GitRepository(parse_git_address(f"{base}/one.git"), Git("", stop))
+        with pytest.raises(SourceFailed, match="git was stopped"):
+            repository.commit()
+        finished.set()
+
+
+# --- addresses and refs ---
+
+REFUSED = (
+    "https://user@host.example/one.git",
+    "https://user:password@host.example/one.git",
+    "ssh://git:password@host.example/one.git",
+    "ssh://-oProxyCommand=touch%20x/one.git",
+    "ssh://-user@host.example/one.git",
+    "-u@host.example:one.git",
+    "git@-oProxyCommand=x:one.git",
+    "git@host.example:-one.git",
+    "ext::sh -c touch% x",
+    "ext://sh",
+    "ftp://host.example/one.git",
+    "file://host/one.git",
+    "file:one.git",
+    "https:///one.git",
+    "https://host.example/",
+    "https://host.example/one.git?token=x",
+    "https://host.example:port/one.git",
+    "https://host\n.example/one.git",
+    "https://hóst.example/one.git",
+    "https://[::1/one.git",
+    "https://host.example/acme/../evil/one.git",
+    "https://host.example/acme/%2e%2E/evil/one.git",
+    "git@host.example:acme/../evil/one.git",
+    "",
+)
+
+
+@for_each("url", REFUSED)
+def test_odd_addresses_are_refused_without_repeating_a_password(url: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parse_git_address(url)
+    assert "password@" not in str(caught.value)
+    assert "token=x" not in str(caught.value)
+
+
+ODD_REFS: tuple[str, ...] = (
+    "",
+    "-x",
+    "--upload-pack=touch x",
+    "a..b",
+    "a b",
+    "a~1",
+    "a^{}",
+    "a:b",
+    "@{u}",
+    "a.lock",
+)
+ODD_REFS += ("/a", "a/", "a//b", ".a", "a/.b", "a\x1b", "a*", "x" * 201)
+
+
+@for_each("ref", ODD_REFS)
+def test_odd_refs_are_refused(ref: str) -> None:
+    with pytest.raises(InvalidInput):
+        check_ref(ref)
+
+
+@for_each("ref", ["main", "feature/x", "v1.2.3", "@scope/pkg@1.0.0", "größe", "a+b", "f" * 40])
+def test_refs_that_git_allows_are_allowed(ref: str, tmp_path: Path, git_home: Path) -> None:
+    assert check_ref(ref) == ref
+    assert git("check-ref-format", "--allow-onelevel", ref, folder=tmp_path) == ""
+
+
+@for_each(
+    "settings",
+    [
+        '[remote "origin"]\n\tfetch = +refs/pull/*:refs/pull/*\n\ttagOpt = --tags\n',
+        "[trace2]\n\tnormalTarget = 2\n",
+        "[init]\n\tdefaultRefFormat = reftable\n\tdefaultObjectFormat = sha256\n",
+        "[color]\n\tui = always\n[core]\n\tquotePath = true\n\tautocrlf = true\n",
+    ],
+)
+def test_settings_of_the_user_do_not_change_what_is_read(
+    tmp_path: Path, git_home: Path, settings: str
+) -> None:
+    upstream = Upstream(tmp_path / "one.git")
+    upstream.publish({"a.txt": "first\r\n"})
+    (git_home / ".gitconfig").write_text(f"[safe]\n\tdirectory = *\n{settings}")
+    assert text_at(reader(f"file://{upstream.folder}")) == "first\r\n"

@@ -1,0 +1,147 @@
+"""What ``update`` shows of another version, whatever the two versions hold."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.io.folder_manifest import manifest_of
+from skillyard.base.shapes.installation import FileChange
+from skillyard.install.copies.installed import LIMITS
+from skillyard.install.operations.difference import (
+    difference_of,
+    edits_from,
+)
+from skillyard.install.sources.protocol import Package
+
+
+def edited_paths(folder: str, package: Package) -> list[str]:
+    there = manifest_of(folder, LIMITS)
+    return [each.path for each in edits_from(there, folder, package)]
+
+
+SKILL = b"---\nname: a\ndescription: A.\nallowed-tools: Read Grep\n---\n\nText.\n"
+
+
+def installed(folder: Path, files: dict[str, bytes]) -> str:
+    for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+    return str(folder)
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    """The folder of a skill, with nothing in it."""
+    folder = tmp_path / "skill"
+    folder.mkdir()
+    return folder
+
+
+def changes(folder: Path, old: dict[str, bytes], new: dict[str, bytes]) -> dict[str, FileChange]:
+    found = difference_of(installed(folder, old), Package(new, "acme/a"))
+    return {each.path: each for each in found.files}
+
+
+def test_skill_md_comes_first_and_tools_are_compared(skill: Path) -> None:
+    new = {"SKILL.md": SKILL.replace(b"Read Grep", b"Read Bash"), "A.md": b"x"}
+    found = difference_of(installed(skill, {"SKILL.md": SKILL}), Package(new, "acme/a"))
+    assert [each.path for each in found.files] == ["SKILL.md", "A.md"]
+    assert (found.tools_added, found.tools_removed) == (("Bash",), ("Grep",))
+    assert [each.rule for each in found.findings] == ["tools_too_wide"]
+
+
+def test_what_has_no_diff_says_why(skill: Path) -> None:
+    long = "".join(f"{number}\n" for number in range(1_001)).encode()
+    old = {"SKILL.md": SKILL, "bin": b"\0", "latin": b"\xe9", "end": b"a\n", "big": b"a" * 200_000}
+    new = {**old, "bin": b"\0\0", "latin": b"\xe8", "end": b"a", "big": b"b", "long": long}
+    notes = {path: each.note for path, each in changes(skill, old, new).items()}
+    assert notes == {
+        "bin": "binary",
+        "latin": "",
+        "end": "only the newline at its end",
+        "big": "too large for a diff",
+        "long": "too large for a diff",
+    }
+
+
+def test_many_files_are_all_named_and_some_have_a_diff(skill: Path) -> None:
+    found = changes(skill, {"SKILL.md": SKILL}, {f"{number:03}": b"x" for number in range(300)})
+    assert len(found) == 301
+    assert sum(bool(each.diff) for each in found.values()) == 20
+    assert found["299"].note == "too many files for a diff"
+
+
+def test_bytes_that_are_no_utf8_do_not_hide_a_script(skill: Path) -> None:
+    """A shell runs both of these, and the scan reads them."""
+    old = {"run.sh": b"date\n", "nul.sh": b"date\n", "page": "é".encode("utf-16")}
+    new = {"run.sh": b"# \xff\nid\n", "nul.sh": b"# \0\nid\n", "page": "è".encode("utf-16")}
+    found = changes(skill, old, new)
+    assert found["run.sh"].diff.splitlines()[3:] == ["-date", "+# \\xff", "+id"]
+    assert found["nul.sh"].diff.splitlines()[3:] == ["-date", "+# ", "+id"]
+    assert found["page"].diff.splitlines()[3:] == ["-é", "+è"]
+    (skill / "nul.sh").write_bytes(b"id\n")
+    note = changes(skill, {}, {**new, "nul.sh": b"i\0d\n"})["nul.sh"].note
+    assert note == "only NUL bytes or the encoding"
+
+
+def test_added_files_do_not_push_a_changed_script_out_of_the_diffs(skill: Path) -> None:
+    prose = {f"a/{number:03}.md": b"x" for number in range(30)}
+    old = {"SKILL.md": SKILL, "run.sh": b"date\n", "old": b"x", **prose}
+    added = {f"0{number:03}": b"x" for number in range(30)}
+    new = {"SKILL.md": SKILL + b"More.\n", "run.sh": b"id\n", **added, **dict.fromkeys(prose, b"y")}
+    found = difference_of(installed(skill, old), Package(new, "acme/a")).files
+    assert [each.path for each in found[:3]] == ["SKILL.md", "run.sh", "a/000.md"]
+    assert found[1].diff
+    assert [each.change for each in found] == ["changed"] * 32 + ["added"] * 30 + ["removed"]
+
+
+def test_lines_that_repeat_without_end_take_no_time(skill: Path) -> None:
+    """The worst case of difflib: every line of one side is like many of the other."""
+    lines = [f"{number % 97}" for number in range(1_000)]
+    old, new = "\n".join(lines).encode(), "\n".join(reversed(lines)).encode()
+    assert changes(skill, {"SKILL.md": old}, {"SKILL.md": new})["SKILL.md"].diff
+
+
+PATHS = st.sampled_from(["SKILL.md", "a", "b/c", "b/d"])
+VERSIONS = st.dictionaries(PATHS, st.binary(max_size=20), max_size=4)
+
+
+@given(old=VERSIONS, new=VERSIONS)
+def test_a_version_differs_exactly_where_its_files_do(
+    old: dict[str, bytes], new: dict[str, bytes]
+) -> None:
+    with TemporaryDirectory() as folder:
+        found = changes(Path(folder), old, new)
+        expected = {path for path in {*old, *new} if old.get(path) != new.get(path)}
+        assert set(found) == expected
+        assert edited_paths(folder, Package(new, "acme/a")) == sorted(expected)
+        kinds = {path: each.change for path, each in found.items()}
+    assert kinds == {
+        path: "added" if path not in old else "removed" if path not in new else "changed"
+        for path in expected
+    }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no executable bits")
+def test_files_that_become_executable_or_no_longer_are_named(skill: Path) -> None:
+    files = {"SKILL.md": SKILL, "a.sh": b"date\n", "b.sh": b"id\n", "c.sh": b"ls\n"}
+    folder = installed(skill, files)
+    for name in ("a.sh", "c.sh"):
+        (skill / name).chmod(0o755)
+    new = Package({**files, "c.sh": b"ls -l\n"}, "acme/a", executable=frozenset({"b.sh"}))
+    found = {each.path: (each.change, each.note) for each in difference_of(folder, new).files}
+    assert found == {
+        "a.sh": ("changed", "no longer executable"),
+        "b.sh": ("changed", "now executable"),
+        "c.sh": ("changed", "no longer executable"),
+    }
+    assert edited_paths(folder, new) == ["a.sh", "b.sh", "c.sh"]
+    for name in files:  # as on a file system without such bits
+        (skill / name).chmod(0o755)
+    assert [each.path for each in difference_of(folder, new).files] == ["c.sh"]

@@ -1,0 +1,308 @@
+"""What a search costs its upstreams: requests, duplicates, and round trips in sequence."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.install.search import SearchResult, SearchService
+from skillyard.install.sources.responses import ResponseCache
+from skillyard.install.sources.settings import Settings
+from skillyard_testkit import FakeServers, RecordedRequest, faults
+from tests.install.search.fake_search import (
+    got,
+    keys,
+    searched,
+    settings_of,
+    skill_text,
+    transport_of,
+    with_service,
+)
+from tests.install.search.rounds import rounds_of
+
+REPOSITORIES = tuple(f"owner-{n}/skills" for n in range(5))
+SKILLS_EACH = 4
+MOST_ROUNDS = 4
+"""Search, snapshot, tree, file."""
+
+
+@pytest.fixture
+def up(up: FakeServers) -> FakeServers:
+    """Five repositories of four skills, all of them on the marketplace."""
+    for repository in REPOSITORIES:
+        names = [f"pdf-{repository[6]}-{n}" for n in range(SKILLS_EACH)]
+        files = {f"skills/{name}/SKILL.md": skill_text(name) for name in names}
+        files |= {f"skills/{name}/references/a.md": "A." for name in names}
+        up.add_repository(repository, files)
+        for place, name in enumerate(names):
+            up.list_skill(repository, name, installs=place)
+    return up
+
+
+def set_up(up: FakeServers, setup: str, folder: Path) -> Settings:
+    """Return the settings of a set-up: which sources know the skills."""
+    up.switches.downloads = setup == "snapshots"
+    changes: dict[str, Any] = {}
+    if setup in {"listed by us", "everything"}:
+        changes["repositories"] = REPOSITORIES
+    if setup in {"registered", "everything"}:
+        file = folder / "registry.md"
+        file.write_text(
+            "".join(
+                f"- pdf-{n}-0 | {repository} | skills/pdf-{n}-0 | Work with pdf\n"
+                for n, repository in enumerate(REPOSITORIES)
+            ),
+            encoding="utf-8",
+        )
+        changes["registry_files"] = (str(file),)
+    if setup == "everything":
+        up.add_well_known("pdf-site", {"SKILL.md": skill_text("pdf-site")})
+        changes["sites"] = (up.well_known,)
+    return settings_of(up, **changes)
+
+
+def asked(up: FakeServers) -> Counter[tuple[str, str]]:
+    return Counter((one.server, one.path) for one in up.requests)
+
+
+def trees(requests: list[RecordedRequest]) -> Counter[str]:
+    """Return how often each repository's tree was asked for."""
+    return Counter(
+        "/".join(one.path.split("/")[2:4]) for one in requests if "/git/trees/" in one.path
+    )
+
+
+def unused_cache(folder: Path) -> ResponseCache:
+    """Return a cache that nobody has used."""
+    return ResponseCache(tempfile.mkdtemp(prefix="responses-", dir=folder))
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> ResponseCache:
+    return unused_cache(tmp_path)
+
+
+class TestColdSearch:
+    @pytest.mark.parametrize(
+        ("setup", "references"),
+        [("snapshots", True), ("no snapshots", False), ("listed by us", True),
+         ("registered", False), ("everything", True)],
+    )  # fmt: skip
+    def test_each_tree_is_asked_for_once_and_nothing_twice(
+        self, up: FakeServers, tmp_path: Path, cache: ResponseCache, setup: str, references: bool
+    ) -> None:
+        settings = set_up(up, setup, tmp_path)
+        result = searched("pdf", 10, settings=settings, include_references=references, cache=cache)
+        assert result.count == 10
+        assert all(one.skill.body for one in result.skills)
+        with_some = [one.hit.id for one in result.skills if one.skill.references]
+        assert bool(with_some) == references
+        assert set(asked(up).values()) == {1}
+        assert set(trees(up.requests)) <= set(REPOSITORIES)
+        assert up.count("github_api") <= len(REPOSITORIES)  # trees, and nothing but trees
+
+    @pytest.mark.parametrize("setup", ["no snapshots", "everything"])
+    def test_at_most_four_round_trips_in_sequence(
+        self, up: FakeServers, tmp_path: Path, setup: str
+    ) -> None:
+        settings = set_up(up, setup, tmp_path)
+
+        def search() -> None:
+            result = searched("pdf", 10, settings=settings, cache=unused_cache(tmp_path))
+            assert result.count == 10
+
+        rounds = rounds_of(up, MOST_ROUNDS, search)
+        assert len(rounds) <= MOST_ROUNDS, rounds
+
+
+def test_a_tree_is_asked_for_once_where_nothing_is_kept_too(
+    up: FakeServers, tmp_path: Path
+) -> None:
+    settings = set_up(up, "listed by us", tmp_path)
+    searched("pdf", 10, settings=settings, cache=False)
+    assert set(trees(up.requests).values()) == {1}
+
+
+def test_with_snapshots_no_github_quota_is_spent(up: FakeServers, cache: ResponseCache) -> None:
+    result = searched("pdf", 10, settings=settings_of(up), cache=cache)
+    assert all(one.skill.body for one in result.skills)
+    assert up.count("github_api") == 0
+    assert up.count("github_raw") == 0
+    assert len(asked(up)) == 1 + 20  # one search, a snapshot for each candidate
+
+
+def test_with_snapshots_two_round_trips_are_enough(up: FakeServers, tmp_path: Path) -> None:
+    def search() -> None:
+        searched("pdf", 10, settings=settings_of(up), cache=unused_cache(tmp_path))
+
+    assert len(rounds_of(up, 2, search)) == 2
+
+
+def test_a_search_for_one_costs_less_than_a_quota(up: FakeServers, cache: ResponseCache) -> None:
+    up.switches.downloads = False
+    searched("pdf", 1, settings=settings_of(up), cache=cache)
+    assert up.count("github_api") <= 5  # Skyll: 34 for about 7 repositories
+
+
+def test_references_are_fetched_beside_the_file_not_after_it(
+    up: FakeServers, tmp_path: Path
+) -> None:
+    up.switches.downloads = False
+
+    def search() -> None:
+        cache = unused_cache(tmp_path)
+        one = got(
+            "owner-0/skills", "pdf-0-0", settings=settings_of(up), references=True, cache=cache
+        )
+        assert one.skill.references
+
+    last = rounds_of(up, 2, search)[-1]
+    assert len([target for target in last if target.startswith("github_raw")]) == 2
+
+
+def test_without_content_there_is_one_round(up: FakeServers, tmp_path: Path) -> None:
+    settings = set_up(up, "everything", tmp_path)
+
+    def search() -> None:
+        cache = unused_cache(tmp_path)
+        result = searched("pdf", 10, settings=settings, include_content=False, cache=cache)
+        assert result.count == 10
+
+    assert len(rounds_of(up, 1, search)) == 1
+
+
+class TestMissing:
+    def test_a_repository_that_is_gone_is_asked_for_once(
+        self, up: FakeServers, cache: ResponseCache
+    ) -> None:
+        for n in range(6):
+            up.list_skill("gone/skills", f"pdf-gone-{n}", installs=99)
+        up.switches.downloads = False
+        result = searched("pdf", 10, settings=settings_of(up), cache=cache)
+        assert trees(up.requests)["gone/skills"] == 1
+        assert len([one for one in result.skills if one.skill.body]) == 10
+
+    def test_a_listed_repository_that_is_gone_is_asked_for_once(
+        self, up: FakeServers, cache: ResponseCache
+    ) -> None:
+        for n in range(6):
+            up.list_skill("gone/skills", f"pdf-gone-{n}", installs=99)
+        up.switches.downloads = False
+        searched("pdf", 10, settings=settings_of(up, repositories=("gone/skills",)), cache=cache)
+        assert trees(up.requests)["gone/skills"] == 1
+
+    def test_a_skill_that_its_repository_does_not_have_costs_no_guess(
+        self, up: FakeServers, cache: ResponseCache
+    ) -> None:
+        for n in range(6):
+            up.list_skill("owner-0/skills", f"pdf-missing-{n}", installs=99)
+        up.switches.downloads = False
+        result = searched("pdf", 10, settings=settings_of(up), cache=cache)
+        assert trees(up.requests)["owner-0/skills"] == 1
+        assert not [one for one in up.requests if one.server == "github_raw" and one.status == 404]
+        assert result.count == 10
+
+    def test_a_broken_one_is_not_asked_again_for_each_of_its_skills(
+        self, up: FakeServers, cache: ResponseCache
+    ) -> None:
+        up.switches.downloads = False
+        up.faults.add("github_api", "/repos/owner-0/*", faults.html(), times=None)
+        searched("pdf", 10, settings=settings_of(up, repositories=REPOSITORIES), cache=cache)
+        assert trees(up.requests)["owner-0/skills"] <= 2  # once when listed, once when fetched
+
+
+class TestWarmSearch:
+    NOW = 2_000_000_000.0
+
+    def ask(
+        self, settings: Settings, folder: Path, clock: float, *, times: int = 1
+    ) -> list[SearchResult]:
+        """Return the answers of a service of its own, over a cache that others filled."""
+        transport = transport_of(settings, folder, clock=lambda: clock)
+
+        async def run() -> list[SearchResult]:
+            async with SearchService(settings=settings, transport=transport) as search:
+                return [await search.search("pdf", include_references=True) for _ in range(times)]
+
+        return asyncio.run(run())
+
+    def test_the_same_service_asks_nothing(self, up: FakeServers, tmp_path: Path) -> None:
+        settings = set_up(up, "everything", tmp_path)
+        first, second = self.ask(settings, tmp_path / "cache", self.NOW, times=2)
+        assert keys(first) == keys(second)
+        assert set(asked(up).values()) == {1}
+
+    @pytest.mark.parametrize("setup", ["snapshots", "everything"])
+    def test_another_service_over_the_same_cache_asks_nothing(
+        self, up: FakeServers, tmp_path: Path, setup: str
+    ) -> None:
+        settings = set_up(up, setup, tmp_path)
+        (first,) = self.ask(settings, tmp_path / "cache", self.NOW)
+        before = len(up.requests)
+        (second,) = self.ask(settings, tmp_path / "cache", self.NOW + 30)
+        assert len(up.requests) == before
+        assert keys(first) == keys(second)
+        assert [one.skill.body for one in first.skills] == [one.skill.body for one in second.skills]
+
+    def test_what_is_not_there_is_believed_for_a_while(
+        self, up: FakeServers, tmp_path: Path
+    ) -> None:
+        for n in range(3):
+            up.list_skill("gone/skills", f"pdf-gone-{n}", installs=99)
+        settings = set_up(up, "no snapshots", tmp_path)
+        self.ask(settings, tmp_path / "cache", self.NOW)
+        before = len(up.requests)
+        self.ask(settings, tmp_path / "cache", self.NOW + 30)
+        assert len(up.requests) == before
+
+    def test_a_day_later_only_what_may_have_changed_is_asked_with_its_tag(
+        self, up: FakeServers, tmp_path: Path
+    ) -> None:
+        settings = set_up(up, "everything", tmp_path)
+        (first,) = self.ask(settings, tmp_path / "cache", self.NOW)
+        before = len(up.requests)
+        (second,) = self.ask(settings, tmp_path / "cache", self.NOW + 86_400)
+        assert keys(first) == keys(second)
+        again = up.requests[before:]
+        for one in again:
+            if one.server in {"github_api", "well_known"}:
+                assert "if-none-match" in one.headers
+                assert one.status == 304
+        assert set(trees(again).values()) == {1}
+        assert set(Counter((one.server, one.path) for one in again).values()) == {1}
+
+    def test_a_new_commit_is_seen_a_day_later(self, up: FakeServers, tmp_path: Path) -> None:
+        settings = set_up(up, "listed by us", tmp_path)
+        self.ask(settings, tmp_path / "cache", self.NOW)
+        name = "pdf-0-0"
+        up.add_repository(
+            REPOSITORIES[0], {f"skills/{name}/SKILL.md": skill_text(name, body="New.")}
+        )
+        (second,) = self.ask(settings, tmp_path / "cache", self.NOW + 86_400)
+        bodies = {one.hit.id: one.skill.body for one in second.skills}
+        assert bodies.get(name, "New.") == "New."
+        transport = transport_of(settings, tmp_path / "cache", clock=lambda: self.NOW + 86_400)
+        one = with_service(
+            lambda search: search.get(REPOSITORIES[0], name), settings=settings, transport=transport
+        )
+        assert one.skill.body == "New."
+
+
+class TestSideBySide:
+    def test_different_searches_share_what_they_both_need(
+        self, up: FakeServers, tmp_path: Path
+    ) -> None:
+        settings = set_up(up, "everything", tmp_path)
+
+        async def several(search: SearchService) -> None:
+            queries = ["pdf", "pdf 0", "pdf 1", "pdf-0-0", "pdf site"]
+            await asyncio.gather(*(search.search(query) for query in queries))
+
+        with_service(several, settings=settings, cache=ResponseCache(str(tmp_path / "responses")))
+        assert set(asked(up).values()) == {1}
+        assert set(trees(up.requests).values()) == {1}

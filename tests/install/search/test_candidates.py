@@ -1,0 +1,194 @@
+"""Records of one skill become one record, and nothing that any of them knows is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import permutations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.engine.skill import Skill
+from skillyard.install.search.candidates import Candidate, merge_hits
+from skillyard.install.sources.protocol import Hit
+
+MARKETPLACE = Hit("acme/skills", "pdf", "skills.sh", name="pdf", install_count=500)
+CURATED = Hit(
+    "acme/skills",
+    "pdf",
+    "registry",
+    name="pdf",
+    description="Work with PDF files",
+    curated=True,
+    category="Documents",
+    path="tools/deep/pdf",
+)
+
+SOURCES = st.sampled_from(["acme/skills", "Acme/Skills", "other/repo", "skills.example.com"])
+IDS = st.sampled_from(["pdf", "PDF", "docx", "xlsx"])
+WORDS = st.sampled_from(["", "one", "two", "three"])
+
+
+@st.composite
+def hits(draw: st.DrawFn, found_by: str) -> Hit:
+    url = draw(st.sampled_from(["", "https://a.example/1", "https://b.example/2"]))
+    return Hit(
+        draw(SOURCES),
+        draw(IDS),
+        found_by,
+        name=draw(WORDS),
+        description=draw(WORDS),
+        install_count=draw(st.sampled_from([0, 0, 3, 500])),
+        curated=draw(st.booleans()),
+        category=draw(WORDS),
+        path=draw(st.sampled_from([None, "", "skills/pdf", "tools/pdf"])),
+        url=url,
+        digest=f"sha256:{url[-1]}" if url and draw(st.booleans()) else "",
+        kind="archive" if url and draw(st.booleans()) else "",
+        skill=draw(st.sampled_from([None, None, Skill("pdf", "Here already", "Body.")])),
+    )
+
+
+@st.composite
+def listings(draw: st.DrawFn) -> list[list[Hit]]:
+    return [
+        draw(st.lists(hits(f"source-{place}"), max_size=6))
+        for place in range(draw(st.integers(0, 4)))
+    ]
+
+
+def flat(listed: list[list[Hit]]) -> list[Hit]:
+    return [one for hits in listed for one in hits]
+
+
+def records(candidate: Candidate, listed: list[list[Hit]]) -> list[Hit]:
+    return [one for one in flat(listed) if one.key == candidate.hit.key]
+
+
+def artifact(one: Hit) -> tuple[str, str, str]:
+    """What only means something together: an address, its digest, and what lies there."""
+    return one.url, one.digest, one.kind
+
+
+class TestExamples:
+    def test_the_marketplaces_installs_and_the_curators_words_are_kept_together(self) -> None:
+        for listed in permutations([[MARKETPLACE], [CURATED]]):
+            (one,) = merge_hits(listed)
+            assert one.hit.install_count == 500
+            assert one.hit.curated
+            assert one.hit.description == "Work with PDF files"
+            assert one.hit.category == "Documents"
+            assert one.hit.path == "tools/deep/pdf"
+
+    def test_the_record_with_installs_is_the_preferred_one(self) -> None:
+        for listed in permutations([[MARKETPLACE], [CURATED]]):
+            (one,) = merge_hits(listed)
+            assert one.hits[0].found_by == "skills.sh"
+            assert one.found_by == ("skills.sh", "registry")
+
+    def test_case_does_not_make_another_skill(self) -> None:
+        other = MARKETPLACE._replace(source="ACME/Skills", id="PDF", found_by="server")
+        (one,) = merge_hits([[MARKETPLACE], [other]])
+        assert Counter(one.found_by) == Counter(("skills.sh", "server"))
+
+    def test_one_id_in_two_repositories_is_two_skills(self) -> None:
+        other = MARKETPLACE._replace(source="other/skills")
+        assert [one.hit.source for one in merge_hits([[MARKETPLACE, other]])] == [
+            "acme/skills",
+            "other/skills",
+        ]
+
+    def test_a_look_alike_is_another_skill(self) -> None:
+        squat = MARKETPLACE._replace(id="рdf", install_count=90_000)  # Cyrillic er
+        assert len(merge_hits([[MARKETPLACE], [squat]])) == 2
+
+    def test_nothing_gives_nothing(self) -> None:
+        assert merge_hits([]) == []
+        assert merge_hits([[], []]) == []
+
+    def test_the_root_is_a_path_too(self) -> None:
+        root = CURATED._replace(path="")
+        for listed in permutations([[MARKETPLACE], [root]]):
+            (one,) = merge_hits(listed)
+            assert one.hit.path == ""
+
+    def test_a_digest_never_stands_beside_another_records_address(self) -> None:
+        site = MARKETPLACE._replace(
+            found_by="site", install_count=0, url="https://a.example/x", digest="sha256:aa"
+        )
+        server = MARKETPLACE._replace(found_by="server", url="https://b.example/x.zip")
+        server = server._replace(kind="archive")
+        for listed in permutations([[site], [server]]):
+            (one,) = merge_hits(listed)
+            assert artifact(one.hit) in {artifact(site), artifact(server)}
+
+
+class TestLaws:
+    @given(listings())
+    def test_the_order_is_that_of_the_first_naming(self, listed: list[list[Hit]]) -> None:
+        before = [list(hits) for hits in listed]
+        assert [one.hit.key for one in merge_hits(listed)] == list(
+            dict.fromkeys(one.key for one in flat(listed))
+        )
+        assert listed == before
+
+    @given(listings())
+    def test_every_record_is_kept_and_every_source_named_once(
+        self, listed: list[list[Hit]]
+    ) -> None:
+        for one in merge_hits(listed):
+            of_it = records(one, listed)
+            assert sorted(map(repr, one.hits)) == sorted(map(repr, of_it))
+            assert Counter(one.found_by) == Counter({record.found_by for record in of_it})
+
+    @given(listings())
+    def test_nothing_that_any_record_knows_is_lost(self, listed: list[list[Hit]]) -> None:
+        for one in merge_hits(listed):
+            of_it = records(one, listed)
+            assert one.hit.curated == any(record.curated for record in of_it)
+            # addresses stay with their records: each is fetched by the source that found it
+            for field in ("name", "description", "category", "install_count", "skill"):
+                known = [value for record in of_it if (value := getattr(record, field))]
+                assert getattr(one.hit, field) in (known or [getattr(of_it[0], field)]), field
+            paths = {record.path for record in of_it} - {None}
+            assert one.hit.path in (paths or {None})
+
+    @given(listings())
+    def test_an_address_keeps_its_own_digest_and_kind(self, listed: list[list[Hit]]) -> None:
+        for one in merge_hits(listed):
+            assert artifact(one.hit) in {artifact(record) for record in records(one, listed)}
+
+    @given(listings())
+    def test_a_record_with_installs_goes_before_one_without(self, listed: list[list[Hit]]) -> None:
+        fetched = [[one._replace(skill=None) for one in hits] for hits in listed]
+        for one in merge_hits(fetched):
+            counts = {record.install_count for record in one.hits} - {0}
+            assert bool(one.hits[0].install_count) == bool(counts)
+            assert one.hit.install_count in (counts or {0})
+
+    @given(listings())
+    def test_merging_what_is_merged_changes_nothing(self, listed: list[list[Hit]]) -> None:
+        once = [one.hit for one in merge_hits(listed)]
+        assert [one.hit for one in merge_hits([once])] == once
+        assert [one.hit for one in merge_hits([once, once])] == once
+
+    @given(listings(), st.randoms(use_true_random=False))
+    def test_which_source_answers_first_does_not_change_what_is_known(
+        self, listed: list[list[Hit]], random: object
+    ) -> None:
+        shuffled = list(listed)
+        random.shuffle(shuffled)  # type: ignore[attr-defined]
+
+        def known(listed: list[list[Hit]]) -> dict[str, tuple[object, ...]]:
+            return {
+                one.hit.key: (
+                    one.hit.curated,
+                    bool(one.hit.install_count),
+                    bool(one.hit.description),
+                    one.hit.path is None,
+                    frozenset(one.found_by),
+                )
+                for one in merge_hits(listed)
+            }
+
+        assert known(listed) == known(shuffled)

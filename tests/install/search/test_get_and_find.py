@@ -1,0 +1,285 @@
+"""One skill by its address or by its name: the one that is meant, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from skillyard.base.errors import InvalidInput, SkillNotFound, SourceFailed
+from skillyard.install.search import SearchService
+from skillyard.install.sources.settings import Settings
+from skillyard_testkit import FakeServers, faults
+from tests.install.search.fake_search import found, got, settings_of, skill_text, with_service
+from tests.install.search.memory import Memory, hit
+from tests.tables import for_each
+
+BARE = Settings(shipped_registry=False)
+
+
+@pytest.fixture
+def up(up: FakeServers) -> FakeServers:
+    files = {
+        "skills/pdf/SKILL.md": skill_text("pdf", "Extract tables", "The real one."),
+        "skills/pdf/references/forms.md": "Forms.",
+        "skills/pdf-tools/SKILL.md": skill_text("pdf-tools"),
+    }
+    up.add_repository("acme/skills", files)
+    up.add_repository("acme/single", {"SKILL.md": skill_text("lonely", body="Alone.")})
+    up.list_skill("acme/skills", "pdf", installs=5)
+    up.list_skill("acme/skills", "pdf-tools", installs=90_000)
+    return up
+
+
+class TestGet:
+    @pytest.mark.parametrize("downloads", [True, False])
+    def test_a_skill_by_repository_and_id(self, up: FakeServers, downloads: bool) -> None:
+        up.switches.downloads = downloads
+        one = got("acme/skills", "pdf", settings=settings_of(up))
+        assert one.skill.body == "The real one."
+        assert one.hit.key == "acme/skills/pdf"
+        assert one.failure is None
+
+    def test_it_needs_no_search(self, up: FakeServers) -> None:
+        got("acme/skills", "pdf", settings=settings_of(up))
+        assert up.count("skills_sh", "/api/search") == 0
+
+    @pytest.mark.parametrize("downloads", [True, False])
+    def test_references_come_on_request(self, up: FakeServers, downloads: bool) -> None:
+        up.switches.downloads = downloads
+        settings = settings_of(up)
+        one = got("acme/skills", "pdf", settings=settings, references=True)
+        assert [reference.path for reference in one.skill.references] == ["references/forms.md"]
+        assert got("acme/skills", "pdf", settings=settings).skill.references == ()
+
+    def test_a_skill_that_nobody_lists(self, up: FakeServers) -> None:
+        up.add_repository("new/skills", {"deep/down/kit/SKILL.md": skill_text("kit", body="Kit.")})
+        assert got("new/skills", "kit", settings=settings_of(up)).skill.body == "Kit."
+
+    @for_each("skill_id", ["skills", "pdf-", "SKILL.md", "рdf", "pdf\u200b", "references"])
+    @for_each("downloads", [True, False])
+    def test_another_id_never_gives_a_neighbour(
+        self, up: FakeServers, skill_id: str, downloads: bool
+    ) -> None:
+        up.switches.downloads = downloads
+        with pytest.raises(SourceFailed) as failed:
+            got("acme/skills", skill_id, settings=settings_of(up))
+        assert failed.value.code == "not_found"
+
+    def test_a_repository_of_one_skill_does_not_answer_to_every_id(self, up: FakeServers) -> None:
+        with pytest.raises(SourceFailed) as failed:
+            got("acme/single", "whatever", settings=settings_of(up))
+        assert failed.value.code == "not_found"
+        assert got("acme/single", "single", settings=settings_of(up)).skill.body == "Alone."
+
+    @for_each("source", ["acme/nothing", "nobody/skills"])
+    def test_a_repository_that_is_not_there(self, up: FakeServers, source: str) -> None:
+        with pytest.raises(SourceFailed, match=source) as failed:
+            got(source, "pdf", settings=settings_of(up))
+        assert failed.value.code == "not_found"
+
+    @pytest.mark.parametrize(
+        ("fault", "code", "retry_after_s"),
+        [(faults.rate_limited(403, 60), "rate_limited", 60), (faults.html(), "bad_answer", None)],
+        ids=["primary", "html"],
+    )
+    def test_the_reason_is_the_remotes_own(
+        self, up: FakeServers, fault: faults.Fault, code: str, retry_after_s: float | None
+    ) -> None:
+        up.switches.downloads = False
+        up.faults.add("github_api", "*", fault, times=None)
+        with pytest.raises(SourceFailed) as failed:
+            got("acme/skills", "pdf", settings=settings_of(up))
+        assert failed.value.code == code
+        assert failed.value.retry_after_s == (
+            None if retry_after_s is None else pytest.approx(retry_after_s, abs=2)
+        )
+
+    @for_each(
+        ("source", "skill_id"),
+        [("acme/skills/../../x", "pdf"), ("../..", "pdf"), ("acme/skills", "../../x"),
+         ("acme/skills?ref=x", "pdf"), ("acme/skills#x", "pdf"), ("acme%2fskills", "pdf"),
+         ("http://169.254.169.254", "x"), ("acme/skills\r\nX: y", "pdf"), ("acme/skills", ""),
+         ("", "pdf"), ("acme", "skills/pdf"), ("acme/skills", "a\0b"), ("acme/skills", "a" * 5000)],
+    )  # fmt: skip
+    def test_what_is_no_address_reaches_nobody(
+        self, up: FakeServers, source: str, skill_id: str
+    ) -> None:
+        with pytest.raises((SourceFailed, InvalidInput)):
+            got(source, skill_id, settings=settings_of(up))
+        for one in up.requests:
+            assert ".." not in one.path.lower().replace("%2e", ".").split("?")[0].split("/")
+            assert "x" not in one.headers
+        assert up.count("github_raw") == 0
+
+    def test_a_skill_of_a_site(self, up: FakeServers) -> None:
+        up.add_well_known("kit", {"SKILL.md": skill_text("kit", body="Kit.")})
+        settings = settings_of(up, sites=(up.well_known,))
+        domain = up.well_known.removeprefix("http://")
+        assert got(domain, "kit", settings=settings).skill.body == "Kit."
+
+
+class TestFind:
+    def test_the_exact_name_goes_before_the_popular_one(self, up: FakeServers) -> None:
+        one = found("pdf", settings=settings_of(up))
+        assert one.hit.id == "pdf"
+        assert one.skill.body == "The real one."
+
+    def test_one_without_content_goes_before_a_neighbour_with_some(self, up: FakeServers) -> None:
+        up.list_skill("gone/skills", "pdf-kit", installs=0)
+        one = found("pdf-kit", settings=settings_of(up))
+        assert one.hit.id == "pdf-kit"
+        assert one.failure is not None
+
+    def test_a_name_that_differs_from_the_folder(self, up: FakeServers) -> None:
+        hits = [hit("kit-1", name=""), hit("kit-2", name="")]
+        texts = {"kit-1": skill_text("Pdf Wizard"), "kit-2": skill_text("Pdf Lizard")}
+        assert found("Pdf Wizard", settings=BARE, sources=[Memory(hits, texts)]).hit.id == "kit-1"
+        assert found("kit-2", settings=BARE, sources=[Memory(hits, texts)]).hit.id == "kit-2"
+
+    @for_each("name", ["PDF", " pdf ", "Pdf"])
+    def test_case_and_outer_space_do_not_matter(self, up: FakeServers, name: str) -> None:
+        assert found(name, settings=settings_of(up)).hit.id == "pdf"
+
+    @for_each("name", ["pdf wizard", "pdf extraction toolkit", "pd", "pdf-tool", "tools", "tables"])
+    def test_an_unknown_name_is_not_found_whatever_is_popular(
+        self, up: FakeServers, name: str
+    ) -> None:
+        with pytest.raises(SkillNotFound, match=name.split()[0]):
+            found(name, settings=settings_of(up))
+
+    @for_each("name", ["pdf-tool", "pdf tools kit", "pdf-toolz"])
+    def test_near_names_are_said(self, up: FakeServers, name: str) -> None:
+        settings = settings_of(up, repositories=("acme/skills",))
+        with pytest.raises(SkillNotFound) as lost:
+            found(name, settings=settings)
+        assert "pdf-tools" in str(lost.value)
+
+    def test_a_name_unlike_all_others_has_no_near_ones(self, up: FakeServers) -> None:
+        with pytest.raises(SkillNotFound) as lost:
+            found("zzqx-unknown", settings=settings_of(up))
+        assert "pdf" not in str(lost.value)
+
+    def test_a_look_alike_is_never_taken_for_the_name(self, up: FakeServers) -> None:
+        up.list_skill("evil/skills", "рdf", name="рdf", installs=10**6)  # Cyrillic er
+        up.list_skill("evil/skills", "pdf\u200b", name="pdf\u200b", installs=10**6)
+        up.list_skill("evil/skills", "pdff", name="pdff", installs=10**6)
+        up.list_skill("evil/skills", "xpdf", name="PDF\u3000", installs=10**6)
+        one = found("pdf", settings=settings_of(up))
+        assert one.hit.key == "acme/skills/pdf"
+
+    def test_and_the_name_is_never_taken_for_a_look_alike(self, up: FakeServers) -> None:
+        for name in ("рdf", "pdf\u200b", "p\u00addf"):
+            with pytest.raises((SkillNotFound, InvalidInput)):
+                found(name, settings=settings_of(up))
+
+    def test_of_several_the_best_ranked_one(self, up: FakeServers) -> None:
+        hits = [hit("pdf", "a/skills", install_count=5), hit("pdf", "b/skills", install_count=900),
+                hit("pdf", "c/skills", install_count=50)]  # fmt: skip
+        for order in (hits, hits[::-1]):
+            assert found("pdf", settings=BARE, sources=[Memory(order)]).hit.source == "b/skills"
+
+    def test_of_equal_ones_always_the_same(self) -> None:
+        hits = [hit("pdf", f"{letter}/skills") for letter in "cab"]
+        for order in (hits, hits[::-1]):
+            assert found("pdf", settings=BARE, sources=[Memory(order)]).hit.source == "a/skills"
+
+    def test_a_hidden_skill_is_reached_by_its_name(self) -> None:
+        text = skill_text("pdf", **{"disable-model-invocation": "true"})
+        one = found("pdf", settings=BARE, sources=[Memory([hit("pdf")], {"pdf": text})])
+        assert one.skill.body
+
+    def test_the_exact_name_is_found_however_many_popular_ones_come_first(self) -> None:
+        popular = [hit(f"pdf-{n}", install_count=10_000) for n in range(14)]
+        one = found("pdf", settings=BARE, sources=[Memory([*popular, hit("pdf")])])
+        assert one.hit.id == "pdf"
+
+    @for_each("name", ["", "  ", "\n"])
+    def test_a_blank_name_is_refused(self, up: FakeServers, name: str) -> None:
+        with pytest.raises(InvalidInput):
+            found(name, settings=settings_of(up))
+        assert up.requests == []
+
+    def test_references_come_on_request(self, up: FakeServers) -> None:
+        one = found("pdf", settings=settings_of(up), references=True)
+        assert [reference.path for reference in one.skill.references] == ["references/forms.md"]
+
+
+class TestFindByAddress:
+    @for_each("name", ["acme/skills/pdf", " acme/skills/pdf "])
+    def test_three_parts_are_fetched_without_a_search(self, up: FakeServers, name: str) -> None:
+        one = found(name, settings=settings_of(up))
+        assert one.hit.key == "acme/skills/pdf"
+        assert one.skill.body == "The real one."
+        assert up.count("skills_sh", "/api/search") == 0
+
+    @for_each("name", ["acme/skills/unknown", "acme/nothing/pdf", "acme/single/pdf"])
+    def test_an_unknown_address_never_gives_another_skill(self, up: FakeServers, name: str) -> None:
+        with pytest.raises((SkillNotFound, SourceFailed)) as lost:
+            found(name, settings=settings_of(up))
+        if isinstance(lost.value, SourceFailed):
+            assert lost.value.code == "not_found"
+
+    def test_a_same_named_skill_of_another_owner_is_another_skill(self, up: FakeServers) -> None:
+        up.add_repository("evil/skills", {"skills/kit/SKILL.md": skill_text("kit", body="Evil.")})
+        up.list_skill("evil/skills", "kit", installs=10**6)
+        with pytest.raises((SkillNotFound, SourceFailed)):
+            found("acme/skills/kit", settings=settings_of(up))
+
+    @for_each("name", ["../../x", "acme/../pdf", "/etc/passwd", "a/b/../../c"])
+    def test_a_path_is_no_address(self, up: FakeServers, name: str) -> None:
+        with pytest.raises((SkillNotFound, SourceFailed, InvalidInput)):
+            found(name, settings=settings_of(up))
+        for one in up.requests:
+            assert ".." not in one.path.split("?")[0].split("/")
+
+
+class TestFindWhenSourcesFail:
+    @pytest.fixture
+    def broken(self) -> Callable[..., Memory]:
+        def make(name: str, code: str = "denied", retry_after_s: float | None = None) -> Memory:
+            failure = SourceFailed(code, f"{name} says no", retry_after_s=retry_after_s)
+            return Memory(name=name, search_fails=failure)
+
+        return make
+
+    def test_when_all_fail_that_is_the_answer(self, broken: Callable[..., Memory]) -> None:
+        with pytest.raises(SourceFailed):
+            found("pdf", settings=BARE, sources=[broken("a"), broken("b")])
+
+    def test_the_failure_that_can_be_waited_out_is_the_one_told(
+        self, broken: Callable[..., Memory]
+    ) -> None:
+        sources = [broken("a", "unreachable"), broken("b", "rate_limited", 7)]
+        for order in (sources, sources[::-1]):
+            with pytest.raises(SourceFailed) as failed:
+                found("pdf", settings=BARE, sources=order)
+            assert failed.value.code == "rate_limited"
+            assert failed.value.retry_after_s == 7
+
+    def test_one_that_knows_it_is_enough(self, broken: Callable[..., Memory]) -> None:
+        one = found("pdf", settings=BARE, sources=[broken("a"), Memory([hit("pdf")])])
+        assert one.hit.id == "pdf"
+
+    def test_when_some_answer_and_none_knows_it_it_is_not_found(
+        self, broken: Callable[..., Memory]
+    ) -> None:
+        with pytest.raises(SkillNotFound):
+            found("pdf", settings=BARE, sources=[broken("a"), Memory([hit("kit")])])
+
+
+def test_one_service_answers_get_find_and_search_together(up: FakeServers) -> None:
+    async def all_three(search: SearchService) -> list[str]:
+        result = await search.search("pdf")
+        return [
+            *sorted(one.hit.key for one in result.skills),
+            (await search.find("pdf")).hit.key,
+            (await search.get("acme/skills", "pdf")).hit.key,
+        ]
+
+    assert with_service(all_three, settings=settings_of(up)) == [
+        "acme/skills/pdf",
+        "acme/skills/pdf-tools",
+        "acme/skills/pdf",
+        "acme/skills/pdf",
+    ]

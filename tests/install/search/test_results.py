@@ -1,0 +1,315 @@
+"""The answer as JSON: Skyll's fields with their types, and ours beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillyard.install.search import SearchResult
+from skillyard.install.sources.settings import Settings
+from skillyard_testkit import FakeServers, faults
+from tests.install.search.fake_search import (
+    by_id,
+    searched,
+    settings_of,
+    skill_text,
+)
+from tests.install.search.memory import Memory, hit
+from tests.tables import for_each
+from tests.testkit.client import ask
+
+BARE = Settings(shipped_registry=False)
+
+TEXT = (str,)
+TEXT_OR_NOTHING = (str, type(None))
+SKYLL: Mapping[str, tuple[type, ...]] = {
+    "id": TEXT,
+    "title": TEXT,
+    "description": TEXT_OR_NOTHING,
+    "version": TEXT_OR_NOTHING,
+    "allowed_tools": (list,),
+    "source": TEXT,
+    "refs": (dict,),
+    "install_count": (int,),
+    "relevance_score": (float, int),
+    "content": TEXT_OR_NOTHING,
+    "raw_content": TEXT_OR_NOTHING,
+    "metadata": (dict,),
+    "references": (list,),
+    "fetch_error": TEXT_OR_NOTHING,
+}
+REFS = {"skills_sh", "github", "raw"}
+REFERENCE: Mapping[str, tuple[type, ...]] = {
+    "name": TEXT,
+    "path": TEXT,
+    "content": TEXT_OR_NOTHING,
+    "raw_url": TEXT_OR_NOTHING,
+}
+
+FILE = """---
+name: pdf
+description: Extract tables
+version: "1.2"
+allowed-tools: Bash(git:*) Read
+metadata:
+  author: someone
+  date: 2026-01-01
+  weight: .nan
+---
+
+# Heading
+
+Body.
+"""
+
+
+@pytest.fixture
+def up(up: FakeServers) -> FakeServers:
+    """A skill that lies deep in its repository, a pointer, and a skill of a site."""
+    files = {"tools/deep/pdf/SKILL.md": FILE, "tools/deep/pdf/references/forms.md": "Forms."}
+    up.add_repository("acme/skills", files)
+    up.list_skill("acme/skills", "pdf", name="Pdf", installs=500)
+    up.list_skill("gone/skills", "pdf-gone", installs=3)
+    up.add_well_known("pdf-site", {"SKILL.md": skill_text("pdf-site")})
+    return up
+
+
+def answered(up: FakeServers, **service: Any) -> SearchResult:
+    settings = settings_of(up, sites=(up.well_known,), repositories=("acme/skills",))
+    return searched("pdf", settings=settings, include_references=True, **service)
+
+
+def strict(document: Any) -> str:
+    """Return the document as JSON that every parser reads: no NaN, no half surrogates."""
+    text = json.dumps(document, allow_nan=False, ensure_ascii=False)
+    text.encode("utf-8")
+    return text
+
+
+def check_shape(skill: dict[str, Any]) -> None:
+    for field, kinds in SKYLL.items():
+        assert isinstance(skill[field], kinds), field
+    assert type(skill["install_count"]) is int
+    assert not isinstance(skill["relevance_score"], bool)
+    assert all(isinstance(tool, str) for tool in skill["allowed_tools"])
+    assert set(skill["refs"]) >= REFS
+    assert all(isinstance(skill["refs"][name], str) for name in ("skills_sh", "github"))
+    assert isinstance(skill["refs"]["raw"], TEXT_OR_NOTHING)
+    for reference in skill["references"]:
+        for field, kinds in REFERENCE.items():
+            assert isinstance(reference[field], kinds), field
+
+
+class TestShape:
+    @pytest.mark.parametrize("downloads", [True, False])
+    def test_every_skill_has_skylls_fields_with_their_types(
+        self, up: FakeServers, downloads: bool
+    ) -> None:
+        up.switches.downloads = downloads
+        document = answered(up).to_dict(include_raw=True, explain=True)
+        assert document["query"] == "pdf"
+        assert document["count"] == len(document["skills"]) == 3
+        for skill in document["skills"]:
+            check_shape(skill)
+        strict(document)
+
+    def test_the_values_of_a_skill_with_content(self, up: FakeServers) -> None:
+        skill = by_id(answered(up))["pdf"].to_dict(include_raw=True)
+        assert skill["id"] == "pdf"
+        assert skill["description"] == "Extract tables"
+        assert skill["version"] == "1.2"
+        assert skill["allowed_tools"] == ["Bash(git:*)", "Read"]
+        assert skill["source"] == "acme/skills"
+        assert skill["install_count"] == 500
+        assert skill["content"].strip() == "# Heading\n\nBody."
+        assert skill["raw_content"] == FILE
+        assert skill["metadata"]["author"] == "someone"
+        assert skill["metadata"]["date"] == "2026-01-01"
+        assert skill["fetch_error"] is None
+        (reference,) = skill["references"]
+        assert reference["name"] == "forms.md"
+        assert reference["path"] == "references/forms.md"
+        assert reference["content"] == "Forms."
+
+    def test_the_values_of_a_pointer(self, up: FakeServers) -> None:
+        skill = by_id(answered(up))["pdf-gone"].to_dict(include_raw=True)
+        assert skill["content"] is None
+        assert skill["raw_content"] is None
+        assert "gone/skills" in skill["fetch_error"]
+        assert skill["install_count"] == 3
+        assert skill["references"] == []
+
+    def test_a_fetch_error_is_one_short_line(self, up: FakeServers) -> None:
+        up.faults.add("*", "/api/download/*", faults.html("x" * 5000), times=None)
+        up.faults.add("github_api", "/repos/gone/*", faults.html("x" * 5000), times=None)
+        error = by_id(answered(up))["pdf-gone"].to_dict()["fetch_error"]
+        assert "\n" not in error
+        assert len(error) < 500
+
+    def test_the_score_is_the_rankers(self, up: FakeServers) -> None:
+        for one in answered(up).skills:
+            assert one.to_dict()["relevance_score"] == pytest.approx(one.score)
+
+    @for_each("content", [True, False])
+    @for_each("raw", [True, False])
+    def test_texts_come_as_they_are_asked_for(
+        self, up: FakeServers, content: bool, raw: bool
+    ) -> None:
+        one = by_id(answered(up))["pdf"]
+        skill = one.to_dict(include_content=content, include_raw=raw)
+        assert bool(skill["content"]) == content
+        assert bool(skill["raw_content"]) == raw
+        check_shape(skill)
+
+    def test_without_content_references_are_named_at_most(self, up: FakeServers) -> None:
+        skill = by_id(answered(up))["pdf"].to_dict(include_content=False)
+        assert "Body." not in strict(skill)
+
+    def test_the_whole_answer_hands_the_choice_on(self, up: FakeServers) -> None:
+        result = answered(up)
+        document = result.to_dict(include_content=False, include_raw=True, explain=True)
+        assert document["skills"] == [
+            one.to_dict(include_content=False, include_raw=True, explain=True)
+            for one in result.skills
+        ]
+
+
+class TestRefs:
+    @pytest.mark.parametrize("downloads", [True, False])
+    def test_the_github_page_is_githubs_and_the_folder_the_true_one(
+        self, up: FakeServers, downloads: bool
+    ) -> None:
+        up.switches.downloads = downloads
+        github = by_id(answered(up))["pdf"].to_dict()["refs"]["github"]
+        if github:
+            assert not github.startswith((up.skills_sh, "https://skills.sh"))
+            assert "acme/skills" in github
+            assert "skills/pdf" not in github.removeprefix("https://github.com/acme/skills")
+        if not downloads:
+            assert github
+            assert github.endswith("/tools/deep/pdf")
+
+    @pytest.mark.parametrize("downloads", [True, False])
+    def test_the_raw_address_holds_the_file(self, up: FakeServers, downloads: bool) -> None:
+        up.switches.downloads = downloads
+        raw = by_id(answered(up))["pdf"].to_dict()["refs"]["raw"]
+        assert raw is None or ask(raw).body.decode() == FILE
+        assert raw is not None or downloads
+
+    def test_a_references_raw_address_holds_it(self, up: FakeServers) -> None:
+        up.switches.downloads = False
+        (reference,) = by_id(answered(up))["pdf"].to_dict()["references"]
+        assert reference["raw_url"]
+        assert ask(reference["raw_url"]).body == b"Forms."
+
+    def test_the_marketplaces_page_is_named_for_what_it_lists(self, up: FakeServers) -> None:
+        skills = by_id(answered(up))
+        assert skills["pdf"].to_dict()["refs"]["skills_sh"].endswith("/acme/skills/pdf")
+        assert skills["pdf-site"].to_dict()["refs"]["skills_sh"] == ""
+
+    def test_a_skill_of_a_site_has_no_page_on_github(self, up: FakeServers) -> None:
+        refs = by_id(answered(up))["pdf-site"].to_dict()["refs"]
+        assert refs["github"] == ""
+        assert refs["raw"].endswith("/pdf-site/SKILL.md")
+
+    def test_a_name_with_signs_is_escaped(self, up: FakeServers) -> None:
+        files = {"skills/pdf kit#1/SKILL.md": skill_text("pdf-kit")}
+        up.add_repository("odd/skills", files)
+        up.list_skill("odd/skills", "pdf kit#1")
+        up.switches.downloads = False
+        one = by_id(answered(up))["pdf kit#1"]
+        assert one.skill.body
+        for url in one.to_dict()["refs"].values():
+            assert not url or not set(' #?<>"') & set(url.partition("://")[2])
+
+
+class TestOurs:
+    def test_each_source_is_there_with_what_it_did(self, up: FakeServers) -> None:
+        document = answered(up).to_dict()
+        assert document["schema"] == "skillyard.search/1"
+        assert document["ranker"] == "hybrid"
+        assert document["considered"] == 3
+        assert document["partial"] is False
+        by_name = {source["name"]: source for source in document["sources"]}
+        assert by_name["skills.sh"] == {"name": "skills.sh", "state": "ok", "found": 2}
+        assert by_name["github"]["found"] == 1
+        assert by_name["well-known"]["found"] == 1
+
+    def test_a_failed_source_is_named_with_its_reason(self, up: FakeServers) -> None:
+        up.faults.add("skills_sh", "/api/search", faults.status(429, retry_after=7), times=None)
+        document = answered(up).to_dict()
+        (failed,) = [one for one in document["sources"] if one["state"] == "failed"]
+        assert failed["name"] == "skills.sh"
+        assert failed["code"] == "rate_limited"
+        assert failed["retry_after_s"] == pytest.approx(7)
+        assert failed["message"]
+        assert document["partial"] is True
+        strict(document)
+
+    def test_each_skill_says_who_knows_it_and_why_it_stands_there(self, up: FakeServers) -> None:
+        skill = by_id(answered(up))["pdf"].to_dict(explain=True)
+        assert sorted(skill["found_by"]) == ["github", "skills.sh"]
+        assert skill["curated"] is False
+        assert skill["signals"]["words"] > 0
+        assert skill["reason"]
+        assert skill["explanation"]["value"] == pytest.approx(skill["relevance_score"])
+
+    def test_the_explanation_comes_only_when_asked_for(self, up: FakeServers) -> None:
+        assert "explanation" not in by_id(answered(up))["pdf"].to_dict()
+
+    def test_what_was_noticed_about_a_file_is_said(self) -> None:
+        texts = {"pdf": "---\nname: pdf\ndescription: [a: {\n---\n\nBody.\n"}
+        (one,) = searched("pdf", settings=BARE, sources=[Memory([hit("pdf")], texts)]).skills
+        skill = one.to_dict()
+        assert skill["diagnostics"]
+        assert skill["content"] == "Body."
+        strict(skill)
+
+    def test_an_empty_answer_has_the_whole_shape(self) -> None:
+        document = searched("pdf", settings=BARE, sources=[Memory()]).to_dict()
+        assert (document["count"], document["skills"]) == (0, [])
+        assert document["sources"] == [{"name": "memory", "state": "ok", "found": 0}]
+
+
+class TestHostileValues:
+    @settings(max_examples=25)
+    @given(
+        st.fixed_dictionaries(
+            {
+                "name": st.text(max_size=30),
+                "description": st.text(max_size=30),
+                "category": st.text(max_size=10),
+            }
+        ),
+        st.text(min_size=1, max_size=20),
+        st.binary(max_size=200),
+    )
+    def test_any_listing_and_any_file_give_json(
+        self, fields: dict[str, Any], skill_id: str, data: bytes
+    ) -> None:
+        source = Memory([hit("x")._replace(id=skill_id, **fields)], {skill_id: data})
+        result = searched("x", settings=BARE, sources=[source])
+        (one,) = result.skills
+        check_shape(one.to_dict(include_raw=True, explain=True))
+        strict(result.to_dict(include_raw=True, explain=True))
+
+    def test_half_a_surrogate_pair_is_no_half_answer(self, up: FakeServers) -> None:
+        up.list_skill("acme/skills", "pdf-half", name="half \ud800 pair")
+        strict(answered(up).to_dict(include_raw=True))
+
+    def test_no_count_breaks_the_document(self, up: FakeServers) -> None:
+        counts = [float("inf"), float("nan"), 10**400, -1, "1e400"]
+        for number, installs in enumerate(counts):
+            up.list_skill("acme/skills", f"pdf-odd-{number}", installs=installs)
+        found = by_id(answered(up))
+        for number in range(len(counts)):
+            skill = found[f"pdf-odd-{number}"].to_dict()
+            check_shape(skill)
+            strict(skill)
+            assert 0 <= skill["install_count"] < 2**63
+            assert 0 <= skill["relevance_score"] <= 108

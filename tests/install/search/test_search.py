@@ -1,0 +1,299 @@
+"""The five steps of a federated search, each as its specification demands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.base.errors import InvalidInput, SourceFailed, UnknownName
+from skillyard.install.search import SearchService
+from skillyard.install.sources.protocol import Hit, Source
+from skillyard.install.sources.responses import ResponseCache
+from skillyard.install.sources.settings import Settings
+from skillyard_testkit import FakeServers, faults
+from tests.install.search.fake_search import (
+    ids,
+    keys,
+    searched,
+    settings_of,
+    skill_text,
+    status_of,
+    with_service,
+)
+from tests.install.search.memory import Memory, hit
+from tests.tables import for_each
+
+BARE = Settings(shipped_registry=False)
+
+
+class TestOverFetch:
+    @for_each(
+        ("limit", "floor", "wanted"),
+        [(1, 15, 15), (7, 15, 15), (8, 15, 16), (10, 15, 20), (3, 0, 6), (1, 0, 2), (10, 40, 40),
+         (50, 15, 100), (100, 15, 200)],
+    )  # fmt: skip
+    def test_a_source_is_asked_for_twice_the_limit_and_at_least_the_floor(
+        self, limit: int, floor: int, wanted: int
+    ) -> None:
+        source = Memory()
+        settings = BARE._replace(over_fetch_floor=floor)
+        searched("pdf", limit, settings=settings, sources=[source])
+        assert source.asked == [("pdf", wanted)]
+
+    def test_the_marketplace_sees_that_number(self, up: FakeServers) -> None:
+        searched("pdf", 10, settings=settings_of(up))
+        (asked,) = [one.path for one in up.requests if one.server == "skills_sh"]
+        assert "limit=20" in asked
+
+    def test_a_late_candidate_can_still_win(self) -> None:
+        popular = [hit(f"kit-{n}", install_count=9000) for n in range(5)]
+        result = searched("pdf", 3, settings=BARE, sources=[Memory([*popular, hit("pdf")])])
+        assert ids(result)[0] == "pdf"
+        assert result.count == 3
+        assert result.considered == 6
+
+
+class TestTrim:
+    @for_each("limit", [1, 2, 5, 100])
+    def test_the_answer_holds_up_to_the_limit(self, limit: int) -> None:
+        result = searched("pdf", limit, settings=BARE, sources=[Memory([hit(c) for c in "abcde"])])
+        assert result.count == len(result.skills) == min(limit, 5)
+
+    def test_a_source_that_gives_more_than_was_asked_for_changes_nothing_else(self) -> None:
+        class Generous(Memory):
+            async def search(self, query: str, limit: int) -> Sequence[Hit]:
+                return [hit(f"kit-{n}") for n in range(500)]
+
+        result = searched("pdf", 3, settings=BARE, sources=[Generous()])
+        assert result.count == 3
+
+    @for_each("limit", [0, -1, 101, True, 2.0, "3", None])
+    def test_a_limit_out_of_range_is_refused_before_anything_is_asked(self, limit: Any) -> None:
+        source = Memory()
+        with pytest.raises(InvalidInput, match="limit"):
+            searched("pdf", limit, settings=BARE, sources=[source])
+        assert not source.asked
+
+    @for_each("query", ["", "   ", "\n", None, 7])
+    def test_a_blank_query_is_refused_before_anything_is_asked(self, query: Any) -> None:
+        source = Memory([hit("pdf")])
+        with pytest.raises(InvalidInput):
+            searched(query, settings=BARE, sources=[source])
+        assert not source.asked
+
+    def test_a_query_of_a_megabyte_does_not_leave_this_machine_whole(self, up: FakeServers) -> None:
+        try:
+            searched("pdf " * 250_000, settings=settings_of(up))
+        except InvalidInput:
+            pass
+        assert all(len(one.path) < 8_000 for one in up.requests)
+
+    @for_each("query", ["a&limit=1#", "a\r\nX-Other: 1", "\0", "\ud800", "🦑"])
+    def test_no_query_breaks_out_of_its_parameter(self, up: FakeServers, query: str) -> None:
+        up.list_skill("acme/skills", "pdf")
+        result = searched(query, settings=settings_of(up))
+        for one in up.requests:
+            assert one.path.startswith("/api/search?q=")
+            assert "x-other" not in one.headers
+            assert one.path.count("limit=") == 1
+        assert status_of(result, "skills.sh").state in {"ok", "failed"}
+
+
+class Meeting(Memory):
+    """Answers only when every other source of the meeting was asked too."""
+
+    def __init__(self, barrier: asyncio.Barrier, name: str) -> None:
+        super().__init__([hit(name)], name=name)
+        self.barrier = barrier
+
+    async def search(self, query: str, limit: int) -> Sequence[Hit]:
+        await self.barrier.wait()
+        return await super().search(query, limit)
+
+
+class Silent(Memory):
+    """Never answers."""
+
+    async def search(self, query: str, limit: int) -> Sequence[Hit]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+class TestSources:
+    def test_all_are_asked_at_once(self) -> None:
+        async def run() -> list[str]:
+            barrier = asyncio.Barrier(4)
+            sources = [Meeting(barrier, f"kit-{n}") for n in range(4)]
+            async with SearchService(sources, settings=BARE, cache=False) as search:
+                result = await asyncio.wait_for(search.search("kit"), 20)
+            assert not result.partial
+            return ids(result)
+
+        assert sorted(asyncio.run(run())) == [f"kit-{n}" for n in range(4)]
+
+    def test_they_are_reported_in_the_order_in_which_they_were_asked(self) -> None:
+        names = ["c", "a", "b"]
+        result = searched("pdf", settings=BARE, sources=[Memory(name=name) for name in names])
+        assert [status.name for status in result.sources] == names
+
+    def test_a_silent_one_is_named_and_costs_its_time_alone(self) -> None:
+        settings = BARE._replace(source_timeout_s=0.05)
+        sources = [Silent(name="silent"), Memory([hit("pdf")])]
+        result = searched("pdf", settings=settings, sources=sources)
+        assert ids(result) == ["pdf"]
+        assert status_of(result, "silent").state == "failed"
+        assert status_of(result, "silent").code == "timeout"
+        assert status_of(result, "memory").state == "ok"
+        assert result.partial
+        assert not result.failed
+
+    def test_the_timeout_is_each_sources_own(self) -> None:
+        settings = BARE._replace(source_timeout_s=0.05)
+        sources = [Silent(name=f"silent-{n}") for n in range(3)]
+        result = searched("pdf", settings=settings, sources=[*sources, Memory([hit("pdf")])])
+        assert [status.code for status in result.sources] == ["timeout"] * 3 + [""]
+
+    @for_each(
+        "failure",
+        [
+            SourceFailed("rate_limited", "the quota is spent", retry_after_s=7.0, status=429),
+            SourceFailed("denied", "no"),
+            SourceFailed("offline", "not now"),
+        ],
+    )
+    def test_a_failed_one_is_named_with_its_reason(self, failure: SourceFailed) -> None:
+        sources = [Memory(name="broken", search_fails=failure), Memory([hit("pdf")])]
+        result = searched("pdf", settings=BARE, sources=sources)
+        status = status_of(result, "broken")
+        assert (status.state, status.code) == ("failed", failure.code)
+        assert failure.what in status.message
+        assert status.retry_after_s == failure.retry_after_s
+        assert ids(result) == ["pdf"]
+        assert result.partial
+
+    @for_each("error", [ValueError("odd"), OSError(5, "x")], ids=["ValueError", "OSError"])
+    def test_an_error_in_somebody_elses_source_is_its_failure_alone(self, error: Exception) -> None:
+        sources = [Memory(name="broken", search_fails=error), Memory([hit("pdf")])]
+        result = searched("pdf", settings=BARE, sources=sources)
+        assert ids(result) == ["pdf"]
+        assert status_of(result, "broken").state == "failed"
+        assert status_of(result, "broken").code
+        assert status_of(result, "broken").message
+
+    @for_each("answer", [None, ["pdf"]], ids=["None", "words"])
+    def test_an_answer_that_is_none_is_its_sources_failure_alone(self, answer: Any) -> None:
+        class Odd(Memory):
+            async def search(self, query: str, limit: int) -> Sequence[Hit]:
+                return answer  # type: ignore[no-any-return]
+
+        result = searched("pdf", settings=BARE, sources=[Odd(name="odd"), Memory([hit("pdf")])])
+        assert ids(result) == ["pdf"]
+        assert status_of(result, "odd").state == "failed"
+
+    def test_when_all_fail_the_answer_says_so(self) -> None:
+        broken = [Memory(name=n, search_fails=SourceFailed("denied", "no")) for n in ("a", "b")]
+        result = searched("pdf", settings=BARE, sources=broken)
+        assert result.failed
+        assert result.partial
+        assert result.skills == ()
+        assert [status.state for status in result.sources] == ["failed", "failed"]
+
+    def test_finding_nothing_is_no_failure(self) -> None:
+        result = searched("pdf", settings=BARE, sources=[Memory()])
+        assert (result.count, result.partial, result.failed) == (0, False, False)
+        assert status_of(result, "memory") == ("memory", "ok", 0, "", "", None)
+
+    def test_each_says_how_many_it_found(self) -> None:
+        sources = [Memory([hit("a"), hit("b")], name="two"), Memory([hit("a")], name="one")]
+        result = searched("kit", settings=BARE, sources=sources)
+        assert [status.found for status in result.sources] == [2, 1]
+        assert result.considered == 2
+
+    def test_those_of_the_settings_are_asked_by_name(self, up: FakeServers) -> None:
+        up.list_skill("acme/skills", "pdf")
+        up.add_well_known("pdf-site", {"SKILL.md": skill_text("pdf-site")})
+        settings = settings_of(up, sites=(up.well_known,), repositories=("acme/skills",))
+        up.add_repository("acme/skills", {"skills/pdf/SKILL.md": skill_text("pdf")})
+        whole = searched("pdf", settings=settings)
+        assert {one.name for one in whole.sources} >= {"skills.sh", "github", "well-known"}
+        assert not whole.partial
+        only = searched("pdf", settings=settings, sources=["well-known"])
+        assert [one.name for one in only.sources] == ["well-known"]
+        assert ids(only) == ["pdf-site"]
+
+    def test_an_unknown_name_is_refused_with_the_known_ones(self) -> None:
+        with pytest.raises(UnknownName, match=r"skills\.sh"):
+            searched("pdf", settings=BARE, sources=["skill.sh"])
+
+    def test_a_catalog_is_a_source_too(self) -> None:
+        catalog = sy.Catalog.from_skills([sy.Skill("pdf", "Extract pdf tables", "Local body.")])
+        result = searched("pdf tables", settings=BARE, sources=["local"], catalog=catalog)
+        assert [one.skill.body for one in result.skills] == ["Local body."]
+        assert result.skills[0].hit.source == "local"
+
+    def test_a_local_skill_and_a_remote_one_of_its_name_are_both_there(self) -> None:
+        catalog = sy.Catalog.from_skills([sy.Skill("pdf", "Extract pdf tables", "Local body.")])
+        sources: list[str | Source] = ["local", Memory([hit("pdf", "evil/skills")])]
+        result = searched("pdf", settings=BARE, sources=sources, catalog=catalog)
+        assert sorted(keys(result)) == ["evil/skills/pdf", "local/pdf"]
+
+
+class TestManyAtOnce:
+    def test_equal_searches_ask_each_thing_once(self, up: FakeServers, tmp_path: Path) -> None:
+        files = {f"skills/pdf-{n}/SKILL.md": skill_text(f"pdf-{n}") for n in range(4)}
+        up.add_repository("acme/skills", files)
+        for n in range(4):
+            up.list_skill("acme/skills", f"pdf-{n}")
+        up.switches.downloads = False
+
+        async def many(search: SearchService) -> list[list[str]]:
+            results = await asyncio.gather(*(search.search("pdf") for _ in range(8)))
+            assert all(one.skill.body for result in results for one in result.skills)
+            return [keys(result) for result in results]
+
+        cache = ResponseCache(str(tmp_path))
+        answers = with_service(many, settings=settings_of(up), cache=cache)
+        assert len(answers[0]) == 4
+        assert answers == [answers[0]] * 8
+        asked = [(one.server, one.path) for one in up.requests]
+        assert len(asked) == len(set(asked))
+
+    def test_a_search_that_is_given_up_leaves_nothing_behind(self, up: FakeServers) -> None:
+        up.faults.add("skills_sh", "*", faults.hang(), times=None)
+
+        async def run() -> None:
+            async with SearchService(settings=settings_of(up), cache=False) as search:
+                task = asyncio.create_task(search.search("pdf"))
+                while not up.count("skills_sh"):
+                    await asyncio.sleep(0.001)  # the request is on its way
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+
+        asyncio.run(run())
+
+    def test_one_that_is_given_up_does_not_cost_its_twin_the_answer(self, up: FakeServers) -> None:
+        up.list_skill("acme/skills", "pdf")
+        up.switches.server_latency_s["skills_sh"] = 0.1
+
+        async def twins(search: SearchService) -> list[str]:
+            first = asyncio.create_task(search.search("pdf", include_content=False))
+            second = asyncio.create_task(search.search("pdf", include_content=False))
+            while not up.count("skills_sh"):
+                await asyncio.sleep(0.001)
+            first.cancel()
+            return keys(await second)
+
+        assert with_service(twins, settings=settings_of(up)) == ["acme/skills/pdf"]
+
+    def test_services_of_one_loop_after_the_other_do_not_mind(self, up: FakeServers) -> None:
+        up.list_skill("acme/skills", "pdf")
+        for _ in range(3):
+            result = searched("pdf", settings=settings_of(up), cache=False)
+            assert keys(result) == ["acme/skills/pdf"]

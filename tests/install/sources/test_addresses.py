@@ -1,0 +1,325 @@
+"""A host that somebody else chose is asked only on the public internet, and where it was checked.
+
+The proof is at the sockets: what is refused is refused before any of them is connected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed
+from skillyard.install.sources.addresses import is_public, public_addresses
+from skillyard.install.sources.transport import Host, Transport
+from skillyard_testkit import Response
+from tests.install.sources.clients import Dialled, Network, count_dialling, resolve
+from tests.property.strategies import few, hostile_text
+from tests.tables import for_each
+
+REFUSED = {
+    # IPv4
+    "0.0.0.0": "this host",
+    "0.1.2.3": "this network",
+    "10.0.0.1": "private",
+    "10.255.255.255": "private",
+    "100.64.0.1": "behind a provider's NAT",
+    "100.127.255.254": "behind a provider's NAT",
+    "127.0.0.1": "loopback",
+    "127.1.2.3": "loopback",
+    "169.254.0.1": "link-local",
+    "169.254.169.254": "a cloud's metadata",
+    "172.16.0.1": "private",
+    "172.31.255.255": "private",
+    "192.0.0.1": "protocol assignments",
+    "192.0.2.1": "documentation",
+    "192.168.0.1": "private",
+    "192.168.255.255": "private",
+    "198.18.0.1": "benchmarks",
+    "198.19.255.255": "benchmarks",
+    "198.51.100.7": "documentation",
+    "203.0.113.9": "documentation",
+    "224.0.0.1": "multicast",
+    "239.255.255.255": "multicast",
+    "240.0.0.1": "reserved",
+    "255.255.255.255": "broadcast",
+    # IPv6
+    "::": "no address",
+    "::1": "loopback",
+    "::ffff:127.0.0.1": "mapped loopback",
+    "::ffff:10.0.0.1": "mapped private",
+    "::ffff:169.254.169.254": "mapped metadata",
+    "::127.0.0.1": "compatible loopback",
+    "fe80::1": "link-local",
+    "fe80::1%eth0": "link-local with a zone",
+    "fc00::1": "unique local",
+    "fd00:ec2::254": "a cloud's metadata",
+    "fec0::1": "site-local",
+    "ff02::1": "multicast",
+    "2001:db8::1": "documentation",
+    "100::1": "discard",
+    "64:ff9b::7f00:1": "NAT64 of loopback",
+    "64:ff9b::a9fe:a9fe": "NAT64 of metadata",
+    "2002:7f00:1::": "6to4 of loopback",
+    "2002:a00:1::1": "6to4 of private",
+    "2001:0:808:808::80ff:fffe": "Teredo of loopback",
+}
+MORE_REFUSED = {
+    "64:ff9b:1::a00:1": "local NAT64 of private",
+    "64:ff9b:1::808:808": "local NAT64 is nobody else's",
+    "2001:0:7f00:1::f7f7:f7f7": "Teredo by a server on loopback",
+    "2002:c0a8:101:1::1": "6to4 of private",
+    "::ffff:0:127.0.0.1": "translated loopback",
+    "3fff::1": "documentation, since RFC 9637",
+    "5f00::1": "segment routing, since RFC 9602",
+    "100:0:0:1::1": "dummy, since RFC 9780",
+    "::10.0.0.1": "compatible private",
+    "fe80::1%25eth0": "a zone as an address in the web writes it",
+    "fd12:3456:789a::1%3": "unique local with a zone",
+    "ff0e::1": "multicast that reaches everywhere",
+    "192.0.0.8": "a dummy, since RFC 7600",
+    "192.0.0.192": "a cloud's metadata among the protocol assignments",
+    "192.88.99.1": "a relay of 6to4, deprecated by RFC 7526",
+    "168.63.129.16": "the wire server of a cloud, by a public address",
+    "100.100.100.200": "a cloud's metadata behind its NAT",
+    "::ffff:168.63.129.16": "mapped wire server",
+    "64:ff9b::a83f:8110": "NAT64 of the wire server",
+    "2002:a83f:8110::1": "6to4 of the wire server",
+    "::8.8.8.8": "compatible addresses, deprecated by RFC 4291",
+    "2001:1::1": "the nearest router of a protocol",
+    "4000::1": "nobody's yet",
+}
+PUBLIC = [
+    "8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "100.63.255.255", "100.128.0.1",
+    "169.253.255.255", "2606:4700:4700::1111", "2a00:1450:4001::1",
+]  # fmt: skip
+CARRIERS_OF_PUBLIC = {
+    "::ffff:8.8.8.8": "mapped", "64:ff9b::808:808": "NAT64", "2002:808:808::1": "6to4",
+}  # fmt: skip
+NO_ADDRESS = [
+    "", " ", "localhost", "example.org", "127.1", "127.0.1", "2130706433", "0x7f000001",
+    "0x7f.0.0.1", "0177.0.0.1", "017700000001", "127.0.0.1.", "8.8.8.8 ", " 8.8.8.8", "8.8.8.8\n",
+    "8.8.8.8:80", "[2606:4700::1111]", "8.8.8.8/32", "08.8.8.8", "\uff18.8.8.8", "8.8.8.8\x00",
+    "8。8。8。8", "2606:4700::1111::1",
+]  # fmt: skip
+
+
+def test_there_are_as_many_as_the_specification_counts() -> None:
+    assert len(REFUSED) == 43
+
+
+@for_each("address", [*REFUSED, *MORE_REFUSED])
+def test_an_address_that_is_not_everybodys_is_not_public(address: str) -> None:
+    assert not is_public(address)
+
+
+@for_each("address", [*PUBLIC, *CARRIERS_OF_PUBLIC])
+def test_an_address_on_the_internet_is_public(address: str) -> None:
+    assert is_public(address)
+
+
+@for_each("text", NO_ADDRESS)
+def test_what_is_no_plain_address_is_not_public(text: str) -> None:
+    assert not is_public(text)
+
+
+# --- laws ---
+
+PRIVATE = [
+    ipaddress.ip_network(text)
+    for text in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
+        "172.16.0.0/12", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
+        "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "::/127", "fc00::/7", "fe80::/10",
+        "fec0::/10", "ff00::/8", "2001:db8::/32", "100::/64",
+    )
+]  # fmt: skip
+NOT_PUBLIC_V4 = [network for network in PRIVATE if isinstance(network, IPv4Network)]
+
+
+@st.composite
+def inside(draw: st.DrawFn, networks: list[IPv4Network | IPv6Network]) -> IPv4Address | IPv6Address:
+    network = draw(st.sampled_from(networks))
+    return network[draw(st.integers(0, network.num_addresses - 1))]
+
+
+def forms(address: IPv4Address) -> Iterator[IPv6Address]:
+    """Yield the IPv6 addresses that lead to an IPv4 one."""
+    number = int(address)
+    yield IPv6Address(0xFFFF << 32 | number)
+    yield IPv6Address(int(IPv6Address("64:ff9b::")) | number)
+    yield IPv6Address(int(IPv6Address("2002::")) | number << 80 | 1)
+    yield IPv6Address(int(IPv6Address("2001:0:808:808::")) | number ^ 0xFFFFFFFF)
+
+
+@few
+@given(inside([*PRIVATE]))
+def test_no_address_inside_a_private_network_is_ever_public(
+    address: IPv4Address | IPv6Address,
+) -> None:
+    assert not is_public(str(address))
+    assert not is_public(address.exploded)
+
+
+@few
+@given(inside([*NOT_PUBLIC_V4]))
+def test_no_form_of_an_address_makes_it_public(address: IPv4Address) -> None:
+    for form in forms(address):
+        assert not is_public(str(form)), form
+        assert not is_public(form.exploded.upper()), form
+
+
+@few
+@given(hostile_text)
+def test_any_text_has_an_answer(text: str) -> None:
+    try:
+        plain = ipaddress.ip_address(text)
+    except ValueError:
+        assert not is_public(text)
+    else:
+        assert is_public(text) in (True, False)
+        if plain.is_loopback:
+            assert not is_public(text)
+
+
+# --- names ---
+
+
+def addresses(host: str) -> list[str]:
+    return list(asyncio.run(public_addresses(host, 443)))
+
+
+def test_a_name_gives_its_public_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve(monkeypatch, ["8.8.8.8", "2606:4700:4700::1111"])
+    assert sorted(addresses("public.test")) == ["2606:4700:4700::1111", "8.8.8.8"]
+
+
+@for_each("address", ["10.0.0.1", "169.254.169.254", "::1", "64:ff9b::7f00:1"])
+def test_a_name_that_resolves_to_a_private_address_gives_none(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    resolve(monkeypatch, [address])
+    assert addresses("rebound.test") == []
+
+
+@for_each("order", [("8.8.8.8", "10.0.0.1"), ("10.0.0.1", "8.8.8.8")])
+def test_one_private_address_among_public_ones_refuses_the_name(
+    monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]
+) -> None:
+    resolve(monkeypatch, order)
+    assert addresses("mixed.test") == []
+
+
+def test_a_name_without_an_address_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve(monkeypatch, [])
+    assert addresses("empty.test") == []
+
+
+# --- what leaves this machine ---
+
+
+@pytest.fixture
+def dialled(monkeypatch: pytest.MonkeyPatch) -> Dialled:
+    return count_dialling(monkeypatch)
+
+
+def ask_stranger(url: str, path: str = "/x") -> Exception:
+    """Return how asking a host that the user did not name fails."""
+
+    async def asked() -> None:
+        async with Transport({}, deadline_s=5) as transport:
+            transport.add_host("stranger", Host(url, named_by_user=False))
+            await transport.get("stranger", path)
+
+    with pytest.raises(SkillyardError) as caught:
+        asyncio.run(asked())
+    return caught.value
+
+
+def bracketed(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+@for_each("address", [*REFUSED, *MORE_REFUSED])
+def test_no_packet_is_sent_to_a_refused_address(dialled: Dialled, address: str) -> None:
+    error = ask_stranger(f"http://{bracketed(address)}:8080")
+    assert dialled == []
+    assert isinstance(error, SourceFailed | InvalidInput)
+    if address in REFUSED and isinstance(error, SourceFailed):
+        assert error.code == "refused"
+
+
+SPELLINGS = [
+    "127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7F.0x0.0x0.0x1", "0177.0.0.1",
+    "017700000001", "00000177.1", "0", "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]", "[0:0:0:0:0:0:0:1]", "localhost", "LOCALHOST", "localhost.", "127.0.0.1.",
+    "\uff11\uff12\uff17.0.0.1", "127。0。0。1", "①②⑦.0.0.1", "%31%32%37.0.0.1", "loc%61lhost",
+]  # fmt: skip
+
+
+@for_each("spelled", SPELLINGS)
+def test_no_spelling_of_this_machine_is_asked(net: Network, dialled: Dialled, spelled: str) -> None:
+    port = net.up.other.rpartition(":")[2]
+    ask_stranger(f"http://{spelled}:{port}")
+    assert dialled == []
+    assert net.up.requests == []
+
+
+def test_a_host_that_the_user_named_may_be_private(net: Network, dialled: Dialled) -> None:
+    net.answers("other", Response(200, b"{}"))
+    assert net.get("mine", "/x", how={"more": {"mine": Host(net.up.other)}}).body == b"{}"
+    assert [address[0] for address in dialled] == ["127.0.0.1"]  # dialling would be seen
+
+
+def test_a_name_of_a_stranger_that_leads_here_is_refused(
+    net: Network, dialled: Dialled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = net.up.other.rpartition(":")[2]
+    asked = resolve(monkeypatch, ["127.0.0.1"])
+    error = ask_stranger(f"http://innocent.test:{port}")
+    assert (getattr(error, "code", ""), dialled, net.up.requests) == ("refused", [], [])
+    assert asked == ["innocent.test"]
+
+
+def test_the_connection_goes_to_the_address_that_was_checked(
+    net: Network, dialled: Dialled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = net.up.other.rpartition(":")[2]
+    resolve(monkeypatch, ["93.184.215.14"], ["127.0.0.1"])  # another answer the second time
+    error = ask_stranger(f"http://rebinding.test:{port}")
+    assert {address[0] for address in dialled} == {"93.184.215.14"}
+    assert getattr(error, "code", "") == "unreachable"
+    assert net.up.requests == []
+
+
+def test_a_name_that_is_not_known_is_unreachable(
+    dialled: Dialled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise OSError("no such name")
+
+    monkeypatch.setattr("socket.getaddrinfo", unknown)
+    error = ask_stranger("https://nowhere.test")
+    assert (getattr(error, "code", ""), dialled) == ("unreachable", [])
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[64:ff9b::a9fe:a9fe]/",
+        "http://2852039166/",
+    ],
+)
+def test_a_redirect_to_a_private_address_is_refused(
+    net: Network, dialled: Dialled, target: str
+) -> None:
+    net.answers("github_raw", Response(302, headers={"location": target}))
+    assert net.failure("github-raw", "/a").code == "refused"
+    here = net.up.github_raw.rpartition(":")[2]
+    assert [address[1] for address in dialled] == [int(here)]

@@ -1,0 +1,539 @@
+"""GitHub: one request a repository, files at what was seen, every failure by its own name."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.errors import SourceFailed
+from skillyard.install.sources.github import GitHub, GitHubSource, Tree
+from skillyard.install.sources.protocol import Hit, Package
+from skillyard.install.sources.repository import is_repository
+from skillyard.install.sources.transport import Transport
+from skillyard_testkit import Response, faults
+from skillyard_testkit.faults import Fault
+from tests.install.sources.clients import Network, count_dialling, skill
+from tests.property.strategies import few
+from tests.tables import for_each
+
+PDF = skill("pdf", "Extract tables from PDF files.")
+FILES: dict[str, str | bytes] = {
+    "README.md": "# Kit\n",
+    "skills/pdf/SKILL.md": PDF,
+    "skills/pdf/references/a.md": "# A\n",
+    "skills/pdf/references/logo.png": b"\x89PNG\xff\x00",
+    "skills/pdf/scripts/run.py": "print()\n",
+    "skills/xlsx/SKILL.md": skill("xlsx"),
+}
+
+
+@pytest.fixture
+def site(net: Network) -> Network:
+    net.up.add_repository("acme/kit", FILES)
+    return net
+
+
+def hit(skill_id: str = "pdf", source: str = "acme/kit", path: str | None = None) -> Hit:
+    return Hit(source=source, id=skill_id, found_by="registry", path=path)
+
+
+def package(
+    net: Network, of: Hit | None = None, *, how: dict[str, Any] | None = None, **more: Any
+) -> Package:
+    wanted = of or hit()
+    return net.ask(lambda t: GitHub(t).package(wanted, **more), **(how or {}))
+
+
+def failure(
+    net: Network, of: Hit | None = None, *, how: dict[str, Any] | None = None, **more: Any
+) -> SourceFailed:
+    with pytest.raises(SourceFailed) as caught:
+        package(net, of, how=how, **more)
+    return caught.value
+
+
+def tree(net: Network, repository: str = "acme/kit", **how: Any) -> Tree:
+    return net.ask(lambda t: GitHub(t).tree(repository), **how)
+
+
+def relative(files: Any) -> set[str]:
+    return set(files)
+
+
+# --- how few requests ---
+
+
+def test_a_skill_takes_one_request_of_the_quota_and_one_of_the_raw_host(site: Network) -> None:
+    found = package(site)
+    assert found.files["SKILL.md"].decode() == PDF
+    assert site.up.requests[0].path.startswith("/repos/acme/kit/git/trees/HEAD?")
+    assert (site.up.count("github_api"), site.up.count("github_raw")) == (1, 1)
+
+
+def test_the_skills_of_a_repository_share_one_tree(site: Network) -> None:
+    async def use(transport: Transport) -> list[Package]:
+        github = GitHub(transport)
+        return list(await asyncio.gather(*(github.package(hit(i)) for i in ("pdf", "xlsx") * 8)))
+
+    assert len(site.ask(use)) == 16
+    assert (site.up.count("github_api"), site.up.count("github_raw")) == (1, 2)
+
+
+def test_a_second_search_asks_for_nothing(site: Network) -> None:
+    package(site)
+    before = len(site.up.requests)
+    site.clock.turn(60)
+    assert package(site).files["SKILL.md"].decode() == PDF
+    assert len(site.up.requests) == before
+
+
+def test_requests_look_as_the_api_wants_them(site: Network) -> None:
+    package(site, how={"tokens": True})
+    headers = {name.lower(): value for name, value in site.up.requests[0].headers.items()}
+    assert headers["accept"] == "application/vnd.github+json"
+    assert headers["authorization"].startswith("Bearer ")
+    assert headers["user-agent"]
+
+
+# --- what is in a package ---
+
+
+def test_a_package_says_where_it_comes_from(site: Network) -> None:
+    found = package(site)
+    assert (found.source, found.path) == ("acme/kit", "skills/pdf")
+    assert "skills/pdf" in found.url
+    assert found.raw_url.startswith(site.up.github_raw)
+    assert found.raw_url.endswith("/skills/pdf/SKILL.md")
+    assert relative(found.files) == {"SKILL.md"}
+
+
+def test_references_are_its_markdown(site: Network) -> None:
+    assert relative(package(site, references=True).files) == {"SKILL.md", "references/a.md"}
+
+
+def test_the_whole_skill_is_every_file_of_it_at_one_commit(site: Network) -> None:
+    commit = site.up.add_repository("acme/kit", FILES).commit
+    found = package(site, whole=True)
+    assert relative(found.files) == {
+        "SKILL.md", "references/a.md", "references/logo.png", "scripts/run.py",
+    }  # fmt: skip
+    assert found.files["references/logo.png"] == FILES["skills/pdf/references/logo.png"]
+    assert found.commit == commit
+    for request in site.up.requests:
+        if request.server == "github_raw":
+            assert request.path.startswith(f"/acme/kit/{commit}/")
+
+
+def test_a_push_between_two_requests_does_not_mix_two_commits(site: Network) -> None:
+    old = site.up.add_repository("acme/kit", FILES).commit
+
+    async def use(transport: Transport) -> Package:
+        github = GitHub(transport)
+        commit = await github.commit("acme/kit")
+        assert commit == old
+        site.up.add_repository("acme/kit", {**FILES, "skills/pdf/SKILL.md": skill("pdf", "New.")})
+        return await github.package(hit(), ref=commit, whole=True)
+
+    found = site.ask(use)
+    assert (found.commit, found.files["SKILL.md"].decode()) == (old, PDF)
+
+
+@for_each("ref", ["main", "heads/main", "HEAD"])
+def test_a_branch_becomes_a_commit(site: Network, ref: str) -> None:
+    commit = site.up.add_repository("acme/kit", FILES).commit
+    assert site.ask(lambda t: GitHub(t).commit("acme/kit", ref)) == commit
+
+
+def test_what_a_remote_calls_a_commit_must_be_one(site: Network) -> None:
+    documents: list[Any] = [
+        {"sha": "../../x"}, {"sha": None}, {}, [], {"sha": "HEAD"}, "x",
+    ]  # fmt: skip
+    for document in documents:
+        site.answers(
+            "github_api",
+            Response(200, json.dumps(document).encode(), {"content-type": "application/json"}),
+        )
+        with pytest.raises(SourceFailed) as caught:
+            site.ask(lambda t: GitHub(t).commit("acme/kit", "main"), kept=False)
+        assert caught.value.code in ("bad_answer", "not_found")
+
+
+@for_each("ref", ["../x", "a b", "-x", "", "a\nb", "x" * 300, "/main", "a?b"])
+def test_an_odd_ref_reaches_nobody(site: Network, ref: str) -> None:
+    with pytest.raises((SourceFailed, ValueError)):
+        site.ask(lambda t: GitHub(t).package(hit(), ref=ref))
+    assert site.up.requests == []
+
+
+def test_the_registered_path_is_used(site: Network) -> None:
+    site.up.add_repository("acme/odd", {"deep/elsewhere/SKILL.md": PDF, "x/SKILL.md": PDF})
+    found = package(site, hit("pdf", "acme/odd", "deep/elsewhere"))
+    assert found.path == "deep/elsewhere"
+
+
+def test_a_skill_at_the_root_brings_its_references_and_no_papers(site: Network) -> None:
+    site.up.add_repository(
+        "acme/rooted",
+        {"SKILL.md": PDF, "README.md": "r", "CHANGELOG.md": "c", "references/a.md": "a",
+         "other/SKILL.md": PDF},
+    )  # fmt: skip
+    found = package(site, hit("rooted", "acme/rooted"), references=True)
+    assert relative(found.files) == {"SKILL.md", "references/a.md"}
+
+
+def test_a_skill_that_is_not_there_is_not_there(site: Network) -> None:
+    assert failure(site, hit("skills")).code == "not_found"
+    assert failure(site, hit("anything-else")).code == "not_found"
+    assert failure(site, hit("pdf", "acme/none")).code == "not_found"
+    assert site.up.count("github_raw") == 0
+
+
+NAMES = ["a b", "a#b", "a?b=c", "a%20b", "50%", "\u00e9t\u00e9", "\u65e5\u672c", "a&b", "a+b",
+         "a'b", "(a)", "[a]", "a;b", "~a", "@a", "a\"b"]  # fmt: skip
+
+
+def test_any_name_of_a_folder_and_a_file_is_asked_for_as_it_is(site: Network) -> None:
+    texts = {name: skill("odd", f"About {number}.") for number, name in enumerate(NAMES)}
+    files = {f"skills/{name}/SKILL.md": text for name, text in texts.items()}
+    files |= {f"skills/{name}/references/{name}.md": text for name, text in texts.items()}
+    site.up.add_repository("acme/odd", files)
+    for name, text in texts.items():
+        before = site.up.count("github_raw")
+        found = package(site, hit(name, "acme/odd"), references=True)
+        assert found.files["SKILL.md"].decode() == text
+        assert found.files[f"references/{name}.md"].decode() == text
+        raw = [request for request in site.up.requests if request.server == "github_raw"][before:]
+        for request in raw:
+            assert "#" not in request.path
+            assert "?" not in request.path
+            assert f"/skills/{name}/" in unquote(request.path)
+
+
+def test_a_file_that_is_a_pointer_is_not_the_file(site: Network) -> None:
+    site.up.faults.add("github_raw", "*/SKILL.md", faults.lfs_pointer())
+    error = failure(site)
+    assert error.code in ("bad_answer", "not_found")
+    assert "lfs" in str(error).lower()
+
+
+def test_a_reference_that_is_a_pointer_is_left_out_and_named(site: Network) -> None:
+    site.up.faults.add("github_raw", "*/a.md", faults.lfs_pointer())
+    found = package(site, references=True)
+    assert relative(found.files) == {"SKILL.md"}
+    assert any("references/a.md" in text for text in found.skipped)
+
+
+def test_a_reference_that_fails_does_not_cost_the_skill(site: Network) -> None:
+    site.up.faults.add("github_raw", "*/a.md", faults.status(500))
+    found = package(site, references=True)
+    assert found.files["SKILL.md"].decode() == PDF
+    assert any("references/a.md" in text for text in found.skipped)
+
+
+def test_a_whole_skill_lacks_nothing_or_says_so(site: Network) -> None:
+    site.up.faults.add("github_raw", "*/run.py", faults.status(500))
+    try:
+        found = package(site, whole=True)
+    except SourceFailed:
+        return
+    assert any("scripts/run.py" in text for text in found.skipped)
+
+
+def test_links_and_modules_are_no_files(site: Network) -> None:
+    site.up.add_repository(
+        "acme/linked",
+        {"skills/pdf/SKILL.md": PDF, "secret.md": "s"},
+        symlinks={"skills/pdf/references/out.md": "../../../secret.md",
+                  "skills/linked/SKILL.md": "../pdf/SKILL.md"},
+        submodules={"skills/pdf/docs": "a" * 40},
+    )  # fmt: skip
+    found = package(site, hit("pdf", "acme/linked"), references=True)
+    assert relative(found.files) == {"SKILL.md"}
+    assert failure(site, hit("linked", "acme/linked")).code in ("not_found", "refused")
+    assert not [r for r in site.up.requests if "out.md" in r.path or "/linked/SKILL" in r.path]
+
+
+def test_there_are_not_too_many_references(site: Network) -> None:
+    many = {f"skills/big/references/{n:03}.md": f"{n}" for n in range(200)}
+    site.up.add_repository("acme/big", {"skills/big/SKILL.md": PDF, **many})
+    found = package(site, hit("big", "acme/big"), references=True)
+    assert len(found.files) <= 65
+    assert found.skipped
+    assert site.up.count("github_raw") <= 70
+    assert site.up.max_in_flight("github_raw") <= 32
+
+
+def test_large_files_are_left_out_without_being_read(site: Network) -> None:
+    site.up.add_repository(
+        "acme/big",
+        {"skills/big/SKILL.md": PDF, "skills/big/references/a.md": "x" * 3_000_000,
+         "skills/big/references/b.md": "b"},
+    )  # fmt: skip
+    found = package(site, hit("big", "acme/big"), references=True)
+    assert relative(found.files) == {"SKILL.md", "references/b.md"}
+    assert any("references/a.md" in text for text in found.skipped)
+
+
+def test_a_skill_file_above_the_limit_is_too_large(site: Network) -> None:
+    site.up.add_repository("acme/big", {"skills/big/SKILL.md": PDF + "x" * 2**20})
+    assert failure(site, hit("big", "acme/big")).code == "too_large"
+
+
+# --- failures by name ---
+
+FAILURES: dict[str, tuple[Callable[[], Fault], str]] = {
+    "gone": (lambda: faults.status(404), "not_found"),
+    "blocked": (lambda: faults.status(451), "not_found"),
+    "forbidden": (lambda: faults.status(403), "denied"),
+    "limit": (lambda: faults.rate_limited(403), "rate_limited"),
+    "secondary limit": (lambda: faults.secondary_limited(), "rate_limited"),
+    "cut": (faults.truncated_json, "bad_answer"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failing_api_is_never_called_a_missing_skill(site: Network, name: str) -> None:
+    make, code = FAILURES[name]
+    site.up.faults.add("github_api", "*", make(), times=None)
+    error = failure(site)
+    assert error.code == code
+    assert str(error)
+    if code == "rate_limited":
+        assert error.retry_after_s is not None
+        assert error.retry_after_s > 0
+
+
+def test_what_is_kept_bridges_a_failing_api(site: Network) -> None:
+    good = package(site)
+    site.clock.turn(4_000)
+    site.up.faults.add("*", "*", faults.rate_limited(403), times=None)
+    found = package(site)
+    assert found.files == good.files
+    assert found.age_s == pytest.approx(4_000)
+
+
+def test_an_empty_repository_has_no_skill(site: Network) -> None:
+    site.up.add_repository("acme/empty")
+    assert failure(site, hit("pdf", "acme/empty")).code in ("not_found", "status")
+
+
+def test_a_renamed_repository_is_found_under_its_old_name(site: Network) -> None:
+    site.up.add_repository("old/kit", renamed_to="acme/kit")
+    assert package(site, hit("pdf", "old/kit")).files["SKILL.md"].decode() == PDF
+
+
+def test_a_private_repository_is_there_with_the_token_alone(site: Network) -> None:
+    site.up.add_repository("acme/private", FILES, private=True)
+    private = hit("pdf", "acme/private")
+    assert failure(site, private).code == "not_found"
+    site.clock.turn(120)
+    assert package(site, private, how={"tokens": True}).files["SKILL.md"].decode() == PDF
+    site.clock.turn(1)
+    assert failure(site, private).code == "not_found"
+
+
+def test_a_truncated_tree_still_gives_what_it_lists(site: Network) -> None:
+    site.up.switches.tree_entries = 6
+    assert tree(site).truncated
+    assert package(site).files["SKILL.md"].decode() == PDF
+
+
+def test_a_skill_cut_off_a_tree_is_not_said_to_be_missing_without_a_word(site: Network) -> None:
+    site.up.faults.add("github_api", "*/git/trees/*", faults.truncated_tree(1), times=None)
+    error = failure(site)
+    said = f"{error} {error.hint}".lower()
+    assert any(word in said for word in ("truncated", "cut", "whole", "part", "large"))
+
+
+ODD_TREES: dict[str, Any] = {
+    "a list": [],
+    "a word": "tree",
+    "nothing": None,
+    "no tree": {"sha": "a" * 40},
+    "tree a map": {"sha": "a" * 40, "tree": {}, "truncated": False},
+    "tree null": {"sha": "a" * 40, "tree": None, "truncated": False},
+    "entries odd": {
+        "sha": "a" * 40,
+        "tree": [1, None, "x", [], {}, {"path": 5}],
+        "truncated": False,
+    },
+    "message": {"message": "Not Found"},
+    "sha odd": {"sha": "../..", "tree": [], "truncated": False},
+}
+
+
+@for_each("name", ODD_TREES)
+def test_an_odd_tree_is_a_bad_answer_or_an_empty_tree(site: Network, name: str) -> None:
+    site.up.faults.clear()
+    body = json.dumps(ODD_TREES[name]).encode()
+    site.up.faults.add(
+        "github_api",
+        "*",
+        faults.respond_with(Response(200, body, {"content-type": "application/json"})),
+        times=None,
+    )
+    assert failure(site, how={"kept": False}).code in ("bad_answer", "not_found")
+    assert site.up.count("github_raw") == 0
+
+
+def entry(path: Any, **fields: Any) -> dict[str, Any]:
+    return {"path": path, "mode": "100644", "type": "blob", "sha": "b" * 40, "size": 9, **fields}
+
+
+def test_hostile_entries_cost_nothing_but_themselves(site: Network) -> None:
+    entries = [
+        entry("skills/pdf/SKILL.md"),
+        entry("../../etc/SKILL.md"), entry("/etc/SKILL.md"), entry("skills/pdf/../../x.md"),
+        entry("skills/pdf/references/a.md", size=-1), entry("skills/pdf/b.md", size="9"),
+        entry("skills/pdf/c.md", size=10**30), entry("skills/pdf/d.md", size=None),
+        entry("skills/pdf/e.md", size=True), entry("skills/pdf/\x00.md"), entry(None),
+        entry(["x"]), entry("skills/pdf/f.md", mode=5), entry("skills/pdf/g.md", type="tree"),
+        entry("skills/pdf/references/../../../../h.md"), entry("skills/pdf/references/\udfff.md"),
+        entry("skills//pdf/i.md"), "x", None, 7,
+    ]  # fmt: skip
+    body = json.dumps({"sha": "a" * 40, "tree": entries, "truncated": False}).encode()
+    site.up.faults.add(
+        "github_api",
+        "*/git/trees/*",
+        faults.respond_with(Response(200, body, {"content-type": "application/json"})),
+        times=None,
+    )
+    found = package(site, references=True)
+    assert found.files["SKILL.md"].decode() == PDF
+    for path in found.files:
+        assert ".." not in path.split("/")
+    for request in site.up.requests:
+        assert "/../" not in unquote(request.path)
+
+
+@pytest.mark.slow
+def test_a_tree_of_fifty_thousand_entries_is_read_once_and_does_not_fill_memory(
+    site: Network,
+) -> None:
+    site.up.add_big_tree("acme/huge", 50_000)
+    tree(site, "acme/huge")  # what is loaded at first use, and the stand-in's own table
+
+    async def use(transport: Transport) -> tuple[int, int]:
+        github = GitHub(transport)
+        tracemalloc.start()
+        try:
+            for number in range(6):
+                await github.package(hit(f"skill-{number * 50:05}", "acme/huge"))
+            return tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    before = site.up.count("github_api")
+    kept, most = site.ask(use)
+    assert site.up.count("github_api") == before
+    # 50,000 paths of some 50 characters are 5 MB; Skyll grew by 80 MB a repository.
+    assert most < 80 * 2**20
+    assert kept < 40 * 2**20
+
+
+@pytest.mark.slow
+def test_several_huge_trees_are_not_all_held(site: Network) -> None:
+    names = [f"acme/huge{number}" for number in range(4)]
+    for name in names:
+        site.up.add_big_tree(name, 20_000)
+        tree(site, name)
+
+    async def use(transport: Transport) -> tuple[int, int]:
+        github = GitHub(transport)
+        tracemalloc.start()
+        try:
+            await asyncio.gather(*(github.package(hit("skill-00007", name)) for name in names))
+            return tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    kept, most = site.ask(use)
+    assert most < 150 * 2**20
+    assert kept < 60 * 2**20
+
+
+# --- names of repositories ---
+
+
+@for_each("text", ["a/b", "acme/skills", "A-1/b.c_d-e", "a/b.js", "0/1"])
+def test_owner_and_repository_are_a_name(text: str) -> None:
+    assert is_repository(text)
+
+
+@for_each(
+    "text",
+    ["", "a", "a/", "/b", "a/b/c", "a//b", "../b", "a/..", "a/.", "./b", "a/b\n", "\na/b", "a /b",
+     "a/b ", "a/b?x=1", "a/b#x", "a/%2e%2e", "a\\b", "https://github.com/a/b", "a/b@main", "a/b:c",
+     "\u00e4/b", "a/\uff42", "a/b\x00", "-a/b\r\nX: 1", "x" * 300 + "/b", "a/" + "x" * 300,
+     "example.com", "a/..%2f", "a/b/../c"],
+)  # fmt: skip
+def test_anything_else_is_none(text: str) -> None:
+    assert not is_repository(text)
+
+
+@few
+@given(st.text(max_size=30))
+def test_a_name_of_a_repository_is_safe_in_an_address(text: str) -> None:
+    if is_repository(text):
+        owner, name = text.split("/")
+        assert ".." not in (owner, name)
+        assert text.isascii()
+        assert not set(text) & set("?#%\\: \r\n\t\x00@")
+
+
+@for_each("source", ["../x", "a/b/c", "example.com", "", "a/..", "a/b?x", "a/b#"])
+def test_a_source_that_is_no_repository_reaches_nobody(site: Network, source: str) -> None:
+    error = failure(site, hit("pdf", source))
+    assert error.code in ("refused", "not_found")
+    assert site.up.requests == []
+
+
+# --- as a source ---
+
+
+def search(net: Network, query: str, repositories: list[str], limit: int = 10) -> list[Hit]:
+    return net.ask(lambda t: GitHubSource(GitHub(t), repositories).search(query, limit))
+
+
+def test_skills_are_found_by_the_words_of_their_folders(site: Network) -> None:
+    site.up.add_repository("acme/more", {"skills/pdf-forms/SKILL.md": PDF, "x/SKILL.md": PDF})
+    found = search(site, "pdf", ["acme/kit", "acme/more"])
+    assert {(one.source, one.id) for one in found} == {
+        ("acme/kit", "pdf"),
+        ("acme/more", "pdf-forms"),
+    }
+    assert found[0].id == "pdf"
+    assert {one.found_by for one in found} == {"github"}
+    assert site.up.count("github_api") == 2
+    assert search(site, "unrelated", ["acme/kit"]) == []
+    assert len(search(site, "pdf", ["acme/kit", "acme/more"], limit=1)) == 1
+
+
+def test_when_no_repository_answers_the_source_fails(site: Network) -> None:
+    site.up.faults.add("github_api", "*", faults.rate_limited(), times=None)
+    with pytest.raises(SourceFailed) as caught:
+        search(site, "pdf", ["acme/kit", "acme/more"])
+    assert caught.value.code == "rate_limited"
+
+
+def test_a_search_without_words_finds_nothing_and_does_not_fail(site: Network) -> None:
+    for query in ("", " ", "!?", "-"):
+        assert search(site, query, ["acme/kit"]) == []
+
+
+def test_nothing_but_the_named_hosts_is_dialled(
+    site: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialled = count_dialling(monkeypatch)
+    package(site, whole=True)
+    named = {int(url.rpartition(":")[2]) for url in (site.up.github_api, site.up.github_raw)}
+    assert {address[0] for address in dialled} == {"127.0.0.1"}
+    assert {address[1] for address in dialled} == named

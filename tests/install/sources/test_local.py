@@ -1,0 +1,241 @@
+"""A catalog as a source: what is found is what lies there, and nothing beside it is ever read."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.base.errors import SourceFailed
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.install.sources.local import REFERENCES, LocalSource
+from skillyard.install.sources.protocol import Hit, Package, Source
+from tests.hostile.watchdog import hang_bound
+from tests.install.sources.clients import skill
+from tests.parity.trees import write_tree
+
+LIBRARY: Mapping[str, str | bytes] = {
+    "pdf/SKILL.md": skill("pdf", "Fill in PDF forms."),
+    "pdf/references/forms.md": "Forms.\n",
+    "pdf/scripts/fill.py": "print()\n",
+    "pdf/assets/logo.bin": b"\x00\xff",
+    "docx/SKILL.md": skill("docx", "Write Word documents."),
+}
+SECRET = b"pearl-otter-secret"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "skills", LIBRARY)
+
+
+def source_of(root: Path) -> LocalSource:
+    return LocalSource(sy.load_catalog(root))
+
+
+def found(source: LocalSource, query: str, limit: int = 10) -> list[Hit]:
+    return asyncio.run(source.search(query, limit))
+
+
+def fetched(source: LocalSource, hit: Hit, **how: bool) -> Package:
+    with hang_bound():
+        return asyncio.run(source.fetch(hit, **how))
+
+
+def refusal(source: LocalSource, hit: Hit, **how: bool) -> SourceFailed:
+    with pytest.raises(SourceFailed) as caught:
+        fetched(source, hit, **how)
+    return caught.value
+
+
+def the_pdf(source: LocalSource) -> Hit:
+    return found(source, "pdf forms")[0]
+
+
+def test_it_is_a_source(root: Path) -> None:
+    assert isinstance(source_of(root), Source)
+    assert source_of(root).name == "local"
+
+
+def test_the_best_comes_first_and_no_more_than_wanted(root: Path) -> None:
+    source = source_of(root)
+    assert found(source, "fill in pdf forms")[0].id == "pdf"
+    assert len(found(source, "write fill documents forms", 1)) == 1
+    assert found(source, "xylophone") == []
+
+
+def test_a_hit_says_what_the_skill_says(root: Path) -> None:
+    hit = the_pdf(source_of(root))
+    assert (hit.source, hit.id, hit.name, hit.found_by) == ("local", "pdf", "pdf", "local")
+    assert hit.description == "Fill in PDF forms."
+    assert hit.skill is not None
+    assert str(hit.skill.body).startswith("# pdf")
+
+
+def test_each_amount_that_can_be_asked_for_is_what_comes(root: Path) -> None:
+    source = source_of(root)
+    hit = the_pdf(source)
+    plain = fetched(source, hit)
+    assert plain.files == {"SKILL.md": str(LIBRARY["pdf/SKILL.md"]).encode()}
+    assert (plain.source, plain.age_s, plain.commit, tuple(plain.skipped)) == ("local", 0.0, "", ())
+    assert plain.url == str(root / "pdf" / "SKILL.md")
+    assert set(fetched(source, hit, references=True).files) == {"SKILL.md", "references/forms.md"}
+    whole = fetched(source, hit, whole=True)
+    assert {path: bytes(data) for path, data in whole.files.items()} == {
+        path.removeprefix("pdf/"): text.encode() if isinstance(text, str) else text
+        for path, text in LIBRARY.items()
+        if path.startswith("pdf/")
+    }
+
+
+def test_a_hit_without_its_skill_is_found_by_slug_or_name(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"folder/SKILL.md": skill("Written Name", "Writes names.")})
+    source = source_of(tmp_path)
+    for name in ("folder", "Written Name"):
+        assert "SKILL.md" in fetched(source, Hit("local", name, "local")).files
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [("local", "none"), ("acme/skills", "pdf"), ("", "pdf"), ("local", ""), ("local", "../pdf"),
+     ("local", "PDF/../pdf"), ("local", "\ud800"), ("local", "\x00")],
+)  # fmt: skip
+def test_what_is_not_here_is_not_found(root: Path, where: str, name: str) -> None:
+    assert refusal(source_of(root), Hit(where, name, "local")).code == "not_found"
+
+
+def test_a_skill_that_comes_from_no_file_has_none() -> None:
+    made = sy.Skill("made", "Made up.", "Body.")
+    source = LocalSource(sy.Catalog.from_skills([made]))
+    assert refusal(source, found(source, "made")[0]).code == "not_found"
+
+
+def test_a_document_without_a_folder_has_no_neighbours(tmp_path: Path) -> None:
+    text = skill("notes", "Takes notes.")
+    write_tree(tmp_path, {".skills/notes.md": text, ".skills/other.md": skill("other")})
+    source = source_of(tmp_path)
+    hit = found(source, "takes notes")[0]
+    for how in ({}, {"references": True}, {"whole": True}):
+        assert fetched(source, hit, **how).files == {"SKILL.md": text.encode()}
+
+
+# --- what becomes of files after the catalog was made ---
+
+
+def _removed(place: Path, secret: Path) -> None:
+    place.unlink()
+
+
+def _linked_out(place: Path, secret: Path) -> None:
+    place.unlink()
+    place.symlink_to(secret)
+
+
+def _pipe(place: Path, secret: Path) -> None:
+    place.unlink()
+    os.mkfifo(place)
+
+
+def _folder(place: Path, secret: Path) -> None:
+    place.unlink()
+    place.mkdir()
+
+
+def _huge(place: Path, secret: Path) -> None:
+    with open(place, "wb") as file:
+        file.truncate(DEFAULT_LIMITS.resource_bytes + 1)
+
+
+def _folder_linked_out(place: Path, secret: Path) -> None:
+    for path in sorted(place.parent.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    place.parent.rmdir()
+    place.parent.symlink_to(secret.parent)
+
+
+Change = Callable[[Path, Path], None]
+CHANGES: Mapping[str, tuple[Change, str]] = {
+    "removed": (_removed, "not_found"),
+    "a link to a secret": (_linked_out, "refused"),
+    "a pipe": (_pipe, "refused"),
+    "a folder": (_folder, "refused"),
+    "too large": (_huge, "refused"),
+}
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    path = tmp_path / "outside" / "secret.md"
+    path.parent.mkdir()
+    path.write_bytes(SECRET)
+    return path
+
+
+@pytest.mark.parametrize("how", [{}, {"references": True}, {"whole": True}], ids=str)
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_skill_file_that_became_something_else_is_refused_by_name(
+    root: Path, secret: Path, change: str, how: dict[str, bool]
+) -> None:
+    source = source_of(root)
+    hit = the_pdf(source)
+    make, code = CHANGES[change]
+    make(root / "pdf" / "SKILL.md", secret)
+    error = refusal(source, hit, **how)
+    assert error.code == code
+    assert str(root / "pdf" / "SKILL.md") in str(error)
+    assert SECRET.decode() not in str(error)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_reference_that_became_something_else_costs_itself_alone(
+    root: Path, secret: Path, change: str
+) -> None:
+    source = source_of(root)
+    hit = the_pdf(source)
+    CHANGES[change][0](root / "pdf" / "references" / "forms.md", secret)
+    package = fetched(source, hit, whole=True)
+    assert set(package.files) == {"SKILL.md", "scripts/fill.py", "assets/logo.bin"}
+    assert SECRET not in b"".join(package.files.values())
+    if change == "too large":
+        (skipped,) = package.skipped
+        assert skipped.startswith("references/forms.md: ")
+
+
+def test_a_folder_that_became_a_link_gives_that_folder_or_nothing(root: Path, secret: Path) -> None:
+    """A skill's folder may be a link; there is no SKILL.md in this one."""
+    source = source_of(root)
+    hit = the_pdf(source)
+    _folder_linked_out(root / "pdf" / "SKILL.md", secret)
+    assert refusal(source, hit, whole=True).code == "not_found"
+
+
+def test_references_are_bounded_and_what_is_left_out_is_said(tmp_path: Path) -> None:
+    more = {f"pdf/references/{n:03}.md": "x" for n in range(REFERENCES + 3)}
+    source = source_of(write_tree(tmp_path, {**LIBRARY, **more}))
+    package = fetched(source, the_pdf(source), references=True)
+    assert len(package.files) == 1 + REFERENCES
+    assert len(package.skipped) == 4
+    assert all("over the limits" in said for said in package.skipped)
+
+
+def test_a_link_in_the_folder_that_leads_out_is_no_file_of_it(root: Path, secret: Path) -> None:
+    (root / "pdf" / "references" / "secret.md").symlink_to(secret)
+    source = source_of(root)
+    package = fetched(source, the_pdf(source), whole=True)
+    assert "references/secret.md" not in package.files
+    assert SECRET not in b"".join(package.files.values())
+
+
+def test_asking_many_times_at_once_is_safe(root: Path) -> None:
+    source = source_of(root)
+    hit = the_pdf(source)
+
+    async def many() -> list[Package]:
+        return await asyncio.gather(*(source.fetch(hit, whole=True) for _ in range(20)))
+
+    packages = asyncio.run(many())
+    assert all(package.files == packages[0].files for package in packages)

@@ -1,0 +1,275 @@
+"""Which folder is the skill: that one, or none; and which files belong to it, and no other's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.install.sources.paths import checked_files, is_inside
+from skillyard.install.sources.repository import (
+    files_beside,
+    reference_paths,
+    skill_folders,
+)
+from tests.install.sources.clients import skill_path
+from tests.property.strategies import few, hostile_text, many
+from tests.tables import for_each
+
+
+def holding(*folders: str) -> list[str]:
+    return [f"{folder}/SKILL.md" if folder else "SKILL.md" for folder in folders]
+
+
+# --- answers that must not happen (skyll.md §3.2) ---
+
+WRONG = {
+    "the id ends with the name of the folder of skills": (
+        "aws-skills", "acme/stuff", holding("skills/first", "skills/second"),
+    ),
+    "the only skill of the repository": ("anything", "acme/kit", holding("skills/pdf")),
+    "the only skill, at the root": ("anything", "acme/kit", holding("")),
+    "another file whose name ends alike": ("pdf", "acme/kit", ["skills/pdf/MYSKILL.md"]),
+    "a file in another case of another folder": ("pdf", "acme/kit", ["skills/pdf/SKILL.md.bak"]),
+    "whatever lies below docs": ("docs", "acme/kit", holding("docs/pdf")),
+    "whatever lies below skills": ("skills", "acme/kit", holding("skills/pdf")),
+    "whatever lies below the agent's folder": ("claude", "acme/kit", holding(".claude/skills/pdf")),
+    "a parent of that name": ("office", "acme/kit", holding("skills/office/pdf")),
+    "the id ends with a long word": ("react-testing", "acme/kit", holding("skills/testing")),
+    "the folder ends with -id": ("pdf", "acme/kit", holding("skills/my-pdf")),
+    "the folder ends with _id": ("pdf", "acme/kit", holding("skills/my_pdf")),
+    "the folder begins with the id": ("pdf", "acme/kit", holding("skills/pdf-forms")),
+    "the id begins with the folder": ("pdf-forms", "acme/kit", holding("skills/pdf")),
+    "a vendor's prefix that the id lacks": ("react", "acme/kit", holding("skills/vercel-react")),
+    "another vendor's prefix": ("openai-react", "acme/kit", holding("skills/claude-react")),
+    "a prefix that is no vendor's": ("acme-react", "acme/kit", holding("skills/react")),
+    "the prefix alone": ("vercel-", "acme/kit", holding("skills", "")),
+    "installed packages": ("pdf", "acme/kit", holding("node_modules/pdf", "x/node_modules/pdf")),
+    "git's own folder": ("pdf", "acme/kit", holding(".git/pdf")),
+    "what was built": ("pdf", "acme/kit", holding("dist/pdf", "build/pdf", "a/__pycache__/pdf")),
+    "an empty id": ("", "acme/kit", holding("", "skills/pdf")),
+    "the folder itself": (".", "acme/kit", holding("", "skills/pdf")),
+    "the folder above": ("..", "acme/kit", holding("", "skills/pdf")),
+    "a path as the id": ("../pdf", "acme/kit", holding("pdf", "skills/pdf")),
+    "an absolute path as the id": ("/pdf", "acme/kit", holding("pdf")),
+    "a pattern as the id": ("*", "acme/kit", holding("pdf")),
+    "the root of a repository that begins so": ("kit", "acme/kit-two", holding("")),
+    "the owner's name": ("acme", "acme/kit", holding("")),
+    "no skill at all": ("pdf", "acme/kit", ["README.md", "skills/pdf/readme.md"]),
+    "nothing": ("pdf", "acme/kit", []),
+}  # fmt: skip
+
+
+@for_each("why", WRONG)
+def test_the_body_of_another_skill_is_never_the_answer(why: str) -> None:
+    skill_id, repository, paths = WRONG[why]
+    assert skill_path(paths, repository, skill_id) is None
+
+
+RIGHT = {
+    "the usual place": ("pdf", holding("skills/pdf", "skills/x"), "skills/pdf"),
+    "claude": ("pdf", holding(".claude/skills/pdf"), ".claude/skills/pdf"),
+    "cursor": ("pdf", holding(".cursor/skills/pdf"), ".cursor/skills/pdf"),
+    "github": ("pdf", holding(".github/skills/pdf"), ".github/skills/pdf"),
+    "agent": ("pdf", holding(".agent/skills/pdf"), ".agent/skills/pdf"),
+    "agents": ("pdf", holding(".agents/skills/pdf"), ".agents/skills/pdf"),
+    "at the root": ("pdf", holding("pdf", "x"), "pdf"),
+    "a category between": ("pdf", holding("skills/office/pdf"), "skills/office/pdf"),
+    "a package": ("pdf", holding("plugins/office/skills/pdf"), "plugins/office/skills/pdf"),
+    "the usual place before others": (
+        "pdf", holding("a/pdf", ".claude/skills/pdf", "skills/pdf", "pdf"), "skills/pdf",
+    ),
+    "the earlier usual place": (
+        "pdf", holding(".agents/skills/pdf", ".claude/skills/pdf", "pdf"), ".claude/skills/pdf",
+    ),
+    "nearest to the root": ("pdf", holding("a/b/c/pdf", "z/pdf", "a/b/pdf"), "z/pdf"),
+    "without a vendor's prefix": ("vercel-react", holding("skills/react"), "skills/react"),
+    "with its prefix first": (
+        "vercel-react", holding("skills/react", "skills/vercel-react"), "skills/vercel-react",
+    ),
+    "with its prefix first, elsewhere": (
+        "claude-x", holding("skills/y", "deep/claude-x"), "deep/claude-x",
+    ),
+    "called like its repository": ("kit", holding(""), ""),
+    "called like its repository, among others": ("kit", holding("", "skills/pdf"), ""),
+}  # fmt: skip
+
+
+@for_each("why", RIGHT)
+def test_the_folder_that_is_named_like_the_skill_is_the_answer(why: str) -> None:
+    skill_id, paths, expected = RIGHT[why]
+    for order in (paths, paths[::-1], sorted(paths)):
+        assert skill_path(order, "acme/kit", skill_id) == expected
+
+
+@for_each("vendor", ["vercel", "anthropic", "openai", "claude"])
+def test_every_known_vendor_may_stand_in_front(vendor: str) -> None:
+    assert skill_path(holding("skills/x"), "acme/kit", f"{vendor}-x") == "skills/x"
+
+
+REGISTERED = {
+    "the truth": ("finishing-branch", holding("skills/finishing-a-branch", "skills/other"),
+                  "skills/finishing-a-branch", "skills/finishing-a-branch"),
+    "before a folder of that name": ("pdf", holding("skills/pdf", "odd/place"), "odd/place",
+                                     "odd/place"),
+    "not there": ("pdf", holding("skills/pdf"), "skills/gone", "skills/pdf"),
+    "not there, nor elsewhere": ("pdf", holding("skills/x"), "skills/gone", None),
+    "with a slash": ("pdf", holding("odd/place"), "odd/place/", "odd/place"),
+    "above the root": ("pdf", holding("odd/place"), "../odd/place", None),
+    "a folder of folders": ("pdf", holding("odd/place"), "odd", None),
+    "a beginning of a name": ("pdf", holding("odd/place"), "odd/pla", None),
+}  # fmt: skip
+
+
+@for_each("why", REGISTERED)
+def test_a_registered_path_is_the_truth_if_it_is_there(why: str) -> None:
+    skill_id, paths, registered, expected = REGISTERED[why]
+    assert skill_path(paths, "acme/kit", skill_id, registered) == expected
+
+
+# --- laws ---
+
+_NAMES = st.sampled_from(
+    ["skills", "pdf", "docs", "react", "vercel-react", "my-pdf", ".claude", "a", "aws-skills",
+     "node_modules", "kit", "references"],
+)  # fmt: skip
+_FOLDERS = st.lists(_NAMES, max_size=4).map("/".join)
+_TREES = st.lists(_FOLDERS, max_size=8).map(lambda folders: holding(*folders))
+
+
+@many
+@given(_TREES, st.one_of(_NAMES, hostile_text), st.sampled_from(["acme/kit", "acme/pdf"]))
+def test_the_answer_is_none_or_a_folder_with_a_skill_of_that_name(
+    paths: Sequence[str], skill_id: str, repository: str
+) -> None:
+    found = skill_path(paths, repository, skill_id)
+    if found is None:
+        return
+    assert (f"{found}/SKILL.md" if found else "SKILL.md") in paths
+    names = {skill_id}
+    for vendor in ("vercel-", "anthropic-", "openai-", "claude-"):
+        names.add(skill_id.removeprefix(vendor))
+    last = found.rpartition("/")[2] if found else repository.rpartition("/")[2]
+    assert last in names
+
+
+@few
+@given(_TREES, _NAMES)
+def test_the_order_of_the_tree_decides_nothing(paths: list[str], skill_id: str) -> None:
+    found = skill_path(paths, "acme/kit", skill_id)
+    assert skill_path(sorted(paths, reverse=True), "acme/kit", skill_id) == found
+    assert skill_path([*paths, *paths], "acme/kit", skill_id) == found
+
+
+@few
+@given(st.lists(hostile_text, max_size=8))
+def test_any_tree_has_its_folders(paths: list[str]) -> None:
+    assert skill_folders(paths) == sorted(set(skill_folders(paths)))
+
+
+def test_folders_of_skills_are_those_with_a_skill_file() -> None:
+    paths = [*holding("", "skills/a", "skills/a/inner"), "skills/b/MYSKILL.md", "SKILL.mdx",
+             "skills/c/readme.md", *holding("node_modules/x")]  # fmt: skip
+    assert [folder for folder in skill_folders(paths) if "node_modules" not in folder] == [
+        "", "skills/a", "skills/a/inner",
+    ]  # fmt: skip
+
+
+# --- which files belong to it ---
+
+TREE = {
+    "SKILL.md": 1, "README.md": 1, "references/root.md": 1,
+    "skills/pdf/SKILL.md": 1, "skills/pdf/forms.md": 1, "skills/pdf/UPPER.MD": 1,
+    "skills/pdf/scripts/run.py": 1, "skills/pdf/references/a.md": 1,
+    "skills/pdf/references/deep/b.md": 1, "skills/pdf/docs/c.md": 1, "skills/pdf/examples/d.md": 1,
+    "skills/pdf/rules/e.md": 1, "skills/pdf/resources/f.md": 1, "skills/pdf/other/g.md": 1,
+    "skills/pdf/references/data.json": 1,
+    "skills/pdf/inner/SKILL.md": 1, "skills/pdf/inner/references/h.md": 1,
+    "skills/pdf-forms/i.md": 1, "skills/pdf-forms/SKILL.md": 1, "skills/pdfx.md": 1,
+}  # fmt: skip
+
+
+def references(folder: str) -> set[str]:
+    return {blob.path for blob in reference_paths(TREE, folder)}
+
+
+def test_references_are_markdown_beside_the_skill_and_below_the_known_folders() -> None:
+    below = {path.removeprefix("skills/pdf/") for path in references("skills/pdf")}
+    assert below == {
+        "forms.md", "UPPER.MD", "references/a.md", "references/deep/b.md", "docs/c.md",
+        "examples/d.md", "rules/e.md", "resources/f.md",
+    }  # fmt: skip
+
+
+def test_a_skill_at_the_root_has_its_references_and_not_the_repositorys_papers() -> None:
+    tree = {"SKILL.md": 1, "README.md": 1, "CHANGELOG.md": 1, "LICENSE.md": 1,
+            "CONTRIBUTING.md": 1, "references/a.md": 1, "usage.md": 1}  # fmt: skip
+    assert {blob.path for blob in reference_paths(tree, "")} == {"references/a.md", "usage.md"}
+
+
+def test_a_skill_at_the_root_does_not_own_the_other_skills() -> None:
+    for found in (files_beside(TREE, ""), reference_paths(TREE, "")):
+        assert not [
+            blob for blob in found if blob.path.startswith(("skills/pdf/", "skills/pdf-forms/"))
+        ]
+
+
+def test_the_files_of_a_skill_are_its_own() -> None:
+    found = [blob.path for blob in files_beside(TREE, "skills/pdf")]
+    assert found == sorted(found)
+    assert "skills/pdf/scripts/run.py" in found
+    assert not [path for path in found if path.startswith(("skills/pdf/inner/", "skills/pdf-"))]
+    assert "skills/pdfx.md" not in found
+
+
+def test_the_skill_file_is_no_reference_of_itself() -> None:
+    assert not [path for path in references("skills/pdf") if path.endswith("SKILL.md")]
+
+
+# --- paths that a remote names ---
+
+INSIDE = [
+    "SKILL.md", "references/a.md", "a/b/c/d.txt", ".hidden", "a b.md", "\u00e9.md", "a..b.md",
+]  # fmt: skip
+OUTSIDE = [
+    "", ".", "..", "../a", "a/../b", "a/../../b", "./a", "a/./b", "/etc/passwd", "//host/share",
+    "a//b", "a/", "\\a", "..\\a", "a\\..\\..\\b", "C:\\a", "C:a", "c:/a", "a\x00b", "a\nb",
+    "a\x1bb", "~/a/../../b", "a/..", "references/..\\..\\x", ".git/hooks/pre-commit",
+    "a/.git/config",
+    ".GIT/config", "\u202ea", "con", "a/nul.md", "a.", "a /b", "aux.txt", "a:b", "x" * 5_000,
+]  # fmt: skip
+
+
+@for_each("path", INSIDE)
+def test_a_plain_relative_path_is_inside(path: str) -> None:
+    assert is_inside(path)
+
+
+@for_each("path", OUTSIDE)
+def test_any_other_path_is_not(path: str) -> None:
+    assert not is_inside(path)
+
+
+def test_files_are_taken_under_good_paths_and_the_rest_is_named() -> None:
+    files, left_out = checked_files([("a.md", b"a"), ("../b.md", b"b"), ("c.md", b"c")])
+    assert files == {"a.md": b"a", "c.md": b"c"}
+    assert len(left_out) == 1
+    assert "../b.md" in left_out[0]
+
+
+def test_the_same_path_twice_gives_no_mixture() -> None:
+    files, left_out = checked_files([("a.md", b"first"), ("a.md", b"second"), ("A.md", b"third")])
+    assert files["a.md"] in (b"first", b"second")
+    assert len(files) + len(left_out) <= 3
+
+
+@many
+@given(st.lists(st.tuples(hostile_text, st.binary(max_size=4)), max_size=8))
+def test_no_path_leads_out_of_a_folder(listed: list[tuple[str, bytes]]) -> None:
+    files, _ = checked_files(listed)
+    for path in files:
+        assert is_inside(path)
+        assert not path.startswith(("/", "\\"))
+        assert ".." not in path.replace("\\", "/").split("/")
+        assert "\x00" not in path

@@ -1,0 +1,433 @@
+"""The cache of answers: wrong content never comes out of it, whatever happened to its files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.install.sources.responses import CachedResponse, MemoryCache, ResponseCache
+from tests.install.sources.clients import Network, python
+from tests.property.strategies import few
+from tests.tables import for_each
+
+NOW = 1_800_000_000.0
+MUTATIONS = 5_000
+
+
+def key(number: int) -> str:
+    return sha256(b"%d" % number).hexdigest()
+
+
+def stored(number: int, body: bytes | None = None, at: float = NOW) -> CachedResponse:
+    return CachedResponse(
+        status=200,
+        headers={"content-type": "text/plain", "etag": f'"{number}"'},
+        body=f"body {number} ".encode() * 40 if body is None else body,
+        checked=at,
+    )
+
+
+def content(one: CachedResponse) -> tuple[object, ...]:
+    return (one.status, dict(one.headers), one.body)
+
+
+def filled(folder: Path, count: int = 4) -> ResponseCache:
+    cache = ResponseCache(str(folder))
+    for number in range(count):
+        cache.put(key(number), stored(number))
+    return cache
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+# --- what is put comes back ---
+
+
+def test_what_is_put_comes_back_whole(tmp_path: Path) -> None:
+    cache = filled(tmp_path)
+    for number in range(4):
+        assert cache.get(key(number), NOW) == stored(number)
+        assert ResponseCache(str(tmp_path)).get(key(number), NOW) == stored(number)
+    assert cache.get(key(9), NOW) is None
+
+
+@few
+@given(st.binary(max_size=2_000), st.sampled_from([200, 404, 410, 451]))
+def test_any_body_comes_back_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, body: bytes, status: int
+) -> None:
+    cache = ResponseCache(str(tmp_path_factory.mktemp("kept")))
+    one = stored(1, body)._replace(status=status)
+    cache.put(key(1), one)
+    assert cache.get(key(1), NOW) == one
+
+
+def test_a_later_answer_replaces_the_earlier_one(tmp_path: Path) -> None:
+    cache = filled(tmp_path)
+    cache.put(key(1), stored(1, b"newer", NOW + 5))
+    assert cache.get(key(1), NOW + 5) == stored(1, b"newer", NOW + 5)
+    assert cache.stats().entries == 4
+
+
+def test_confirming_moves_the_time_of_the_check_and_nothing_else(tmp_path: Path) -> None:
+    cache = filled(tmp_path)
+    cache.confirm(key(1), NOW + 50)
+    assert cache.get(key(1), NOW + 50) == stored(1)._replace(checked=NOW + 50)
+    cache.confirm(key(9), NOW)
+    assert cache.get(key(9), NOW) is None
+
+
+def test_figures(tmp_path: Path) -> None:
+    cache = filled(tmp_path)
+    stats = cache.stats()
+    assert stats.entries == 4
+    assert stats.bytes == sum(path.stat().st_size for path in files(tmp_path))
+    assert stats.oldest == NOW
+    assert str(tmp_path) in stats.path
+
+
+def test_an_empty_folder_and_none_at_all_hold_nothing(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "not" / "there"):
+        cache = ResponseCache(str(folder))
+        assert cache.get(key(1), NOW) is None
+        assert (cache.stats().entries, cache.stats().oldest) == (0, None)
+
+
+# --- damage ---
+
+
+def flipped(data: bytes, random: Random) -> bytes:
+    if not data:
+        return b"x"
+    changed = bytearray(data)
+    for _ in range(random.choice([1, 1, 1, 8, 200])):
+        changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
+    return bytes(changed)
+
+
+def cut(data: bytes, random: Random) -> bytes:
+    return data[: random.randrange(len(data) + 1)]
+
+
+def grown(data: bytes, random: Random) -> bytes:
+    return data + random.randbytes(random.choice([1, 100]))
+
+
+def overwritten(data: bytes, random: Random) -> bytes:
+    start = random.randrange(len(data) + 1)
+    return (
+        data[:start] + random.choice([b"\0", b"body 3 ", b"\xff" * 30, b"200"]) + data[start + 9 :]
+    )
+
+
+def replaced(data: bytes, random: Random) -> bytes:
+    return random.choice([b"", b"\0" * len(data), random.randbytes(40), b"body 3 " * 40])
+
+
+DAMAGE: list[Callable[[bytes, Random], bytes]] = [flipped, cut, grown, overwritten, replaced]
+
+
+@pytest.mark.slow
+def test_no_mutation_of_its_files_makes_wrong_content(tmp_path: Path) -> None:
+    """5,000 changes: each entry is what was put, or is not there and can be put again."""
+    random = Random(20_260_101)
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    filled(good)
+    names = [path.relative_to(good) for path in files(good)]
+    survived = 0
+    wrong: list[str] = []
+    for number in range(MUTATIONS):
+        shutil.rmtree(bad, ignore_errors=True)
+        shutil.copytree(good, bad)
+        name = random.choice(names)
+        damage = random.choice(DAMAGE)
+        (bad / name).write_bytes(damage((good / name).read_bytes(), random))
+        cache = ResponseCache(str(bad))
+        for entry in range(4):
+            where = f"{number}: {damage.__name__} {name}"
+            try:
+                found = cache.get(key(entry), NOW)
+            except (ValueError, TypeError, LookupError, ArithmeticError, OSError) as error:
+                wrong.append(f"{where}: {error!r}")
+                continue
+            if found is None:
+                continue
+            survived += 1
+            if content(found) != content(stored(entry)):
+                wrong.append(f"{where}: {content(found)!r:.200}")
+    assert survived > MUTATIONS  # the others still answer
+    assert not wrong, f"{len(wrong)} of {MUTATIONS}: " + "; ".join(wrong[:5])
+
+
+def test_after_any_damage_the_cache_works_again(tmp_path: Path) -> None:
+    random = Random(20_260_102)
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    filled(good)
+    for _ in range(50):
+        shutil.rmtree(bad, ignore_errors=True)
+        shutil.copytree(good, bad)
+        victim = random.choice(files(bad))
+        victim.write_bytes(random.choice(DAMAGE)(victim.read_bytes(), random))
+        cache = ResponseCache(str(bad))
+        cache.get(key(1), NOW)
+        cache.put(key(1), stored(1))
+        again = cache.get(key(1), NOW)
+        assert again is not None
+        assert content(again) == content(stored(1))
+
+
+def test_a_damaged_answer_is_fetched_again(net: Network) -> None:
+    random = Random(20_260_103)
+    net.up.add_repository("demo/skills", {"a.md": "the right text"})
+    path = "/demo/skills/HEAD/a.md"
+    net.get("github-raw", path)
+    good = net.folder.parent / "good"
+    shutil.copytree(net.folder, good)
+    for _ in range(20):
+        shutil.rmtree(net.folder)
+        shutil.copytree(good, net.folder)
+        victim = random.choice(files(net.folder))
+        victim.write_bytes(random.choice(DAMAGE)(victim.read_bytes(), random))
+        reply = net.get("github-raw", path, fresh_s=600)
+        assert (reply.status, reply.body) == (200, b"the right text")
+
+
+def test_the_file_of_another_answer_is_not_taken(tmp_path: Path) -> None:
+    cache = filled(tmp_path, 2)
+    first, second = files(tmp_path)
+    texts = first.read_bytes(), second.read_bytes()
+    first.write_bytes(texts[1])
+    second.write_bytes(texts[0])
+    assert [cache.get(key(number), NOW) for number in range(2)] == [None, None]
+
+
+def test_a_body_that_is_a_link_gives_nothing_away(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    cache = filled(tmp_path / "cache", 1)
+    (body,) = files(tmp_path / "cache")
+    body.unlink()
+    body.symlink_to(secret)
+    assert cache.get(key(0), NOW) is None
+    cache.put(key(0), stored(0))
+    assert secret.read_text() == "secret"  # nothing was written through it
+
+
+def test_a_folder_where_a_body_should_be_is_no_body(tmp_path: Path) -> None:
+    cache = filled(tmp_path, 1)
+    (body,) = files(tmp_path)
+    body.unlink()
+    body.mkdir()
+    assert cache.get(key(0), NOW) is None
+    cache.put(key(0), stored(0))
+
+
+ASKS_ONCE = """
+import sys
+from hashlib import sha256
+from skillyard.install.sources.responses import ResponseCache
+print(ResponseCache(sys.argv[1]).get(sha256(b"0").hexdigest(), 1.8e9))
+"""
+
+
+WITHIN_A_GIBIBYTE = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+"""
+
+
+def test_a_pipe_where_a_body_should_be_holds_nobody_up(tmp_path: Path) -> None:
+    filled(tmp_path, 1)
+    (body,) = files(tmp_path)
+    body.unlink()
+    os.mkfifo(body)
+    process = python(ASKS_ONCE, str(tmp_path))
+    try:
+        out, error = process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        out, error = "", "a FIFO in the cache was opened and waited for"
+    assert (out.strip(), error) == ("None", "")
+
+
+def test_a_body_that_grew_without_end_is_not_read_whole(tmp_path: Path) -> None:
+    filled(tmp_path, 1)
+    (body,) = files(tmp_path)
+    os.truncate(body, 64 * 2**30)  # sparse
+    out, error = python(WITHIN_A_GIBIBYTE + ASKS_ONCE, str(tmp_path)).communicate(timeout=60)
+    assert (out.strip(), error) == ("None", "")
+
+
+@for_each("blocked", ["parent is a file", "folder is a file", "no such device"])
+def test_a_folder_that_cannot_be_written_costs_nothing_but_speed(
+    net: Network, tmp_path: Path, blocked: str
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    folder = {
+        "parent is a file": file / "cache",
+        "folder is a file": file,
+        "no such device": Path("/dev/null/cache"),
+    }[blocked]
+    cache = ResponseCache(str(folder))
+    cache.put(key(1), stored(1))
+    cache.confirm(key(1), NOW)
+    assert cache.get(key(1), NOW) is None
+    assert cache.stats().entries == 0
+    assert file.read_text() == "mine"
+    net.up.add_repository("demo/skills", {"a.md": "a"})
+    assert net._replace(folder=folder).get("github-raw", "/demo/skills/HEAD/a.md").body == b"a"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for this user")
+def test_a_read_only_folder_still_answers_or_says_nothing(tmp_path: Path) -> None:
+    filled(tmp_path)
+    places = [tmp_path, *(path for path in tmp_path.rglob("*") if path.is_dir())]
+    for place in places:
+        place.chmod(0o500)
+    try:
+        found = ResponseCache(str(tmp_path)).get(key(1), NOW)
+        ResponseCache(str(tmp_path)).put(key(7), stored(7))
+        assert found is None or found == stored(1)
+    finally:
+        for place in places:
+            place.chmod(0o700)
+
+
+# --- bounds ---
+
+
+def test_the_bodies_never_take_more_than_they_may(tmp_path: Path) -> None:
+    cache = ResponseCache(str(tmp_path), max_bytes=10_000)
+    for number in range(60):
+        body = b"body " + number.to_bytes(4, "big") * 250
+        cache.put(key(number), stored(number, body, NOW + number))
+        assert cache.stats().bytes <= 10_000
+        assert cache.get(key(number), NOW + number) is not None
+    assert sum(path.stat().st_size for path in files(tmp_path)) <= 10_000
+    assert cache.get(key(0), NOW + 60) is None
+    assert cache.stats().entries >= 5
+
+
+def test_what_was_confirmed_last_is_kept_longest(tmp_path: Path) -> None:
+    cache = ResponseCache(str(tmp_path), max_bytes=10_000)
+    for number in range(8):
+        cache.put(key(number), stored(number, bytes([number]) * 1_000, NOW + number))
+    cache.confirm(key(0), NOW + 100)
+    for number in range(8, 13):
+        cache.put(key(number), stored(number, bytes([number]) * 1_000, NOW + number))
+    assert cache.get(key(0), NOW + 100) is not None
+    assert cache.get(key(1), NOW + 100) is None
+
+
+def test_a_body_larger_than_the_whole_cache_does_not_empty_it(tmp_path: Path) -> None:
+    cache = ResponseCache(str(tmp_path), max_bytes=10_000)
+    cache.put(key(1), stored(1, b"x" * 100))
+    cache.put(key(2), stored(2, b"y" * 50_000, NOW + 1))
+    assert cache.stats().bytes <= 10_000
+    found = cache.get(key(2), NOW + 1)
+    assert found is None or found.body == b"y" * 50_000
+
+
+def test_what_is_too_old_is_not_given_out(tmp_path: Path) -> None:
+    cache = ResponseCache(str(tmp_path), oldest_s=1_000)
+    cache.put(key(1), stored(1))
+    assert cache.get(key(1), NOW + 999) is not None
+    assert cache.get(key(1), NOW + 1_001) is None
+
+
+def test_the_memory_of_a_search_that_stores_nothing_is_bounded() -> None:
+    cache = MemoryCache(10_000)
+    for number in range(60):
+        cache.put(key(number), stored(number))
+        assert cache.get(key(number), NOW) == stored(number)
+    assert cache.get(key(0), NOW) is None
+    cache.confirm(key(59), NOW + 50)
+    assert cache.get(key(59), NOW + 50) == stored(59)._replace(checked=NOW + 50)
+
+
+# --- many at once ---
+
+WRITES_AND_READS = """
+import random, sys
+from hashlib import sha256
+from skillyard.install.sources.responses import ResponseCache, CachedResponse
+
+folder, seed = sys.argv[1], int(sys.argv[2])
+rng = random.Random(seed)
+cache = ResponseCache(folder, max_bytes=60_000)
+wrong = hits = 0
+for turn in range(150):
+    number = rng.randrange(20)
+    key = sha256(b"%d" % number).hexdigest()
+    found = cache.get(key, 1.8e9)
+    if found is not None:
+        hits += 1
+        word = found.body[: len(found.body) // 100]
+        if word * 100 != found.body:
+            wrong += 1
+        if not word.startswith(b"%d:" % number):
+            wrong += 1
+    if rng.random() < 0.5:
+        body = b"%d:%d:%d;" % (number, seed, turn) * 100
+        cache.put(key, CachedResponse(200, {}, body, 1.8e9))
+    else:
+        cache.confirm(key, 1.8e9 + turn)
+print(wrong, hits)
+"""
+
+
+def test_several_processes_at_once_never_mix_their_answers(tmp_path: Path) -> None:
+    processes = [python(WRITES_AND_READS, str(tmp_path), str(seed)) for seed in range(4)]
+    results = [process.communicate(timeout=120) for process in processes]
+    assert [error for _, error in results] == [""] * 4
+    counts = [tuple(map(int, out.split())) for out, _ in results]
+    assert [wrong for wrong, _ in counts] == [0] * 4
+    assert sum(hits for _, hits in counts) > 50
+
+
+WRITES_FOR_EVER = """
+import sys
+from hashlib import sha256
+from skillyard.install.sources.responses import ResponseCache, CachedResponse
+
+cache = ResponseCache(sys.argv[1])
+print("ready", flush=True)
+turn = 0
+while True:
+    turn += 1
+    key = sha256(b"%d" % (turn % 5)).hexdigest()
+    body = b"%d;" % (turn % 5) * 20_000
+    cache.put(key, CachedResponse(200, {}, body, 1.8e9))
+"""
+
+
+def test_a_process_that_is_killed_leaves_whole_answers(tmp_path: Path) -> None:
+    random = Random(20_260_104)
+    for _ in range(3):
+        process = python(WRITES_FOR_EVER, str(tmp_path))
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        try:
+            process.wait(timeout=random.uniform(0.01, 0.15))
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.communicate()
+        cache = ResponseCache(str(tmp_path))
+        for number in range(5):
+            found = cache.get(key(number), NOW)
+            assert found is None or found.body == b"%d;" % number * 20_000
+        cache.put(key(7), stored(7))
+        assert cache.get(key(7), NOW) == stored(7)

@@ -1,0 +1,350 @@
+"""Another skillyard server as a source: a real one is read whole, a hostile one costs itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.errors import SourceFailed
+from skillyard.install.search.content import read_package
+from skillyard.install.sources.protocol import Hit, Package, Source
+from skillyard.install.sources.server import NAME_CHARACTERS, NO_OTHERS, ServerSource
+from skillyard.install.sources.transport import Host, Transport
+from skillyard_testkit import Response
+from skillyard_testkit.messages import json_response
+from tests.install.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, sent
+from tests.property.strategies import few, hostile_text
+from tests.serve.http.local_server import LIBRARY, Running, running
+from tests.tables import for_each
+
+WITH_SCRIPT = {**LIBRARY, "pdf-tables/scripts/cut.py": "print()\n"}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A real server of three skills, over HTTP on loopback."""
+    with running(tmp_path_factory.mktemp("served") / "skills", WITH_SCRIPT) as server:
+        yield server
+
+
+def hosts(url: str) -> dict[str, Host]:
+    return {f"server:{url}": Host(url.rstrip("/"))}
+
+
+def search(net: Network, url: str, query: str, limit: int = 10, **how: Any) -> list[Hit]:
+    async def asked(transport: Transport) -> list[Hit]:
+        return await ServerSource(transport, url).search(query, limit)
+
+    return net.ask(asked, more=hosts(url), **how)
+
+
+def fetch(
+    net: Network,
+    url: str,
+    hit: Hit,
+    *,
+    how: Mapping[str, Any] | None = None,
+    **amount: bool,
+) -> Package:
+    async def asked(transport: Transport) -> Package:
+        return await ServerSource(transport, url).fetch(hit, **amount)
+
+    return net.ask(asked, more=hosts(url), **(how or {}))
+
+
+def failure(net: Network, *, how: Mapping[str, Any] | None = None) -> SourceFailed:
+    with pytest.raises(SourceFailed) as caught:
+        search(net, net.up.other, "pdf", **(how or {}))
+    return caught.value
+
+
+# --- a real server ---
+
+
+def test_it_is_a_source(net: Network) -> None:
+    async def asked(transport: Transport) -> ServerSource:
+        return ServerSource(transport, net.up.other)
+
+    source = net.ask(asked, more=hosts(net.up.other))
+    assert isinstance(source, Source)
+    assert source.name == f"server:{net.up.other}"
+
+
+def test_what_a_server_finds_is_found_in_its_order(net: Network, served: Running) -> None:
+    hits = search(net, served.base, "extract tables from pdf files")
+    assert hits[0]._replace(found_by="") == Hit(
+        "local", "pdf-tables", "", "pdf-tables", "Extract tables from PDF files."
+    )
+    assert {hit.found_by for hit in hits} == {f"server:{served.base}"}
+    listed = served.get("/search?q=extract%20tables%20from%20pdf%20files").json()["skills"]
+    assert [hit.id for hit in hits] == [item["id"] for item in listed]
+
+
+def test_no_more_than_wanted_comes(net: Network, served: Running) -> None:
+    assert len(search(net, served.base, "write tables app tests", 1)) == 1
+    assert len(search(net, served.base, "pdf " * 400, 100)) <= 3  # above what a server takes
+
+
+def test_a_skill_is_what_the_servers_files_say(net: Network, served: Running) -> None:
+    hit = search(net, served.base, "pdf tables")[0]
+    package = fetch(net, served.base, hit)
+    assert package.files == {"SKILL.md": str(LIBRARY["pdf-tables/SKILL.md"]).encode()}
+    assert (package.source, package.age_s, tuple(package.skipped)) == ("local", 0.0, ())
+    more = fetch(net, served.base, hit, references=True)
+    assert dict(more.files) == {**package.files, "references/layout.md": b"Columns first.\n"}
+    assert tuple(more.skipped) == ()
+
+
+def test_a_whole_skill_says_what_a_server_does_not_give(net: Network, served: Running) -> None:
+    """Its script does not come, and nobody is told that the skill is complete."""
+    package = fetch(net, served.base, search(net, served.base, "pdf tables")[0], whole=True)
+    assert set(package.files) == {"SKILL.md", "references/layout.md"}
+    assert tuple(package.skipped) == (NO_OTHERS,)
+
+
+def test_the_digest_of_what_came_is_the_servers(net: Network, served: Running) -> None:
+    hit = search(net, served.base, "pdf tables")[0]
+    said = served.get("/skills/local/pdf-tables").json()["digest"]
+    assert sha256(fetch(net, served.base, hit).files["SKILL.md"]).hexdigest() == said
+
+
+def test_an_address_with_a_slash_at_its_end_is_the_same_server(
+    net: Network, served: Running
+) -> None:
+    hit = search(net, f"{served.base}/", "pdf tables")[0]
+    package = fetch(net, f"{served.base}/", hit)
+    assert package.url == f"{served.base}/skills/local/pdf-tables"
+
+
+@for_each("name", ["none", "..", "../deploy", "a/b", "a?b", "#", "%2e%2e", "\x00"])
+def test_what_a_server_does_not_have_is_a_failure_with_a_code(
+    net: Network, served: Running, name: str
+) -> None:
+    hit = Hit("local", name, f"server:{served.base}")
+    with pytest.raises(SourceFailed) as caught:
+        fetch(net, served.base, hit)
+    assert caught.value.code in ("not_found", "status")
+    assert served.get("/health").status_code == 200
+
+
+def test_offline_what_was_asked_answers_with_its_age(net: Network, served: Running) -> None:
+    hit = search(net, served.base, "pdf tables")[0]
+    fresh = fetch(net, served.base, hit)
+    net.clock.turn(7_200)
+    how = {"offline": True}
+    assert search(net, served.base, "pdf tables", **how)[0] == hit
+    stale = fetch(net, served.base, hit, how=how)
+    assert stale.files == fresh.files
+    assert stale.age_s == 7_200
+    with pytest.raises(SourceFailed) as caught:
+        search(net, served.base, "never asked", **how)
+    assert caught.value.code == "offline"
+
+
+def test_a_server_is_asked_once_a_minute(net: Network) -> None:
+    net.answers("other", json_response({"skills": []}), json_response({"skills": []}))
+    for seconds, requests in ((0, 1), (59, 1), (2, 2)):
+        net.clock.turn(seconds)
+        search(net, net.up.other, "pdf")
+        assert len(sent(net, "other")) == requests
+
+
+# --- a hostile one ---
+
+
+def item(**fields: Any) -> dict[str, Any]:
+    return {"source": "acme/skills", "id": "pdf", "title": "pdf", "description": "PDF.", **fields}
+
+
+def listing(*items: Any) -> Response:
+    return json_response({"skills": list(items)})
+
+
+BAD: Mapping[str, tuple[Response, str]] = {
+    "a page": (Response(200, b"<html>", {"content-type": "text/html"}), "bad_answer"),
+    "null": (json_response(None), "bad_answer"),
+    "a list": (json_response([item()]), "bad_answer"),
+    "skills that are none": (json_response({"skills": {"a": item()}}), "bad_answer"),
+    "no text": (Response(200, b'{"skills": ["\xff\xfe"]}'), "bad_answer"),
+    "a deep answer": (Response(200, b'{"skills":' + b"[" * 100_000), "bad_answer"),
+    "cut off": (Response(200, b'{"skills": [{"id": "x", "sou'), "bad_answer"),
+    "too large": (Response(200, b" " * (17 << 20)), "too_large"),
+    "404": (json_response({}, 404), "not_found"),
+    "429": (json_response({}, 429, retry_after="9"), "rate_limited"),
+    "500": (json_response({}, 500), "status"),
+    "somewhere else": (Response(302, headers={"location": "http://169.254.169.254/"}), "refused"),
+}
+
+
+@for_each("name", BAD)
+def test_a_bad_answer_is_a_failure_with_its_name(net: Network, name: str) -> None:
+    net.up.faults.clear()
+    answer, code = BAD[name]
+    net.answers("other", *[answer] * 8)
+    error = failure(net, how={"kept": False})
+    assert error.code == code
+    assert net.up.other in str(error)
+
+
+def test_a_hang_ends_at_the_deadline(net: Network) -> None:
+    net.answers("other", Response(200, b"{", length=9, then="hang"))
+    assert failure(net, how={"deadline_s": 0.3}).code == "timeout"
+
+
+ODD_ITEMS: Mapping[str, Any] = {
+    "null": None, "a list": [], "a number": 7, "empty": {},
+    "no id": {"source": "acme/skills"}, "no source": {"id": "pdf"},
+    "an empty id": item(id=""), "a blank id": item(id=" \t"), "an empty source": item(source=""),
+    "a number as id": item(id=7), "a list as source": item(source=["a"]),
+    "an id without end": item(id="x" * (NAME_CHARACTERS + 1)),
+    "a source without end": item(source="x" * 100_000),
+}  # fmt: skip
+
+
+def test_an_item_that_names_no_skill_costs_itself_alone(net: Network) -> None:
+    odd = ODD_ITEMS.values()
+    net.answers("other", listing(*odd, item(id="good"), *odd))
+    assert [hit.id for hit in search(net, net.up.other, "pdf", 50)] == ["good"]
+
+
+ODD_FIELDS: Mapping[str, Mapping[str, Any]] = {
+    "no title": {"title": None}, "a number as title": {"title": 5}, "a long title":
+    {"title": "t" * 1_000_000}, "no description": {"description": None},
+    "a long description": {"description": "d" * 1_000_000},
+    "half a character": {"title": "\ud800", "description": "\udfff", "id": "a\ud800"},
+    "installs not a number": {"install_count": float("nan")},
+    "installs without end": {"install_count": float("inf")},
+    "installs as text": {"install_count": "many"}, "installs below zero": {"install_count": -5},
+    "curated by a word": {"curated": "yes"}, "curated by a number": {"curated": 1},
+}  # fmt: skip
+
+
+def test_an_odd_field_is_read_as_far_as_it_goes(net: Network) -> None:
+    net.answers("other", listing(*(item(**fields) for fields in ODD_FIELDS.values())))
+    hits = search(net, net.up.other, "pdf", 50)
+    assert len(hits) == len(ODD_FIELDS)
+    for hit in hits:
+        assert hit.name
+        assert len(hit.name) <= NAME_CHARACTERS
+        assert len(hit.description) <= 1_024
+        assert hit.install_count == 0
+        assert hit.curated is False
+        "".join(str(part) for part in hit).encode()
+
+
+def test_a_count_of_five_thousand_digits_does_not_cost_the_search(net: Network) -> None:
+    body = json.dumps({"skills": [item(install_count=1)]}).replace(": 1}", ": " + "9" * 5_000 + "}")
+    net.answers("other", Response(200, body.encode()))
+    assert search(net, net.up.other, "pdf")[0].install_count == 0
+
+
+def test_more_than_wanted_is_cut(net: Network) -> None:
+    net.answers("other", listing(*(item(id=f"s{n}") for n in range(500))))
+    assert len(search(net, net.up.other, "pdf", 15)) == 15
+
+
+@few
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | hostile_text,
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(sorted(item())), inner),
+        max_leaves=8,
+    )
+)
+def test_no_item_raises(value: Any) -> None:
+    hit = ServerSource(Transport({}), "http://127.0.0.1:9")._hit(value)
+    if hit is not None:
+        assert hit.source
+        assert hit.id
+        hit.key.encode()
+
+
+HIT = Hit("acme/skills", "pdf", "server")
+HOSTILE_PATHS = [
+    "../evil.md", "/etc/passwd", "a/../../b.md", "..\\b.md", "C:evil.md", ".git/hooks/x", "",
+    "SKILL.md", "skill.md", "a\x00b", "a/" * 300 + "b",
+]  # fmt: skip
+
+
+def test_hostile_paths_of_references_are_left_out_and_named(net: Network) -> None:
+    references = [{"path": path, "content": "evil"} for path in HOSTILE_PATHS]
+    references.append({"path": "ok.md", "content": "fine"})
+    net.answers("other", json_response({"raw_content": "# PDF\n", "references": references}))
+    package = fetch(net, net.up.other, HIT, references=True)
+    assert dict(package.files) == {"SKILL.md": b"# PDF\n", "ok.md": b"fine"}
+    assert len(package.skipped) == len(HOSTILE_PATHS)
+
+
+@for_each(
+    "answer",
+    [{}, {"raw_content": None}, {"raw_content": 7}, {"raw_content": ["x"]}, [], None,
+     {"content": "only the body"}],
+)  # fmt: skip
+def test_without_a_text_there_is_no_content(net: Network, answer: Any) -> None:
+    net.answers("other", json_response(answer))
+    with pytest.raises(SourceFailed) as caught:
+        fetch(net, net.up.other, HIT, how={"kept": False})
+    assert caught.value.code == "not_found"
+
+
+@for_each(
+    "references", [None, 7, "x", {}, [None, 7, "x", []], [{}], [{"path": 7, "content": None}]],
+)  # fmt: skip
+def test_odd_references_cost_nothing_but_themselves(net: Network, references: Any) -> None:
+    net.answers("other", json_response({"raw_content": "# PDF\n", "references": references}))
+    files = fetch(net, net.up.other, HIT, references=True, how={"kept": False}).files
+    assert files["SKILL.md"] == b"# PDF\n"
+    assert set(files) <= {"SKILL.md", "7"}
+
+
+def test_half_a_character_of_a_body_does_not_cost_the_skill(net: Network) -> None:
+    net.answers("other", json_response({"raw_content": "# PDF \ud800\n"}))
+    package = fetch(net, net.up.other, HIT)
+    content = read_package(HIT, package)
+    assert "# PDF" in content.raw
+    content.raw.encode()
+
+
+@for_each("source", ["..", "../..", "a/../../b", "//evil.test", "?q=", "#", "a b"])
+def test_a_source_that_a_server_made_up_stays_a_path_on_that_server(
+    net: Network, source: str
+) -> None:
+    net.answers("other", json_response({"raw_content": "# PDF\n"}))
+    try:
+        fetch(net, net.up.other, HIT._replace(source=source))
+    except SourceFailed:
+        pass
+    assert {request.server for request in net.up.requests} <= {"other"}
+
+
+# --- tokens and other hosts ---
+
+
+def test_a_server_is_told_no_token_of_anybody(net: Network) -> None:
+    net.answers("other", listing(item()))
+    search(net, net.up.other, "pdf", tokens=True)
+    (headers,) = sent(net, "other")
+    assert "authorization" not in headers
+    assert not any(
+        token in value for token in (GITHUB_TOKEN, SKILLS_SH_TOKEN) for value in headers.values()
+    )
+
+
+def test_two_servers_are_two_sources(net: Network, served: Running) -> None:
+    """What one is asked is not believed of the other."""
+    net.answers("other", listing(item()))
+
+    async def both(transport: Transport) -> tuple[list[Hit], list[Hit]]:
+        one, other = ServerSource(transport, net.up.other), ServerSource(transport, served.base)
+        return await asyncio.gather(one.search("pdf tables", 5), other.search("pdf tables", 5))
+
+    ours, theirs = net.ask(both, more=hosts(net.up.other) | hosts(served.base))
+    assert [hit.source for hit in ours] == ["acme/skills"]
+    assert {hit.source for hit in theirs} == {"local"}

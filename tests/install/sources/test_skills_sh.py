@@ -1,0 +1,458 @@
+"""skills.sh: every shape of its answers, snapshots before GitHub, and odd items without harm."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.errors import SourceFailed
+from skillyard.install.sources.github import GitHub
+from skillyard.install.sources.protocol import Hit, Package
+from skillyard.install.sources.skills_sh import SkillsSh, installs_of
+from skillyard_testkit import Response, faults
+from skillyard_testkit.faults import Fault
+from tests.install.sources.clients import SKILLS_SH_TOKEN, Network, skill, unless
+from tests.property.strategies import few
+from tests.tables import for_each
+
+PDF = skill("pdf", "Extract tables from PDF files.")
+FILES: dict[str, str | bytes] = {
+    "skills/pdf/SKILL.md": PDF,
+    "skills/pdf/references/a.md": "# A\n",
+    "skills/pdf/scripts/run.py": "print()\n",
+}
+
+
+@pytest.fixture
+def site(net: Network) -> Network:
+    net.up.add_repository("acme/kit", FILES)
+    net.up.list_skill("acme/kit", "pdf", name="PDF", installs=1_200)
+    net.up.list_skill("other/kit", "pdf-forms", installs=7)
+    return net
+
+
+def search(net: Network, query: str, limit: int = 10, **how: Any) -> list[Hit]:
+    return net.ask(lambda t: SkillsSh(t, GitHub(t)).search(query, limit), **how)
+
+
+def fetch(net: Network, of: Hit, *, how: dict[str, Any] | None = None, **more: Any) -> Package:
+    return net.ask(lambda t: SkillsSh(t, GitHub(t)).fetch(of, **more), **(how or {}))
+
+
+def said(net: Network, document: Any, pattern: str = "*") -> None:
+    body = json.dumps(document).encode()
+    answer = Response(200, body, {"content-type": "application/json; charset=utf-8"})
+    net.up.faults.add("skills_sh", pattern, faults.respond_with(answer), times=None)
+
+
+def hit(source: str = "acme/kit", skill_id: str = "pdf") -> Hit:
+    return Hit(source=source, id=skill_id, found_by="skills.sh")
+
+
+def facts(hits: list[Hit]) -> list[tuple[str, str, str, int]]:
+    return [(one.source, one.id, one.name, one.install_count) for one in hits]
+
+
+# --- the search ---
+
+
+@pytest.mark.parametrize("shape", ["current", "old"])
+def test_both_shapes_say_the_same(site: Network, shape: str) -> None:
+    site.up.search_shape = shape
+    assert facts(search(site, "pdf")) == [
+        ("acme/kit", "pdf", "PDF", 1_200), ("other/kit", "pdf-forms", "pdf-forms", 7),
+    ]  # fmt: skip
+    assert fetch(site, search(site, "pdf")[0]).files["SKILL.md"].decode() == PDF
+
+
+def test_a_further_key_of_newer_answers_does_no_harm(site: Network) -> None:
+    site.up.switches.search_version = "v2"
+    assert len(search(site, "pdf")) == 2
+
+
+def test_the_documented_search_is_asked_when_there_is_a_token(site: Network) -> None:
+    found = search(site, "pdf", tokens=True)
+    assert facts(found) == [
+        ("acme/kit", "pdf", "PDF", 1_200), ("other/kit", "pdf-forms", "pdf-forms", 7),
+    ]  # fmt: skip
+    (request,) = site.up.requests
+    assert request.path.startswith("/api/v1/skills/search?")
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    assert headers["authorization"] == f"Bearer {SKILLS_SH_TOKEN}"
+
+
+def test_without_a_token_the_open_route_is_asked_and_no_token_is_made_up(site: Network) -> None:
+    search(site, "pdf")
+    (request,) = site.up.requests
+    assert request.path.startswith("/api/search?")
+    assert "authorization" not in {name.lower() for name in request.headers}
+
+
+def test_a_refused_token_is_said(site: Network) -> None:
+    site.up.switches.skills_sh_token = "another"
+    with pytest.raises(SourceFailed) as caught:
+        search(site, "pdf", tokens=True)
+    assert caught.value.code == "denied"
+    assert SKILLS_SH_TOKEN not in str(caught.value)
+
+
+@pytest.mark.parametrize("query", ["a b+c", "a&limit=1#b", "q=\u00e9t\u00e9 100%", "a/b?c"])
+def test_a_query_arrives_as_it_was_asked(site: Network, query: str) -> None:
+    search(site, query, 7)
+    (request,) = site.up.requests
+    asked = parse_qs(urlsplit(request.path).query)
+    assert asked["q"] == [query]
+    assert asked["limit"] == ["7"]
+
+
+@for_each("query", ["", " ", "x", " x ", "\t"])
+def test_a_query_that_is_too_short_is_not_asked(site: Network, query: str) -> None:
+    assert search(site, query) == []
+    assert site.up.requests == []
+
+
+@pytest.mark.parametrize("limit", [50, 101])
+def test_no_more_than_wanted_and_no_more_than_a_hundred_are_asked_for(
+    net: Network, limit: int
+) -> None:
+    for number in range(150):
+        net.up.list_skill("acme/many", f"pdf-{number}", installs=number)
+    found = search(net, "pdf", limit)
+    (request,) = net.up.requests
+    assert int(parse_qs(urlsplit(request.path).query)["limit"][0]) <= 100
+    assert len(found) == min(limit, 100)
+
+
+def test_more_than_wanted_is_cut(site: Network) -> None:
+    items = [{"id": f"a/b/s{n}", "skillId": f"s{n}", "name": "s", "installs": n, "source": "a/b"}
+             for n in range(500)]  # fmt: skip
+    said(site, {"skills": items})
+    assert len(search(site, "anything", 5)) == 5
+
+
+def test_the_order_is_theirs(site: Network) -> None:
+    items = [{"id": f"a/b/{s}", "skillId": s, "name": s, "installs": n, "source": "a/b"}
+             for s, n in (("y", 1), ("z", 900), ("x", 5))]  # fmt: skip
+    said(site, {"skills": items})
+    assert [one.id for one in search(site, "anything")] == ["y", "z", "x"]
+
+
+def test_a_search_is_asked_once_a_minute(site: Network) -> None:
+    for _ in range(3):
+        search(site, "pdf")
+    assert site.up.count("skills_sh") == 1
+    site.clock.turn(61)
+    search(site, "pdf")
+    assert site.up.count("skills_sh") == 2
+
+
+# --- installs ---
+
+INSTALLS: list[tuple[Any, int]] = [
+    (None, 0), (0, 0), (12, 12), ("12", 12), (-5, 0), ("-5", 0), (1.9, 1), (True, 0), (False, 0),
+    ([], 0), ({}, 0), ("many", 0), ("", 0), ("nan", 0), ("inf", 0), ("1e400", 0),
+]  # fmt: skip
+
+
+@for_each(("value", "count"), INSTALLS)
+def test_any_count_is_read_as_far_as_it_goes(value: Any, count: int) -> None:
+    assert installs_of(value) == count
+
+
+def test_an_odd_count_of_installs_costs_nobody_anything(net: Network) -> None:
+    wanted = {f"pdf-{number}": count for number, (_, count) in enumerate(INSTALLS)}
+    for name, (value, _) in zip(wanted, INSTALLS, strict=True):
+        net.up.list_skill("acme/kit", name, installs=value)
+    assert {one.id: one.install_count for one in search(net, "pdf", 50)} == wanted
+
+
+@for_each("value", [10**400, "9" * 5_000, 1e308, float("inf"), float("nan"), -1e308])
+def test_a_count_without_measure_is_bounded(value: Any) -> None:
+    assert 0 <= installs_of(value) <= 10**12
+
+
+def test_a_count_of_five_thousand_digits_does_not_cost_the_search(site: Network) -> None:
+    good = '{"id": "a/b/s", "skillId": "s", "name": "s", "installs": 3, "source": "a/b"}'
+    odd = good.replace("3", "9" * 5_000, 1).replace("a/b/s", "a/b/t").replace('"s"', '"t"')
+    body = f'{{"skills": [{good}, {odd}]}}'.encode()
+    site.answers("skills_sh", Response(200, body, {"content-type": "application/json"}))
+    assert "s" in [one.id for one in search(site, "anything")]
+
+
+@few
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
+        lambda inner: (
+            st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+        ),
+        max_leaves=4,
+    )
+)
+def test_any_value_is_a_count(value: Any) -> None:
+    count = installs_of(value)
+    assert type(count) is int
+    assert 0 <= count <= 10**12
+
+
+# --- odd items ---
+
+GOOD = {"id": "a/b/good", "skillId": "good", "name": "good", "installs": 3, "source": "a/b"}
+ODD_ITEMS: dict[str, Any] = {
+    "null": None,
+    "number": 7,
+    "text": "x",
+    "list": [],
+    "empty": {},
+    "no id": {"name": "x", "source": "a/b", "installs": 1},
+    "id a number": {"id": 7, "source": "a/b"},
+    "skillId a list": {"id": "a/b/x", "skillId": [], "source": "a/b"},
+    "source null": {**GOOD, "source": None, "id": "x", "skillId": "x"},
+    "source a map": {**GOOD, "source": {}, "id": "x", "skillId": "x"},
+    "source empty": {**GOOD, "source": "", "id": "x", "skillId": "x"},
+    "source of four parts": {**GOOD, "source": "a/b/c/d", "id": "x", "skillId": "x"},
+    "source an address": {**GOOD, "source": "http://169.254.169.254/x", "id": "x"},
+    "source above": {**GOOD, "source": "../..", "id": "../../x", "skillId": "x"},
+    "id above": {**GOOD, "skillId": "../../etc", "id": "a/b/../../etc"},
+    "id with a break": {**GOOD, "skillId": "x\ny", "id": "a/b/x\ny"},
+    "id with an escape": {**GOOD, "skillId": "x\x1b[2J", "id": "a/b/x\x1b[2J"},
+    "old, no source": {"id": "x", "name": "x", "installs": 1, "topSource": None},
+    "name a number": {**GOOD, "skillId": "x", "id": "a/b/x", "name": 7},
+    "name null": {**GOOD, "skillId": "x", "id": "a/b/x", "name": None},
+    "name a list": {**GOOD, "skillId": "x", "id": "a/b/x", "name": ["x"]},
+    "surrogate": {**GOOD, "skillId": "\ud800", "id": "a/b/\ud800"},
+    "long": {**GOOD, "skillId": "x" * 100_000, "id": "a/b/" + "x" * 100_000},
+}
+
+
+def test_odd_items_do_not_cost_the_others(site: Network) -> None:
+    said(site, {"skills": [*ODD_ITEMS.values(), GOOD], "count": 2})
+    found = search(site, "anything", 50)
+    assert facts(found)[-1:] == [("a/b", "good", "good", 3)]
+    for one in found:
+        assert all(type(text) is str for text in (one.source, one.id, one.name))
+        assert type(one.install_count) is int
+
+
+def test_what_is_found_by_odd_items_leads_nowhere_else(site: Network) -> None:
+    said(site, {"skills": [*ODD_ITEMS.values()]}, "/api/search*")
+    for one in search(site, "anything", 50):
+        asked = len(site.up.requests)
+        found = unless(("not_found", "refused"), partial(fetch, site, one))
+        assert found is None or set(found.files) == {"SKILL.md"}
+        for request in site.up.requests[asked:]:
+            parts = request.path.partition("?")[0].split("/")
+            assert not {"", ".", ".."} & set(parts[1:])
+            if request.server == "skills_sh":
+                assert parts[1:3] == ["api", "download"]
+                assert len(parts) == 6
+
+
+ODD_ANSWERS: dict[str, Any] = {
+    "list": [], "null": None, "text": "x", "number": 7, "no skills": {"query": "x"},
+    "skills null": {"skills": None}, "skills a map": {"skills": {}}, "skills text": {"skills": "x"},
+    "error": {"error": "Something went wrong"},
+}  # fmt: skip
+
+
+@for_each("name", ODD_ANSWERS)
+def test_an_answer_of_no_known_shape_is_a_bad_answer_and_not_an_empty_one(
+    site: Network, name: str
+) -> None:
+    site.up.faults.clear()
+    said(site, ODD_ANSWERS[name])
+    with pytest.raises(SourceFailed) as caught:
+        search(site, "anything")
+    assert caught.value.code == "bad_answer"
+
+
+def test_nothing_found_is_an_empty_answer(site: Network) -> None:
+    assert search(site, "unheard-of") == []
+
+
+def test_a_bare_domain_is_a_source_of_its_own(site: Network) -> None:
+    site.up.list_skill("example.com", "pdf-site", installs=70)
+    (found,) = [one for one in search(site, "pdf") if one.id == "pdf-site"]
+    assert found.source == "example.com"
+    asked = len(site.up.requests)
+    with pytest.raises(SourceFailed) as caught:
+        fetch(site, found)
+    assert caught.value.code in ("not_found", "refused")
+    assert not [r for r in site.up.requests[asked:] if r.server.startswith("github")]
+
+
+def test_a_duplicate_of_the_documented_search_is_kept_or_left_out_but_harmless(
+    site: Network,
+) -> None:
+    site.up.list_skill("copy/kit", "pdf", installs=5, duplicate=True)
+    found = search(site, "pdf", tokens=True)
+    assert ("acme/kit", "pdf", "PDF", 1_200) in facts(found)
+
+
+FAILURES: dict[str, tuple[Callable[[], Fault], str]] = {
+    "limited": (lambda: faults.status(429, retry_after=30), "rate_limited"),
+    "broken": (lambda: faults.status(500), "status"),
+    "cut": (faults.truncated_json, "bad_answer"),
+    "endless": (faults.endless, "too_large"),
+}
+
+
+@for_each("name", FAILURES)
+@for_each("tokens", [False, True])
+def test_a_failure_is_never_an_empty_list(site: Network, name: str, tokens: bool) -> None:
+    make, code = FAILURES[name]
+    site.up.faults.clear()
+    site.up.faults.add("skills_sh", "*", make(), times=None)
+    with pytest.raises(SourceFailed) as caught:
+        search(site, "pdf", tokens=tokens)
+    assert caught.value.code == code
+
+
+# --- content ---
+
+
+def test_a_snapshot_takes_one_request_and_no_quota_of_github(site: Network) -> None:
+    found = fetch(site, hit(), references=True)
+    assert found.files["SKILL.md"].decode() == PDF
+    assert found.files["references/a.md"] == b"# A\n"
+    (request,) = site.up.requests
+    assert request.path == "/api/download/acme/kit/pdf"
+
+
+def test_only_what_was_asked_for_comes(site: Network) -> None:
+    assert set(fetch(site, hit()).files) == {"SKILL.md"}
+    assert set(fetch(site, hit(), references=True).files) == {"SKILL.md", "references/a.md"}
+
+
+def test_a_whole_skill_has_all_its_files(site: Network) -> None:
+    assert set(fetch(site, hit(), whole=True).files) == {
+        "SKILL.md", "references/a.md", "scripts/run.py",
+    }  # fmt: skip
+
+
+NO_SNAPSHOT: dict[str, Callable[[], Fault]] = {
+    "none": lambda: faults.status(404),
+    "busy": lambda: faults.status(429, retry_after=30),
+    "cut": faults.truncated_json,
+    "hang": faults.hang,
+}
+
+
+@pytest.mark.parametrize("name", NO_SNAPSHOT)
+def test_without_a_snapshot_github_is_asked(site: Network, name: str) -> None:
+    site.up.faults.add("skills_sh", "/api/download/*", NO_SNAPSHOT[name](), times=None)
+    found = fetch(site, hit(), references=True, how={"deadline_s": 0.7})
+    assert found.files["SKILL.md"].decode() == PDF
+    assert found.files["references/a.md"] == b"# A\n"
+    assert (found.source, found.path) == ("acme/kit", "skills/pdf")
+
+
+SNAPSHOTS: dict[str, Any] = {
+    "no files": {"hash": "x"},
+    "files null": {"files": None, "hash": None},
+    "files empty": {"files": [], "hash": "x"},
+    "no skill file": {"files": [{"path": "a.md", "contents": "a"}], "hash": "x"},
+    "a list": [],
+    "contents a number": {"files": [{"path": "SKILL.md", "contents": 7}], "hash": "x"},
+    "contents null": {"files": [{"path": "SKILL.md", "contents": None}], "hash": "x"},
+    "another case": {"files": [{"path": "skill.md", "contents": "x"}], "hash": "x"},
+    "pointer": {
+        "files": [{
+            "path": "SKILL.md",
+            "contents": "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n",
+        }],
+        "hash": "x",
+    },
+}  # fmt: skip
+
+
+@for_each("name", SNAPSHOTS)
+def test_a_snapshot_that_holds_no_skill_is_none(site: Network, name: str) -> None:
+    site.up.faults.clear()
+    said(site, SNAPSHOTS[name], "/api/download/*")
+    before = site.up.count("github_raw")
+    assert fetch(site, hit(), how={"kept": False}).files["SKILL.md"].decode() == PDF
+    assert site.up.count("github_raw") == before + 1
+
+
+HOSTILE_PATHS = [
+    "../../evil.md", "/etc/passwd", "references/../../evil.md", "..\\evil.md", "C:\\evil.md",
+    "references/a\x00.md", "", "references/..", ".git/config", "references/\x1b[2J.md",
+]  # fmt: skip
+
+
+def test_hostile_paths_of_a_snapshot_are_left_out_and_named(site: Network) -> None:
+    listed = [{"path": path, "contents": "evil"} for path in HOSTILE_PATHS]
+    good = [{"path": "SKILL.md", "contents": PDF}, {"path": "references/a.md", "contents": "a"}]
+    said(site, {"files": [*listed, *good], "hash": "x"}, "/api/download/*")
+    found = fetch(site, hit(), references=True)
+    assert set(found.files) == {"SKILL.md", "references/a.md"}
+    assert found.files["SKILL.md"].decode() == PDF
+    assert found.skipped
+    assert any("../../evil.md" in text for text in found.skipped)
+
+
+def test_odd_entries_of_a_snapshot_cost_nothing_but_themselves(site: Network) -> None:
+    odd: list[Any] = [
+        None, 7, "x", [], {}, {"path": 7, "contents": "x"}, {"path": "references/b.md"},
+        {"path": "references/c.md", "contents": {}},
+    ]  # fmt: skip
+    said(
+        site,
+        {"files": [*odd, {"path": "SKILL.md", "contents": PDF}], "hash": "x"},
+        "/api/download/*",
+    )
+    assert fetch(site, hit(), references=True).files["SKILL.md"].decode() == PDF
+
+
+def test_a_file_that_is_named_twice_is_not_a_mixture(site: Network) -> None:
+    said(
+        site,
+        {
+            "files": [
+                {"path": "SKILL.md", "contents": PDF},
+                {"path": "SKILL.md", "contents": "evil"},
+            ]
+        },
+        "/api/download/*",
+    )
+    assert fetch(site, hit()).files["SKILL.md"].decode() == PDF
+
+
+@for_each(
+    "skill_id", ["a b", "a#b", "a?b", "50%", "../../x", "a/b", "\u00e9", "", ".", "..", "a\nb"]
+)
+def test_an_odd_id_is_one_part_of_the_path(site: Network, skill_id: str) -> None:
+    with pytest.raises(SourceFailed) as caught:
+        fetch(site, hit("acme/kit", skill_id))
+    assert caught.value.code in ("not_found", "refused")
+    for request in site.up.requests:
+        if request.server == "skills_sh":
+            assert request.path.startswith("/api/download/acme/kit/")
+            rest = request.path.removeprefix("/api/download/acme/kit/")
+            assert not set(rest) & set("/?# \n")
+            assert rest not in ("", ".", "..")
+
+
+def test_when_both_fail_the_reason_is_githubs_or_the_sites_and_never_a_missing_skill(
+    site: Network,
+) -> None:
+    site.up.faults.add("skills_sh", "*", faults.status(500), times=None)
+    site.up.faults.add("github_api", "*", faults.rate_limited(), times=None)
+    with pytest.raises(SourceFailed) as caught:
+        fetch(site, hit())
+    assert caught.value.code in ("rate_limited", "status")
+
+
+def test_a_snapshot_is_kept_for_an_hour(site: Network) -> None:
+    fetch(site, hit())
+    site.clock.turn(3_500)
+    fetch(site, hit())
+    assert site.up.count("skills_sh") == 1

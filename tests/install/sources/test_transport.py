@@ -1,0 +1,465 @@
+"""The one way out: asks once, keeps what is good, and says how old it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.errors import SourceFailed
+from skillyard.install.sources.responses import ResponseCache
+from skillyard.install.sources.transport import Host, Reply, Transport
+from skillyard_testkit import FakeServers, RateLimit, Response, faults
+from skillyard_testkit.faults import Fault
+from tests.install.sources.clients import (
+    FILE,
+    TREE,
+    Clock,
+    Network,
+    is_json,
+    sent,
+    unless,
+    with_files,
+)
+from tests.property.strategies import few
+from tests.tables import for_each
+
+IMPATIENT = {"deadline_s": 0.4}
+
+
+@pytest.fixture
+def site(net: Network) -> Network:
+    return with_files(net)
+
+
+def change(net: Network, text: str = "second") -> None:
+    net.up.add_repository("demo/skills", {"a.md": text, "b.md": "b"})
+
+
+# --- asked once ---
+
+
+def test_what_is_asked_for_many_times_at_once_is_asked_for_once(site: Network) -> None:
+    site.up.switches.latency_s = 0.1
+
+    async def use(transport: Transport) -> list[Reply]:
+        asked = [transport.get("github-raw", FILE) for _ in range(40)]
+        return list(await asyncio.gather(*asked))
+
+    for kept in (True, False):
+        before = site.up.count("github_raw")
+        replies = site.ask(use, kept=kept)
+        assert {reply.body for reply in replies} == {b"first"}
+        assert site.up.count("github_raw") == before + 1
+
+
+def test_a_failure_is_shared_like_an_answer(site: Network) -> None:
+    site.up.switches.latency_s = 0.1
+    site.up.faults.add("github_raw", "*", faults.status(500))
+
+    async def use(transport: Transport) -> list[object]:
+        asked = [transport.get("github-raw", FILE) for _ in range(10)]
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    codes = [getattr(result, "code", result) for result in site.ask(use)]
+    assert codes == ["status"] * 10
+    assert site.up.count("github_raw") == 1
+
+
+@pytest.mark.parametrize("gone", [[0], list(range(9))])
+def test_one_that_no_longer_waits_takes_nothing_from_the_others(
+    site: Network, gone: list[int]
+) -> None:
+    site.up.switches.latency_s = 0.2
+
+    async def use(transport: Transport) -> list[Any]:
+        waiting = [asyncio.create_task(transport.get("github-raw", FILE)) for _ in range(10)]
+        while not site.up.count("github_raw"):
+            await asyncio.sleep(0)
+        for number in gone:
+            waiting[number].cancel()
+        return list(await asyncio.gather(*waiting, return_exceptions=True))
+
+    results = site.ask(use)
+    for number, result in enumerate(results):
+        if number in gone:
+            assert isinstance(result, asyncio.CancelledError)
+        else:
+            assert result.body == b"first"
+    assert site.up.count("github_raw") == 1
+
+
+def test_when_nobody_waits_any_more_the_next_one_still_gets_an_answer(site: Network) -> None:
+    site.up.faults.add("github_raw", "*", faults.hang())
+
+    async def use(transport: Transport) -> Reply:
+        waiting = asyncio.create_task(transport.get("github-raw", FILE))
+        while not site.up.count("github_raw"):
+            await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        return await asyncio.wait_for(transport.get("github-raw", FILE), 10)
+
+    # The one that hangs is given up or ends at its deadline; neither holds the next one for ever.
+    reply = unless(("timeout",), lambda: site.ask(use, deadline_s=2.0))
+    assert reply is None or reply.body == b"first"
+
+
+def test_closing_while_one_waits_ends_at_once(site: Network) -> None:
+    site.up.faults.add("github_raw", "*", faults.hang())
+
+    async def use(transport: Transport) -> asyncio.Task[Reply]:
+        waiting = asyncio.create_task(transport.get("github-raw", FILE))
+        while not site.up.count("github_raw"):
+            await asyncio.sleep(0)
+        return waiting
+
+    async def closed() -> object:
+        async with site.transport() as transport:
+            waiting = await use(transport)
+        waiting.cancel()
+        (result,) = await asyncio.gather(waiting, return_exceptions=True)
+        return result
+
+    result = asyncio.run(asyncio.wait_for(closed(), 10))
+    assert isinstance(result, asyncio.CancelledError | SourceFailed)
+
+
+def test_different_addresses_are_asked_each_and_not_all_at_once(site: Network) -> None:
+    site.up.switches.latency_s = 0.02
+
+    async def use(transport: Transport) -> list[Reply]:
+        asked = [transport.get("skills.sh", f"/api/search?q=ab&limit={n}") for n in range(1, 101)]
+        return list(await asyncio.gather(*asked))
+
+    assert len(site.ask(use)) == 100
+    assert site.up.count("skills_sh") == 100
+    assert 2 <= site.up.max_in_flight("skills_sh") <= 32
+
+
+def test_a_host_that_hangs_does_not_hold_up_another(site: Network) -> None:
+    site.up.faults.add("github_api", "*", faults.hang(), times=None)
+
+    async def use(transport: Transport) -> Reply:
+        slow = [
+            asyncio.create_task(transport.get("github-api", f"/repos/demo/x{number}"))
+            for number in range(16)
+        ]
+        while site.up.count("github_api") < 8:
+            await asyncio.sleep(0)
+        reply = await transport.get("github-raw", FILE)
+        assert not any(task.done() for task in slow)
+        for task in slow:
+            task.cancel()
+        await asyncio.gather(*slow, return_exceptions=True)
+        return reply
+
+    assert site.ask(use, deadline_s=5.0).body == b"first"
+
+
+def test_another_form_of_the_same_address_is_another_answer(site: Network) -> None:
+    contents = "/repos/demo/skills/contents/a.md"
+    as_json = site.get("github-api", contents, fresh_s=60, accept="application/vnd.github+json")
+    raw = site.get("github-api", contents, fresh_s=60, accept="application/vnd.github.raw+json")
+    assert json.loads(as_json.body)["encoding"] == "base64"
+    assert raw.body == b"first"
+
+
+# --- fresh, the same, changed ---
+
+
+def test_what_is_fresh_is_not_asked_for_and_says_its_age(site: Network) -> None:
+    first = site.get("github-raw", FILE, fresh_s=60)
+    change(site)
+    site.clock.turn(59)
+    again = site.get("github-raw", FILE, fresh_s=60)
+    assert (first.body, first.age_s, first.stale) == (b"first", 0.0, False)
+    assert (again.body, again.age_s, again.stale) == (b"first", 59.0, False)
+    assert site.up.count("github_raw") == 1
+
+
+def test_what_is_no_longer_fresh_is_asked_for_with_its_tag(site: Network) -> None:
+    site.get("github-raw", FILE, fresh_s=60)
+    site.clock.turn(61)
+    again = site.get("github-raw", FILE, fresh_s=60)
+    assert (again.status, again.body, again.age_s, again.stale) == (200, b"first", 0.0, False)
+    first, second = sent(site)
+    assert "if-none-match" not in first
+    assert second["if-none-match"]
+    assert [request.status for request in site.up.requests] == [200, 304]
+
+
+def test_what_was_confirmed_is_fresh_again(site: Network) -> None:
+    site.get("github-raw", FILE, fresh_s=60)
+    site.clock.turn(61)
+    site.get("github-raw", FILE, fresh_s=60)
+    site.clock.turn(59)
+    assert site.get("github-raw", FILE, fresh_s=60).body == b"first"
+    assert site.up.count("github_raw") == 2
+
+
+def test_what_changed_comes_anew(site: Network) -> None:
+    site.get("github-raw", FILE, fresh_s=60)
+    change(site)
+    site.clock.turn(61)
+    assert site.get("github-raw", FILE, fresh_s=60).body == b"second"
+    assert site.get("github-raw", FILE, fresh_s=60).body == b"second"
+    assert site.up.count("github_raw") == 2
+
+
+def test_without_freshness_the_remote_is_asked_every_time(site: Network) -> None:
+    for _ in range(3):
+        assert site.get("github-raw", FILE).body == b"first"
+    assert [request.status for request in site.up.requests] == [200, 304, 304]
+
+
+def test_an_authorised_304_costs_nothing(site: Network) -> None:
+    site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=1, authorised=1)
+    for _ in range(4):
+        site.get("github-api", TREE, how={"tokens": True})
+        site.clock.turn(1)
+    assert [request.status for request in site.up.requests] == [200, 304, 304, 304]
+
+
+def test_304_for_what_is_not_kept_is_no_answer(site: Network) -> None:
+    site.answers("github_raw", Response(304))
+    assert site.failure("github-raw", FILE).code in ("bad_answer", "status")
+    assert site.get("github-raw", FILE).body == b"first"
+
+
+def test_an_answer_is_kept_across_processes_and_not_without_a_cache(site: Network) -> None:
+    for kept, count in ((True, 1), (True, 1), (False, 2), (False, 3)):
+        site.get("github-raw", FILE, fresh_s=60, how={"kept": kept})
+        assert site.up.count("github_raw") == count
+
+
+def test_a_clock_that_is_set_back_makes_nothing_fresh_for_ever(site: Network) -> None:
+    site.clock.turn(10 * 365 * 86_400)
+    site.get("github-raw", FILE, fresh_s=60)
+    site.clock.turn(-10 * 365 * 86_400)
+    change(site)
+    reply = site.get("github-raw", FILE, fresh_s=60)
+    assert reply.age_s >= 0
+    assert reply.body == b"second"
+
+
+# --- the remote is away, limited or lying ---
+
+AWAY: dict[str, tuple[Callable[[], Fault], str]] = {
+    "401": (lambda: faults.status(401), "denied"),
+    "403": (lambda: faults.status(403), "denied"),
+    "409": (lambda: faults.status(409), "status"),
+    "429": (lambda: faults.status(429), "rate_limited"),
+    "429 with a wait": (lambda: faults.status(429, retry_after=9), "rate_limited"),
+    "500": (lambda: faults.status(500), "status"),
+    "502": (lambda: faults.status(502), "status"),
+    "503": (lambda: faults.status(503), "status"),
+    "primary limit, 403": (lambda: faults.rate_limited(403), "rate_limited"),
+    "primary limit, 429": (lambda: faults.rate_limited(429), "rate_limited"),
+    "secondary limit": (lambda: faults.secondary_limited(), "rate_limited"),
+    "secondary limit, no wait": (
+        lambda: faults.secondary_limited(retry_after=None),
+        "rate_limited",
+    ),
+    "a page": (faults.html, "bad_answer"),
+    "cut JSON": (faults.truncated_json, "bad_answer"),
+    "hang": (faults.hang, "timeout"),
+    "hang within": (lambda: faults.hang(after=5), "timeout"),
+    "endless": (faults.endless, "too_large"),
+    "bomb": (lambda: faults.gzip_bomb(64 * 1024 * 1024), "too_large"),
+    "promises more": (lambda: faults.wrong_length(+100), "unreachable"),
+    "promises less": (lambda: faults.wrong_length(-5), "bad_answer"),
+}
+
+
+@for_each("name", AWAY)
+def test_a_failure_is_named_never_kept_and_what_was_kept_answers_instead(
+    site: Network, name: str
+) -> None:
+    make, code = AWAY[name]
+    tree = f"{TREE}&case={[*AWAY].index(name)}"  # nothing of it is kept yet
+    site.up.faults.add("github_api", "*", make())
+    error = site.failure("github-api", tree, fresh_s=60, check=is_json, how=IMPATIENT)
+    assert error.code == code
+    assert str(error)
+    site.clock.turn(120)
+    good = site.get("github-api", tree, fresh_s=60, check=is_json)
+    assert (json.loads(good.body)["truncated"], good.stale) == (False, False)
+
+    site.clock.turn(500)
+    site.up.faults.add("github_api", "*", make())
+    reply = site.get("github-api", tree, fresh_s=60, check=is_json, how=IMPATIENT)
+    assert (reply.status, reply.body) == (200, good.body)
+    assert (reply.stale, reply.age_s) == (True, 500.0)
+    site.clock.turn(120)
+    later = site.get("github-api", tree, fresh_s=60, check=is_json)
+    assert (later.body, later.stale) == (good.body, False)
+
+
+def test_a_server_that_is_gone_is_unreachable_and_what_is_kept_answers(tmp_path: Path) -> None:
+    clock = Clock()
+    with FakeServers(clock=clock) as up:
+        net = Network(up, clock, tmp_path / "cache")
+        up.add_repository("demo/skills", {"a.md": "first"})
+        net.get("github-raw", FILE)
+        gone = up.github_raw
+    hosts = {"github-raw": Host(gone)}
+    clock.turn(7)
+
+    async def use(path: str) -> Reply:
+        cache = ResponseCache(str(tmp_path / "cache"))
+        async with Transport(hosts, cache, clock=clock) as transport:
+            return await transport.get("github-raw", path)
+
+    reply = asyncio.run(use(FILE))
+    assert (reply.body, reply.stale, reply.age_s) == (b"first", True, 7.0)
+    with pytest.raises(SourceFailed) as caught:
+        asyncio.run(use("/demo/skills/HEAD/b.md"))
+    assert caught.value.code == "unreachable"
+
+
+def test_a_check_that_fails_is_a_failure_and_its_answer_is_not_kept(site: Network) -> None:
+    def refuse(headers: Mapping[str, str], body: bytes) -> None:
+        raise SourceFailed("bad_answer", "not what was asked for")
+
+    assert site.failure("github-raw", FILE, fresh_s=60, check=refuse).code == "bad_answer"
+    assert site.get("github-raw", FILE, fresh_s=60).body == b"first"
+    assert site.up.count("github_raw") == 2
+
+
+def test_one_deadline_holds_for_all_that_a_request_needs(site: Network) -> None:
+    def wait_and_redirect(number: int) -> Fault:
+        return faults.redirect(f"{site.up.github_raw}/hop/{number}")
+
+    site.up.switches.server_latency_s["github_raw"] = 0.3
+    for number in range(4):
+        site.up.faults.add("github_raw", "*", wait_and_redirect(number))
+    assert site.failure("github-raw", FILE, how={"deadline_s": 0.7}).code == "timeout"
+    assert site.up.count("github_raw") <= 4
+
+
+# --- not there ---
+
+
+@pytest.mark.parametrize("code", [404, 410, 451])
+def test_what_is_not_there_is_an_answer_that_is_kept_for_a_minute_at_most(
+    site: Network, code: int
+) -> None:
+    site.up.faults.add("github_raw", "*", faults.status(code))
+    assert site.get("github-raw", FILE, fresh_s=3_600).status == 404 or code != 404
+    site.clock.turn(61)
+    reply = site.get("github-raw", FILE, fresh_s=3_600)
+    assert (reply.status, reply.body) == (200, b"first")
+
+
+def test_what_is_not_there_is_not_asked_for_again_at_once(site: Network) -> None:
+    path = "/demo/skills/HEAD/none.md"
+    for _ in range(3):
+        assert site.get("github-raw", path, fresh_s=3_600).status == 404
+    assert site.up.count("github_raw") == 1
+
+
+def test_what_went_away_is_not_there_whatever_is_kept(site: Network) -> None:
+    site.get("github-raw", FILE, fresh_s=60)
+    site.clock.turn(61)
+    site.up.add_repository("demo/skills", {"b.md": "b"})
+    reply = site.get("github-raw", FILE, fresh_s=60)
+    assert (reply.status, reply.stale) == (404, False)
+    assert b"first" not in reply.body
+
+
+def test_404_is_not_turned_into_content_by_being_away_later(site: Network) -> None:
+    path = "/demo/skills/HEAD/none.md"
+    site.get("github-raw", path)
+    site.clock.turn(120)
+    site.up.faults.add("github_raw", "*", faults.status(503))
+    reply = unless(("status",), lambda: site.get("github-raw", path))
+    assert reply is None or reply.status == 404
+
+
+def test_404_is_not_put_through_the_check(site: Network) -> None:
+    reply = site.get("github-raw", "/demo/skills/HEAD/none.md", check=is_json)
+    assert reply.status == 404
+
+
+# --- offline ---
+
+
+def test_offline_answers_from_what_is_kept_whatever_its_age(site: Network) -> None:
+    site.get("github-raw", FILE, fresh_s=60)
+    site.clock.turn(86_400)
+    before = len(site.up.requests)
+    reply = site.get("github-raw", FILE, fresh_s=60, how={"offline": True})
+    assert (reply.body, reply.age_s, reply.stale) == (b"first", 86_400.0, True)
+    assert len(site.up.requests) == before
+
+
+def test_offline_sends_nothing_and_says_so(site: Network) -> None:
+    for kept in (True, False):
+        error = site.failure("github-raw", FILE, how={"offline": True, "kept": kept})
+        assert error.code == "offline"
+    assert site.up.requests == []
+
+
+# --- any sequence ---
+
+
+@pytest.fixture(scope="module")
+def lasting() -> Any:
+    clock = Clock()
+    with FakeServers(clock=clock) as up:
+        yield up, clock
+
+
+@few
+@given(
+    steps=st.lists(
+        st.sampled_from(
+            ["ask", "change", "500", "429", "html", "404", "cut", "turn 30", "turn 300"]
+        ),
+        max_size=12,
+    )
+)
+def test_whatever_happens_content_is_what_the_remote_once_said(
+    lasting: tuple[FakeServers, Clock], steps: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    up, clock = lasting
+    net = Network(up, clock, tmp_path_factory.mktemp("kept"))
+    up.faults.clear()
+    clock.turn(7_200)
+    said = ["v0"]
+    net.up.add_repository("demo/law", {"a.json": '["v0"]'})
+    path = "/demo/law/HEAD/a.json"
+    failing: dict[str, Fault] = {
+        "500": faults.status(500), "429": faults.status(429, retry_after=5),
+        "html": faults.html(), "404": faults.status(404), "cut": faults.truncated_json(),
+    }  # fmt: skip
+
+    async def use(transport: Transport) -> None:
+        for number, step in enumerate([*steps, "ask"]):
+            if step == "change":
+                said.append(f"v{number + 1}")
+                up.add_repository("demo/law", {"a.json": f'["v{number + 1}"]'})
+                continue
+            if step.startswith("turn"):
+                clock.turn(float(step.split()[1]))
+                continue
+            if step in failing:
+                up.faults.add("github_raw", "*", failing[step])
+            try:
+                reply = await transport.get("github-raw", path, fresh_s=60, check=is_json)
+            except SourceFailed:
+                continue
+            if reply.status == 200:
+                assert json.loads(reply.body)[0] in said
+                assert reply.age_s >= 0
+            else:
+                assert reply.status in (404, 410, 451)
+
+    net.ask(use)

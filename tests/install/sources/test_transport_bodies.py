@@ -1,0 +1,159 @@
+"""Bodies: as large as asked for, unpacked or refused, and never taken for another's."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+import zlib
+from collections.abc import Mapping
+
+import pytest
+
+from skillyard.install.sources.transport import Reply, Transport
+from skillyard_testkit import Response, faults
+from tests.install.sources.clients import (
+    FILE,
+    TREE,
+    Network,
+    gzipped,
+    is_json,
+    sent,
+    unless,
+    with_files,
+)
+from tests.requirements import requirement
+
+
+@pytest.fixture
+def site(net: Network) -> Network:
+    return with_files(net)
+
+
+# --- bodies ---
+
+
+def test_a_body_may_have_as_many_bytes_as_asked_for_and_no_more(site: Network) -> None:
+    site.answers("github_raw", Response(200, b"x" * 1_000), Response(200, b"x" * 1_001))
+    assert len(site.get("github-raw", FILE, max_bytes=1_000).body) == 1_000
+    assert site.failure("github-raw", "/b", max_bytes=1_000).code == "too_large"
+
+
+def test_a_mebibyte_is_the_limit_when_none_is_said(site: Network) -> None:
+    site.answers("github_raw", Response(200, b"x" * 2**20), Response(200, b"x" * (2**20 + 1)))
+    assert len(site.get("github-raw", FILE).body) == 2**20
+    assert site.failure("github-raw", "/b").code == "too_large"
+
+
+def test_the_limit_is_on_what_is_unpacked(site: Network) -> None:
+    site.answers("github_raw", gzipped(b"x" * 1_000), gzipped(b"x" * 1_001))
+    assert site.get("github-raw", FILE, max_bytes=1_000).body == b"x" * 1_000
+    assert site.failure("github-raw", "/b", max_bytes=1_000).code == "too_large"
+
+
+def test_what_promises_too_much_is_not_read(site: Network) -> None:
+    site.answers("github_raw", Response(200, b"x", length=10**12, then="hang"))
+    assert site.failure("github-raw", FILE, how={"deadline_s": 5}).code == "too_large"
+
+
+BAD_PACKING = {
+    "no gzip": ("gzip", b"plain text"),
+    "cut gzip": ("gzip", gzip.compress(b"hello" * 100)[:-20]),
+    "damaged gzip": ("gzip", gzip.compress(b"hello" * 100)[:-6] + b"\x00" * 6),
+    "unknown": ("snappy", b"hello"),
+    "empty gzip": ("gzip", b""),
+    "no deflate": ("deflate", b"\xff\xff\xff\xff"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PACKING)
+def test_a_body_that_is_packed_badly_is_refused(site: Network, name: str) -> None:
+    coding, body = BAD_PACKING[name]
+    site.answers("github_raw", Response(200, body, {"content-encoding": coding}))
+    assert site.failure("github-raw", FILE, fresh_s=60).code == "bad_answer"
+    assert site.get("github-raw", FILE, fresh_s=60).body == b"first"
+
+
+@pytest.mark.parametrize("coding", ["gzip", "GZIP", "x-gzip", "identity", "deflate", "", "raw"])
+def test_a_body_that_is_packed_well_is_unpacked(site: Network, coding: str) -> None:
+    packed = {"deflate": zlib.compress(b"hello"), "identity": b"hello", "": b"hello"}
+    body = packed.get(coding, gzip.compress(b"hello"))
+    if coding == "raw":  # what some servers call deflate
+        raw = zlib.compressobj(wbits=-15)
+        coding, body = "deflate", raw.compress(b"hello") + raw.flush()
+    headers = {"content-encoding": coding} if coding else {}
+    site.answers("github_raw", Response(200, body, headers))
+    reply = unless(("bad_answer",), lambda: site.get("github-raw", FILE))
+    if reply is None:  # a client may refuse what it did not ask for, never misread it
+        assert coding.lower() not in sent(site)[0].get("accept-encoding", "")
+    else:
+        assert reply.body == b"hello"
+
+
+def test_a_bomb_within_a_bomb_is_refused(site: Network) -> None:
+    twice = gzip.compress(gzip.compress(b" " * (8 * 2**20)))
+    site.answers("github_raw", Response(200, twice, {"content-encoding": "gzip, gzip"}))
+    assert site.failure("github-raw", FILE).code in ("bad_answer", "too_large")
+
+
+MORE: Mapping[str, bytes] = {
+    "46 MB": bytes(46 * 10**6),
+    "one byte": b"x",
+    "another member": gzip.compress(b"more"),
+}
+
+
+@requirement("safety:fetch:counted")
+@pytest.mark.parametrize("more", MORE)
+def test_what_follows_the_end_of_a_gzip_stream_is_refused(site: Network, more: str) -> None:
+    body = gzip.compress(b"hello") + MORE[more]
+    tracemalloc.start()
+    try:
+        site.answers("github_raw", Response(200, body, {"content-encoding": "gzip"}))
+        before = tracemalloc.get_traced_memory()[0]
+        assert site.failure("github-raw", FILE).code in ("bad_answer", "too_large")
+        assert tracemalloc.get_traced_memory()[1] - before < 8 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@requirement("safety:fetch:counted")
+def test_a_stream_that_unpacks_to_nothing_ends(site: Network) -> None:
+    """Empty blocks: five bytes in, none out, as many as anybody likes to send."""
+    packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    endless = packer.flush(zlib.Z_FULL_FLUSH) + b"\x00\x00\x00\xff\xff" * 2_000_000
+    site.answers("github_raw", Response(200, endless, {"content-encoding": "gzip"}))
+    assert site.failure("github-raw", FILE).code == "too_large"
+
+
+def test_a_body_after_which_more_comes_does_not_become_the_next_answer(site: Network) -> None:
+    async def use(transport: Transport) -> Reply:
+        site.up.faults.add("github_raw", "*/a.md", faults.wrong_length(-3))
+        short = await transport.get("github-raw", FILE)
+        assert short.body == b"fi"
+        return await transport.get("github-raw", "/demo/skills/HEAD/b.md")
+
+    assert site.ask(use, kept=False).body == b"b"
+
+
+@pytest.mark.parametrize("code", [204, 206, 305])
+def test_a_status_that_is_no_answer_is_a_failure(site: Network, code: int) -> None:
+    site.answers("github_raw", Response(code, b"" if code == 204 else b"half"))
+    assert site.failure("github-raw", FILE, fresh_s=60).code in ("status", "bad_answer", "refused")
+    assert site.get("github-raw", FILE, fresh_s=60).body == b"first"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"nul", b"\xff\xfe{}", b"[" * 100_000, b'{"a": 1', b"<!DOCTYPE html><p>{}</p>"],
+    ids=["empty", "no word", "not UTF-8", "deep", "cut", "a page"],
+)
+def test_what_is_no_json_is_a_bad_answer(site: Network, body: bytes) -> None:
+    site.answers("github_api", Response(200, body, {"content-type": "application/json"}))
+    assert site.failure("github-api", TREE, check=is_json).code == "bad_answer"
+
+
+def test_a_page_with_200_is_called_a_page(site: Network) -> None:
+    site.up.faults.add("skills_sh", "*", faults.html())
+    error = site.failure("skills.sh", "/api/search?q=ab", check=is_json)
+    assert error.code == "bad_answer"
+    assert any(word in str(error).lower() for word in ("page", "html"))

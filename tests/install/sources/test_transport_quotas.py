@@ -1,0 +1,195 @@
+"""Quotas and waits: counted down, kept to, and never for longer than makes sense."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.utils import formatdate
+
+import pytest
+
+from skillyard.base.errors import SourceFailed
+from skillyard.install.sources.transport import Reply, Transport
+from skillyard_testkit import RateLimit, Response, faults
+from tests.install.sources.clients import (
+    FILE,
+    TREE,
+    Network,
+    with_files,
+)
+
+
+@pytest.fixture
+def site(net: Network) -> Network:
+    return with_files(net)
+
+
+# --- quotas ---
+
+
+def test_a_spent_quota_is_not_asked_again_before_it_comes_back(site: Network) -> None:
+    site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=2, window_s=600)
+
+    async def use(transport: Transport) -> None:
+        for number in range(2):
+            await transport.get("github-api", f"{TREE}&n={number}")
+        site.clock.turn(100)
+        for number in range(2, 8):
+            with pytest.raises(SourceFailed) as caught:
+                await transport.get("github-api", f"{TREE}&n={number}")
+            assert caught.value.code == "rate_limited"
+            assert caught.value.retry_after_s == pytest.approx(500, abs=2)
+        assert site.up.count("github_api") == 2  # none of them was sent
+        assert (await transport.get("github-raw", FILE)).body == b"first"  # another quota
+        site.clock.turn(502)
+        assert (await transport.get("github-api", f"{TREE}&n=9")).status == 200
+
+    site.ask(use)
+    assert site.up.count("github_api") == 3
+
+
+def test_a_refused_quota_is_remembered_too(site: Network) -> None:
+    site.up.faults.add("github_api", "*", faults.rate_limited(429, wait_s=300))
+
+    async def use(transport: Transport) -> list[float | None]:
+        waits = []
+        for number in range(3):
+            with pytest.raises(SourceFailed) as caught:
+                await transport.get("github-api", f"{TREE}&n={number}")
+            waits.append(caught.value.retry_after_s)
+            site.clock.turn(50)
+        return waits
+
+    assert site.ask(use) == [pytest.approx(left, abs=2) for left in (300, 250, 200)]
+    assert site.up.count("github_api") == 1
+
+
+def test_while_a_quota_is_spent_what_is_kept_answers_without_a_request(site: Network) -> None:
+    site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=1, window_s=600)
+
+    async def use(transport: Transport) -> Reply:
+        await transport.get("github-api", TREE)
+        site.clock.turn(30)
+        return await transport.get("github-api", TREE)
+
+    reply = site.ask(use)
+    assert (reply.stale, reply.age_s) == (True, 30.0)
+    assert site.up.count("github_api") == 1
+
+
+def test_a_quota_of_one_host_with_many_at_once_is_overshot_by_those_in_flight_only(
+    site: Network,
+) -> None:
+    site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=5, window_s=600)
+
+    async def use(transport: Transport) -> list[object]:
+        asked = [transport.get("github-api", f"{TREE}&n={n}") for n in range(60)]
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    results = site.ask(use)
+    assert sum(isinstance(result, Reply) for result in results) == 5
+    assert {getattr(r, "code", "") for r in results if not isinstance(r, Reply)} == {"rate_limited"}
+    assert site.up.count("github_api") <= 40
+
+
+def retry_after(text: str, code: int = 429) -> Response:
+    return Response(code, b"{}", {"retry-after": text})
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Let a limit pass, and nothing else."""
+    try:
+        yield
+    except SourceFailed as error:
+        if error.code != "rate_limited":
+            raise
+
+
+def asked_again_after(net: Network, waits: list[float]) -> list[int]:
+    """Return how many requests were sent in all after each further wait."""
+
+    async def use(transport: Transport) -> list[int]:
+        counts = []
+        for wait in [0.0, *waits]:
+            net.clock.turn(wait)
+            with limited():
+                await transport.get("github-api", TREE)
+            counts.append(net.up.count("github_api"))
+        return counts
+
+    return net.ask(use)
+
+
+@pytest.mark.parametrize("code", [403, 429, 503])
+def test_retry_after_is_kept_to(site: Network, code: int) -> None:
+    site.answers("github_api", retry_after("40", code))
+    assert site.failure("github-api", TREE).retry_after_s == 40
+    site.up.faults.clear()
+    site.clock.turn(3_600)
+    site.answers("github_api", retry_after("40"))
+    assert asked_again_after(site, [39, 2]) == [2, 2, 3]
+
+
+def test_retry_after_may_be_a_date(site: Network) -> None:
+    site.answers("github_api", retry_after(formatdate(site.clock() + 40, usegmt=True)))
+    assert asked_again_after(site, [38, 3]) == [1, 1, 2]
+
+
+@pytest.mark.parametrize("text", ["1000000000", "1e300", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_no_remote_can_shut_itself_out_for_longer_than_an_hour(site: Network, text: str) -> None:
+    site.answers("github_api", retry_after(text))
+    assert asked_again_after(site, [10, 3_600])[-1] == 2
+
+
+@pytest.mark.parametrize("text", ["-5", "soon", "nan", "inf", "\u0663"])
+def test_a_wait_that_is_none_is_a_minute_at_most(site: Network, text: str) -> None:
+    header = text.encode().decode("latin-1")
+    site.answers("github_api", retry_after(header))
+    error = site.failure("github-api", TREE)
+    assert error.code == "rate_limited"
+    assert error.retry_after_s is None or 0 <= error.retry_after_s <= 60
+    site.clock.turn(61)
+    assert site.get("github-api", TREE).status == 200
+
+
+def test_the_secondary_limit_holds_for_what_it_says_or_a_minute(site: Network) -> None:
+    site.up.faults.add("github_api", "*", faults.secondary_limited(retry_after=90))
+    site.up.faults.add("github_api", "*", faults.secondary_limited(retry_after=None))
+    assert asked_again_after(site, [89, 2, 59, 2]) == [1, 1, 2, 2, 3]
+
+
+def test_a_reset_that_counts_from_now_is_understood(site: Network) -> None:
+    headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "45"}
+    site.answers("github_api", Response(429, b"{}", headers))
+    assert asked_again_after(site, [44, 2]) == [1, 1, 2]
+
+
+@pytest.mark.parametrize("reset", ["soon", "-1", "inf", "9" * 400])
+def test_a_reset_that_makes_no_sense_shuts_nothing_out_for_ever(site: Network, reset: str) -> None:
+    headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}
+    site.answers("github_api", Response(200, b"{}", headers), Response(429, b"{}", headers))
+
+    async def use(transport: Transport) -> Reply:
+        for _ in range(2):
+            with limited():
+                await transport.get("github-api", TREE)
+            site.clock.turn(3_601)
+        return await transport.get("github-api", TREE)
+
+    assert json.loads(site.ask(use).body)["truncated"] is False
+
+
+def test_403_without_a_limit_is_a_denial_and_says_nothing_of_limits(site: Network) -> None:
+    site.up.faults.add("github_api", "*", faults.status(403))
+
+    async def use(transport: Transport) -> Reply:
+        with pytest.raises(SourceFailed) as caught:
+            await transport.get("github-api", "/repos/demo/skills")
+        assert (caught.value.code, caught.value.status) == ("denied", 403)
+        assert caught.value.retry_after_s is None
+        return await transport.get("github-api", TREE)
+
+    assert site.ask(use).status == 200

@@ -1,0 +1,78 @@
+"""The parsed tree of a repository: what lies below a folder, and that it is shared safely."""
+
+from __future__ import annotations
+
+from asyncio import gather
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.install.sources.github import GitHub, Tree, _tree
+from skillyard.install.sources.repository import (
+    files_beside,
+    reference_paths,
+    skill_folder,
+)
+from skillyard.install.sources.transport import Host, Transport
+from tests.install.sources.clients import Network, skill_path
+
+PART = st.sampled_from(
+    ["a", "b", "a-b", "a.b", "a/b", "a0", "SKILL.md", "docs", "x.md", "é", "skills"]
+)
+PATHS = st.lists(st.lists(PART, min_size=1, max_size=4).map("/".join), max_size=30)
+
+
+def tree_of(paths: list[str]) -> Tree:
+    listed = [{"path": path, "type": "blob", "mode": "100644", "size": 1} for path in paths]
+    return _tree({"tree": listed})
+
+
+@given(PATHS, PART)
+def test_what_lies_below_a_folder_is_what_begins_with_it(paths: list[str], folder: str) -> None:
+    tree = tree_of(paths)
+    assert dict(tree.below(folder)) == {path: 1 for path in paths if path.startswith(f"{folder}/")}
+    assert dict(tree.below("")) == dict(tree.blobs) == dict.fromkeys(paths, 1)
+
+
+@given(PATHS, PART)
+def test_a_part_of_the_tree_gives_what_the_whole_gives(paths: list[str], name: str) -> None:
+    tree = tree_of(paths)
+    found = skill_folder(tree.folders, "acme/skills", name)
+    assert found == skill_path(paths, "acme/skills", name)
+    for folder in tree.folders:
+        part = tree.below(folder)
+        assert files_beside(part, folder) == files_beside(tree.blobs, folder)
+        assert reference_paths(part, folder) == reference_paths(tree.blobs, folder)
+
+
+def test_nobody_can_change_the_tree_that_others_get(net: Network) -> None:
+    net.up.add_repository("demo/skills", {"skills/x/SKILL.md": "# X"})
+    tree = net.ask(lambda transport: GitHub(transport).tree("demo/skills"))
+    with pytest.raises(TypeError):
+        tree.blobs["evil"] = 1  # type: ignore[index]
+
+
+def test_the_same_tree_asked_for_by_another_name_says_that_name(net: Network) -> None:
+    net.up.add_repository("demo/skills", {"skills/x/SKILL.md": "# X"})
+
+    async def both(transport: Transport) -> list[str]:
+        github = GitHub(transport)
+        trees = [await github.tree("demo/skills", ref) for ref in ("HEAD", "main", "HEAD")]
+        return [tree.ref for tree in trees]
+
+    assert net.ask(both) == ["HEAD", "main", "HEAD"]
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_host_says_how_many_requests_it_takes_at_once(net: Network, most: int) -> None:
+    net.up.switches.latency_s = 0.02
+    net.up.add_repository("demo/many", {f"{n}.md": str(n) for n in range(12)})
+    github = Host(net.up.github_raw, at_once=most)
+
+    async def all_of_them(transport: Transport) -> None:
+        files = GitHub(transport)
+        await gather(*(files.file("demo/many", "HEAD", f"{n}.md") for n in range(12)))
+
+    net.ask(all_of_them, more={"github-raw": github})
+    assert net.up.max_in_flight("github_raw") == most

@@ -1,0 +1,470 @@
+"""Sites that publish skills: both versions of the index, and nothing without its digest."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.base.errors import SourceFailed
+from skillyard.install.sources.protocol import Hit, Package
+from skillyard.install.sources.transport import Host, Transport
+from skillyard.install.sources.well_known import SCHEMA, WellKnown, _unpack, digest_of
+from skillyard_testkit import Response, faults
+from skillyard_testkit.faults import Fault
+from tests.install.sources.clients import (
+    Network,
+    count_dialling,
+    skill,
+    unless,
+)
+from tests.property.strategies import few
+from tests.tables import for_each
+
+PDF = skill("pdf", "Extract tables from PDF files.")
+MORE: dict[str, str | bytes] = {
+    "SKILL.md": skill("kit", "A kit of tools."),
+    "references/a.md": "# A\n",
+    "scripts/run.py": "print()\n",
+    "logo.png": b"\x89PNG\xff\x00",
+}
+NEW, OLD = "/.well-known/agent-skills/", "/.well-known/skills/"
+
+
+@pytest.fixture
+def site(net: Network) -> Network:
+    net.up.add_well_known("pdf", {"SKILL.md": PDF})
+    net.up.add_well_known("kit", MORE, "archive")
+    net.up.add_well_known("zipped", MORE, "archive", ending="zip", description="Zipped tools.")
+    return net
+
+
+def place(net: Network, path: str = "") -> str:
+    return net.up.well_known + path
+
+
+def transporting(net: Network, url: str) -> dict[str, Any]:
+    return {"more": {f"site:{url}": Host(url)}}
+
+
+def listed(net: Network, path: str = "", **how: Any) -> list[Hit]:
+    url = place(net, path)
+    return net.ask(lambda t: WellKnown(t, [url]).list_skills(url), **transporting(net, url), **how)
+
+
+def named(net: Network, name: str) -> Hit:
+    (found,) = [hit for hit in listed(net) if name in (hit.id, hit.name)]
+    return found
+
+
+def fetch(net: Network, of: Hit, *, how: dict[str, Any] | None = None, **more: Any) -> Package:
+    return net.ask(lambda t: WellKnown(t, [place(net)]).fetch(of, **more), **(how or {}))
+
+
+def failure(net: Network, of: Hit, **more: Any) -> SourceFailed:
+    with pytest.raises(SourceFailed) as caught:
+        fetch(net, of, **more)
+    return caught.value
+
+
+def index(net: Network, document: Any, where: str = NEW) -> None:
+    """Let the site say exactly this index."""
+    body = document if isinstance(document, bytes) else json.dumps(document).encode()
+    answer = Response(200, body, {"content-type": "application/json"})
+    net.up.faults.add("well_known", f"{where}index.json", faults.respond_with(answer), times=None)
+
+
+def entry(**fields: Any) -> dict[str, Any]:
+    good = {
+        "name": "good", "type": "skill-md", "description": "Good.", "url": "pdf/SKILL.md",
+        "digest": digest_of(PDF.encode()),
+    }  # fmt: skip
+    return {**good, **fields}
+
+
+def document(*entries: Any, schema: Any = SCHEMA) -> dict[str, Any]:
+    return {"$schema": schema, "skills": list(entries)}
+
+
+# --- the index of 0.2.0 ---
+
+
+def test_a_digest_is_written_as_the_draft_writes_it() -> None:
+    assert digest_of(b"x") == f"sha256:{sha256(b'x').hexdigest()}"
+
+
+def test_what_a_site_lists(site: Network) -> None:
+    found = listed(site)
+    assert [(hit.name or hit.id, hit.description) for hit in found] == [
+        ("pdf", "Extract tables from PDF files."), ("kit", "A kit of tools."),
+        ("zipped", "Zipped tools."),
+    ]  # fmt: skip
+    assert {hit.found_by for hit in found} == {"well-known"}
+    assert all(hit.digest.startswith("sha256:") for hit in found)
+    assert not any(hit.curated or hit.install_count for hit in found)
+
+
+@pytest.mark.parametrize("name", ["pdf", "kit", "zipped"])
+def test_every_kind_can_be_fetched(site: Network, name: str) -> None:
+    found = fetch(site, named(site, name), whole=True)
+    wanted = {"SKILL.md": PDF} if name == "pdf" else MORE
+    assert dict(found.files) == {
+        path: text if isinstance(text, bytes) else text.encode() for path, text in wanted.items()
+    }
+    assert found.raw_url.startswith(place(site))
+
+
+def test_references_of_an_archive_are_its_markdown(site: Network) -> None:
+    assert set(fetch(site, named(site, "kit"), references=True).files) >= {
+        "SKILL.md", "references/a.md",
+    }  # fmt: skip
+
+
+def test_a_search_takes_the_entries_that_share_a_word(site: Network) -> None:
+    async def use(transport: Transport) -> list[Hit]:
+        return await WellKnown(transport, [place(site)]).search("pdf tables", 5)
+
+    assert [hit.id for hit in site.ask(use)] == ["pdf"]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2])
+def test_the_limit_of_a_search_is_kept(site: Network, limit: int) -> None:
+    async def use(transport: Transport) -> list[Hit]:
+        return await WellKnown(transport, [place(site)]).search("tools", limit)
+
+    assert len(site.ask(use)) == limit
+
+
+def test_a_body_that_is_not_what_its_digest_says_is_not_taken(site: Network) -> None:
+    for name in ("pdf", "kit", "zipped"):
+        hit = named(site, name)
+        site.up.faults.add("well_known", "*", faults.wrong_digest())
+        error = failure(site, hit)
+        assert error.code in ("bad_answer", "refused")
+        assert "digest" in str(error)
+        assert fetch(site, hit).files["SKILL.md"]  # what was refused was not kept
+
+
+def test_an_index_that_lies_about_digests_gives_nothing(site: Network) -> None:
+    site.up.faults.add("well_known", "*/index.json", faults.wrong_digest(), times=None)
+    assert failure(site, named(site, "pdf")).code in ("bad_answer", "refused")
+
+
+def test_a_body_that_changed_since_the_index_is_not_taken(site: Network) -> None:
+    hit = named(site, "pdf")
+    site.up.add_well_known("pdf", {"SKILL.md": PDF + "More.\n"})
+    assert failure(site, hit).code in ("bad_answer", "refused")
+    site.clock.turn(400)
+    assert fetch(site, named(site, "pdf")).files["SKILL.md"].endswith(b"More.\n")
+
+
+def test_a_kept_body_is_not_taken_for_a_newer_digest(site: Network) -> None:
+    assert fetch(site, named(site, "pdf")).files["SKILL.md"] == PDF.encode()
+    site.up.add_well_known("pdf", {"SKILL.md": PDF + "More.\n"})
+    site.clock.turn(400)
+    assert fetch(site, named(site, "pdf")).files["SKILL.md"].endswith(b"More.\n")
+
+
+ODD_ENTRIES: dict[str, Any] = {
+    "null": None, "text": "x", "number": 7, "list": [], "empty": {},
+    "unknown type": entry(type="plugin"), "type a number": entry(type=7),
+    "no type": {k: v for k, v in entry().items() if k != "type"},
+    "name null": entry(name=None), "name a number": entry(name=7), "name empty": entry(name=""),
+    "name above": entry(name=".."), "name a path": entry(name="../../x"),
+    "name absolute": entry(name="/etc"), "name hidden": entry(name="p\u202edf"),
+    "name with a break": entry(name="a\nb"), "name long": entry(name="x" * 5_000),
+    "no url": {k: v for k, v in entry().items() if k != "url"},
+    "url null": entry(url=None), "url a number": entry(url=7),
+    "no digest": {k: v for k, v in entry().items() if k != "digest"},
+    "digest null": entry(digest=None), "digest short": entry(digest="sha256:00"),
+    "digest of another kind": entry(digest="md5:" + "0" * 32),
+    "digest without a kind": entry(digest="0" * 64),
+    "digest not hex": entry(digest="sha256:" + "g" * 64),
+    "digest with a break": entry(digest="sha256:" + "0" * 64 + "\n"),
+}  # fmt: skip
+
+
+def test_odd_entries_are_skipped_and_cost_no_other(site: Network) -> None:
+    index(site, document(*ODD_ENTRIES.values(), entry()))
+    assert [hit.name or hit.id for hit in listed(site)] == ["good"]
+
+
+def test_an_odd_description_is_no_text_and_no_harm(site: Network) -> None:
+    odd: Sequence[Any] = [None, 7, [], {}, True]
+    index(site, document(*(entry(name=f"s{n}", description=d) for n, d in enumerate(odd)), entry()))
+    found = listed(site)
+    assert found[-1].id == "good"
+    assert all(type(hit.description) is str for hit in found)
+
+
+# --- versions ---
+
+
+@for_each(
+    "schema",
+    ["https://schemas.agentskills.io/discovery/9.9/schema.json", "", None, 7, [], "0.2.0",
+     SCHEMA + "#", "http" + SCHEMA.removeprefix("https")],
+)  # fmt: skip
+def test_an_index_of_an_unknown_schema_is_not_processed(site: Network, schema: Any) -> None:
+    site.up.faults.clear()
+    index(site, document(entry(), schema=schema))
+    assert not unless(("bad_answer", "not_found"), lambda: listed(site, kept=False))
+    assert site.up.count("well_known", f"{NEW}pdf") == 0
+
+
+def test_an_unknown_version_is_said(site: Network) -> None:
+    site.up.well_known_version = "9.9"
+    with pytest.raises(SourceFailed) as caught:
+        listed(site)
+    assert "9.9" in str(caught.value) or "schema" in str(caught.value).lower()
+
+
+def test_the_older_index_is_read_where_there_is_no_newer(site: Network) -> None:
+    site.up.well_known_version = "0.1.0"
+    assert [hit.id for hit in listed(site)] == ["pdf", "kit", "zipped"]
+    assert fetch(site, named(site, "pdf")).files["SKILL.md"] == PDF.encode()
+    assert set(fetch(site, named(site, "kit"), whole=True).files) == set(MORE)
+
+
+def test_the_newer_index_is_asked_first_and_alone(site: Network) -> None:
+    listed(site)
+    assert [request.path for request in site.up.requests] == [f"{NEW}index.json"]
+    site.up.well_known_version = "0.1.0"
+    site.clock.turn(400)
+    listed(site)
+    asked = [request.path for request in site.up.requests[1:]]
+    assert asked == [f"{NEW}index.json", f"{OLD}index.json"]
+
+
+ODD_FILES: dict[str, Any] = {
+    "none": None, "empty": [], "a map": {}, "text": "SKILL.md", "no skill file": ["a.md"],
+    "numbers": [1, 2], "above": ["SKILL.md", "../../../x"], "absolute": ["SKILL.md", "/etc/passwd"],
+    "address": ["SKILL.md", "http://127.0.0.1:1/x"],
+    "scheme-relative": ["SKILL.md", "//127.0.0.1:1/x"],
+    "encoded": ["SKILL.md", "%2e%2e/%2e%2e/x"], "backslash": ["SKILL.md", "..\\x"],
+    "query": ["SKILL.md", "a?b"], "very many": ["SKILL.md", *(f"f{n}.md" for n in range(5_000))],
+}  # fmt: skip
+
+
+@for_each("name", ODD_FILES)
+def test_odd_files_of_the_older_index_lead_nowhere(site: Network, name: str) -> None:
+    site.up.faults.clear()
+    site.up.well_known_version = "0.1.0"
+    before = len(site.up.requests)
+    listing = {"skills": [{"name": "pdf", "description": "d", "files": ODD_FILES[name]}]}
+    index(site, listing, OLD)
+    for hit in listed(site, kept=False):
+        codes = ("bad_answer", "refused", "not_found", "too_large")
+        found = unless(codes, partial(fetch, site, hit, whole=True, how={"kept": False}))
+        assert found is None or set(found.files) == {"SKILL.md"}
+    asked = site.up.requests[before:]
+    for request in asked:
+        assert request.path.startswith((NEW, f"{OLD}index.json", f"{OLD}pdf/"))
+        assert ".." not in request.path
+    assert len(asked) < 700
+
+
+# --- where the index is ---
+
+
+def test_the_index_below_a_path_comes_before_the_one_at_the_root(site: Network) -> None:
+    body = json.dumps(document(entry(name="below", url=f"{NEW}pdf/SKILL.md"))).encode()
+    answer = Response(200, body, {"content-type": "application/json"})
+    site.up.faults.add(
+        "well_known", f"/docs{NEW}index.json", faults.respond_with(answer), times=None
+    )
+    assert [hit.id for hit in listed(site, "/docs")] == ["below"]
+
+
+def test_without_one_below_the_path_the_root_is_asked(site: Network) -> None:
+    assert [hit.id for hit in listed(site, "/docs/deep")] == ["pdf", "kit", "zipped"]
+    assert site.up.requests[0].path == f"/docs/deep{NEW}index.json"
+
+
+def test_the_older_index_below_the_path_is_found_too(site: Network) -> None:
+    site.up.well_known_version = "0.1.0"
+    site.up.switches.well_known_base = "/docs/"
+    assert [hit.id for hit in listed(site, "/docs")] == ["pdf", "kit", "zipped"]
+
+
+def test_addresses_resolve_against_the_index(site: Network) -> None:
+    forms = [
+        "pdf/SKILL.md",
+        "./pdf/SKILL.md",
+        "../agent-skills/pdf/SKILL.md",
+        f"{NEW}pdf/SKILL.md",
+        f"{place(site)}{NEW}pdf/SKILL.md",
+    ]
+    index(site, document(*(entry(name=f"s{n}", url=url) for n, url in enumerate(forms))))
+    found = listed(site)
+    assert len(found) == len(forms)
+    for hit in found:
+        assert fetch(site, hit).files["SKILL.md"] == PDF.encode()
+
+
+@for_each("target", ["other", "file", "data", "loopback", "metadata", "user"])
+def test_an_address_elsewhere_is_not_followed(
+    site: Network, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    other = site.up.other
+    url = {
+        "other": f"{other}/SKILL.md", "file": "file:///etc/passwd", "data": "data:text/plain,x",
+        "loopback": "http://[::1]/SKILL.md", "metadata": "http://169.254.169.254/SKILL.md",
+        "user": f"http://{place(site).removeprefix('http://')}@{other.removeprefix('http://')}/",
+    }[target]  # fmt: skip
+    site.up.faults.clear()
+    index(site, document(entry(url=url), entry(name="fine")))
+    found = listed(site, kept=False)
+    assert found[-1].id == "fine"
+    dialled = count_dialling(monkeypatch)
+    for hit in found[:-1]:
+        assert failure(site, hit).code == "refused"
+    assert dialled == []
+    assert site.up.count("other") == 0
+
+
+# --- failures ---
+
+FAILURES: dict[str, tuple[Callable[[], Fault], str]] = {
+    "limited": (lambda: faults.status(429, retry_after=9), "rate_limited"),
+    "broken": (lambda: faults.status(500), "status"),
+    "cut": (faults.truncated_json, "bad_answer"),
+    "endless": (faults.endless, "too_large"),
+}
+
+
+@for_each("name", FAILURES)
+def test_a_failing_site_is_named_and_never_an_empty_list(site: Network, name: str) -> None:
+    make, code = FAILURES[name]
+    site.up.faults.clear()
+    site.up.faults.add("well_known", "*", make(), times=None)
+    with pytest.raises(SourceFailed) as caught:
+        listed(site)
+    assert caught.value.code == code
+
+
+@for_each(
+    "body", [b"[]", b"null", b'"x"', b"{}", b'{"$schema": "x"}', b'{"skills": {}}', b"",
+             json.dumps({"$schema": SCHEMA, "skills": None}).encode(),
+             json.dumps({"$schema": SCHEMA, "skills": {"a": 1}}).encode()],
+)  # fmt: skip
+def test_an_index_of_no_known_shape_is_a_bad_answer(site: Network, body: bytes) -> None:
+    site.up.faults.clear()
+    index(site, body)
+    with pytest.raises(SourceFailed) as caught:
+        listed(site)
+    assert caught.value.code in ("bad_answer", "not_found")
+
+
+def test_a_site_without_an_index_is_not_found(site: Network) -> None:
+    site.up.faults.add("well_known", "*", faults.status(404), times=None)
+    with pytest.raises(SourceFailed) as caught:
+        listed(site, "/docs")
+    assert caught.value.code == "not_found"
+
+
+def test_one_site_that_fails_does_not_cost_the_others(site: Network) -> None:
+    sites = [f"{site.up.other}/none", place(site)]
+    hosts = {f"site:{url}": Host(url) for url in sites}
+    site.up.faults.add("other", "*", faults.status(500), times=None)
+
+    async def use(transport: Transport) -> list[Hit]:
+        return await WellKnown(transport, sites).search("pdf", 5)
+
+    assert [hit.id for hit in site.ask(use, more=hosts)] == ["pdf"]
+
+
+def test_when_no_site_answers_the_source_fails(site: Network) -> None:
+    site.up.faults.add("well_known", "*", faults.status(500), times=None)
+    with pytest.raises(SourceFailed):
+        site.ask(lambda t: WellKnown(t, [place(site)]).search("pdf", 5))
+
+
+# --- archives ---
+
+
+def tarred(*members: tuple[str, bytes, dict[str, Any]]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, data, fields in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            for field, value in fields.items():
+                setattr(info, field, value)
+            archive.addfile(info, io.BytesIO(data))
+    return gzip.compress(out.getvalue(), mtime=0)
+
+
+def zipped(*members: tuple[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in members:
+            archive.writestr(zipfile.ZipInfo(name), data)
+    return out.getvalue()
+
+
+BODY = skill("odd").encode()
+GOOD_TAR: tuple[str, bytes, dict[str, Any]] = ("SKILL.md", BODY, {})
+HOSTILE: dict[str, bytes] = {
+    "tar above": tarred(GOOD_TAR, ("../evil.md", b"x", {})),
+    "tar skill file a link": tarred(
+        ("SKILL.md", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"})
+    ),
+    "zip above": zipped(("SKILL.md", BODY), ("../evil.md", b"x")),
+    "no archive": b"hello",
+    "no skill file": tarred(("README.md", b"x", {})),
+    "skill file below": tarred(("kit/SKILL.md", BODY, {})),
+    "skill file in another case": tarred(("skill.md", BODY, {})),
+}
+"""The tricks themselves are tested at the reader of archives, ``tests/install/copies``."""
+GIVES_NOTHING = {*HOSTILE} - {"tar above", "zip above"}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_archive_is_refused_or_gives_its_good_files_alone(
+    net: Network, name: str
+) -> None:
+    ending = "zip" if name.startswith("zip") else "tar.gz"
+    net.up.add_well_known(
+        "odd", {"SKILL.md": BODY}, "archive", ending=ending, artifact=HOSTILE[name]
+    )
+    hit = named(net, "odd")
+    codes = ("bad_answer", "refused", "too_large", "not_found")
+    found = unless(codes, lambda: fetch(net, hit, whole=True))
+    if found is not None:
+        assert name not in GIVES_NOTHING
+        assert dict(found.files) == {"SKILL.md": BODY}
+
+
+def test_modes_of_an_archive_are_yes_or_no(net: Network) -> None:
+    artifact = tarred(GOOD_TAR, ("run.sh", b"x", {"mode": 0o4777}), ("a.md", b"a", {"mode": 0o600}))
+    net.up.add_well_known("odd", {"SKILL.md": BODY}, "archive", artifact=artifact)
+    hit = named(net, "odd")
+    found = unless(("refused",), lambda: fetch(net, hit, whole=True))
+    assert found is None or found.executable == frozenset({"run.sh"})
+
+
+@few
+@given(st.binary(max_size=300))
+def test_no_bytes_break_the_unpacking(data: bytes) -> None:
+    """What a digest vouches for may still be anything."""
+    hit = Hit(source="a.test", id="odd", found_by="well-known", name="odd", kind="archive",
+              url="https://a.test/odd.tar.gz", digest=digest_of(data))  # fmt: skip
+    for url in ("https://a.test/odd.tar.gz", "https://a.test/odd.zip"):
+        with pytest.raises(SourceFailed):
+            _unpack(hit._replace(url=url), data)
+
+
+def test_a_skill_file_above_the_limit_is_too_large(net: Network) -> None:
+    net.up.add_well_known("big", {"SKILL.md": skill("big") + "x" * 2**20})
+    assert failure(net, named(net, "big")).code == "too_large"

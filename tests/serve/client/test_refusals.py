@@ -1,0 +1,286 @@
+"""Every refusal of the service is the error that the same thing is in this process."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skillyard as sy
+from skillyard.base.errors import (
+    BadAnswer,
+    InvalidInput,
+    ServiceFailed,
+    ServiceRefused,
+    ServiceUnavailable,
+    SkillyardError,
+)
+from skillyard.base.text import clean
+from skillyard.install.sources.settings import Settings
+from skillyard.serve.client import Retries, SourcesFailed
+from skillyard.serve.client.call import Call
+from skillyard.serve.client.refusals import refusal_of
+from skillyard.serve.client.reply import Reply
+from skillyard.serve.runtime.errors import (
+    Fault,
+    Refused,
+    sources_refusal,
+    unavailable,
+    wrong_field,
+)
+from skillyard.serve.runtime.guards import busy
+from skillyard_testkit import FakeServers, faults
+from tests.serve.client.client_pair import Question, Way, answer, lying, raised
+from tests.serve.http.local_server import Running, running
+
+TOKEN = "s3cret-token"
+NOT_AGAIN = {"sleep": lambda seconds: pytest.fail("it waited")}
+
+
+def test_a_skill_that_is_not_there_names_its_neighbours(served: Running, way: Way) -> None:
+    outcomes = way(
+        served.base,
+        lambda c: c.skill("deplo"),
+        lambda c: c.why("deplo", "x"),
+        lambda c: c.skill_from("local", "deplo"),
+    )
+    for outcome in outcomes:
+        error = raised(outcome, sy.SkillNotFound)
+        assert error.near == ("deploy",)
+        assert "did you mean deploy?" in str(error)
+    assert [outcome.name for outcome in outcomes] == ["deplo", "deplo", "local/deplo"]
+
+
+def test_a_name_of_two_skills_lists_ids_of_which_each_is_good(served: Running, way: Way) -> None:
+    with pytest.raises(sy.AmbiguousName) as here:
+        sy.load_catalog(served.context.options.roots[0]).get("report")
+    (outcome,) = way(served.base, lambda c: c.skill("report"))
+    error = raised(outcome, sy.AmbiguousName)
+    assert (error.name, error.paths, error.ids) == ("report", (), here.value.ids)
+    assert str(error).startswith("'report' names 2 skills: ")
+    for found in way(served.base, *[lambda c, id=id: c.skill(id) for id in error.ids]):
+        assert found.skill.name == "report"
+
+
+WRONG: dict[str, tuple[Question, str]] = {
+    "a blank query": (lambda c: c.search(" "), "query"),
+    "a long query": (lambda c: c.search("x" * 201), "query"),
+    "too many": (lambda c: c.search("x", limit=51), "limit"),
+    "a limit of words": (lambda c: c.rank("x", limit="five"), "limit"),
+    "an unknown scorer": (lambda c: c.rank("x", scorer="best"), "scorer"),
+    "an embedder": (lambda c: c.select("x", scorer="hybrid+http"), "scorer"),
+    "an empty source": (lambda c: c.search("x", sources=[""]), "sources.0"),
+    "a long text": (lambda c: c.select("x" * 20_001), "query"),
+    "nothing to evaluate": (lambda c: c.evaluate(), "text"),
+    "a threshold above 1": (lambda c: c.evaluate("x", threshold=2), "threshold"),
+    "an unknown tag to fall back to": (
+        lambda c: c.select("x", sy.SelectionPolicy(fallback_tag="")), "fallback_tag",
+    ),
+    "a blank name": (lambda c: c.skill(" / "), "name"),
+    "an empty name": (lambda c: c.why("", "x"), "name"),
+    "an odd source": (lambda c: c.skill_from("a/b/c", "d"), "source"),
+    "no text": (lambda c: c.search(None), "query"),
+    "bytes": (lambda c: c.select(b"x"), "query"),
+    "a name of bytes": (lambda c: c.skill(b"x"), "name"),
+    "half a pair": (lambda c: c.search("\ud800"), "q"),
+    "half a pair in a name": (lambda c: c.skill("\udfff"), "name"),
+    "no number": (lambda c: c.evaluate("x", threshold=float("nan")), "threshold"),
+    "an endless floor": (
+        lambda c: c.select("x", sy.SelectionPolicy(min_score=float("inf"))), "min_score",
+    ),
+    "a list for a number": (lambda c: c.rank("x", limit=[1]), "limit"),
+    "tags in two places": (
+        lambda c: c.select(
+            sy.Query("x", include_tags=["a"]), sy.SelectionPolicy(include_tags=["b"])
+        ),
+        "include_tags",
+    ),
+}  # fmt: skip
+
+
+def test_a_wrong_argument_is_named_as_it_is_called_here(served: Running, way: Way) -> None:
+    outcomes = way(served.base, *(question for question, _ in WRONG.values()))
+    for (name, (_, field)), outcome in zip(WRONG.items(), outcomes, strict=True):
+        error = raised(outcome, InvalidInput)
+        assert error.field == field, name
+        assert field.partition(".")[0] in str(error) or "half" in str(error) or "name" in str(error)
+
+
+def test_names_that_look_like_paths_ask_for_nothing_else(served: Running, way: Way) -> None:
+    names = ["..", ".", "../health", "a/../../metrics", "%2e%2e", "a?q=b", "a#b", "\\", "é"]
+    outcomes = way(served.base, *[lambda c, name=name: c.skill(name) for name in names])
+    for name, outcome in zip(names, outcomes, strict=True):
+        assert raised(outcome, sy.SkillNotFound).name == name
+
+
+# --- the token ---
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("library") / "skills", token=TOKEN) as server:
+        yield server
+
+
+def test_the_right_token_opens_and_none_or_another_does_not(guarded: Running, way: Way) -> None:
+    def ask(c: Any) -> Any:
+        return c.select("deploy the app")
+
+    (good,) = way(guarded.base, ask, token=TOKEN)
+    assert good.selected[0].name == "deploy"
+    for token, code in (("", "token_missing"), ("another", "token_wrong")):
+        (outcome,) = way(guarded.base, ask, lambda c: c.health(), token=token)[:1]
+        error = raised(outcome, ServiceRefused)
+        assert (error.status, error.code) == (401, code)
+        assert "SKILLYARD_HTTP_TOKEN" in error.hint
+        assert "another" not in str(error)
+
+
+def test_address_and_token_come_from_the_environment(
+    guarded: Running, way: Way, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_HTTP_URL", guarded.base + "/")
+    monkeypatch.setenv("SKILLYARD_HTTP_TOKEN", f" {TOKEN}\n")
+    (found,) = way("", lambda c: c.health(), token=None)
+    assert found.status == "healthy"
+
+
+# --- statuses ---
+
+SPOKEN: dict[str, tuple[Refused, type[SkillyardError]]] = {
+    "400 two lengths": (Refused(400, "two_lengths", "two"), ServiceRefused),
+    "400 blank": (Refused(400, "blank_name", "the name is blank", field="name"), InvalidInput),
+    "401": (Refused(401, "token_wrong", "no", hint="send it"), ServiceRefused),
+    "403 host": (Refused(403, "host_refused", "no", hint="by its address"), ServiceRefused),
+    "403 origin": (Refused(403, "origin_refused", "no"), ServiceRefused),
+    "404 route": (Refused(404, "no_route", "nothing here", hint="see /docs"), ServiceRefused),
+    "404": (Refused(404, "skill_not_found", "no", extra={"near": ["a"]}), sy.SkillNotFound),
+    "405": (Refused(405, "method_not_allowed", "no"), ServiceRefused),
+    "408": (Refused(408, "too_slow", "slow"), ServiceRefused),
+    "409": (Refused(409, "ambiguous_name", "two", extra={"near": ["a", "b"]}), sy.AmbiguousName),
+    "413": (Refused(413, "too_large", "large"), ServiceRefused),
+    "415": (Refused(415, "media_type", "no JSON"), ServiceRefused),
+    "422": (wrong_field([Fault(("query", "q"), "q must not be empty", "x")]), InvalidInput),
+    "422 no field": (wrong_field([Fault(("body",), "no object", "dict_type")]), InvalidInput),
+    "429": (busy(), ServiceUnavailable),
+    "431": (Refused(431, "head_too_large", "large", hint="POST"), ServiceRefused),
+    "500": (Refused(500, "internal", "the service failed"), ServiceFailed),
+    "502": (sources_refusal([{"name": "github", "code": "timeout", "message": "slow",
+                     "retry_after_s": 7.5}]), SourcesFailed),
+    "503": (unavailable(), ServiceUnavailable),
+    "503 changing": (Refused(503, "changing", "being changed"), ServiceUnavailable),
+    "418": (Refused(418, "teapot", "short and stout"), ServiceRefused),
+    "599": (Refused(599, "later", "of a later version"), ServiceFailed),
+}  # fmt: skip
+
+
+def test_each_status_and_code_is_its_error(way: Way) -> None:
+    answers = [
+        answer(refused.to_dict(), refused.status, *map(": ".join, refused.headers.items()))
+        for refused, _ in SPOKEN.values()
+    ]
+    with lying(*answers) as liar:
+        questions = [lambda c: c.skill("thing")] * len(answers)
+        outcomes = way(liar.url, *questions, retries=Retries(times=0), **NOT_AGAIN)
+    for (refused, kind), outcome in zip(SPOKEN.values(), outcomes, strict=True):
+        error = raised(outcome, kind)
+        if isinstance(error, ServiceFailed):
+            assert (error.status, error.code) == (refused.status, refused.code)
+            assert error.url == f"{liar.url}/skill/thing"
+            assert refused.message in str(error)
+            assert error.hint
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again)) == (kind, str(error))
+
+
+def test_each_status_without_a_word_is_an_error_too(way: Way) -> None:
+    statuses = {
+        400: ServiceRefused, 404: ServiceRefused, 429: ServiceUnavailable, 500: ServiceFailed,
+        502: ServiceFailed, 503: ServiceUnavailable, 206: BadAnswer, 201: BadAnswer,
+    }  # fmt: skip
+    for said in (b"", b"<html>Bad gateway</html>", b'{"error": "no"}', b"[1]"):
+        with lying(*(answer(said, status) for status in statuses)) as liar:
+            questions = [lambda c: c.rank("x")] * len(statuses)
+            outcomes = way(liar.url, *questions, retries=Retries(times=0))
+        for (status, kind), outcome in zip(statuses.items(), outcomes, strict=True):
+            error = raised(outcome, kind)
+            assert error.status == status
+            assert ("web page" in str(error)) == said.startswith(b"<")
+            assert error.hint
+
+
+def test_every_source_that_failed_is_named(
+    tmp_path: Path, up: FakeServers, settings: Settings, way: Way
+) -> None:
+    up.faults.add("*", "*", faults.rate_limited(429, 30), times=None)
+    with running(tmp_path / "skills", settings=settings) as server:
+        partly, wholly = way(
+            server.base,
+            lambda c: c.search("pdf"),
+            lambda c: c.search("pdf", sources=["skills.sh", "github"]),
+        )
+    assert partly.partial
+    assert {status.state for status in partly.sources} == {"ok", "failed"}
+    error = raised(wholly, SourcesFailed)
+    assert issubclass(SourcesFailed, sy.SourceFailed)
+    assert (error.code, error.status) == ("rate_limited", 502)
+    assert {reason.code for reason in error.reasons} == {"rate_limited"}
+    assert [reason.name for reason in error.reasons] == ["skills.sh", "github"]
+    assert 0 < error.retry_after_s <= 30
+
+
+# --- what cannot be asked at all ---
+
+
+def test_a_service_that_is_not_there_says_how_to_start_it(way: Way) -> None:
+    with lying(b"") as liar:
+        pass
+    (outcome,) = way(liar.url, lambda c: c.search("a person's words"))
+    error = raised(outcome, ServiceUnavailable)
+    assert (error.url, error.status, error.code) == (f"{liar.url}/search", None, "unreachable")
+    assert "skillyard serve" in str(error)
+    assert "person" not in str(error)
+
+
+def call() -> Call[Any]:
+    return Call("/x", bytes, subject="x")
+
+
+@given(st.integers(100, 999), st.binary(max_size=200) | st.builds(bytes))
+def test_any_bytes_with_any_status_are_a_named_error(status: int, body: bytes) -> None:
+    error = refusal_of("http://h/x", call(), Reply(status, {}, body))
+    assert isinstance(error, ServiceFailed)
+    assert isinstance(error, BadAnswer) == (status < 400)
+
+
+CODES = [
+    "skill_not_found", "ambiguous_name", "invalid_field", "blank_name", "sources_failed", "other",
+]  # fmt: skip
+ANYTHING = st.none() | st.booleans() | st.integers() | st.text(max_size=30)
+SAID = st.fixed_dictionaries(
+    {"code": st.sampled_from(CODES) | ANYTHING},
+    optional={
+        "message": ANYTHING,
+        "hint": ANYTHING,
+        "field": ANYTHING,
+        "near": st.lists(ANYTHING, max_size=3) | ANYTHING,
+        "sources": st.lists(
+            st.dictionaries(st.sampled_from(["name", "code", "message"]), ANYTHING)
+        ),
+    },
+)
+
+
+@given(SAID)
+def test_whatever_an_error_says_it_is_one_of_ours_on_lines_that_are_safe(said: Any) -> None:
+    body = json.dumps({"error": said}).encode()
+    error = refusal_of("http://h/x", call(), Reply(400, {}, body))
+    assert isinstance(error, SkillyardError)
+    assert len(str(error)) < 8_000
+    assert clean(str(error)) == str(error)

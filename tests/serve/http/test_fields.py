@@ -1,0 +1,198 @@
+"""Requests are read against their fields: every fault is named, nothing else gets through."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.serve.http.fields import from_json, from_query
+from skillyard.serve.http.parameters import EVALUATE, RANK, SEARCH, SEARCH_BODY, SELECT, WHY
+from skillyard.serve.runtime.errors import Refused
+from skillyard.serve.runtime.fields import Field
+from tests.tables import for_each
+
+FIELDS = (
+    Field("q", "text", "Words.", True, shortest=1, longest=20),
+    Field("limit", "integer", "How many.", default=10, least=1, most=50),
+    Field("floor", "number", "A score.", least=0, most=1),
+    Field("deep", "flag", "Whether.", default=False),
+    Field("files", "texts", "Paths.", items=3, longest=5, aliases=("paths",)),
+    Field("kind", "text", "Which.", choices=("a", "b")),
+)
+
+
+def faults(refused: Refused) -> list[tuple[tuple[str | int, ...], str]]:
+    return [(fault.where, fault.kind) for fault in refused.faults]
+
+
+def query(text: str, strict: bool = True) -> dict[str, Any]:
+    return from_query(FIELDS, text.encode(), strict=strict)
+
+
+def body(value: Any, strict: bool = True) -> dict[str, Any]:
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return from_json(FIELDS, data, strict=strict)
+
+
+def test_a_query_is_read_with_its_types_and_defaults() -> None:
+    assert query("q=a+b&limit=5&deep=yes&files=x&files=y&floor=0.5") == {
+        "q": "a b", "limit": 5, "floor": 0.5, "deep": True, "files": ("x", "y"), "kind": None,
+    }  # fmt: skip
+    assert query("q=x") == {
+        "q": "x", "limit": 10, "floor": None, "deep": False, "files": (), "kind": None,
+    }  # fmt: skip
+
+
+def test_a_body_says_the_same_with_second_names_and_null_for_not_given() -> None:
+    given = {"q": "x", "limit": 5.0, "paths": ["a"], "deep": None}
+    assert body(given) == {
+        "q": "x", "limit": 5, "floor": None, "deep": False, "files": ("a",), "kind": None,
+    }  # fmt: skip
+
+
+@for_each(
+    ("text", "where", "kind"),
+    [
+        ("", "q", "missing"),
+        ("q=", "q", "string_too_short"),
+        ("q=%20%09", "q", "string_too_short"),
+        (f"q={'x' * 21}", "q", "string_too_long"),
+        ("q=x&limit=0", "limit", "greater_than_equal"),
+        ("q=x&limit=51", "limit", "less_than_equal"),
+        ("q=x&limit=ten", "limit", "int_parsing"),
+        ("q=x&limit=1.5", "limit", "int_parsing"),
+        ("q=x&limit=1_0", "limit", "int_parsing"),
+        (f"q=x&limit={'9' * 5000}", "limit", "int_parsing"),
+        ("q=x&limit=%D9%A3", "limit", "int_parsing"),
+        ("q=x&limit=5&limit=6", "limit", "repeated"),
+        ("q=x&floor=nan", "floor", "finite_number"),
+        ("q=x&floor=inf", "floor", "finite_number"),
+        ("q=x&deep=maybe", "deep", "bool_parsing"),
+        ("q=x&files=toolong", "files", "string_too_long"),
+        ("q=x&files=1&files=2&files=3&files=4", "files", "too_long"),
+        ("q=x&kind=c", "kind", "enum"),
+        ("q=x&lmit=5", "lmit", "extra_forbidden"),
+    ],
+)
+def test_every_fault_of_a_query_names_its_field(text: str, where: str, kind: str) -> None:
+    with pytest.raises(Refused) as caught:
+        query(text)
+    assert caught.value.status == 422
+    assert [(place[:2], word) for place, word in faults(caught.value)] == [(("query", where), kind)]
+    assert caught.value.field is not None
+    assert caught.value.field.startswith(where)
+
+
+@for_each(
+    ("value", "kind"),
+    [
+        (b"", "json_invalid"),
+        (b"{", "json_invalid"),
+        (b"\xff\xfe{}", "json_invalid"),
+        (b"\xef\xbb\xbf{}", "json_invalid"),
+        (b"[" * 100_000, "json_invalid"),
+        (b'{"q":' * 100_000, "json_invalid"),
+        (b'{"q": "x", "floor": NaN}', "json_invalid"),
+        (b'{"q": "x", "floor": 1e999}', "json_invalid"),
+        (b'{"q": "x", "limit": ' + b"9" * 5_000 + b"}", "json_invalid"),
+        (b'{"q": "x", "q": "y"}', "repeated"),
+        (b'{"q": "x", "files": ["a"], "paths": ["b"]}', "repeated"),
+        ([], "dict_type"),
+        ("q", "dict_type"),
+        ({"q": 5}, "string_type"),
+        ({"q": ["x"]}, "string_type"),
+        ({"q": "\ud800"}, "string_unicode"),
+        ({"q": "x", "limit": True}, "int_type"),
+        ({"q": "x", "limit": "5"}, "int_type"),
+        ({"q": "x", "limit": 1.5}, "int_type"),
+        ({"q": "x", "floor": False}, "float_type"),
+        ({"q": "x", "deep": "true"}, "bool_type"),
+        ({"q": "x", "files": "a"}, "list_type"),
+        ({"q": "x", "files": ["a", 5]}, "string_type"),
+        ({"q": "x", "files": {"a": 1}}, "list_type"),
+        ({"q": "x", "more": 1}, "extra_forbidden"),
+        ({"q": "x", "limit": 10**30}, "less_than_equal"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_every_fault_of_a_body_is_a_422(value: Any, kind: str) -> None:
+    with pytest.raises(Refused) as caught:
+        body(value)
+    assert caught.value.status == 422
+    assert [word for _, word in faults(caught.value)] == [kind]
+
+
+def test_all_faults_are_named_at_once() -> None:
+    with pytest.raises(Refused) as caught:
+        query("limit=0&deep=x&other=1")
+    assert len(caught.value.faults) == 4
+
+
+def test_a_lenient_route_passes_over_what_it_does_not_know() -> None:
+    assert query("q=x&_=123", strict=False)["q"] == "x"
+    assert body({"q": "x", "_": 1}, strict=False)["q"] == "x"
+
+
+def test_bytes_that_are_no_text_and_floods_of_parameters_are_refused() -> None:
+    for wrong in ("q=%ff", "q=x&" + "a=1&" * 1_100):
+        with pytest.raises(Refused, match=r"UTF-8|parameters"):
+            query(wrong, strict=False)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+NAMES = sorted({name for f in (*SEARCH_BODY, *SELECT, *EVALUATE) for name in f.names})
+
+
+@given(st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=5), VALUES, max_size=6))
+def test_any_json_gives_values_of_the_right_kind_or_a_422(document: dict[str, Any]) -> None:
+    data = json.dumps(document).encode("utf-8", "surrogatepass")
+    for fields in (SEARCH_BODY, SELECT, EVALUATE):
+        found = read_or_refused(partial(from_json, fields, data, strict=True))
+        if found is not None:
+            assert set(found) == {field.name for field in fields}
+            for field in fields:
+                check_kind(field, found[field.name])
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_of_a_body_or_a_query_give_values_or_a_422(data: bytes) -> None:
+    for read, fields in ((from_json, SELECT), (from_query, RANK), (from_query, WHY)):
+        read_or_refused(partial(read, fields, data, strict=False))
+
+
+@given(st.lists(st.tuples(st.sampled_from([f.name for f in SEARCH]), st.text(max_size=12))))
+def test_any_query_gives_values_of_the_right_kind_or_a_422(pairs: list[tuple[str, str]]) -> None:
+    data = urlencode(pairs, errors="replace").encode()
+    found = read_or_refused(partial(from_query, SEARCH, data, strict=True))
+    for field in SEARCH if found is not None else ():
+        check_kind(field, (found or {})[field.name])
+
+
+def read_or_refused(read: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
+    """Return what was read, None for a 422 with its faults; anything else fails the test."""
+    try:
+        return read()
+    except Refused as error:
+        refused = error
+    assert (refused.status, bool(refused.faults)) == (422, True)
+    return None
+
+
+def check_kind(field: Field, value: Any) -> None:
+    kinds = {"text": str, "integer": int, "number": int | float, "flag": bool, "texts": tuple}
+    assert value is None or isinstance(value, kinds[field.kind])
+    if field.kind in ("integer", "number") and value is not None:
+        least = float("-inf") if field.least is None else field.least
+        most = float("inf") if field.most is None else field.most
+        assert least <= float(value) <= most  # type: ignore[arg-type]

@@ -1,0 +1,183 @@
+"""Health is true, figures count, the log names requests and no secret, errors have one shape."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard import __version__
+from skillyard.serve.http.routes import ranking
+from skillyard.serve.runtime.folder_follower import FolderFollower
+from tests.parity.trees import write_tree
+from tests.serve.http.local_server import Running, raw, request, running, until
+from tests.serve.http.shapes import conforms
+from tests.tables import for_each
+
+
+def test_health_says_what_there_is(served: Running) -> None:
+    answer = served.get("/health")
+    conforms(answer.json(), "Health")
+    assert (answer.status_code, answer.json()["status"]) == (200, "healthy")
+    assert answer.json()["version"] == __version__
+    assert answer.json()["catalog"]["skills"] == 3
+    assert set(answer.json()["cache_stats"]) == {"entries", "bytes", "oldest"}
+
+
+def test_a_catalog_that_cannot_be_read_is_not_healthy_and_gives_no_path(tmp_path: Path) -> None:
+    root = tmp_path / "gone"
+    with running(tmp_path / "skills") as server:
+        follower = server.context.follower
+        assert isinstance(follower, FolderFollower)
+        object.__setattr__(server.context.options, "roots", (str(root),))
+        while not follower.failure:  # a refresh that is on its way puts its snapshot back
+            follower._view = follower._snapshot = None
+            follower._ended = float("-inf")
+            server.get("/rank?q=x")
+        for path in ("/rank?q=x", "/skill/deploy", "/search?q=x"):
+            answer = server.get(path)
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+            conforms(answer.json(), "Error")
+            assert str(tmp_path) not in answer.text
+        health = server.get("/health")
+        conforms(health.json(), "Health")
+        assert (health.status_code, health.json()["status"]) == (503, "unavailable")
+        assert str(tmp_path) not in health.text
+        write_tree(root, {"x/SKILL.md": "---\nname: x\ndescription: X.\n---\nX\n"})
+        follower._ended = float("-inf")
+        assert server.get("/skill/x").status_code == 200
+        assert server.get("/health").status_code == 200
+
+
+def test_figures_count_what_was_answered_by_template(tmp_path: Path) -> None:
+    with running(tmp_path / "skills") as server:
+        server.get("/skill/deploy")
+        server.get("/skill/nobody")
+        server.get("/made/up/path?token=secret")
+        answer = server.get("/metrics")
+        assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+        lines = answer.text.splitlines()
+        name = "skillyard_http_requests_total"
+        assert f'{name}{{route="/skill/{{name}}",method="GET",status="200"}} 1' in lines
+        assert f'{name}{{route="/skill/{{name}}",method="GET",status="404"}} 1' in lines
+        assert f'{name}{{route="other",method="GET",status="404"}} 1' in lines
+        assert "skillyard_http_in_flight 1" in lines
+        assert "skillyard_catalog_skills 3" in lines
+        assert "made" not in answer.text
+        assert "zebra" not in answer.text
+
+
+def test_the_log_has_one_line_for_each_request_and_holds_no_secret(tmp_path: Path) -> None:
+    with running(tmp_path / "skills", token="hunter2") as server:
+        server.client.headers["Authorization"] = "Bearer hunter2"
+        server.get("/rank?q=something+private", headers={"X-Request-Id": "mine-1"})
+        server.post("/select", {"text": "something private"}, headers={"X-Request-Id": "a b"})
+        server.get("/rank?q=x", headers={"Authorization": "Bearer wrong-secret"})
+        # A line is written when its answer has been sent.
+        until(lambda: sum(line["event"] == "request" for line in server.lines()) >= 3)
+        lines = server.lines()
+    requests = [line for line in lines if line["event"] == "request"]
+    assert [(r["method"], r["route"], r["status"]) for r in requests] == [
+        ("GET", "/rank", 200), ("POST", "/select", 200), ("GET", "other", 401),
+    ]  # fmt: skip
+    assert requests[0]["id"] == "mine-1"
+    assert requests[1]["id"] != "a b"
+    facts = {"time", "level", "event", "id", "method", "route", "status", "ms", "bytes"}
+    assert all(set(r) == facts for r in requests)
+    assert requests[0]["bytes"] > 0
+    for secret in ("hunter2", "private", "wrong-secret"):
+        assert secret not in str(lines)
+
+
+def test_an_answer_carries_its_request_id_and_the_safe_headers(served: Running) -> None:
+    for path in ("/", "/health", "/nothing", "/rank?q=x", "/docs"):
+        headers = served.get(path, headers={"X-Request-Id": "abc"}).headers
+        assert headers["x-request-id"] == "abc"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "server" not in headers
+    assert served.get("/").headers["x-request-id"] != served.get("/").headers["x-request-id"]
+
+
+def test_a_bug_is_a_500_without_a_trace_and_the_next_request_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: Any, **options: Any) -> Any:
+        raise RuntimeError("zebra at https://u:hunter2@host/?token=abcdef")
+
+    monkeypatch.setattr(ranking, "rank_skills", broken)
+    with running(tmp_path / "skills") as server:
+        answer = server.get("/rank?q=x", headers={"X-Request-Id": "bug"})
+        assert answer.status_code == 500
+        conforms(answer.json(), "Error")
+        assert "zebra" not in answer.text
+        assert "Traceback" not in answer.text
+        assert server.get("/skill/deploy").status_code == 200
+        (failure,) = [line for line in server.lines() if line["event"] == "failure"]
+    assert (failure["id"], failure["error"]) == ("bug", "RuntimeError")
+    assert "test_operations.py" in failure["at"]
+    assert failure["cause"] == "RuntimeError: zebra at https://u:***@host/?token=***"
+    assert "in broken" in failure["traceback"]
+    assert "hunter2" not in str(failure)
+
+
+def test_the_root_gives_names_and_links_that_work(served: Running) -> None:
+    answer = served.get("/").json()
+    conforms(answer, "Root")
+    assert answer["name"] == "skillyard"
+    for name, url in answer["links"].items():
+        assert served.get(url).status_code == (422 if name == "search" else 200)
+    listed = {(route["method"], route["path"]) for route in answer["routes"]}
+    assert {(route.method, route.path) for route in served.context.routes} == listed
+
+
+@for_each("path", ["/openapi.json", "/docs", "/rank?q=deploy&explain=true"])
+def test_long_answers_are_compressed_where_that_is_accepted(served: Running, path: str) -> None:
+    def asked(*headers: str) -> Any:
+        sent = request("GET", path, "Connection: close", *headers, host="localhost")
+        return raw(served.port, sent)
+
+    plain, packed = asked(), asked("Accept-Encoding: gzip")
+    assert "content-encoding" not in plain.head
+    assert "content-encoding: gzip" in packed.head
+    assert "vary: accept-encoding" in plain.head
+    assert gzip.decompress(packed.body) == plain.body
+    assert len(packed.body) < len(plain.body)
+    assert "content-encoding" not in asked("Accept-Encoding: gzip;q=0").head
+
+
+def test_links_go_by_the_name_that_was_checked(served: Running) -> None:
+    sent = request("GET", "http://localhost:1/", "Connection: close", host="evil.example")
+    answer = raw(served.port, sent)
+    assert answer.status == 200
+    assert b"http://localhost:1/docs" in answer.body
+    assert b"evil" not in answer.body
+
+
+def test_head_and_options_are_answered_on_every_route(served: Running) -> None:
+    for route in served.context.routes:
+        path = route.path.replace("{source}", "local").replace("{id}", "deploy")
+        path = path.replace("{name}", "deploy")
+        options = served.client.options(path)
+        assert (options.status_code, options.content) == (204, b"")
+        assert route.method in options.headers["allow"]
+        if route.method == "GET":
+            assert "HEAD" in options.headers["allow"]
+            head, got = served.client.head(path), served.get(path)
+            assert (head.status_code, head.content) == (got.status_code, b"")
+            assert head.headers["content-type"] == got.headers["content-type"]
+
+
+def test_a_method_that_a_path_does_not_know_is_a_405_with_those_that_it_knows(
+    served: Running,
+) -> None:
+    for method, path, allow in (
+        ("DELETE", "/search", "GET, HEAD, OPTIONS, POST"),
+        ("GET", "/select", "OPTIONS, POST"),
+        ("PUT", "/skill/deploy", "GET, HEAD, OPTIONS"),
+    ):
+        answer = served.client.request(method, path)
+        assert (answer.status_code, answer.headers["allow"]) == (405, allow)
+        conforms(answer.json(), "Error")

@@ -1,0 +1,224 @@
+"""The entity tag of a search of the catalog is known before the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.install.search import SearchService
+from skillyard.install.sources.settings import Settings
+from skillyard.serve.http.routes import search
+from skillyard.serve.runtime.encoding import MIN_COMPRESSED_BYTES
+from skillyard.serve.runtime.local import CatalogSource, hit_of
+from skillyard.serve.runtime.options import ServiceLimits
+from skillyard.serve.runtime.snapshot import Snapshot
+from tests.parity.trees import write_tree
+from tests.serve.http.local_server import LIBRARY, Running, running, until
+from tests.tables import for_each
+from tests.worked_examples.making import document
+
+EAGER = ServiceLimits(look_s=0)
+CHANGED = {"deploy/SKILL.md": document("deploy", "Deploy the app.", "Changed.")}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path / "skills", LIBRARY, limits=EAGER) as served:
+        yield served
+
+
+def tag(server: Running, path: str) -> str:
+    answer = server.get(path)
+    assert answer.status_code == 200
+    return str(answer.headers["etag"])
+
+
+def known(server: Running, path: str, tags: str) -> int:
+    answer = server.get(path, headers={"If-None-Match": tags})
+    assert bool(answer.content) == (answer.status_code == 200)
+    return answer.status_code
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The queries that are really searched."""
+    asked: list[str] = []
+    real = SearchService.search
+
+    async def noted(self: SearchService, query: str, *rest: Any) -> Any:
+        asked.append(query)
+        return await real(self, query, *rest)
+
+    monkeypatch.setattr(SearchService, "search", noted)
+    return asked
+
+
+def test_who_has_the_answer_is_told_so_without_a_search(
+    server: Running, searches: list[str]
+) -> None:
+    first = tag(server, "/search?q=pdf")
+    assert searches == ["pdf"]
+    for tags in (first, first.removeprefix("W/"), f'"other", {first}', "*"):
+        assert known(server, "/search?q=pdf", tags) == 304
+    assert searches == ["pdf"]
+    assert known(server, "/search?q=pdf", '"other"') == 200
+    assert searches == ["pdf", "pdf"]
+
+
+def test_the_head_of_a_304_says_what_the_answer_would(server: Running) -> None:
+    answer = server.get("/search?q=pdf")
+    again = server.get("/search?q=pdf", headers={"If-None-Match": answer.headers["etag"]})
+    for name in ("etag", "cache-control", "skillyard-catalog"):
+        assert again.headers[name] == answer.headers[name]
+
+
+@for_each(
+    "other",
+    [
+        "q=pdfs",
+        "q=PDF",
+        "q=pdf&limit=9",
+        "q=pdf&include_content=false",
+        "q=pdf&explain=true",
+        "q=pdf&cards=0",
+        "q=pdf&scorer=overlap",
+        "q=pdf&include_raw=true",
+        "q=pdf&include_references=true",
+    ],
+)
+def test_every_option_has_a_tag_of_its_own(server: Running, other: str) -> None:
+    first = tag(server, "/search?q=pdf")
+    assert tag(server, f"/search?{other}") != first
+    assert known(server, f"/search?{other}", first) == 200
+
+
+def test_what_means_the_same_has_the_same_tag(server: Running) -> None:
+    first = tag(server, "/search?q=pdf")
+    for same in ("q=+pdf+", "q=pdf&limit=10", "q=pdf&source=local", "q=pdf&scorer=hybrid"):
+        assert tag(server, f"/search?{same}") == first, same
+
+
+def test_a_changed_catalog_has_another_tag(server: Running, tmp_path: Path) -> None:
+    first = tag(server, "/search?q=pdf")
+    write_tree(tmp_path / "skills", CHANGED)
+    until(lambda: known(server, "/search?q=pdf", first) == 200)
+    assert tag(server, "/search?q=pdf") != first
+
+
+def test_another_version_has_another_tag(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = tag(server, "/search?q=pdf")
+    monkeypatch.setattr(search, "__version__", "next")
+    assert known(server, "/search?q=pdf", first) == 200
+    assert tag(server, "/search?q=pdf") != first
+
+
+def test_other_settings_have_another_tag(tmp_path: Path) -> None:
+    tags = []
+    for changed in ({}, {"over_fetch_floor": 40}, {"ranker": "overlap"}, {}):
+        settings = Settings(enabled=(), shipped_registry=False, **changed)
+        with running(tmp_path / "skills", settings=settings) as server:
+            tags.append(tag(server, "/search?q=pdf"))
+    assert tags[0] == tags[3]
+    assert len(set(tags)) == 3
+
+
+def test_the_skill_that_wins_a_name_is_part_of_the_tag(tmp_path: Path) -> None:
+    """The same files in the other order are the same digest and another answer."""
+    roots = [write_tree(tmp_path / n, {"x/SKILL.md": document("x", "d", n)}) for n in "ab"]
+    seen = []
+    for order in (roots, roots[::-1]):
+        with running(roots[0], roots=tuple(map(str, order))) as server:
+            answer = server.get("/search?q=x")
+            seen.append((answer.headers["etag"], answer.headers["skillyard-catalog"]))
+    assert seen[0][1] == seen[1][1]
+    assert seen[0][0] != seen[1][0]
+
+
+@pytest.mark.parametrize("option", ["include_references=true", "include_raw=true"])
+def test_what_is_read_from_files_is_tagged_by_its_body(
+    server: Running, searches: list[str], option: str, tmp_path: Path
+) -> None:
+    path = f"/search?q=pdf&{option}"
+    first = tag(server, path)
+    assert known(server, path, first) == 304
+    assert len(searches) == 2
+    if "references" in option:
+        write_tree(tmp_path / "skills", {"pdf-tables/references/layout.md": "Rows first.\n"})
+        assert known(server, path, first) == 200
+
+
+def test_an_answer_that_lacks_something_is_not_the_whole_one(tmp_path: Path) -> None:
+    """A body that could not be read once must not be kept by a client for good."""
+    bare = {**LIBRARY, "empty/SKILL.md": document("empty", "Has pdf in its name only.", "")}
+    root = tmp_path / "skills"
+    with running(root, bare, limits=ServiceLimits(look_s=1e9)) as server:
+        whole = tag(server, "/search?q=pdf")
+        text = (root / "empty/SKILL.md").read_bytes()
+        (root / "empty/SKILL.md").unlink()
+        answer = server.get("/search?q=pdf")
+        assert any(skill["fetch_error"] for skill in answer.json()["skills"])
+        assert answer.headers["etag"] != whole
+        (root / "empty/SKILL.md").write_bytes(text)
+        assert known(server, "/search?q=pdf", answer.headers["etag"]) == 200
+        assert tag(server, "/search?q=pdf") == whole
+
+
+def test_what_is_wrong_is_refused_whatever_the_client_has(server: Running) -> None:
+    for path in ("/search?q=", "/search?q=pdf&scorer=hybrid%2Bx", "/search?q=pdf&scorer=none"):
+        assert server.get(path, headers={"If-None-Match": "*"}).status_code == 422
+
+
+class TestHits:
+    def test_a_skill_is_made_a_hit_once_for_each_snapshot(self, server: Running) -> None:
+        held = server.context.follower.snapshot
+        assert held is not None
+        for skill in held.whole.skills:
+            hit = hit_of(held, skill)
+            assert hit_of(held, skill) is hit
+            assert hit_of(held, skill.replace()) == hit
+            assert (hit.skill, hit.id) == (skill.replace(references=(), source="local"), skill.slug)
+        fresh = Snapshot(held.whole, held.whole, 2)
+        assert len(fresh.hits) == 0
+
+    def test_hits_that_take_too_much_are_made_again(self, server: Running) -> None:
+        held = server.context.follower.snapshot
+        assert held is not None
+        seen = Snapshot(held.whole, held.whole, 2)
+        one, *others = held.whole.skills
+        first = hit_of(seen, one)
+        seen.hits.max_bytes = seen.hits.bytes
+        assert [hit_of(seen, each).name for each in others] == [each.name for each in others]
+        assert len(seen.hits) == 1
+        assert hit_of(seen, one) == first
+
+    def test_a_search_of_the_catalog_alone_starts_no_thread_for_remotes(
+        self, server: Running
+    ) -> None:
+        assert server.get("/search?q=pdf").json()["count"]
+        searching = server.context.searches
+        assert searching._thread is None
+        assert len(searching._free) == 1
+
+    def test_without_threads_of_its_own_it_answers_in_the_thread_that_asks(
+        self, server: Running
+    ) -> None:
+        held = server.context.follower.snapshot
+        assert held is not None
+        hits = CatalogSource(held, None)._rank("pdf", 10)
+        assert [hit.id for hit in hits][:1] == ["pdf-tables"]
+
+
+def test_what_is_compressed_is_the_very_answer(server: Running) -> None:
+    path = "/search?q=pdf+deploy+unit+tests&explain=true"
+    plain = server.get(path, headers={"Accept-Encoding": "identity"})
+    packed = server.get(path, headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.content == plain.content
+    assert packed.headers["etag"] == plain.headers["etag"]
+    assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+    small = server.get("/search?q=pdf&limit=1&cards=0", headers={"Accept-Encoding": "gzip"})
+    assert ("content-encoding" in small.headers) == (len(small.content) >= MIN_COMPRESSED_BYTES)

@@ -1,0 +1,227 @@
+"""Streamable HTTP by bare requests: who may ask, what is refused, and that nothing ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.serve.runtime.options import ServiceLimits
+from tests.requirements import requirement
+from tests.serve.http.local_server import running
+from tests.serve.mcp.local_servers import (
+    ERAS,
+    Serving,
+    called,
+    connected,
+    post,
+    raw,
+    run,
+    serving,
+    shows,
+    until,
+)
+from tests.serve.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
+from tests.tables import for_each
+
+# The SDK leaves the streams of an answer that nobody reads to the garbage collector, which says so.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+JSON = "Content-Type: application/json"
+ACCEPT = "Accept: application/json, text/event-stream"
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A service with short patience; every test leaves it able to answer."""
+    limits = ServiceLimits(body_s=0.3)
+    with serving(tmp_path_factory.mktemp("library") / "skills", limits=limits) as server:
+        yield server
+        assert "Ship it." in shows(server.call("load_skill", {"name": "deploy"}))
+        assert [each for each in server.lines() if each["event"] == "failure"] == []
+    gc.collect()
+
+
+@for_each("era", ERAS)
+def test_both_eras_are_served_side_by_side(served: Serving, era: str) -> None:
+    async def work() -> None:
+        async with (
+            connected(served.url, era) as one,
+            connected(served.url, "legacy") as other,
+        ):
+            found = await asyncio.gather(
+                *(called(each, "load_skill", {"name": "deploy"}) for each in (one, other) * 20)
+            )
+            assert all("Ship it." in shows(each) for each in found)
+
+    run(work())
+
+
+@for_each(
+    ("headers", "host", "status"),
+    [
+        ((), "evil.example", 403),
+        (("Origin: http://evil.example",), "127.0.0.1", 403),
+        (("Origin: null",), "127.0.0.1", 403),
+        (("Host: evil.example",), "127.0.0.1", 400),
+        (("Origin: http://127.0.0.1",), "127.0.0.1", 200),
+        ((), "localhost", 200),
+    ],
+)
+def test_only_those_who_may_ask_are_answered(
+    attacked: Serving, headers: tuple[str, ...], host: str, status: int
+) -> None:
+    body = line(INITIALIZE)
+    answer = post(
+        attacked.port, body, JSON, ACCEPT, f"Content-Length: {len(body)}", *headers, host=host
+    )
+    assert answer.status == status
+    assert "access-control" not in answer.head.lower()
+    if status == 403:
+        assert json.loads(answer.body)["error"]["code"] == -32600
+
+
+def test_a_token_is_asked_for_where_there_is_one(tmp_path: Path) -> None:
+    with serving(tmp_path / "skills", token="s3cret") as served:
+        body = line(INITIALIZE)
+        sized = f"Content-Length: {len(body)}"
+        assert post(served.port, body, JSON, ACCEPT, sized).status == 401
+        wrong = "Authorization: Bearer wrong"
+        assert post(served.port, body, JSON, ACCEPT, sized, wrong).status == 401
+        right = "Authorization: Bearer s3cret"
+        assert post(served.port, body, JSON, ACCEPT, sized, right).status == 200
+
+
+@requirement("client:mcp-slash")
+def test_either_address_is_served_without_a_redirect(tmp_path: Path) -> None:
+    headers = {"Accept": "application/json, text/event-stream"}
+    with running(tmp_path / "skills") as http, serving(tmp_path / "skills") as alone:
+        for port in (http.port, alone.port):
+            for path in ("/mcp", "/mcp/"):
+                url = f"http://127.0.0.1:{port}{path}"
+                answer = http.client.post(url, json=INITIALIZE, headers=headers)
+                assert answer.status_code == 200, url
+                assert "serverInfo" in answer.text
+
+
+def bare(method: str, path: str = "/mcp", *headers: str, body: str = "") -> bytes:
+    head = [f"{method} {path} HTTP/1.1", "Host: localhost", "Connection: close", *headers]
+    return ("\r\n".join(head) + "\r\n\r\n" + body).encode()
+
+
+REQUESTS: dict[str, tuple[bytes, int]] = {
+    "another path": (bare("GET", "/other"), 404),
+    "another method": (bare("PUT"), 405),
+    "a session that is none": (
+        bare("GET", "/mcp", "Accept: text/event-stream", "Mcp-Session-Id: none"), 404,
+    ),
+    "deleting nothing": (bare("DELETE", "/mcp", "Mcp-Session-Id: none"), 404),
+    "another media type": (
+        bare("POST", "/mcp", "Content-Type: text/plain", "Content-Length: 2", body="{}"), 415,
+    ),
+    "a large body": (bare("POST", "/mcp", JSON, "Content-Length: 99999999"), 413),
+    "a body that does not come": (
+        bare("POST", "/mcp", JSON, "Content-Length: 100", body="{"), 408,
+    ),
+    "a path of another": (bare("GET", "/mcp/../etc"), 404),
+}  # fmt: skip
+
+
+@for_each("name", REQUESTS)
+def test_a_request_that_is_none_gets_its_status(attacked: Serving, name: str) -> None:
+    request, status = REQUESTS[name]
+    answer = raw(attacked.port, request)
+    assert answer.status == status
+    assert b"Traceback" not in answer.body
+
+
+def opened(server: Serving) -> str:
+    """Shake hands; return the header that names the session."""
+    answer = post(server.port, line(INITIALIZE))
+    assert answer.status == 200
+    head = {k.lower(): v for k, _, v in (e.partition(": ") for e in answer.head.split("\r\n"))}
+    session = f"Mcp-Session-Id: {head['mcp-session-id']}"
+    body = line(INITIALIZED)
+    sized = f"Content-Length: {len(body)}"
+    assert post(server.port, body, JSON, ACCEPT, session, sized).status == 202
+    return session
+
+
+def test_no_message_gets_a_trace_or_a_500(attacked: Serving) -> None:
+    session = opened(attacked)
+    modern = ("MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: x")
+    for name, message in MESSAGES.items():
+        for more in ((session,), modern, ()):
+            sized = f"Content-Length: {len(message)}"
+            answer = post(attacked.port, message, JSON, ACCEPT, sized, *more)
+            assert 200 <= answer.status < 500, (name, more)
+            for secret in (b"Traceback", b"site-packages", str(attacked.root.parent).encode()):
+                assert secret not in answer.body, name
+            if answer.status >= 400:
+                error = json.loads(answer.body)["error"]
+                assert error["code"] <= -32000, name
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+        max_leaves=8,
+    )
+)
+def test_any_json_is_refused_or_answered(attacked: Serving, message: Any) -> None:
+    body = json.dumps(message).encode()
+    answer = post(attacked.port, body)
+    assert 400 <= answer.status < 500
+
+
+def test_a_client_that_vanishes_in_a_call_costs_nobody_anything(attacked: Serving) -> None:
+    session = opened(attacked)
+    call = {"name": "search_skills", "arguments": {"query": "pdf"}}
+    body = line({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+    head = "\r\n".join(
+        [
+            *("POST /mcp HTTP/1.1", "Host: localhost", JSON, ACCEPT, session),
+            f"Content-Length: {len(body)}",
+        ]
+    )
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", attacked.port)) as sock:
+            sock.sendall(head.encode() + b"\r\n\r\n" + body)
+    until(lambda: attacked.context.limiter.running == 0)
+    assert "Ship it." in shows(attacked.call("load_skill", {"name": "deploy"}))
+
+
+def test_sessions_that_are_only_begun_do_not_keep_others_out(attacked: Serving) -> None:
+    held = []
+    try:
+        for _ in range(60):
+            sock = socket.create_connection(("127.0.0.1", attacked.port))
+            held.append(sock)
+            sock.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-")
+        for _ in range(30):
+            opened(attacked)
+        assert "Ship it." in shows(attacked.call("load_skill", {"name": "deploy"}))
+    finally:
+        for sock in held:
+            sock.close()
+
+
+def test_a_cancelled_call_is_let_go_and_the_session_goes_on(served: Serving) -> None:
+    async def work() -> None:
+        async with connected(served.url, "legacy") as client:
+            task = asyncio.create_task(called(client, "search_skills", {"query": "pdf"}))
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task})
+            assert "Ship it." in shows(await called(client, "load_skill", {"name": "deploy"}))
+
+    run(work())

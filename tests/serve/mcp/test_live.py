@@ -1,0 +1,464 @@
+"""What the files say is served: edits within a second, deletions at once, no broken edit."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.client.subscriptions import listen
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+
+from skillyard.install.policy.library import open_catalog
+from skillyard.serve.mcp.view_worker import ViewWorker
+from skillyard.serve.runtime import folder_follower, folder_watch, freshness
+from skillyard.serve.runtime.app_context import AppContext
+from skillyard.serve.runtime.folder_follower import FolderFollower
+from skillyard.serve.runtime.logging import Log
+from tests.serve.mcp.local_servers import (
+    LIBRARY,
+    ask,
+    called,
+    connected,
+    document,
+    eventually,
+    in_process,
+    options_of,
+    over_stdio,
+    run,
+    serving,
+    shows,
+    write_tree,
+)
+
+WITHIN_S = 1.0
+"""The promise."""
+BROKEN = "---\nname: deploy\ndescription: [\n---\nNever served.\n"
+
+
+@pytest.fixture(params=["looks", "is told", "large"])
+def following(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ways to learn of a change: by looks, from the system, and as a large library does."""
+    if request.param == "is told":
+        pytest.importorskip("watchfiles")
+    else:
+        monkeypatch.setattr(folder_watch, "_watching", lambda: None)
+    if request.param == "large":
+        monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
+
+
+@asynccontextmanager
+async def live(tmp_path: Path) -> AsyncIterator[tuple[Client, Path]]:
+    root = write_tree(tmp_path / "skills", LIBRARY)
+    async with in_process(root) as (client, _):
+        await called(client, "list_skills")
+        yield client, root
+
+
+async def loaded(client: Client, name: str) -> str:
+    return shows(await called(client, "load_skill", {"name": name}))
+
+
+@pytest.mark.usefixtures("following")
+def test_an_edit_is_served_within_a_second(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with live(tmp_path) as (client, root):
+            await loaded(client, "deploy")
+            (root / "deploy/SKILL.md").write_text(document("deploy", "d", "Edited."))
+
+            async def edited() -> bool:
+                return "Edited." in await loaded(client, "deploy")
+
+            assert await eventually(edited) < WITHIN_S
+
+    run(work())
+
+
+@pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["is told"], indirect=True)
+def test_a_new_skill_is_found_within_a_second(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with live(tmp_path) as (client, root):
+            write_tree(root, {"new/SKILL.md": document("new", "Knits woollen socks.")})
+
+            async def found() -> bool:
+                result = await called(client, "skill_evaluate", {"text": "knits woollen socks"})
+                return bool(result.structured_content["results"])
+
+            assert await eventually(found) < WITHIN_S
+            entries = (await ask(client, "skills/list"))["skills"]
+            assert "skill://new/SKILL.md" in [entry["uri"] for entry in entries]
+
+    run(work())
+
+
+@pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["looks", "large"], indirect=True)
+def test_a_deletion_is_seen_by_the_very_next_request(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with live(tmp_path) as (client, root):
+            for name in list(LIBRARY):
+                if not name.endswith("SKILL.md"):
+                    continue
+                skill = name.split("/")[0]
+                await loaded(client, skill)
+                uri = f"skill://{name}"
+                await ask(client, "skills/get", uri=uri)
+                shutil.rmtree(root / skill)
+                assert "no skill is called" in await loaded(client, skill)
+                with pytest.raises(MCPError):
+                    await ask(client, "skills/get", uri=uri)
+                with pytest.raises(MCPError):
+                    await client.read_resource(uri)
+                listing = await called(client, "list_skills")
+                assert skill not in [s["name"] for s in listing.structured_content["skills"]]
+            assert (await ask(client, "skills/list"))["skills"] == []
+
+    run(work())
+
+
+@pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["looks"], indirect=True)
+def test_the_whole_root_may_go(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with live(tmp_path) as (client, root):
+            await loaded(client, "deploy")
+            root.rename(tmp_path / "elsewhere")
+            listing = await called(client, "list_skills")
+            assert listing.structured_content["skills"] == []
+            assert "no skill is called" in await loaded(client, "deploy")
+            (tmp_path / "elsewhere").rename(root)
+
+            async def back() -> bool:
+                return "Ship it." in await loaded(client, "deploy")
+
+            await eventually(back)
+
+    run(work())
+
+
+@pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["looks", "large"], indirect=True)
+def test_a_broken_edit_keeps_the_version_before_it_and_says_so(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with live(tmp_path) as (client, root):
+            entry = (await ask(client, "skills/get", uri="skill://deploy/SKILL.md"))["skill"]
+            (root / "deploy/SKILL.md").write_text(BROKEN)
+
+            async def told() -> bool:
+                return "does not load since its last edit" in await loaded(client, "deploy")
+
+            assert await eventually(told) < WITHIN_S
+            text = await loaded(client, "deploy")
+            assert "Ship it." in text
+            assert "Never served" not in text
+            listing = (await called(client, "list_skills")).structured_content
+            problem = listing["problems"][0]
+            assert problem["path"] == "deploy/SKILL.md"
+            assert problem["served"] is True
+            card = next(card for card in listing["skills"] if card["name"] == "deploy")
+            assert "does not load" in card["notice"]
+            # The extension serves the bytes that the digest names, though the disk has others.
+            assert (await ask(client, "skills/get", uri=entry["uri"]))["skill"] == entry
+            content = (await client.read_resource(entry["uri"])).contents[0]
+            assert "Ship it." in content.text  # type: ignore[union-attr]
+            (root / "deploy/SKILL.md").write_text(document("deploy", "d", "Mended."))
+
+            async def mended() -> bool:
+                text = await loaded(client, "deploy")
+                return "Mended." in text and "does not load" not in text
+
+            assert await eventually(mended) < WITHIN_S
+
+    run(work())
+
+
+@pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["looks"], indirect=True)
+def test_the_version_before_a_broken_edit_is_ranked(tmp_path: Path) -> None:
+    """In a large library only until its index is rebuilt: ranking it in memory takes too long."""
+
+    async def work() -> None:
+        async with live(tmp_path) as (client, root):
+            (root / "deploy/SKILL.md").write_text(BROKEN)
+
+            async def told() -> bool:
+                return "does not load since its last edit" in await loaded(client, "deploy")
+
+            assert await eventually(told) < WITHIN_S
+            evaluated = await called(client, "skill_evaluate", {"text": "deploy to production"})
+            assert evaluated.structured_content["results"][0]["skillName"] == "deploy"
+            searched = await called(client, "search_skills", {"query": "deploy"})
+            assert searched.structured_content["skills"][0]["id"] == "deploy"
+
+    run(work())
+
+
+@pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["looks"], indirect=True)
+def test_a_broken_skill_that_is_deleted_is_gone_at_once(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with live(tmp_path) as (client, root):
+            (root / "deploy/SKILL.md").write_text(BROKEN)
+
+            async def told() -> bool:
+                return "does not load" in await loaded(client, "deploy")
+
+            await eventually(told)
+            (root / "deploy/SKILL.md").unlink()
+            assert "no skill is called" in await loaded(client, "deploy")
+
+    run(work())
+
+
+def test_what_never_loaded_is_named_with_the_reason(tmp_path: Path) -> None:
+    async def work() -> None:
+        root = write_tree(tmp_path, {"deploy/SKILL.md": BROKEN, "a/SKILL.md": document("a")})
+        async with in_process(root) as (client, _):
+            result = await called(client, "load_skill", {"name": "deploy"})
+            assert result.is_error
+            assert "deploy/SKILL.md did not load" in shows(result)
+            assert str(tmp_path) not in shows(result)
+
+    run(work())
+
+
+KINDS = ["resources", "prompts"]
+
+
+@pytest.mark.parametrize("where", ["http", pytest.param("stdio", marks=pytest.mark.slow)])
+def test_older_clients_are_told_that_the_lists_changed(tmp_path: Path, where: str) -> None:
+    root = write_tree(tmp_path / "skills", LIBRARY)
+
+    async def work(place: Any) -> None:
+        told: list[str] = []
+
+        async def note(message: Any) -> None:
+            told.append(getattr(message, "method", ""))
+
+        async with connected(place, "legacy", message_handler=note) as client:
+            await client.list_resources()
+            with pytest.warns(MCPDeprecationWarning):
+                await client.session.subscribe_resource("skill://deploy/SKILL.md")
+            write_tree(root, {"new/SKILL.md": document("new")})
+            (root / "deploy/SKILL.md").write_text(document("deploy", "d", "Edited."))
+
+            async def all_told() -> bool:
+                wanted = {f"notifications/{kind}/list_changed" for kind in KINDS}
+                return wanted <= set(told) and "notifications/resources/updated" in told
+
+            assert await eventually(all_told) < WITHIN_S
+
+    if where == "stdio":
+        run(work(over_stdio(root)))
+        return
+    with serving(root) as served:
+        run(work(served.url))
+
+
+@pytest.mark.parametrize("where", ["http", pytest.param("stdio", marks=pytest.mark.slow)])
+def test_newer_clients_hear_on_the_stream_that_they_opened(tmp_path: Path, where: str) -> None:
+    root = write_tree(tmp_path / "skills", LIBRARY)
+
+    async def work(place: Any) -> None:
+        async with connected(place) as client:
+            await client.list_resources()
+            async with listen(
+                client.session,
+                resources_list_changed=True,
+                resource_subscriptions=["skill://deploy/SKILL.md"],
+            ) as stream:
+                (root / "deploy/SKILL.md").write_text(document("deploy", "d", "Edited."))
+                heard = []
+                async with asyncio.timeout(WITHIN_S):
+                    async for event in stream:
+                        heard.append(type(event).__name__)
+                        if len(heard) == 2:
+                            break
+            assert heard == ["ResourcesListChanged", "ResourceUpdated"]
+
+    if where == "stdio":
+        run(work(over_stdio(root)))
+        return
+    with serving(root) as served:
+        run(work(served.url))
+
+
+def test_a_change_of_a_resource_file_is_in_the_next_entry(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with live(tmp_path) as (client, root):
+            uri = "skill://pdf-tables/SKILL.md"
+            before = (await ask(client, "skills/get", uri=uri))["skill"]["resources"]
+            (root / "pdf-tables/references/layout.md").write_text("Rows first.\n")
+            after = (await ask(client, "skills/get", uri=uri))["skill"]["resources"]
+            changed = [b["uri"] for a, b in zip(before, after, strict=True) if a != b]
+            assert changed == ["skill://pdf-tables/references/layout.md"]
+
+    run(work())
+
+
+@pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["is told"], indirect=True)
+def test_requests_while_files_change_are_answered_from_one_state(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with live(tmp_path) as (client, root):
+            path = root / "deploy/SKILL.md"
+            beside = root / "deploy.new"
+            seen = set()
+            for number in range(60):
+                beside.write_text(document("deploy", f"Version {number}.", f"Body {number}."))
+                beside.replace(path)
+                entry = (await ask(client, "skills/get", uri="skill://deploy/SKILL.md"))["skill"]
+                text = await loaded(client, "deploy")
+                assert "<skill_content" in text
+                seen.add(entry["frontmatter"]["description"])
+            assert seen
+
+    run(work())
+
+
+def test_a_library_that_is_slow_to_look_at_answers_from_the_view_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        root = write_tree(tmp_path / "skills", LIBRARY)
+        now = [0.0]
+        follower = FolderFollower(options_of(root), Log("none"), lambda: now[0])
+        refreshes = []
+        newer_snapshot = follower._newer_snapshot
+
+        def slow() -> Any:
+            refreshes.append(now[0])
+            now[0] += 2.0  # what a refresh takes
+            return newer_snapshot()
+
+        monkeypatch.setattr(follower, "_newer_snapshot", slow)
+        try:
+            view = await follower.fresh()
+            assert refreshes == [0.0]
+            now[0] = 7.9  # four refreshes old, less a bit
+            assert await follower.fresh() is view
+            assert refreshes == [0.0]
+            now[0] = 8.1
+            await follower.fresh()
+            assert refreshes == [0.0, 8.1]
+        finally:
+            await follower.close()
+
+    run(work())
+
+
+def test_a_ranking_that_is_quick_waits_for_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        root = write_tree(tmp_path / "skills", LIBRARY)
+        context = AppContext(options_of(root), (), Log("none"))
+        worker = ViewWorker(context)
+        hold = threading.Event()
+
+        def ranked(view: Any) -> tuple[bool, list[Any]]:
+            return threading.current_thread() is threading.main_thread(), []
+
+        async def at_once(ranking: str) -> bool:
+            return await worker.answer(ranked, ranking=ranking)
+
+        try:
+            monkeypatch.setattr("skillyard.serve.mcp.view_worker.QUICK_S", 3600.0)
+            assert not await at_once("hybrid"), "nobody knows yet how long it takes"
+            assert await at_once("hybrid")
+            assert not await at_once("relevance"), "each kind has a pace of its own"
+            for _ in range(2):
+                assert not await at_once(""), "what may read files is kept off the loop"
+            other = asyncio.create_task(context.in_thread(hold.wait))
+            await asyncio.sleep(0)
+            assert not await at_once("hybrid"), "a thread that works is not kept waiting"
+            hold.set()
+            await other
+            assert await at_once("hybrid")
+            monkeypatch.setattr("skillyard.serve.mcp.view_worker.QUICK_S", 0.0)
+            assert not await at_once("hybrid")
+        finally:
+            hold.set()
+            await context.close()
+
+    run(work())
+
+
+def test_a_copy_takes_over_where_the_file_that_was_served_breaks_or_goes(tmp_path: Path) -> None:
+    async def work() -> None:
+        places = [f"{at}/skills/knit/SKILL.md" for at in (".agents", ".claude", "more")]
+        files = dict.fromkeys(places, document("knit", "Knits socks.", "Knit."))
+        root = write_tree(tmp_path / "skills", files)
+
+        async with in_process(root) as (client, _):
+
+            async def listed() -> list[tuple[list[str], bool]]:
+                result = await called(client, "list_skills")
+                cards = result.structured_content["skills"]
+                return [(card["places"], bool(card.get("notice"))) for card in cards]
+
+            assert await listed() == [(places, False)]
+            (root / places[0]).unlink()
+            assert "Knit." in await loaded(client, "knit")
+            assert await listed() == [(places[1:], False)]
+            (root / places[1]).write_text(BROKEN)
+
+            async def taken_over() -> bool:
+                return await listed() == [(places[2:], False)]
+
+            await eventually(taken_over)
+            (root / places[2]).write_text(BROKEN)
+
+            async def as_it_was() -> bool:
+                return await listed() == [(places[2:], True)]
+
+            await eventually(as_it_was)
+            assert "Knit." in await loaded(client, "knit")
+
+    run(work())
+
+
+def test_who_asks_while_the_index_is_made_is_told_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
+    monkeypatch.setattr(freshness, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
+    go_on = threading.Event()
+    opened = open_catalog
+
+    def slowly(*roots: Any, progress: Any, **options: Any) -> Any:
+        while not go_on.wait(0.02):
+            progress(100, 400)
+        return opened(*roots, **options)
+
+    monkeypatch.setattr(folder_follower, "open_catalog", slowly)
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+        if message is not None and "100 of 400" in message:
+            go_on.set()
+
+    async def work() -> None:
+        async with in_process(write_tree(tmp_path / "skills", LIBRARY)) as (client, _):
+            try:
+                tools = await client.list_tools()
+                assert "select_skill" in {tool.name for tool in tools.tools}
+                asked = {"text": "extract tables from a pdf"}
+                result = await client.call_tool("select_skill", asked, progress_callback=note)
+                assert "pdf-tables" in shows(result)
+            finally:
+                go_on.set()
+
+    run(work())
+    assert told[0] == (0, 1, "reading the library")
+    assert (0.25, 1, "making the index: 100 of 400 files") in told
+    assert [each[0] for each in told] == sorted(each[0] for each in told)

@@ -1,0 +1,99 @@
+"""Every entry of the Skills extension conforms, and its file says what the entry says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from skillyard.engine.formats.frontmatter import decode, split, unify_lines
+from skillyard.serve.mcp.rendition import Unreadable, conforming
+from tests.property.strategies import blocks, hostile_text, many
+from tests.requirements import requirement
+
+PATH = "a/SKILL.md"
+FIELDS = ["license", "compatibility", "metadata", "allowed-tools", "name", "tags", "Odd key", "yes"]
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | hostile_text | st.text(max_size=600),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+typed_blocks = st.dictionaries(st.sampled_from(FIELDS), values, max_size=6).map(
+    lambda fields: yaml.safe_dump(fields, allow_unicode=True) if fields else ""
+)
+
+
+def faults(frontmatter: dict[str, Any]) -> list[str]:
+    """Return the fields that are not as agentskills.io describes them, without our own code."""
+    texts = ("license", "allowed-tools", "compatibility")
+    found = [key for key in texts if not isinstance(frontmatter.get(key, ""), str)]
+    if not 1 <= len(str(frontmatter.get("compatibility", "x"))) <= 500:
+        found.append("compatibility")
+    metadata = frontmatter.get("metadata", {})
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
+        found.append("metadata")
+    return found
+
+
+def document(block: str) -> bytes:
+    return f"---\n{block}---\n\nThe body: *kept*.\n".encode("utf-8", "surrogatepass")
+
+
+@requirement("client:fastmcp")
+@many
+@given(typed_blocks | typed_blocks | blocks)
+@example("license: null\nname: 1.0e-09\n")
+def test_whatever_the_frontmatter_is_what_is_served_conforms(block: str) -> None:
+    data = document(block)
+    try:
+        served, frontmatter = conforming(data, PATH)
+    except Unreadable:
+        return
+    assert faults(frontmatter) == []
+    json.dumps(frontmatter, allow_nan=False, ensure_ascii=False).encode()
+    before, after = (split(unify_lines(decode(each, PATH)), PATH) for each in (data, served))
+    assert after.body == before.body
+    # What is served needs no further change, and a host that reads it finds the entry's fields.
+    assert conforming(served, PATH) == (served, frontmatter)
+    if served != data:
+        read = yaml.safe_load(after.block)
+        assert {key: read[key] for key in frontmatter} == frontmatter
+
+
+@pytest.mark.parametrize(
+    ("given_field", "served_field"),
+    [
+        ("allowed-tools: [Read, 'Bash(git diff:*)']", {"allowed-tools": "Read Bash(git diff:*)"}),
+        ("allowed-tools: Read, Bash(a, b)", {"allowed-tools": "Read Bash(a, b)"}),
+        ("allowed-tools:", {}),
+        ("metadata: {version: 1.10, on: true, many: [a, 2], deep: {x: 1}, nothing: }",
+         {"metadata": {"version": "1.10", "on": "true", "many": "a, 2", "deep": '{"x": 1}',
+                       "nothing": ""}}),
+        ("metadata: words", {}),
+        ("license: [MIT, Apache-2.0]", {"license": "MIT, Apache-2.0"}),
+        ("compatibility: ''", {}),
+        (f"compatibility: {'x' * 501}", {"compatibility": "x" * 499 + "…"}),
+        ("compatibility: 3.11\ntags: [a, 1]\nx y: |\n  two\n  lines",
+         {"compatibility": "3.11", "tags": ["a", 1], "x y": "two\nlines\n"}),
+    ],
+)  # fmt: skip
+def test_a_field_that_does_not_conform_is_rewritten(
+    given_field: str, served_field: dict[str, Any]
+) -> None:
+    served, frontmatter = conforming(document(f"name: a\n{given_field}\n"), PATH)
+    assert frontmatter == {"name": "a", **served_field}
+    assert served.endswith(b"---\n\nThe body: *kept*.\n")
+
+
+def test_a_file_that_conforms_is_served_byte_for_byte() -> None:
+    block = (
+        "name: a\r\nallowed-tools:  Read   Bash(git:*)\r\nmetadata: {a: 'b'}\r\nx: [1, 2.50]\r\n"
+    )
+    data = b"\xef\xbb\xbf" + document(block)
+    assert conforming(data, PATH)[0] == data

@@ -1,0 +1,213 @@
+"""A service leaves a broken or slow embedder alone, says so, and tries it again at stated times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from skillyard.base.errors import EmbedderFailed
+from skillyard.serve.runtime import follower
+from skillyard.serve.runtime.logging import Log
+from skillyard.serve.runtime.vectors import PROBE_TEXT, VectorThread
+from tests.engine.embedding.letters import BrokenLetters, Letters, install
+from tests.serve.http.local_server import Running, running, until
+from tests.serve.runtime.test_vectors import (
+    FAILED,
+    NAME,
+    TEXT,
+    files,
+    select,
+    surroundings,  # noqa: F401 - a fixture for each test
+    vectors,
+)
+from tests.worked_examples.making import document
+
+
+class Clock:
+    """A clock that a test moves on."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of the vectors in every service of a test."""
+    clock = Clock()
+
+    def started(log: Log, _: object) -> VectorThread:
+        return VectorThread(log, clock)
+
+    monkeypatch.setattr(follower, "VectorThread", started)
+    return clock
+
+
+def wait(server: Running, clock: Clock, seconds: float) -> None:
+    """Let time pass, and the thread of the vectors look at the clock."""
+    clock.now += seconds
+    server.context.follower.vectors._wake()
+
+
+def reaches(server: Running, broken: BrokenLetters, state: tuple[int, float]) -> bool:
+    """Return True once the attempts, and the seconds until the next one, are those of a state."""
+    return (broken.attempts, vectors(server)["retry_in_s"]) == state
+
+
+def test_a_failure_at_the_start_is_logged_once_shown_and_tried_again_later_and_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    broken = BrokenLetters()
+    install(monkeypatch, broken)
+    with running(tmp_path / "skills", files()) as server:
+        until(lambda: vectors(server)["failure"] is not None)
+        assert vectors(server)["failure"] == "embedder_failed"
+        assert vectors(server)["retry_in_s"] == 15.0
+        assert server.get("/health").json()["status"] == "degraded"
+        assert select(server)["note"] == select(server)["note"] == FAILED
+        wait(server, clock, 5.0)
+        assert vectors(server)["retry_in_s"] == 10.0
+        assert broken.attempts == 1
+        for attempts, pause in enumerate((15.0, 30.0, 60.0, 120.0, 240.0, 300.0), start=2):
+            state = (attempts, pause)
+            wait(server, clock, vectors(server)["retry_in_s"])
+            until(partial(reaches, server, broken, state))
+        (logged,) = (line for line in server.lines() if line["event"] == "vectors")
+        assert "it is broken" in logged["error"]
+        broken.is_broken = False
+        assert select(server)["note"] == FAILED
+        wait(server, clock, 300.0)
+        until(lambda: "note" not in select(server))
+        computed = {"scorer": NAME, "done": 3, "total": 3, "failure": None}
+        until(lambda: vectors(server) == computed)
+        assert server.get("/health").json()["status"] == "healthy"
+
+
+def test_a_change_of_the_library_is_tried_at_once_after_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    broken = BrokenLetters()
+    install(monkeypatch, broken)
+    with running(tmp_path / "skills", files()) as server:
+        until(lambda: vectors(server)["failure"] is not None)
+        broken.is_broken = False
+        folder = tmp_path / "skills" / "new"
+        folder.mkdir()
+        (folder / "SKILL.md").write_text(document("new", "Brew tea."), encoding="utf-8")
+        until(lambda: "note" not in select(server))
+        computed = {"scorer": NAME, "done": 4, "total": 4, "failure": None}
+        until(lambda: vectors(server) == computed)
+
+
+def test_after_a_failure_at_a_request_no_other_request_waits_for_the_embedder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    broken = BrokenLetters()
+    broken.is_broken = False
+    install(monkeypatch, broken)
+    with running(tmp_path / "skills", files()) as server:
+        until(lambda: "note" not in select(server))
+        broken.is_broken = True
+        plain = server.post("/select", {"text": TEXT, "scorer": "hybrid"}).json()
+        attempts = broken.attempts
+        assert select(server) == {**plain, "note": FAILED}
+        # The request failed, then the thread: now, and again in 15 seconds.
+        until(lambda: vectors(server).get("retry_in_s") == 15.0)
+        assert broken.attempts == attempts + 2
+        assert vectors(server)["failure"] == "embedder_failed"
+        assert server.get("/health").json()["status"] == "degraded"
+        for _ in range(3):
+            assert select(server) == {**plain, "note": FAILED}
+        search = server.get("/search", params={"q": TEXT, "source": "local"}).json()
+        assert search["note"] == FAILED
+        assert broken.attempts == attempts + 2
+        broken.is_broken = False
+        assert select(server)["note"] == FAILED
+        wait(server, clock, 15.0)
+        until(lambda: vectors(server)["failure"] is None)
+        assert "note" not in select(server)
+        assert broken.queries == [TEXT, PROBE_TEXT, TEXT]
+
+
+class PickyLetters(Letters):
+    """Letters that fail for one text."""
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        if "too long" in texts:
+            raise EmbedderFailed(self.id, "answered 413")
+        return super().embed(texts, query=query)
+
+
+def test_a_request_that_the_embedder_refuses_keeps_it_from_no_other_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    install(monkeypatch, PickyLetters())
+    with running(tmp_path / "skills", files()) as server:
+        until(lambda: "note" not in select(server))
+        for _ in range(3):
+            assert server.post("/select", {"text": "too long"}).json()["note"] == FAILED
+            until(lambda: vectors(server)["failure"] is None)
+            assert "note" not in select(server)
+
+
+class SlowLetters(Letters):
+    """Letters that need some seconds of a clock for each request, and may not end before a gate."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self.clock = clock
+        self.seconds = 0.0
+        self.waits = Event()
+        self.gate = Event()
+        self.gate.set()
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        if query:
+            self.clock.now += self.seconds
+            self.waits.set()
+            assert self.gate.wait(30)
+        return super().embed(texts, query=query)
+
+
+def test_a_slow_answer_counts_as_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    slow = SlowLetters(clock)
+    install(monkeypatch, slow)
+    with running(tmp_path / "skills", files()) as server:
+        until(lambda: "note" not in select(server))
+        slow.seconds = 6.0
+        assert "note" not in select(server)  # it waited, and has its answer
+        until(lambda: vectors(server).get("retry_in_s") == 15.0)
+        assert vectors(server)["failure"] == "embedder_slow"
+        assert select(server)["note"] == f"Ranked by hybrid, not by {NAME}: its embedder is slow."
+        slow.seconds = 0.1
+        wait(server, clock, 15.0)
+        until(lambda: "note" not in select(server))
+
+
+def test_while_one_request_waits_for_a_slow_embedder_no_other_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    slow = SlowLetters(clock)
+    install(monkeypatch, slow)
+    with running(tmp_path / "skills", files()) as server, ThreadPoolExecutor(1) as pool:
+        until(lambda: "note" not in select(server))
+        slow.waits.clear()
+        slow.gate.clear()
+        first = pool.submit(select, server)
+        try:
+            assert slow.waits.wait(30)
+            clock.now += 5.5
+            assert select(server)["note"].endswith("its embedder is slow.")
+            assert vectors(server)["failure"] == "embedder_slow"
+        finally:
+            slow.gate.set()
+        assert "note" not in first.result(30)

@@ -1,0 +1,216 @@
+"""A large library: what the files say is there before what ranks them, and both in the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from skillyard.engine.catalog import Catalog, changes
+from skillyard.engine.ranking.match import rank
+from skillyard.install.policy.library import open_catalog
+from skillyard.serve.runtime import folder_follower, folder_watch, freshness
+from skillyard.serve.runtime.errors import Refused
+from skillyard.serve.runtime.folder_follower import FolderFollower
+from skillyard.serve.runtime.logging import Log
+from skillyard.serve.runtime.snapshot import Snapshot
+from skillyard.serve.runtime.view import Change, View
+from tests.serve.mcp.local_servers import (
+    LIBRARY,
+    document,
+    eventually,
+    options_of,
+    run,
+    write_tree,
+)
+
+
+@pytest.fixture(params=["indexed", "in memory"], autouse=True)
+def large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every library counts as large, and nobody is told of changes."""
+    monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
+    monkeypatch.setattr(folder_watch, "_watching", lambda: None)
+    if request.param == "in memory":
+        monkeypatch.setenv("SKILLYARD_INDEX", "off")
+
+
+@asynccontextmanager
+async def following(root: Path) -> AsyncIterator[FolderFollower]:
+    follower = FolderFollower(options_of(root), Log("none"))
+    try:
+        await follower.current()
+        yield follower
+    finally:
+        await follower.close()
+
+
+def files_of(follower: FolderFollower) -> Catalog:
+    assert follower.view is not None
+    return follower.view.files
+
+
+def names(follower: FolderFollower) -> list[str]:
+    return [skill.name for skill in files_of(follower)]
+
+
+def best(follower: FolderFollower, query: str) -> str:
+    assert follower.snapshot is not None
+    matches = rank(follower.snapshot.ranking_for("hybrid").catalog, query, limit=1)
+    return matches[0].skill.name if matches else ""
+
+
+def test_the_files_do_not_wait_for_the_ranking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_tree(tmp_path / "skills", LIBRARY)
+    ready = Event()
+    make_ready = Snapshot.make_ready
+
+    def slowly(self: Snapshot, scorers: Any) -> None:
+        assert ready.wait(30)
+        make_ready(self, scorers)
+
+    async def work() -> None:
+        async with following(root) as follower:
+            before = follower.snapshot
+            monkeypatch.setattr(Snapshot, "make_ready", slowly)
+            write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
+            try:
+                await follower.refresh()
+                assert "brew" in names(follower)
+                assert follower.snapshot is before
+                write_tree(root, {"knit/SKILL.md": document("knit", "Knit woollen socks.")})
+                await follower.refresh()
+                assert "knit" in names(follower)
+                assert follower.snapshot is before
+            finally:
+                ready.set()
+            await follower.wait_until_idle()
+            assert best(follower, "brew a pot of tea") == "brew"
+            assert best(follower, "knit woollen socks") == "knit"
+            assert follower.snapshot is not None
+            assert files_of(follower) is follower.snapshot.whole
+
+    run(work())
+
+
+def test_who_listens_hears_once_what_changed_before_it_is_ranked(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "skills", LIBRARY)
+
+    async def work() -> None:
+        async with following(root) as follower:
+            heard: list[tuple[Change, View | None]] = []
+            follower.listen(lambda change: heard.append((change, follower.view)))
+            (root / "deploy/SKILL.md").write_text(document("deploy", "Fly to the moon."))
+            await follower.refresh()
+            await follower.wait_until_idle()
+            ((change, view),) = heard
+            assert [skill.name for skill in change.changed] == ["deploy"]
+            assert view is not None
+            assert view.files is not view.snapshot.whole
+            assert best(follower, "fly to the moon") == "deploy"
+            assert follower.view is not None
+            assert follower.view.files is follower.view.snapshot.whole
+
+    run(work())
+
+
+def test_a_look_that_finds_nothing_reads_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_tree(tmp_path / "skills", LIBRARY)
+
+    async def work() -> None:
+        async with following(root) as follower:
+            files = files_of(follower)
+            monkeypatch.setattr(changes, "changed_entries", lambda *known: [])
+            monkeypatch.setattr(type(files), "reload", lambda self: pytest.fail("it was read"))
+            monkeypatch.setattr(freshness, "INDEX_CHECK_S", 1e9)
+            follower._checked = follower._clock()
+            await follower.refresh()
+            assert files_of(follower) is files
+            assert follower.failure == ""
+
+    run(work())
+
+
+def test_what_a_glance_cannot_see_is_found_by_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_tree(tmp_path / "skills", LIBRARY)
+
+    async def work() -> None:
+        async with following(root) as follower:
+            monkeypatch.setattr(changes, "changed_entries", lambda *known: [])
+            write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
+            await follower.refresh()  # the first look after a start checks
+            await follower.wait_until_idle()
+            assert "brew" in names(follower)
+            assert best(follower, "brew a pot of tea") == "brew"
+
+    run(work())
+
+
+def test_a_root_that_goes_and_comes_back_is_said_and_unsaid(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "skills", LIBRARY)
+
+    async def work() -> None:
+        async with following(root) as follower:
+            root.rename(tmp_path / "away")
+            await follower.refresh()
+            assert follower.failure
+            assert "deploy" in names(follower)
+            (tmp_path / "away").rename(root)
+
+            async def healthy() -> bool:
+                await follower.refresh()
+                return follower.failure == ""
+
+            await eventually(healthy)
+            await asyncio.sleep(0)
+            assert "deploy" in names(follower)
+
+    run(work())
+
+
+@pytest.mark.parametrize("large", ["indexed"], indirect=True)
+def test_while_a_large_library_is_indexed_requests_are_told_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_tree(tmp_path / "skills", LIBRARY)
+    monkeypatch.setattr(freshness, "PATIENCE_S", 0.0)
+    go_on = Event()
+    opened = open_catalog
+
+    def slowly(*roots: Any, progress: Any, **options: Any) -> Any:
+        progress(0, 400)
+        progress(100, 400)
+        assert go_on.wait(30)
+        return opened(*roots, **options)
+
+    monkeypatch.setattr(folder_follower, "open_catalog", slowly)
+
+    async def work() -> None:
+        follower = FolderFollower(options_of(root), Log("none"))
+        try:
+            with pytest.raises(Refused) as raised:
+                await follower.current()
+            refused = raised.value
+            assert (refused.status, refused.code) == (503, "index_building")
+            assert refused.extra["progress"].total == 400
+            assert 1 <= int(refused.headers["Retry-After"]) <= 30
+            assert follower.building is not None
+            go_on.set()
+            await follower.wait_until_idle()
+            assert (await follower.current()).snapshot.generation == 1
+            assert follower.building is None
+        finally:
+            go_on.set()
+            await follower.close()
+
+    run(work())

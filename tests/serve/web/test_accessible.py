@@ -1,0 +1,321 @@
+"""Every page as axe-core and a keyboard find it, at two widths and in both schemes.
+
+``make pages`` brings axe-core and leaves screenshots; so does ``SKILLYARD_AXE``, the path of an
+``axe.min.js``, with ``SKILLYARD_ARTIFACTS``, a folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.engine.index.progress import Progress
+from tests.serve.http.local_server import Running, running
+from tests.serve.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
+from tests.serve.web.states import LONG_NAME, LONG_REQUEST, Builds, building, odd_library
+from tests.shared_data import REPOSITORY
+
+AXE = os.environ.get("SKILLYARD_AXE", "")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        (CHROMIUM is None or DRIVER is None) and not os.environ.get("CI"), reason=ABSENT
+    ),
+]
+needs_axe = pytest.mark.skipif(
+    not AXE, reason="axe-core is not here: `make pages` fetches it and runs this"
+)
+DESK = (1_280, 900)
+PHONE = (390, 844)
+SETTLED = "return document.getAnimations().every((each) => each.playState === 'finished')"
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Running]:
+    with running(REPOSITORY / "examples" / "skills", local_only=True) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    root = tmp_path_factory.mktemp("odd") / "skills"
+    with running(root, odd_library(), local_only=True) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    root = tmp_path_factory.mktemp("empty") / "skills"
+    root.mkdir()
+    with running(root, {}, local_only=True) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def builds() -> Iterator[Builds]:
+    with building() as state:
+        yield state
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with (
+        driver(tmp_path_factory.mktemp("driver")) as client,
+        browser(client, tmp_path_factory.mktemp("profile")) as window,
+    ):
+        if AXE:
+            # In every page before its own scripts, and outside of what its policy governs.
+            source = Path(AXE).read_text(encoding="utf-8")
+            window.devtools("Page.addScriptToEvaluateOnNewDocument", source=source)
+        yield window
+
+
+@pytest.fixture
+def window(opened: Browser) -> Iterator[Browser]:
+    """The window at its usual size; when a test is over, the console has said nothing."""
+    opened.resize(*DESK)
+    opened.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+    yield opened
+    said = opened.complaints()
+    assert [
+        each for each in said if "status of 404" not in each and "status of 503" not in each
+    ] == []
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """Where screenshots are left."""
+    folder = Path(os.environ.get("SKILLYARD_ARTIFACTS") or tmp_path) / "pages"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+FITS = "/?q=fill+in+a+pdf+form"
+MAYBE = "/?q=the+axis+starts+at+95+%25+and+the+press+office+says+we%27re+lying.+are+we%3F"
+STATES = {
+    "home": ("served", "/"),
+    "fits": ("served", FITS),
+    "maybe": ("served", MAYBE),
+    "none": ("served", "/?q=walk+the+dog"),
+    "nothing": ("served", "/?q=zzzz"),
+    "open-scale": ("served", "/?q=fill+in+a+pdf+form&scorer=overlap"),
+    "skill": ("served", "/page/skills/local/pdf-form-filling?q=fill+in+a+pdf+form"),
+    "browse": ("odd", "/page/skills"),
+    "browse-tag": ("odd", "/page/skills?tag=shared&page=2"),
+    "odd-home": ("odd", "/"),
+    "odd-search": ("odd", "/?q=sort+mail+by+sender"),
+    "odd-skill": ("odd", f"/page/skills/local/{LONG_NAME}"),
+    "empty": ("empty", "/"),
+    "empty-search": ("empty", "/?q=fill+in+a+pdf+form"),
+    "docs": ("served", "/docs"),
+    "refusal": ("served", "/page/skills/local/pdf-form"),
+    "building": ("builds", "/"),
+    "long": ("served", ""),
+}
+
+
+VERDICTS = {"fits": "Fits: ", "maybe": "Perhaps: ", "none": "No skill fits this request"}
+
+
+def show(window: Browser, name: str, request: pytest.FixtureRequest) -> None:
+    """Open the page of a state, and wait until it stands still."""
+    server, path = STATES[name]
+    base = request.getfixturevalue(server).base
+    window.open(base + path)
+    if name == "long":
+        window.run(
+            "document.querySelector('#q').value = arguments[0];"
+            "document.querySelector('#limit').value = 5;"
+            "document.querySelector('#search').requestSubmit()",
+            LONG_REQUEST,
+        )
+        window.until("return document.querySelector('#verdict') !== null")
+    window.until(f"{SETTLED} && document.readyState === 'complete'")
+
+
+RUN = """
+const done = arguments[arguments.length - 1];
+axe.run(document, { resultTypes: ['violations', 'incomplete'] }).then((found) => done(
+  [found.passes.length, found.violations.map((each) =>
+    `${each.id}: ${each.help}: ${each.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`)]
+)).catch((error) => done([0, [String(error)]]));
+"""
+
+
+@needs_axe
+@pytest.mark.parametrize("name", STATES)
+def test_axe_finds_nothing_wrong_and_nothing_is_wider_than_the_screen(
+    window: Browser, kept: Path, name: str, request: pytest.FixtureRequest
+) -> None:
+    show(window, name, request)
+    if name in VERDICTS:
+        assert window.text("#verdict").startswith(VERDICTS[name])
+    for device, (width, height) in (("desk", DESK), ("phone", PHONE)):
+        window.resize(width, height, phone=device == "phone")
+        for scheme in ("light", "dark"):
+            window.media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+            window.screenshot(kept / f"{name}-{device}-{scheme}.png")
+            if (device, scheme) == ("phone", "dark"):
+                continue  # widths and colours do not meet: each was looked at by itself
+            window.run("for (const d of document.querySelectorAll('details')) d.open = true")
+            assert window.run("return document.documentElement.scrollWidth") == width
+            passed, violations = window.call("POST", "/execute/async", {"script": RUN, "args": []})
+            assert violations == []
+            assert passed > 10
+            window.run("for (const d of document.querySelectorAll('details')) d.open = false")
+
+
+@needs_axe
+def test_a_fault_would_be_found(window: Browser, served: Running) -> None:
+    """What keeps the test above from passing for want of looking."""
+    window.open(served.base)
+    window.run("document.querySelector('label[for=q]').remove();"
+               "document.querySelector('#q').placeholder = ''")  # fmt: skip
+    _, violations = window.call("POST", "/execute/async", {"script": RUN, "args": []})
+    assert any(found.startswith("label:") for found in violations)
+
+
+def focused(window: Browser) -> Any:
+    """Return what has the focus, and whether that can be seen."""
+    return window.run(
+        "const e = document.activeElement, style = getComputedStyle(e);"
+        "return [e.id || e.getAttribute('name') || e.innerText.trim().slice(0, 30),"
+        " style.outlineStyle !== 'none' || e.id === 'main' || e.id === 'verdict']"
+    )
+
+
+@pytest.mark.parametrize("name", ["fits", "none", "browse", "docs"])
+def test_tab_reaches_everything_in_the_order_of_the_page_and_the_focus_is_seen(
+    window: Browser, name: str, request: pytest.FixtureRequest
+) -> None:
+    show(window, name, request)
+    wanted = window.run(
+        "return [...document.querySelectorAll("
+        "'a[href], button, input, select, textarea, summary, pre[tabindex]')]"
+        ".filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled)"
+        ".slice(0, 40)"
+        ".map((e) => e.id || e.getAttribute('name') || e.innerText.trim().slice(0, 30))"
+    )
+    seen = []
+    for _ in wanted:
+        window.press("Tab")
+        label, visible = focused(window)
+        assert visible, label
+        seen.append(label)
+    assert seen == wanted
+
+
+def test_the_ranking_that_is_folded_is_opened_by_keys(window: Browser, served: Running) -> None:
+    window.open(f"{served.base}/?q=walk+the+dog")
+    shown = "return [...document.querySelectorAll('.card')].filter(c => c.checkVisibility()).length"
+    assert window.run(shown) == 0
+    assert "No skill fits this request" in window.text("#verdict")
+    window.run("document.querySelector('.folded > summary').focus()")
+    window.press("Enter")
+    window.until(f"{shown} > 0")
+    window.press("j")
+    assert window.run("return document.activeElement.className") == "open"
+
+
+def test_a_search_leads_the_keyboard_to_the_answer(window: Browser, served: Running) -> None:
+    window.open(served.base)
+    window.press("/")
+    window.run("document.querySelector('#q').value = 'fill in a pdf form'")
+    window.run("document.querySelector('#search').requestSubmit()")
+    window.until("return document.activeElement.id === 'verdict'")
+    assert window.text("#verdict") == "Fits: pdf-form-filling"
+    assert window.url.endswith("#verdict")
+    assert window.run("return document.title").startswith("Fits: pdf-form-filling")
+
+
+def test_enter_sends_the_search_and_with_shift_starts_a_line(
+    window: Browser, served: Running
+) -> None:
+    window.open(served.base)
+    window.click("#q")
+    window.write("fill in")
+    window.hold("Shift", "Enter")
+    window.write("a pdf form")
+    assert window.run("return document.querySelector('#q').value") == "fill in\na pdf form"
+    window.press("Enter")
+    window.until("return document.activeElement.id === 'verdict'")
+    assert "q=fill+in%0Aa+pdf+form" in window.url.replace("%0D%0A", "%0A")
+
+
+def test_a_prompt_is_sent_by_control_and_enter_and_a_long_one_by_post(
+    window: Browser, served: Running
+) -> None:
+    window.open(served.base)
+    window.click("#q")
+    window.run("document.querySelector('#q').value = arguments[0]", LONG_REQUEST)
+    before = window.run("return document.querySelector('#q').getBoundingClientRect().height")
+    assert before > 200  # the field has grown with its text
+    window.hold("Control", "Enter")
+    window.until("return document.querySelector('#verdict') !== null")
+    assert "csv-cleaning" in window.text("#verdict")
+    assert window.run("return location.search") == ""
+    assert window.run("return document.querySelector('#q').value") == LONG_REQUEST
+    assert "too long for an address" in window.text("#results")
+
+
+def test_the_page_of_an_index_in_the_making_goes_on_by_itself(window: Browser) -> None:
+    with building() as state:
+        window.open(state.base)
+        assert "1,200 of 10,471 files, about 20 s left" in window.text("#progress-words")
+        window.run("window.same = true")
+        window.until("return document.querySelector('#said').textContent !== ''")
+        state.progress = Progress(5_000, 10_471, 11.0)
+        window.until("return document.querySelector('#progress-words').innerText.includes('5,000')")
+        assert window.run("return document.querySelector('#progress').value") == 5_000
+        # Each step is shown; one in ten seconds is said.
+        assert window.text("#said") == "1,200 of 10,471 files, about 20 s left"
+        assert window.run("return window.same")  # nothing was loaded anew under a reader
+        state.progress = None
+        window.until("return document.title === 'Ready'")
+
+
+def test_a_request_is_tried_out_on_the_page_of_the_api(window: Browser, served: Running) -> None:
+    def answered(operation: str) -> str:
+        window.run(
+            "const part = document.getElementById(arguments[0]).closest('article')"
+            ".querySelector('.try'); part.open = true; part.querySelector('form').requestSubmit()",
+            operation,
+        )
+        sent = f"document.getElementById('{operation}').closest('article').querySelector('.sent')"
+        window.until(f"return / ms/.test({sent}.textContent)")
+        return str(window.run(f"return {sent}.closest('.try').innerText"))
+
+    window.open(f"{served.base}/docs")
+    ranked = answered("rank")
+    assert "GET /rank?q=fill+in+a+PDF+form: 200 OK" in ranked
+    assert '"schema": "skillyard.rank/1"' in ranked
+    assert '"schema": "skillyard.select/1"' in answered("select")
+    window.run("document.getElementById('try-skillByName-name').value = 'csv-cleaning'")
+    assert "GET /skill/csv-cleaning: 200 OK" in answered("skillByName")
+    assert "200 OK" in answered("rootByForm")
+    assert window.run("return performance.getEntriesByType('resource')"
+                      ".every((each) => each.name.startsWith(location.origin))")  # fmt: skip
+
+
+def test_the_token_that_is_typed_in_goes_with_what_is_tried_out(
+    opened: Browser, tmp_path: Path
+) -> None:
+    """As behind a proxy that lets the page through: what it sends carries the token."""
+    with running(tmp_path / "skills", token="hunter2") as server:
+        opened.devtools("Network.enable")
+        named = {"Authorization": "Bearer hunter2"}
+        opened.devtools("Network.setExtraHTTPHeaders", headers=named)
+        opened.open(f"{server.base}/docs")
+        opened.devtools("Network.setExtraHTTPHeaders", headers={})
+        part = "document.getElementById('rank').closest('article').querySelector('.try')"
+        opened.run(f"{part}.open = true; {part}.querySelector('form').requestSubmit()")
+        opened.until(f"return {part}.querySelector('.sent').textContent.includes('401')")
+        opened.run("document.getElementById('token').value = 'hunter2'")
+        opened.run(f"{part}.querySelector('form').requestSubmit()")
+        opened.until(f"return {part}.querySelector('.sent').textContent.includes('200 OK')")
+        opened.complaints()

@@ -1,0 +1,195 @@
+"""Each page, made from values: what it shows, and that no text can act in it.
+
+``python -m tests.serve.web.test_pages`` writes the kept page anew; look at the difference before
+you keep it.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import skillyard as sy
+from skillyard.base.text import clean_line
+from skillyard.engine.catalog.counts import NO_SKILLS, SkillCounts
+from skillyard.install.search import FoundSkill
+from skillyard.install.sources.protocol import Hit
+from skillyard.serve.runtime.browse import browse_index_of
+from skillyard.serve.runtime.errors import Fault, not_found, sources_refusal, wrong_field
+from skillyard.serve.web.error_page import error_page
+from skillyard.serve.web.layout import bare_policy
+from skillyard.serve.web.search_page import Library, Offer, Question, home_page, results_page
+from skillyard.serve.web.skill_page import SkillView, skill_page
+from tests.hostile import tree
+from tests.serve.web.page_parser import harm, read
+from tests.serve.web.page_values import OFFER, example, pages_of
+from tests.tables import for_each
+
+GOLDEN = Path(__file__).parent / "golden" / "search.html"
+HOSTILE = [
+    "<script>alert(1)</script>", "<img src=x onerror=alert(2)>", '"><svg onload=alert(3)>',
+    "' onmouseover='alert(4)", "</textarea><script>alert(5)</script>", "javascript:alert(6)",
+    "</title><script>", "<!--", "]]>", "\u202e<b>\u2066", "https://a.example/\"onclick='x'",
+    "../../../etc/passwd", "{{constructor}}", "%3Cscript%3E", "&lt;script&gt;", "a | b | c",
+]  # fmt: skip
+texts = st.sampled_from(HOSTILE) | st.text(
+    alphabet=st.characters(exclude_categories=["Cc", "Cs"]), max_size=40
+)
+
+
+def golden_page() -> str:
+    asked = Question("fill in a pdf form", ("local",), "", 5)
+    html = results_page(OFFER, asked, example(), None).decode("utf-8")
+    html = re.sub(r"\?v=[0-9a-f]{16}", "?v=HASH", html)
+    # A line for each element, so that a difference can be read.
+    return re.sub(r"(?<=>)(?=<(?!/))", "\n", html)
+
+
+def test_the_page_of_a_search_is_the_one_that_was_looked_at() -> None:
+    assert golden_page() == GOLDEN.read_text(encoding="utf-8")
+
+
+@settings(max_examples=20)
+@given(texts)
+def test_no_text_in_any_field_can_act_and_it_is_still_there(text: str) -> None:
+    for body in pages_of(text):
+        page = read(body)
+        assert harm(page) == []
+        shown = clean_line(page.text().replace("\r", "\n"))
+        assert clean_line(text)[:100] in shown
+
+
+@for_each("area", ["html", "inject", "term", "uni", "scan"])
+def test_the_hostile_skills_are_shown_harmlessly(area: str, tmp_path: Path) -> None:
+    seen = 0
+    for case in tree.cases(area):
+        try:
+            root = tree.build(case, tmp_path)
+        except (OSError, NotImplementedError):
+            continue
+        for skill in sy.load_catalog(str(root)).skills:
+            hit = Hit("local", skill.slug, "local", name=skill.name)
+            raw = FoundSkill(skill, hit, ("local",), raw=skill.body or "")
+            for view in (SkillView(raw), SkillView(raw, source=True)):
+                page = read(skill_page(view))
+                assert harm(page) == []
+                assert clean_line(skill.description)[:300] in clean_line(page.text())
+            seen += 1
+    assert seen
+
+
+def test_a_script_in_every_field_stays_text() -> None:
+    (case,) = [case for case in tree.cases("html") if "markup" in case.id]
+    assert case.content is not None
+    skill = sy.parse_skill("pencil/SKILL.md", case.content.decode())
+    page = read(skill_page(SkillView(FoundSkill(skill, Hit("local", "a", "local"), ("local",)))))
+    assert harm(page) == []
+    assert len(page.all("script")) == 1  # ours
+    assert page.text().count("<script>alert(1)</script>") >= 4
+
+
+def test_a_search_shows_each_hit_with_its_signals_evidence_and_command() -> None:
+    page = read(results_page(OFFER, Question("fill in a pdf form"), example(), None))
+    cards = page.all("article")
+    assert len(cards) == 3
+    assert [link.attributes["href"] for link in page.all("a", class_="open")] == [
+        "/page/skills/docs.example/forms?q=fill+in+a+pdf+form",
+        "/page/skills/local/pdf-forms?q=fill+in+a+pdf+form",
+        "/page/skills/acme/skills/tables?q=fill+in+a+pdf+form",
+    ]
+    for word in (
+        "description", "Matched", "skillyard add acme/skills/tables", "1,200 installs", "curated",
+        "rate-limited, try again in 40 s", "1 skill found, but one place cannot be reached",
+        "Its instructions could not be had: did not answer in time.", "Why this rank",
+    ):  # fmt: skip
+        assert word in page.text()
+    assert {button.attributes["data-copy"] for button in page.all("button", class_="copy")} == {
+        "pdf-forms", "acme/skills/tables", "docs.example/forms",
+        "skillyard add acme/skills/tables", "skillyard add 'https://docs.example#forms'",
+    }  # fmt: skip
+    drawn = iter(bar.attributes["width"] for bar in page.all("rect", class_="fill"))
+    for found in example().skills:
+        assert found.match is not None
+        # Of overlap a full bar is 5, whatever the best of an answer has.
+        for value in (found.match.score, *found.match.signals.values()):
+            assert next(drawn) == f"{round(100 * min(1, value / 5), 1):g}%"
+    assert next(drawn, None) is None
+
+
+def test_every_field_has_a_label_and_headings_do_not_jump() -> None:
+    for body in [*pages_of("x"), home_page(OFFER, Question(), Library(NO_SKILLS))]:
+        page = read(body)
+        labelled = {label.attributes.get("for") for label in page.all("label")}
+        for element in page.elements:
+            kind = element.attributes.get("type", "")
+            if element.tag in ("textarea", "select") or (
+                element.tag == "input" and kind != "checkbox"
+            ):
+                assert element.attributes["id"] in labelled
+        levels = [int(e.tag[1]) for e in page.elements if re.fullmatch("h[1-6]", e.tag)]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+        ids = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
+        assert len(ids) == len(set(ids))
+        assert page.all("html", lang="en")
+        assert page.all("main", id="main")
+
+
+def test_the_page_without_a_search_names_skills_and_hides_filters_that_decide_nothing() -> None:
+    offer = Offer(("local",), ("hybrid",), "hybrid", 10)
+    skills = [sy.Skill(f"skill-{n:02}", "x", "y") for n in range(30)]
+    catalog = sy.Catalog.from_skills(skills)
+    shelf = browse_index_of(catalog)
+    counts = SkillCounts(33, 2, 1, 0, 0)
+    page = read(home_page(offer, Question(), Library(counts, shelf)))
+    assert "33 skills (2 by name only, 1 shadowed)" in page.text()
+    assert "skill-00" in page.text()
+    (more,) = page.all("a", class_="rest")
+    assert (more.text, more.attributes["href"]) == (["and 6 more"], "/page/skills")
+    assert page.all("input", type="checkbox") == []
+    many = read(home_page(offer, Question(), Library(counts)))
+    assert "33 skills" in many.text()
+    assert many.all("a", class_="rest") == []
+
+
+def test_an_empty_library_says_so_where_it_looked_and_what_to_do() -> None:
+    page = read(home_page(OFFER, Question(), Library(NO_SKILLS, None, ("/my skills", "/b"), 2)))
+    text = page.text()
+    for said in ("There are no skills in this library", "/my skills", "/b",
+                 "2 errors kept files from loading: skillyard check '/my skills'",
+                 "skillyard add OWNER/REPO/SKILL --into '/my skills'"):  # fmt: skip
+        assert said in text
+    unknown = read(home_page(OFFER, Question(), Library(NO_SKILLS))).text()
+    assert "where this service was told to look" in unknown
+    assert "--into FOLDER" in unknown
+
+
+def test_a_refusal_says_what_is_wrong_and_what_to_do() -> None:
+    near = read(error_page(404, not_found("dploy<b>", ["deploy"]).to_dict()))
+    assert harm(near) == []
+    assert "dploy<b>" in near.text()
+    assert near.all("a", href="/page/skills/local/deploy")
+    field = wrong_field([Fault(("query", "limit"), "limit must be at most 50", "x")])
+    assert "limit: limit must be at most 50" in read(error_page(422, field.to_dict())).text()
+    sources = [{"name": "skills.sh", "code": "rate_limited", "message": "x", "retry_after_s": 40}]
+    lost = read(error_page(502, sources_refusal(sources).to_dict()))
+    assert "skills.sh: rate-limited, try again in 40 s" in lost.text()
+
+
+def test_a_page_for_those_who_may_load_nothing_loads_nothing() -> None:
+    refusal = {"detail": "x", "error": {"code": "x", "message": "no token", "hint": "send it"}}
+    page = read(error_page(401, refusal, bare=True))
+    assert "reverse proxy" in page.text()
+    assert page.addresses() == []
+    assert page.all("script") == []
+    assert "sha256-" in bare_policy()
+    assert "unsafe" not in bare_policy()
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(golden_page(), encoding="utf-8")

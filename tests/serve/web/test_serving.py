@@ -1,0 +1,319 @@
+"""The pages over a real server: who gets them, with which headers, and what happens on errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from skillyard.install.sources.settings import Settings
+from skillyard.serve.runtime.encoding import prefers_html
+from skillyard.serve.runtime.options import ServiceLimits
+from skillyard_testkit import FakeServers, faults
+from tests.serve.http.conftest import settings, up
+from tests.serve.http.local_server import Running, running
+from tests.serve.web.page_parser import harm, read
+from tests.tables import for_each
+from tests.worked_examples.making import document
+
+__all__ = ["settings", "up"]
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("library") / "skills") as server:
+        yield server
+
+
+def page(server: Running, path: str, **headers: str) -> httpx2.Response:
+    return server.get(path, headers={**BROWSER, **headers})
+
+
+PAGES = (
+    "/", "/?q=pdf+tables", "/?q=zebra", "/?q=pdf&source=local&scorer=overlap&limit=5&live=true",
+    "/page/skills/local/pdf-tables", "/page/skills/local/pdf-tables?q=tables&view=source",
+    "/page/skills/local/pdf-tables?file=references/layout.md",
+    "/page/skills/local/pdf-tables?file=no.md", "/page/skills", "/docs",
+    "/page/skills?tag=none&page=9",
+)  # fmt: skip
+
+
+@for_each("path", PAGES)
+def test_every_page_is_harmless_and_its_policy_allows_nothing_from_elsewhere(
+    served: Running, path: str
+) -> None:
+    answer = page(served, path)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    policy = dict(
+        part.strip().partition(" ")[::2]
+        for part in answer.headers["content-security-policy"].split(";")
+    )
+    assert policy == {
+        "default-src": "'none'", "style-src": "'self'", "script-src": "'self'",
+        "img-src": "'self'", "connect-src": "'self'", "form-action": "'self'",
+        "base-uri": "'none'", "frame-ancestors": "'none'",
+    }  # fmt: skip
+    # Under no-referrer a browser would send "Origin: null" with our own forms.
+    assert answer.headers["referrer-policy"] == "same-origin"
+    found = read(answer.content)
+    assert harm(found) == []
+    for address in found.addresses():
+        assert address.startswith(("/", "#"))
+        if address.startswith("/static/"):
+            assert served.get(address).status_code == 200
+
+
+@for_each("path", PAGES)
+def test_a_page_has_a_tag_and_head_is_answered_like_get(served: Running, path: str) -> None:
+    got = page(served, path)
+    again = page(served, path, **{"If-None-Match": got.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    head = served.client.head(path, headers=BROWSER)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-type"] == got.headers["content-type"]
+    assert head.headers["etag"] == got.headers["etag"]
+
+
+def test_browsers_get_the_page_and_programs_the_names_and_links(served: Running) -> None:
+    for accept in ("*/*", "application/json", "application/json, text/html;q=0.5", ""):
+        answer = served.get("/", headers={"Accept": accept})
+        assert answer.json()["name"] == "skillyard"
+        assert "Accept" in answer.headers["vary"]
+    answer = page(served, "/")
+    assert "Find the skill that fits" in answer.text
+    assert "Accept" in answer.headers["vary"]
+
+
+@for_each(
+    ("accept", "html", "page_route"),
+    [
+        ("text/html", True, True), ("*/*", False, True), ("", False, True),
+        ("application/json", False, False), ("text/*", True, True),
+        ("text/html;q=0.4, application/json;q=0.5", False, False), ("text/html;q=0", False, True),
+        ("text/html;level=1;q=0.9", True, True),
+        ("text/html,*/*;q=0.8", True, True), ("application/*, text/html;q=0.1", False, False),
+        ("text/html;q=x, */*", False, False), ("image/png", False, True),
+    ],
+)  # fmt: skip
+def test_what_a_client_prefers(accept: str, html: bool, page_route: bool) -> None:
+    assert prefers_html(accept) is html
+    assert prefers_html(accept, at_least=True) is page_route
+
+
+def test_a_search_shows_what_was_found_and_says_what_fits(served: Running) -> None:
+    found = read(page(served, "/?q=extract+tables+from+pdf+files").content)
+    assert next(link.text for link in found.all("a", class_="open")) == ["pdf-tables"]
+    assert "Fits: pdf-tables" in found.text()
+    assert found.all("textarea", id="q")[0].text == ["extract tables from pdf files"]
+    none = read(page(served, "/?q=zzzz").content)
+    assert "No skill fits this request" in none.text()
+    assert "None of 3 skills has anything in common with it." in none.text()
+
+
+def test_a_skill_s_page_holds_its_text_its_files_and_its_reasons(served: Running) -> None:
+    text = read(page(served, "/page/skills/local/pdf-tables?q=tables").content).text()
+    for said in ("Use a ruler.", "references/layout.md", "Why this rank", "It ranks 1 of",
+                 "[skill:pdf-tables]", "Extract tables from PDF files."):  # fmt: skip
+        assert said in text
+    source = page(served, "/page/skills/local/pdf-tables?view=source").text
+    assert "description: Extract tables" in source
+    file = page(served, "/page/skills/local/pdf-tables?file=references/layout.md").text
+    assert "Columns first." in file
+    missing = page(served, "/page/skills/local/pdf-tables?file=../deploy/SKILL.md").text
+    assert "There is no Markdown file" in missing
+    assert "Ship it." not in missing
+
+
+@for_each(
+    ("path", "status", "said"),
+    [
+        ("/nothing", 404, "There is nothing here"),
+        ("/page/skills/local/dploy", 404, "No skill is called 'dploy'"),
+        ("/page/skills/local/%3Cscript%3Ealert(1)", 404, "'<script>alert(1)'"),
+        ("/?q=" + "x" * 20_001, 422, "q must have at most 20,000 characters"),
+        ("/?q=x&limit=many", 422, "limit: limit must be a whole number"),
+        ("/?q=x&scorer=best", 422, "scorer"),
+        ("/?q=x&scorer=hybrid%2Bopenai", 422, "without an embedder"),
+        ("/?q=x&source=nowhere", 422, "nowhere"),
+        ("/?q=%ff", 422, "percent-encoded"),
+        ("/page/skills/local/deploy?view=sideways", 422, "view: view must be one of"),
+        ("/page/skills?page=0", 422, "page: page must be at least 1"),
+        ("/page/skills?tag=" + "x" * 201, 422, "tag must have at most"),
+        ("/static/secret.css", 404, "There is nothing here"),
+        ("/static/..%2Fmarkup.py", 404, "There is nothing here"),
+        ("/" + "a" * 33_000, 431, "too long"),
+    ],
+)
+def test_errors_are_pages_for_browsers_and_data_for_programs(
+    served: Running, path: str, status: int, said: str
+) -> None:
+    answer = page(served, path)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    found = read(answer.content)
+    assert said in found.text()
+    if status != 431:
+        assert harm(found) == []
+    data = served.get(path, headers={"Accept": "application/json"})
+    if not path.startswith("/?"):  # programs get the names and links there, whatever they ask
+        assert data.status_code == status
+        assert data.json()["error"]["code"]
+
+
+def test_skills_that_share_a_name_are_listed_on_the_page_that_says_so(tmp_path: Path) -> None:
+    files = {
+        f"{folder}/twin/SKILL.md": document("twin", f"Does {folder}.") for folder in ("a", "b")
+    }
+    with running(tmp_path / "skills", files) as server:
+        answer = page(server, "/page/skills/local/twin")
+        assert answer.status_code == 409
+        links = [
+            a.attributes["href"]
+            for a in read(answer.content).all("a")
+            if a.attributes["href"].startswith("/page/skills/")
+        ]
+        assert len(links) == 2
+        assert all(page(server, link).status_code == 200 for link in links)
+
+
+def test_static_files_are_kept_for_good_by_their_hash_and_asked_again_without(
+    served: Running,
+) -> None:
+    addresses = [a for a in read(page(served, "/").content).addresses() if "/static/" in a]
+    assert len(addresses) == 3
+    for address in addresses:
+        kept = served.get(address)
+        assert kept.headers["cache-control"] == "public, max-age=31536000, immutable"
+        again = served.get(address, headers={"If-None-Match": kept.headers["etag"]})
+        assert again.status_code == 304
+        plain = served.get(address.partition("?")[0])
+        assert plain.headers["cache-control"] == "no-cache"
+        assert plain.content == kept.content
+        assert served.get(address[:-1] + "0x").headers["cache-control"] == "no-cache"
+
+
+def test_static_files_name_no_other_host(served: Running) -> None:
+    for name in ("skillyard.css", "skillyard.js", "try.js", "icon.svg"):
+        text = served.get(f"/static/{name}").text
+        assert (
+            re.findall(r"https?://[^\s\"')]+", text.replace("http://www.w3.org/2000/svg", "")) == []
+        )
+        for word in (
+            "@import",
+            "url(",
+            "innerHTML",
+            "eval(",
+            "document.write",
+            "insertAdjacentHTML",
+        ):
+            assert word not in text
+
+
+def test_one_source_that_fails_is_named_with_its_wait_and_the_others_answer(
+    tmp_path: Path, up: FakeServers, settings: Settings
+) -> None:
+    remote(up)
+    up.faults.add("well_known", "*", faults.rate_limited(429, 40), times=None)
+    with running(tmp_path / "skills", settings=settings) as server:
+        found = read(page(server, "/?q=pdf+tables").content)
+        assert re.search(r"well-known: rate-limited, try again in \d+ s", found.text())
+        assert "skills.sh: 1 skill found" in found.text()
+        assert "skillyard add acme/skills/pdf" in found.text()
+        shown = page(server, "/page/skills/acme/skills/pdf?q=tables")
+        text = read(shown.content).text()
+        assert harm(read(shown.content)) == []
+        assert "Remote body." in text
+        assert "references/a.md" in text
+        assert page(server, "/page/skills/acme/skills/none").status_code == 404
+        assert page(server, "/page/skills/a%20b/none").status_code == 422
+
+
+def test_typing_asks_the_catalog_of_the_service_and_nobody_else(
+    tmp_path: Path, up: FakeServers, settings: Settings
+) -> None:
+    remote(up)
+    with running(tmp_path / "skills", settings=settings) as server:
+        found = read(page(server, "/?q=pdf+tables&live=true").content)
+        assert up.requests == []
+        assert "Ask the other sources too" in found.text()
+        assert "pdf-tables" in found.text()
+        page(server, "/?q=pdf+tables")
+        assert up.requests != []
+
+
+def test_when_every_source_fails_the_page_names_each_with_its_reason(
+    tmp_path: Path, up: FakeServers, settings: Settings
+) -> None:
+    up.faults.add("*", "*", faults.rate_limited(429, 30), times=None)
+    with running(tmp_path / "skills", settings=settings) as server:
+        answer = page(server, "/?q=pdf&source=skills.sh&source=github")
+        assert answer.status_code == 502
+        assert 1 <= int(answer.headers["retry-after"]) <= 30
+        text = read(answer.content).text()
+        assert re.search(r"skills\.sh: rate-limited, try again in \d+ s", text)
+        assert re.search(r"github: rate-limited, try again in \d+ s", text)
+
+
+def remote(up: FakeServers) -> None:
+    up.add_repository(
+        "acme/skills",
+        {
+            "skills/pdf/SKILL.md": document("pdf", "Extract PDF tables.", "Remote body."),
+            "skills/pdf/references/a.md": "reference",
+        },
+    )
+    up.list_skill("acme/skills", "pdf", name="pdf", installs=500)
+
+
+def test_a_busy_service_says_so_on_a_page_and_still_tells_programs_who_it_is(
+    tmp_path: Path,
+) -> None:
+    limits = ServiceLimits(at_once=1, queue=0)
+    with running(tmp_path / "skills", limits=limits) as server:
+        shares = server.context.limiter._shares
+        assert shares.acquire("another")  # as if one request were being worked on
+        try:
+            answer = page(server, "/?q=pdf")
+            assert answer.status_code == 429
+            assert answer.headers["retry-after"] == "1"
+            assert "Too busy" in answer.text
+            assert server.get("/").status_code == 200
+        finally:
+            shares.release("another")
+
+
+def test_with_a_token_browsers_get_a_page_that_says_what_to_do(tmp_path: Path) -> None:
+    with running(tmp_path / "skills", token="hunter2") as server:
+        for path in ("/", "/page/skills", "/static/skillyard.css", "/?token=hunter2"):
+            answer = page(server, path)
+            assert answer.status_code == 401
+            found = read(answer.content)
+            assert "reverse proxy" in found.text()
+            assert found.addresses() == []
+            assert found.all("script") == []
+            assert "set-cookie" not in answer.headers
+            assert "hunter2" not in answer.text
+            policy = answer.headers["content-security-policy"]
+            assert "style-src 'sha256-" in policy
+            assert "script-src" not in policy
+        allowed = page(server, "/", Authorization="Bearer hunter2")
+        assert allowed.status_code == 200
+        assert "hunter2" not in allowed.text
+        static = next(a for a in read(allowed.content).addresses() if "/static/" in a)
+        kept = page(server, static, Authorization="Bearer hunter2")
+        assert kept.headers["cache-control"].startswith("private")
+
+
+def test_a_page_is_not_for_those_who_call_us_by_another_name(served: Running) -> None:
+    answer = served.get("/", headers={**BROWSER, "Host": "evil.example"})
+    assert answer.status_code == 403
+    assert read(answer.content).addresses() == []
+    other = served.get("/", headers={**BROWSER, "Origin": "https://evil.example"})
+    assert other.status_code == 403
