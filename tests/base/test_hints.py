@@ -98,7 +98,7 @@ def test_every_flag_of_a_hint_is_an_option_of_a_command() -> None:
     found = list(named(r"(?<![\w`'-])(?<!git checkout )(--[a-z][a-z-]+)"))
     assert len(found) > 30
     # Of uv and pipx, patterns of other programs' options, and options that are gone.
-    others = ("extras.py", "scanning/", "cli/removed.py")
+    others = ("base/extras.py", "check/scanning/", "cli/removed.py")
     ours = [each for each in found if not each[0].startswith(others)]
     assert [each for each in ours if each[1] not in FLAGS] == []
 
@@ -122,12 +122,12 @@ def test_every_route_and_tool_of_a_hint_is_there() -> None:
     from skillyard.serve.mcp.tools import TOOLS
 
     pattern = r"(?:GET |POST |\bsee |^)(/[a-z]*)(?=$|[ ?;,])"
-    routes = [*named(pattern, "serving/runtime"), *named(pattern, "serving/http")]
+    routes = [*named(pattern, "serve/runtime"), *named(pattern, "serve/http")]
     assert len(routes) >= 5
     known = {route.path for route in ROUTES}
     assert [each for each in routes if each[1] not in known] == []
-    tools = list(named(r"\b([a-z]+_skills?)\b", "serving/mcp/failures"))
-    assert len(tools) == 2
+    tools = list(named(r"\b([a-z]+_skills?)\b", "serve/mcp/failures"))
+    assert len(tools) == 1
     assert [each for each in tools if each[1] not in TOOLS] == []
 
 

@@ -489,7 +489,7 @@ _COMMANDS_TESTS = "cli/installation/test_commands.py"
 ELSEWHERE: dict[tuple[str, str], str] = {
     ("serve", "--trust-proxy"): "cli/test_serving.py::test_every_flag_reaches_the_service",
     ("serve", "--tools"): (
-        "serving/test_offline.py::test_no_tool_of_the_mcp_server_asks_another_machine"
+        "serve/test_offline.py::test_no_tool_of_the_mcp_server_asks_another_machine"
     ),
     ("summary", "--use"): "cli/test_host_listing.py::test_a_log_of_uses_decides",
     ("update", "--accept"): (

@@ -56,11 +56,9 @@ def posix_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 @requirement("platforms:posix-names")
 def test_names_of_posix_systems_are_used_in_one_package() -> None:
-    guarded = {("remote/sources/database.py", "os.register_at_fork")}  # below an `if hasattr`
     found = {(where, name) for where, tree in sources(SUSPECT) for _, name in posix_names(tree)}
-    elsewhere = {(where, name) for where, name in found if not where.startswith("io/")}
-    assert elsewhere <= guarded
-    assert ("io/files.py", "fcntl") in found  # the search finds them where they are
+    assert {(where, name) for where, name in found if not where.startswith("base/io/")} == set()
+    assert ("base/io/files.py", "os.geteuid") in found  # the search finds them where they are
 
 
 @pytest.mark.parametrize(

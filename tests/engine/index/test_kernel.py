@@ -398,7 +398,7 @@ def test_a_large_pass_lets_others_run_and_answers_the_same_alone_and_beside_othe
 
 def test_no_format_of_the_kernel_needs_the_headers_of_the_version_that_runs_it() -> None:
     """The wheel is built on 3.13, whose headers no longer make `#` mean a size on 3.11 and 3.12."""
-    native = sorted((REPOSITORY / "src" / "skillyard" / "index" / "native").glob("*.c"))
+    native = sorted((REPOSITORY / "src" / "skillyard" / "engine" / "index" / "native").glob("*.c"))
     assert native
     calls = re.compile(r'(?:Parse\w*|BuildValue|CallFunction|CallMethod)\([^;]*?"([^"]*#[^"]*)"')
     assert [path.name for path in native if calls.search(path.read_text())] == []

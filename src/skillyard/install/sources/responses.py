@@ -14,7 +14,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.files import read_regular
@@ -58,6 +58,7 @@ class CacheStats(NamedTuple):
     """When the response confirmed longest ago was confirmed, in seconds since the epoch."""
 
 
+@runtime_checkable
 class Cache(Protocol):
     """Responses by key."""
 
