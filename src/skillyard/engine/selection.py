@@ -117,7 +117,8 @@ class Selection(NamedTuple):
     rejected: tuple[Match, ...]
     """Up to ten of the best other skills, each with ``rejected_because``."""
     considered: int
-    """Number of scored candidates, without hidden skills and those excluded by tags."""
+    """Number of skills that were offered for choice, as the scorer counts them: ``hybrid`` counts
+    all of its index, the others those that tags leave; 0 for an empty request."""
     abstained: bool
     """True when no skill passed and no fallback was selected."""
     fallback: bool
@@ -279,7 +280,10 @@ def _at_least(least: float, pairs: Sequence[Pair]) -> Sequence[Pair]:
 def _pairs(
     catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored
 ) -> Sequence[Pair]:
-    """Return every candidate with its score, including zeros; none for an empty query."""
+    """Return the candidates with their scores; none for an empty query.
+
+    A preordered scorer gives those that it found, any other one all, including zeros.
+    """
     if (query.empty or scored.blank) and not (query.include_tags or policy.include_tags):
         return []
     pairs = eligible(catalog, query, zeros=True, scored=scored)

@@ -1,1 +1,1 @@
-"""The operations of this wing: one function for each that several surfaces share."""
+"""What ``check`` and ``scan`` do, one function each."""

@@ -1,7 +1,7 @@
 """Injection: the block of the best skill before the user's own text (adk-skill).
 
 Rules of the document: only for the role ``user``; the query is the text parts joined by newlines;
-only the top match; the body is cut to ``max_injected_chars``. Its own injector is
+only the top match; the body is cut to ``max_injected_chars``. The document's own injector is
 ``scorer="overlap"``. The given prompt is not modified. When it already contains a block, nothing is
 added.
 """

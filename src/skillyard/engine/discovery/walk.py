@@ -79,8 +79,8 @@ def iter_scan(
 ) -> Iterator[Candidate | Diagnostic]:
     """Yield what :func:`scan` returns, folder by folder, without holding it in memory.
 
-    Roots come in the order given, a folder before its sub-folders, names in code point order. Only
-    the identity of each visited folder is stored. Raises InvalidSkillsRoot.
+    Roots come in the order given, those of plugins first, a folder before its sub-folders, names in
+    code point order. Only the identity of each visited folder is stored. Raises InvalidSkillsRoot.
     """
     walk = Walk(limits)
     for _ in walk.steps(list(roots)):

@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 MAX_READ_DIRECTLY = 64
-"""Libraries up to this number of files are read without an index, which would save no time."""
+"""Up to this number of files, ``load_library`` reads without an index: one would save no time."""
 WAIT_S = 30.0
 """Seconds to wait for another process that is updating the same index."""
 POLL_S = 0.25
@@ -63,6 +63,7 @@ _LAZY_FIELDS = (
     "_further",
     "_entries",
     "_scanned",
+    "_folder_stamps",
     "_by_id",
     "_by_name",
     "_by_slug",
@@ -409,7 +410,7 @@ def open_library(
     ``force_scan`` scans the files even when a large library was scanned recently. ``in_parts``
     accepts an index that another process is still building; see :attr:`IndexedCatalog.building`.
     Without an index (``SKILLYARD_INDEX=off``, or a folder that cannot be written) the result is
-    that of :func:`read_catalog`. Raises InvalidSkillsRoot.
+    a catalog that was read from all files. Raises InvalidSkillsRoot.
     """
     if indexing_is_off():
         return build_catalog(spec, spec.scan(), progress=progress)

@@ -1,1 +1,1 @@
-"""The operations of this wing: one function for each that several surfaces share."""
+"""What several surfaces ask of the engine: list, show, explain."""

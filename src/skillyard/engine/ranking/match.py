@@ -130,8 +130,8 @@ def eligible(
 
     Left out are shadowed skills, hidden skills that the text does not call, skills that the query's
     tags exclude, and with ``package_scope`` those of other packages. ``zeros`` adds the candidates
-    with a score of 0. A preordered scorer applies all but the last itself, and its total order is
-    returned.
+    with a score of 0. A preordered scorer applies all but the packages itself, has no zeros, and
+    its total order is returned.
     """
     if scored.is_preordered:
         return _in_scope(catalog, query, scored.scores())

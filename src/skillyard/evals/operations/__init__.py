@@ -1,1 +1,1 @@
-"""The operations of this wing: one function for each that several surfaces share."""
+"""What the commands of ``eval`` and ``bench`` do."""

@@ -1,1 +1,1 @@
-"""The operations of this wing: one function for each that several surfaces share."""
+"""What is chosen or said on this machine: select, inject, index, trust, feedback, usage."""
