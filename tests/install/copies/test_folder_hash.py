@@ -20,7 +20,7 @@ from skillyard.install.copies.folder_hash import (
     is_tree_of,
     tree_hash,
 )
-from skillyard.install.copies.installed import LIMITS
+from skillyard.install.copies.installed import LIMITS, Installed
 from tests.install.copies.asking_node import Questions, fresh, needs_node, stored
 from tests.install.git.servers import git
 
@@ -65,6 +65,14 @@ def test_the_hash_is_of_paths_and_bytes_in_the_installers_order(tmp_path: Path) 
     wanted = hashlib.sha256(b"_xu2.md2Bbreferences/a.mdrSKILL.mds").hexdigest()
     assert folder_hash(files) == wanted
     assert hash_is(wanted, put(tmp_path, files))
+
+
+def test_a_file_that_grows_while_its_folder_is_hashed_is_an_edit(tmp_path: Path) -> None:
+    folder = put(tmp_path, {"SKILL.md": b""})
+    seen = manifest_of(folder, LIMITS)
+    put(tmp_path, {"SKILL.md": b"what I wrote"})
+    for expected in (folder_hash({"SKILL.md": b"s"}), tree_hash({"SKILL.md": b"s"})):
+        assert not Installed(expected).is_at(seen, folder)
 
 
 def test_git_and_node_modules_are_left_out_at_any_depth(tmp_path: Path) -> None:

@@ -177,6 +177,30 @@ def test_a_copy_that_is_edited_at_that_moment_brings_all_back(
     assert leftovers(project) == []
 
 
+@for_each("change", [remove, replace])
+def test_what_was_aside_while_a_folder_of_the_users_took_its_place_is_kept(
+    tmp_path: Path, change: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = installed(tmp_path / change.__name__)
+
+    def saved_and_killed(into: str, name: str, there: Any) -> None:
+        real(into, name, there)
+        Path(into, name).mkdir()
+        Path(into, name, "mine").write_bytes(b"mine")
+        raise KeyboardInterrupt
+
+    real = take_aside
+    with monkeypatch.context() as patch:
+        patch.setattr(placement, "take_aside", saved_and_killed)
+        patch.setattr(removal, "take_aside", saved_and_killed)
+        with pytest.raises(KeyboardInterrupt):
+            change(project)
+    complete(str(project / "one"), "a", lock_of(project))
+    assert tree(project / "one" / "a") == {"mine": b"mine"}
+    assert tree(project / "one-kept" / "a") == OLD
+    assert leftovers(project) == []
+
+
 def test_backups_of_edited_copies_have_names_of_their_own(project: Path) -> None:
     (project / "two" / "a" / "SKILL.md").write_bytes(b"mine")
     remove(project, backup=True)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from skillyard.base.errors import SkillIoError
 from skillyard.base.io.folder_manifest import Manifest, ManifestLimits, manifest_of
 from skillyard.install.copies.edits import (
     SHOWN,
@@ -93,7 +94,10 @@ class Installed(NamedTuple):
         if self.hash is None:
             return False
         compare = is_tree_of if is_tree_hash(self.hash) else is_folder_hash_of
-        return compare(self.hash, target, there)
+        try:
+            return compare(self.hash, target, there)
+        except SkillIoError:  # somebody writes to it: an edit
+            return False
 
 
 NOTHING = Installed()

@@ -4,7 +4,8 @@ What lay in the place of a skill is aside until the lock file is written; an emp
 nothing. So whatever is aside belongs to a stopped run, and the lock file says how to end it. A
 replacement that is not in the lock is undone. A removal is completed once its entry is gone, and is
 undone before. The user's own records say which digests the run expected: what has another one was
-edited since, and stays or goes to the backups.
+edited since, and stays or goes to the backups. So does what is aside when somebody's folder took
+its place.
 """
 
 from __future__ import annotations
@@ -129,16 +130,18 @@ def complete(into: str, name: str, lock: ProjectLock | None) -> None:
     entry = None if lock is None else lock.read().in_folder(name)
     if not os.path.lexists(target) and (new or entry is not None or lock is None):
         return give_back(into, name)
+    is_done = not os.path.lexists(target)
     if os.path.isdir(target) and not os.path.islink(target):
         there = manifest_of(target, LIMITS)
         if Installed.by(entry).is_at(there, target):
             note_installed(target, there)
+            is_done = True
         elif there.digest == new:
             disposable = beside_of(into, name)
             rename_folder(target, disposable)
             give_back(into, name)
             return shutil.rmtree(disposable, ignore_errors=True)
-    if os.listdir(aside) and manifest_of(aside, LIMITS).digest != old:
+    if os.listdir(aside) and not (is_done and manifest_of(aside, LIMITS).digest == old):
         move_to_backup(aside, into, name)
         return forget_written(aside)
     return discard(into, name)
