@@ -97,6 +97,14 @@ def test_a_hook_in_the_settings_of_the_project_counts(doctor: Doctor, user: User
     assert doctor().one("hook.claude-code").status == "ok"
 
 
+def test_a_hook_counts_beside_a_key_that_stands_twice(doctor: Doctor, user: User) -> None:
+    """Hosts take the last one: only what is written again must not lose one."""
+    path = claude_settings(user)
+    follow(doctor().one("hook.claude-code"))
+    path.write_text('{"a": 1, "a": 2,' + path.read_text("utf-8").lstrip("{"), encoding="utf-8")
+    assert doctor().one("hook.claude-code").details["installed"] is True
+
+
 @requirement("cli:doctor:settings")
 def test_settings_that_cannot_be_used_are_an_error_with_file_and_line(
     doctor: Doctor, user: User, monkeypatch: pytest.MonkeyPatch

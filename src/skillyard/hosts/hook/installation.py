@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from skillyard.base.io.processes import script_beside, shell_command
@@ -92,8 +92,12 @@ def uninstall(host: str, *, file: str | None = None) -> InstallResult:
 
 
 def installed_commands(text: str, path: str = "") -> list[str]:
-    """Return our shell commands in a settings text. Raises SettingsRefused."""
-    return [str(handler["command"]) for handler in _ours(_parse(text, path).get("hooks", {}))]
+    """Return our shell commands in a settings text. Raises SettingsRefused.
+
+    Of a key that stands twice the last one holds, as for the hosts: nothing is written here.
+    """
+    hooks = _parse(text, path, dict).get("hooks", {})
+    return [str(handler["command"]) for handler in _ours(hooks)]
 
 
 def _result(host: Host, settings: SettingsFile, state: str, command: str = "") -> InstallResult:
@@ -107,14 +111,26 @@ def _marked(command: str, created: str) -> str:
     return f"{command} # skillyard hook, made: {created}"
 
 
-def _parse(text: str | None, path: str) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of an object. Raises ValueError for a key that stands in it twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key stands in it twice")
+    return members
+
+
+def _parse(
+    text: str | None,
+    path: str,
+    members: Callable[[list[tuple[str, Any]]], dict[str, Any]] = _unique,
+) -> dict[str, Any]:
     """Return the document, after checking the types of its ``hooks`` containers."""
     if text is None:
         return {}
     hint = "mend it by hand; nothing was changed"
     try:
         document = json.loads(
-            text.removeprefix("\ufeff"), parse_constant=refuse_constant, object_pairs_hook=_unique
+            text.removeprefix("\ufeff"), parse_constant=refuse_constant, object_pairs_hook=members
         )
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
@@ -128,14 +144,6 @@ def _parse(text: str | None, path: str) -> dict[str, Any]:
     if not isinstance(hooks.get(EVENT, []), list):
         raise SettingsRefused(f"hooks.{EVENT} is no list in it", path=path, hint=hint)
     return document
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of an object. Raises ValueError for a key that stands in it twice."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a key stands in it twice")
-    return members
 
 
 def _handlers(group: object) -> list[Any]:
