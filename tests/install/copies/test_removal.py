@@ -201,6 +201,23 @@ def test_what_was_aside_while_a_folder_of_the_users_took_its_place_is_kept(
     assert leftovers(project) == []
 
 
+def test_what_is_saved_to_a_copy_whose_lock_cannot_be_written_is_kept(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edited_and_full(*_: object) -> None:
+        (project / "two" / "a" / "mine").write_bytes(b"mine")
+        raise SkillIoError("cannot write", path="skills-lock.json")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ProjectLock, "note", edited_and_full)
+        with pytest.raises(SkillIoError, match="cannot write"):
+            replace(project)
+    assert state(project) == BEFORE
+    assert tree(project / "two-kept" / "a") == {**NEW, "mine": b"mine"}
+    assert not (project / "one-kept").exists()
+    assert leftovers(project) == []
+
+
 def test_backups_of_edited_copies_have_names_of_their_own(project: Path) -> None:
     (project / "two" / "a" / "SKILL.md").write_bytes(b"mine")
     remove(project, backup=True)

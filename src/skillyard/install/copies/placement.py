@@ -40,6 +40,7 @@ from skillyard.install.copies.recovery import (
     discard,
     give_back,
     is_stopped,
+    move_to_backup,
     note_change,
     take_aside,
 )
@@ -231,6 +232,7 @@ def _replace(
     Returns the manifests of the new folders. The old ones are aside.
     """
     written = [beside_of(copy.into, copy.name) for copy in copies]
+    new: list[Manifest] = []
     try:
         for beside in written:
             os.mkdir(beside)
@@ -248,7 +250,10 @@ def _replace(
     except Exception:  # after an interrupt the next run undoes this one
         for copy, beside in zip(copies, written, strict=True):
             if is_stopped(copy.into, copy.name) and not os.path.lexists(beside):
-                rename_folder(copy.target, beside)
+                if manifest_of(copy.target, LIMITS) in new:
+                    rename_folder(copy.target, beside)
+                else:  # somebody saved a file to it
+                    move_to_backup(copy.target, copy.into, copy.name)
             give_back(copy.into, copy.name)
         raise
     finally:  # absent, or a folder that was not moved into place
