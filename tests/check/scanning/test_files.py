@@ -161,3 +161,12 @@ def test_programs_and_compiled_code_are_medium(tmp_path: Path) -> None:
         programs, "compiled_program"
     )
     assert scan_files([SkillFile("logo.png", b"\x89PNG\r\n\x1a\n\0\0")]) == []
+
+
+def test_a_program_that_is_too_large_is_accepted_by_its_content(tmp_path: Path) -> None:
+    digests = set()
+    for end in (b"1", b"2"):
+        (tmp_path / "tool").write_bytes(b"\x7fELF" + b"\0" * _MAX_LARGE_BYTES + end)
+        (finding,) = (each for each in _scan(tmp_path) if each.rule == "compiled_program")
+        digests.add(finding.digest)
+    assert len(digests) == 2

@@ -65,7 +65,7 @@ class SkillFile(NamedTuple):
     start: bytes = b""
     """The first bytes of a file that is too large."""
     digest: str = ""
-    """Of the whole content of a text that is too large."""
+    """Of the whole content of a text or a program that is too large."""
 
 
 _ENDINGS = """
@@ -193,7 +193,8 @@ def _read(folder: str, path: str, *, is_large_read: bool = True) -> SkillFile:
                 raise
             content = read_file(full, _MAX_LARGE_BYTES, path)
     except SkillError as error:
-        digest = _digest(full) if start and text_of(path, start) is not None else ""
+        is_named = start and (is_compiled(start) or text_of(path, start) is not None)
+        digest = _digest(full) if is_named else ""
         return SkillFile(_shown(path), None, "", str(error.message), start, digest)
     return SkillFile(_shown(path), content.data)
 

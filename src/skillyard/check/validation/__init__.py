@@ -1,7 +1,7 @@
 """Validation of skills: rules with ids, three profiles, rules over a library, and reports.
 
 ``validate`` returns the diagnostics of a skill or a library, ``library_rules`` those between the
-skills of a library. ``report`` prints them. ``RULES`` describes each code.
+skills of a library. ``report`` renders them for other programs. ``RULES`` describes each code.
 """
 
 from __future__ import annotations
