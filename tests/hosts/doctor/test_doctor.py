@@ -13,6 +13,7 @@ import pytest
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes.encoder import encode
+from skillyard.cli.grammar import read_command
 from skillyard.hosts.doctor import diagnose
 from skillyard.hosts.doctor.settings import VARIABLES
 from skillyard.install.sources.host_tokens import PREFIX
@@ -52,15 +53,15 @@ def test_nothing_is_written_and_nothing_is_started(
 
 def test_wrong_use_is_an_error(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInput, match="scope"):
-        diagnose(scopes=["everybody"], version="1")
+        diagnose([], ["everybody"], version="1", read_command=read_command)
     with pytest.raises(InvalidInput, match="path"):
-        diagnose(["a\0b"], version="1")
+        diagnose(["a\0b"], [], version="1", read_command=read_command)
     folder = user.home / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)
     folder.rmdir()
     with pytest.raises(InvalidInput, match="current folder"):
-        diagnose(version="1")
+        diagnose([], [], version="1", read_command=read_command)
 
 
 def test_every_variable_that_the_sources_read_is_known() -> None:

@@ -175,3 +175,18 @@ def test_a_project_waits_is_approved_changes_and_goes(doctor: Doctor, user: User
     shutil.rmtree(user.project / ".claude")
     assert doctor().one("trust").details["state"] == "changed"
     assert doctor().one("trust").status == "ok"  # what is gone is not offered
+
+
+def test_a_skill_that_cannot_be_approved_is_named_with_the_reason(
+    doctor: Doctor, user: User
+) -> None:
+    folder = user.project / ".claude" / "skills"
+    user.add_skill(folder)
+    (user.add_skill(folder, "linked").parent / "out").symlink_to(user.home)
+    follow(doctor().one("trust"))
+    found = doctor().one("trust")
+    ((path, why),) = found.details["refused"]
+    assert path == ".claude/skills/linked/SKILL.md"
+    assert found.message == (
+        f"this project has 1 approved skill, unchanged; 1 cannot be approved, as {path}: {why}"
+    )

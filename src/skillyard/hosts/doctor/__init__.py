@@ -23,11 +23,11 @@ __all__ = ["Diagnosis", "Finding", "diagnose"]
 
 
 def diagnose(
-    roots: Sequence[str] = (),
-    scopes: Sequence[str] = (),
+    roots: Sequence[str],
+    scopes: Sequence[str],
     *,
     version: str,
-    read_command: CommandReader | None = None,
+    read_command: CommandReader,
     progress: Progress | None = None,
     profile: str | None = None,
 ) -> Diagnosis:
@@ -35,7 +35,7 @@ def diagnose(
 
     ``roots``, ``scopes`` and ``profile`` are those of ``load_catalog`` (no root: the profile's,
     else the current folder), ``version`` is that of the package. ``read_command`` reads the
-    arguments of skillyard commands in other programs' settings; without it they are not checked.
+    arguments of skillyard commands in other programs' settings.
     Raises InvalidInput for an unknown scope, a root that is not a path, and a current folder that
     is gone.
     """

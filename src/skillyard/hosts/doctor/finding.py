@@ -48,7 +48,7 @@ class Request(NamedTuple):
     scopes: tuple[str, ...]
     folder: str
     """The current folder, absolute."""
-    read_command: CommandReader | None
+    read_command: CommandReader
     progress: Progress | None
     profile: str | None
 

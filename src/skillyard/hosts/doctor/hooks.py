@@ -163,8 +163,6 @@ def _hook_library(
     hook: InstalledHook, request: Request
 ) -> tuple[tuple[str, ...], str | None] | None:
     """Return the roots of an installed hook and its profile; None for unknown arguments."""
-    if request.read_command is None:
-        return (), None
     read = request.read_command(hook.arguments)
     if read is None or read[0].words != ("hook", hook.host.name):
         return None
@@ -221,11 +219,16 @@ def _trust(request: Request, *, is_used: bool) -> Finding:
             "state": "changed" if any(paths for _, paths in news) else "approved",
             "skills": len(review.skills),
             **{word: list(paths) for word, paths in news},
+            "refused": [[each.path, each.why] for each in review.refused],
         }
         finding = Finding("trust", OK, "", path=project.path, details=details)
         if not (review.added or review.changed):
-            count = plural(len(review.skills), "approved skill")
-            return finding._replace(message=f"this project has {count}, unchanged")
+            message = f"this project has {plural(len(review.skills), 'approved skill')}, unchanged"
+            if review.refused:
+                path, why = review.refused[0].path, review.refused[0].why
+                number = len(review.refused)
+                message += f"; {number:,} cannot be approved, as {path}: {why}"
+            return finding._replace(message=message)
         counts = ", ".join(f"{len(paths):,} {word}" for word, paths in news if paths)
         return finding._replace(
             status=WARNING,
