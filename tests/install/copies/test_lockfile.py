@@ -14,10 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.base.errors import SkillIoError
+from skillyard.install.copies import lockfile
 from skillyard.install.copies.lock_entries import FIELDS, in_order
 from skillyard.install.copies.lockfile import (
     Lock,
     LockedSkill,
+    change_user_lock,
     folder_name,
     portable_source,
     read_project_lock,
@@ -349,6 +351,29 @@ def test_what_is_no_plain_file_is_neither_read_nor_replaced(tmp_path: Path, make
         write_project_lock(str(path), Lock((PDF,)))
     assert target.read_bytes() == before
     assert path.is_symlink() == (make == "link")
+
+
+@pytest.mark.skipif(os.sep != "/", reason="Windows replaces no file that is open")
+def test_a_users_lock_that_is_renamed_into_place_meanwhile_is_no_older_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, newer = tmp_path / ".skill-lock.json", tmp_path / "newer"
+    for name in ("a", "b"):
+        change_user_lock(str(path), name, LockedSkill(name, "acme/skills", "github"))
+        if name == "a":
+            before = path.read_bytes()
+    newer.write_bytes(path.read_bytes())
+    path.write_bytes(before)
+    real = lockfile._bytes
+
+    def renamed_before(place: str) -> bytes:
+        if newer.exists():
+            newer.replace(path)
+        return real(place)
+
+    monkeypatch.setattr(lockfile, "_bytes", renamed_before)
+    change_user_lock(str(path), "c", LockedSkill("c", "acme/skills", "github"))
+    assert [skill.name for skill in read_user_lock(str(path)).skills] == ["a", "b", "c"]
 
 
 def test_the_users_lock_may_be_a_link(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def change_user_lock(path: str, name: str, entry: LockedSkill | None) -> None:
             replaced = None
             if os.path.exists(real) and os.sep == "/":  # Windows replaces no file that is open
                 replaced = files.enter_context(open(real, "rb"))
-            before = _bytes(real)
+            before = replaced.read() if replaced else _bytes(real)
             stored = _user_stored(real, path)
             skills = stored["skills"]
             assert isinstance(skills, dict)
