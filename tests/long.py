@@ -21,6 +21,6 @@ LONG = frozenset(
         "evals/statistics/test_simulations.py",
         "hostile",
         "store/ingest/test_processes.py",
-        "nodes",
+        "store/cluster",
     )
 )

@@ -24,7 +24,7 @@ from tests.engine.index.random_documents import DIMENSIONS, SOAK, Asker, documen
 from tests.tables import for_each
 
 KILLS = 50 if SOAK else 6
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 class Failing:

@@ -142,7 +142,7 @@ class TestDeterminism:
         answers = []
         for seed in ("1", "2"):
             environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(PACKAGES)}
-            root = Path(__file__).resolve().parents[2]
+            root = Path(__file__).resolve().parents[3]
             done = subprocess.run(
                 [sys.executable, "-c", CHILD, settings],
                 env=environment,
