@@ -6,7 +6,8 @@ Requests with a fitting skill and without one are asked of libraries of 1 to 10,
 (:mod:`.libraries`). None of them wants a skill of which the bundled table has learned from a
 request. The facts are those that the scorer itself works out. Prints how well that does on
 requests for skills, and for repositories, that the fit has not seen, and the constants for
-``skillyard/ranking/hybrid/constants.py``; ``--cells`` writes the tables of each cell as Markdown.
+``skillyard/engine/ranking/hybrid/constants.py``; ``--cells`` writes the tables of each cell as
+Markdown.
 """
 
 from __future__ import annotations

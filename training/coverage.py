@@ -8,7 +8,7 @@ the whole pool. A listwise logistic regression over the best sixty skills of eac
 the points as they are, the share of the request that the skill covers, its cosine, and the
 logarithm of its length; the last three are divided by the first. Prints how well that does on
 skills that the fit has not seen, and on the tuning tasks, and the constants for
-``skillyard/ranking/hybrid/constants.py``. Nothing is drawn by chance but the intervals.
+``skillyard/engine/ranking/hybrid/constants.py``. Nothing is drawn by chance but the intervals.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """skillyard: find the right agent skill, say when none fits, and say why.
 
-The door: public names only. Nothing is computed at import; each name loads its room when used.
+The door: public names only. Nothing is computed at import; each name loads its module when used.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _ROOMS = {
 }
 
 _DOORS = frozenset({"evals"})
-"""Rooms with names of their own, as in ``sy.evals.remap``: modules, so not among the names."""
+"""Wings with names of their own, as in ``sy.evals.remap``: modules, so not among the names."""
 
 __all__ = [*sorted(_ROOMS)]  # noqa: PLE0604
 
