@@ -59,6 +59,8 @@ def test_a_call_of_a_tool_that_is_not_offered_says_how_to_offer_it(tmp_path: Pat
                 await client.call_tool(name, {})
             assert name in str(error.value)
             assert "SKILLYARD_TOOLS=all" in str(error.value)
+        with pytest.raises(MCPError, match=r"not offer skill_feedback.*serve --feedback"):
+            await client.call_tool("skill_feedback", {})
 
     async def session() -> None:
         async with in_process(tmp_path, tools=None) as (client, _):

@@ -41,7 +41,13 @@ from skillyard.serve.mcp.prompts import get_prompt, list_prompts
 from skillyard.serve.mcp.results import COMPONENTS
 from skillyard.serve.mcp.schemas import ARGUMENTS, parse_arguments
 from skillyard.serve.mcp.skill_uris import SKILL_FILE
-from skillyard.serve.mcp.tools import INSTRUCTIONS, TOOLS, describe_tools, tools_of
+from skillyard.serve.mcp.tools import (
+    FEEDBACK_TOOLS,
+    INSTRUCTIONS,
+    TOOLS,
+    describe_tools,
+    tools_of,
+)
 from skillyard.serve.mcp.view_worker import ViewWorker
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.view import Change
@@ -302,9 +308,9 @@ class _Methods:
 
 
 def _unknown_tool(name: str, offered: Iterable[str]) -> MCPError:
-    if name in TOOLS:
-        how = "its operator offers it with `serve --tools all` or SKILLYARD_TOOLS=all"
-        return invalid(f"This server does not offer {name}: {how}")
+    how = "`serve --tools all` or SKILLYARD_TOOLS=all" if name in TOOLS else "`serve --feedback`"
+    if name in TOOLS or name in FEEDBACK_TOOLS:
+        return invalid(f"This server does not offer {name}: its operator offers it with {how}")
     clean_name = clean_line(shorten(name, 100))
     return invalid(f"Unknown tool: {clean_name!r}; the tools are {', '.join(offered)}")
 

@@ -19,7 +19,7 @@ from skillyard.serve.mcp.selection_tools import (
     why_skill,
 )
 
-__all__ = ["INSTRUCTIONS", "TOOLS", "describe_tools", "tools_of"]
+__all__ = ["FEEDBACK_TOOLS", "INSTRUCTIONS", "TOOLS", "describe_tools", "tools_of"]
 
 INSTRUCTIONS = (
     "skillyard serves agent skills: instructions for kinds of work, each with its files. Before a"
@@ -110,7 +110,7 @@ TOOLS: Mapping[str, _Tool] = {
 }
 
 
-_FEEDBACK: Mapping[str, _Tool] = {
+FEEDBACK_TOOLS: Mapping[str, _Tool] = {
     "skill_feedback": _Tool(
         "Judge a skill",
         "Say that a skill of this library was wrong or right for a request, when the user says so."
@@ -124,7 +124,7 @@ _FEEDBACK: Mapping[str, _Tool] = {
 def tools_of(*, all_tools: bool, feedback: bool) -> Mapping[str, _Tool]:
     """Return the tools that a server offers."""
     offered = TOOLS if all_tools else {name: TOOLS[name] for name in DEFAULT}
-    return {**offered, **_FEEDBACK} if feedback else offered
+    return {**offered, **FEEDBACK_TOOLS} if feedback else offered
 
 
 def describe_tools(tools: Mapping[str, _Tool]) -> list[Tool]:
