@@ -7,7 +7,7 @@ import sys
 from bisect import bisect_right
 from functools import cache
 
-__all__ = ["is_unspaced", "latin_share", "script_runs"]
+__all__ = ["latin_share", "script_runs"]
 
 # First code point of each block that matters here, its class, ascending. Blocks as in the
 # Unicode Character Database, Blocks.txt; neighbours of one class are merged.
@@ -34,11 +34,6 @@ _DIGITS = frozenset("0123456789")
 
 def _class(char: str) -> str:
     return _CLASS[bisect_right(_FIRST, ord(char)) - 1]
-
-
-def is_unspaced(char: str) -> bool:
-    """Return True for a character of a script without word boundaries."""
-    return _class(char) in _UNSPACED
 
 
 def script_runs(word: str) -> list[tuple[str, bool]]:

@@ -19,7 +19,6 @@ from skillyard.engine.ranking.field_words import (
     ID,
     MIN_PREFIX,
     TITLE,
-    FieldWordsCache,
     plain_id,
     terms,
     texts_of,
@@ -51,8 +50,8 @@ def _no_hits(size: int) -> FieldHits:
 class DirectFields:
     """The fields of a few skills, searched one by one."""
 
-    def __init__(self, skills: Sequence[Skill], cache: FieldWordsCache = CACHE) -> None:
-        self._words = cache.of(skills)
+    def __init__(self, skills: Sequence[Skill]) -> None:
+        self._words = CACHE.of(skills)
 
     def id_words(self, number: int) -> tuple[str, ...]:
         """Return the words of a skill's id."""

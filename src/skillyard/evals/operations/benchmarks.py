@@ -42,8 +42,6 @@ __all__ = [
     "bench_score",
 ]
 
-RUN_FORMATS = ("json", "trec")
-
 
 def bench_run(
     skills: str | Catalog,

@@ -170,8 +170,6 @@ def _unknown(where: Where, known: Mapping[str, Field]) -> Fault:
     return Fault(where, f"no field {where[-1]!r}; known: {names}", "extra_forbidden")
 
 
-def refuse_field(
-    name: str, message: str, kind: str = "value_error", place: str = "query"
-) -> Refused:
+def refuse_field(name: str, message: str, place: str = "query") -> Refused:
     """Return the 422 for one field whose value only the use case could judge."""
-    return wrong_field([Fault((place, name), message, kind)])
+    return wrong_field([Fault((place, name), message, "value_error")])

@@ -83,13 +83,13 @@ class McpApp:
         log.write_refusal(refused.code, refused.message, status=refused.status, route="/mcp")
 
 
-def mcp_app(context: AppContext, *, show_folders: bool = False) -> McpApp:
+def mcp_app(context: AppContext) -> McpApp:
     """Return the application, to be mounted at one path of an HTTP service.
 
     The owner of the service enters ``app.running()`` in its lifespan, before it closes the service,
     and checks Host, Origin and token before it calls the application.
     """
-    return McpApp(context, create_server(context, show_folders=show_folders))
+    return McpApp(context, create_server(context))
 
 
 def refusal(refused: Refused) -> ASGIApp:
