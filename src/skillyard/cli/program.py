@@ -126,6 +126,6 @@ def _report_bug(error: Exception) -> int:
         raise error
     complain(
         f"skillyard: internal error ({type(error).__name__}: {error}); please report it with what"
-        " SKILLYARD_DEBUG=1 prints; skillyard doctor says what does not work here"
+        " SKILLYARD_DEBUG=1 prints"
     )
     return WRONG_USE
