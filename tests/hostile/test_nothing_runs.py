@@ -24,8 +24,9 @@ _SPY = r"""
 import json, os, sys
 import skillyard as sy
 from skillyard.engine.discovery.added_sources import may_read_source
-import unicodedata, skillyard.engine.formats.repair, skillyard.engine.formats.yaml_guard  # loaded
-when needed roots = json.loads(sys.stdin.read())
+# Loaded when needed:
+import unicodedata, skillyard.engine.formats.repair, skillyard.engine.formats.yaml_guard
+roots = json.loads(sys.stdin.read())
 # Whatever reading imports is imported before anybody watches.
 sy.load_catalog(roots[0], index=False)
 events = []
