@@ -49,7 +49,9 @@ class TestHook:
         shape = {"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}}
         (host.home / host.folder / settings).write_text(json.dumps(shape))
         host.asked(BISECT)
-        payloads = (REPOSITORY / "tests" / "hook" / "payloads").glob(f"{host.name}-[0-9]*.*.json")
+        payloads = (REPOSITORY / "tests" / "hosts" / "hook" / "payloads").glob(
+            f"{host.name}-[0-9]*.*.json"
+        )
         (recorded,) = [json.loads(each.read_text()) for each in payloads]
         found = json.loads(taken.read_text())
         assert {name: type(value) for name, value in found.items()} == {
