@@ -274,7 +274,7 @@ class Transport:
                 self._quotas.check(origin, _more_requests(host))
                 self._breaker.check(origin)
                 for hop in range(HOPS + 1):
-                    async with self._send(url, host, accept, stored) as response:
+                    async with self._send_with_retry(url, host, accept, stored) as response:
                         self._quotas.note(origin_of(url), response.headers)
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
@@ -301,6 +301,27 @@ class Transport:
             there = (host.at_once for host in self.hosts.values() if origin_of(host.url) == origin)
             room = self._rooms[origin] = asyncio.Semaphore(min(there, default=MAX_REQUESTS))
         return room
+
+    @asynccontextmanager
+    async def _send_with_retry(
+        self, url: str, host: Host, accept: str, stored: CachedResponse | None
+    ) -> AsyncIterator[Any]:
+        """Send a request; once more when a reused connection turned out to be closed.
+
+        The pool of httpx2 only knows that once the other end's word has arrived.
+        """
+        import httpx2
+
+        exchange = self._send(url, host, accept, stored)
+        try:
+            response = await exchange.__aenter__()
+        except httpx2.RemoteProtocolError:
+            exchange = self._send(url, host, accept, stored)
+            response = await exchange.__aenter__()
+        try:
+            yield response
+        finally:
+            await exchange.__aexit__(None, None, None)
 
     @asynccontextmanager
     async def _send(
