@@ -45,8 +45,8 @@ def found_skills(
         for status in result.sources
     )
     considered = plural(result.considered, "skill")
-    asked = "; no remote asked" if all(each.name == LOCAL for each in result.sources) else ""
-    yield line(Span(f"{considered} from {sources}{asked}; ranked by {result.ranker}", "dim"))
+    note = "; no remote asked" if all(each.name == LOCAL for each in result.sources) else ""
+    yield line(Span(f"{considered} from {sources}{note}; ranked by {result.ranker}", "dim"))
     if explain:
         for each in result.skills:
             if each.match is not None:

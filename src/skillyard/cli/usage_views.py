@@ -171,12 +171,12 @@ def _percent(share: float) -> str:
 
 def _period(usage: Usage) -> str:
     """Return the number of decisions and their period."""
-    asked = "" if usage.days is None else f" in the last {plural(usage.days, 'day')}"
+    within = "" if usage.days is None else f" in the last {plural(usage.days, 'day')}"
     if not usage.decisions or usage.first is None or usage.last is None:
-        return f"No decisions{asked}"
+        return f"No decisions{within}"
     first, last = usage.first[:10], usage.last[:10]
     days = f"on {first}" if first == last else f"from {first} to {last}"
-    return f"{plural(usage.decisions, 'decision')}{asked}, {days}"
+    return f"{plural(usage.decisions, 'decision')}{within}, {days}"
 
 
 def _unused_sentence(usage: Usage) -> str:

@@ -54,10 +54,10 @@ def library_units(library: LibrarySpec) -> tuple[list[ScanUnit], list[ScanFindin
     Without any, and without scopes, each root is scanned as if it were a skill.
     """
     scanned = library.scan()
-    found = [_unit_of(each.path) for each in scanned.candidates]
-    folders = {unit.path for unit in found if unit.is_folder}
+    documents = [_unit_of(each.path) for each in scanned.candidates]
+    folders = {unit.path for unit in documents if unit.is_folder}
     # A document in a skill's folder, such as AGENTS.md, is a file of that skill.
-    units = {u.path: u for u in found if u.is_folder or folders.isdisjoint(_above(u.path))}
+    units = {u.path: u for u in documents if u.is_folder or folders.isdisjoint(_above(u.path))}
     for unit in map(_unit_of, (diagnostic.path for diagnostic in scanned.diagnostics)):
         # A SKILL.md that is not read, such as a link, does not hide the files beside it.
         if unit.is_folder and os.path.isdir(unit.path):

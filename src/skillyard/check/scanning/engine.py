@@ -133,8 +133,8 @@ def _graded(rule: Rule, hit: Hit, document: Document, skill: Document | None) ->
 def _worst(text: str) -> str | None:
     """Return the highest severity of the patterns' hits in a text that was encoded or hidden."""
     document = Document("text.md", text.encode("utf-8", "replace"))
-    found = {hit.severity or rule.severity for rule in RULES for hit in rule.hits(document)}
-    return next((severity for severity in SEVERITIES[:2] if severity in found), None)
+    severities = {hit.severity or rule.severity for rule in RULES for hit in rule.hits(document)}
+    return next((severity for severity in SEVERITIES[:2] if severity in severities), None)
 
 
 def _severity(rule: Rule, hit: Hit, document: Document, skill: Document | None) -> str:
@@ -186,9 +186,9 @@ def _bounded(findings: Sequence[ScanFinding]) -> Sequence[ScanFinding]:
     more = len(findings) - _MAX_PER_RULE
     if more <= 0:
         return findings
-    kept = list(findings[:_MAX_PER_RULE])
-    last = kept[-1]
-    kept[-1] = replace(
+    shown = list(findings[:_MAX_PER_RULE])
+    last = shown[-1]
+    shown[-1] = replace(
         last, message=f"{last.message} ({plural(more, 'more finding')} of this rule)"
     )
-    return kept
+    return shown

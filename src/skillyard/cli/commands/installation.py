@@ -162,10 +162,10 @@ def outdated(args: Namespace, console: Console) -> int:
     with progress("asking", console) as step:
         result = outdated_skills(args.into, user=args.user, report=step)
     console.show(result, versions)
-    found = states.of(result.skills)
-    if found & {states.OUTDATED, states.MOVED, states.GONE, states.REFUSED}:
+    outcomes = states.of(result.skills)
+    if outcomes & {states.OUTDATED, states.MOVED, states.GONE, states.REFUSED}:
         return NEGATIVE
-    return UNREACHED if states.UNREACHABLE in found else 0
+    return UNREACHED if states.UNREACHABLE in outcomes else 0
 
 
 def add_verify_command(commands: Commands) -> None:

@@ -71,7 +71,7 @@ class RequirementChecker:
     def required(self, skill: Skill) -> tuple[Skill, ...]:
         """Return the skills that a skill requires, also through others, each after its own."""
         self._verdict(skill)
-        found: dict[_Key, Skill] = {}
+        skills_by_key: dict[_Key, Skill] = {}
         seen = {_key(skill)}
         work = [(skill, self._targets(skill))]
         while work:
@@ -84,8 +84,8 @@ class RequirementChecker:
             else:
                 work.pop()
                 if work:
-                    found[_key(current)] = current
-        return tuple(found.values())
+                    skills_by_key[_key(current)] = current
+        return tuple(skills_by_key.values())
 
     def unchecked_tools(self, skill: Skill) -> tuple[str, ...]:
         """Return the tools that a skill and its required ones need; empty for known tools.
@@ -126,12 +126,12 @@ class RequirementChecker:
     def _skill_edge(self, wanted: str, shown: str) -> _Edge:
         name, sign, least = wanted.partition(">=")
         shown_name = clean_line(name)[:_NAME_CHARS]
-        found = self._named(name)
-        if not found:
+        candidates = self._named(name)
+        if not candidates:
             return _Edge(f"the skill {shown_name} is not in the catalog", None)
-        if len(found) > 1:
-            return _Edge(f"the name {shown_name} belongs to {len(found):,} skills", None)
-        (skill,) = found
+        if len(candidates) > 1:
+            return _Edge(f"the name {shown_name} belongs to {len(candidates):,} skills", None)
+        (skill,) = candidates
         if not sign:
             return _Edge("", skill)
         lowest = _version(least)

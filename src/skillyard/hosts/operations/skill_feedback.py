@@ -53,19 +53,19 @@ def judge_for_client(
 
 def _logged_request(slug: str, *, runners_up: bool) -> str:
     path = os.environ.get(LOG)
-    found = ""
+    query = ""
     if path and os.path.exists(path):
         for entry in iter_entries(path):
             text = _text_if_about(entry, slug, runners_up=runners_up)
-            found = text or found
-    if not found:
+            query = text or query
+    if not query:
         where = f"the log {path} has no request for it with text" if path else "there is no log"
         raise InvalidInput(
             f"which request was that? {where}: add --for REQUEST, or log requests with"
             f" {LOG}=FILE and {LOG_TEXT}=1",
             field="request",
         )
-    return found[:MAX_REQUEST_CHARS]
+    return query[:MAX_REQUEST_CHARS]
 
 
 def _text_if_about(entry: dict[str, Any] | None, slug: str, *, runners_up: bool) -> str:

@@ -72,8 +72,10 @@ def remove_copies(
                 complete(into, name, lock)
             if check is not None:
                 check()
-            found = [_copy(into, name, Installed.by(entry), backup=backup) for into in existing]
-            copies = [copy for copy in found if copy is not None]
+            candidates = [
+                _copy(into, name, Installed.by(entry), backup=backup) for into in existing
+            ]
+            copies = [copy for copy in candidates if copy is not None]
             try:
                 for into, there, edited in copies:
                     note_change(into, name, "" if edited else there.digest, "")

@@ -222,12 +222,12 @@ class GitRepository:
 
         All objects are listed: asked for a missing one, git would fetch it, one at a time.
         """
-        wanted = frozenset(objects)
+        names = frozenset(objects)
         options = ("--batch-all-objects", "--batch-check", "--unordered")
         sizes = {}
         for line in self._git.read("cat-file", *options).decode("ascii", "replace").splitlines():
             parts = line.split(" ")
-            if len(parts) == 3 and parts[1] == "blob" and parts[0] in wanted:
+            if len(parts) == 3 and parts[1] == "blob" and parts[0] in names:
                 sizes[parts[0]] = int(parts[2])
         return sizes
 

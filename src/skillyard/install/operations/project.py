@@ -136,8 +136,8 @@ class InstalledSkill(NamedTuple):
     @property
     def state(self) -> str:
         """The worst state of a folder; ``missing`` without one."""
-        found = {copy.state for copy in self.copies}
-        return next((state for state in _WORST if state in found), states.MISSING)
+        copy_states = {copy.state for copy in self.copies}
+        return next((state for state in _WORST if state in copy_states), states.MISSING)
 
     @property
     def has_other_line_ends(self) -> bool:

@@ -152,11 +152,11 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
     shown = source if query.source else address.shown
     path, locked = query.choice.path, query.newest_of
     if locked is not None and path is not None and path not in folders:
-        found = folders_called(folders, locked, path)
-        found = found or folders_named(
+        places = folders_called(folders, locked, path)
+        places = places or folders_named(
             _skill_files(repository, tree, folders[:MAX_READ]), locked.name
         )
-        folder = only_folder(found, locked, shown, tree.commit)
+        folder = only_folder(places, locked, shown, tree.commit)
     else:
         folder = choose_folder(
             folders,

@@ -184,11 +184,11 @@ async def _folder_now(github: GitHub, locked: LockedSkill, commit: str) -> str:
         there = skill_folder(tree.folders, locked.source, folder_name(locked.name), "")
         if there is not None:
             return there
-    found = folders_called(tree.folders, locked, path)
-    if not found:
+    places = folders_called(tree.folders, locked, path)
+    if not places:
         texts = await skill_files(github, locked.source, commit, tree.folders)
-        found = folders_named(texts, locked.name)
-    return only_folder(found, locked, locked.source, commit)
+        places = folders_named(texts, locked.name)
+    return only_folder(places, locked, locked.source, commit)
 
 
 async def _of_git(request: _Request) -> Package:

@@ -86,18 +86,18 @@ async def _on_github(search: SearchService, target: Target, choice: SkillChoice)
     repository = target.source
     if target.ref == HEAD and target.skill_id and not target.path:
         try:
-            found = await search.get(repository, target.skill_id)
+            hit = await search.get(repository, target.skill_id)
         except SourceFailed as error:
             package = await _by_own_name(search, repository, choice, error)
         else:
-            if found.skill.name == target.skill_id:
-                return found
+            if hit.skill.name == target.skill_id:
+                return hit
             try:  # only its folder is called so, and another skill may have that name
                 package = await github_package(search, repository, choice)
             except SourceFailed:
-                return found
-            if found.package is not None and found.package.path == package.path:
-                return found
+                return hit
+            if hit.package is not None and hit.package.path == package.path:
+                return hit
     else:
         try:
             package = await github_package(search, repository, choice, target.ref)

@@ -109,10 +109,10 @@ class SearchService:
         )
         candidates = merge_hits(hits for hits, _ in answers)
         skills = await self._contents(candidates, include_content, include_references)
-        asked = Query(text, include_references=include_references)
+        request = Query(text, include_references=include_references)
         return SearchResult(
             text,
-            tuple(self._rank(asked, self.per_source(limit), skills)[:limit]),
+            tuple(self._rank(request, self.per_source(limit), skills)[:limit]),
             tuple(status for _, status in answers),
             self.ranker.name,
             len(candidates),
