@@ -9,8 +9,6 @@ from typing import NoReturn
 
 from skillyard.cli import main
 
-__all__ = ["start"]
-
 # A run makes many objects and next to no cycles: looking for cycles 700 objects apart, the
 # default, is a tenth of the time that reading a library takes.
 _OBJECTS_BETWEEN_COLLECTIONS = 200_000

@@ -5,12 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.base.invisible import clean, find_hidden, hidden_in_body
 from skillyard.base.text import (
-    clean,
     clean_line,
     escape_frame,
-    find_hidden,
-    hidden_in_body,
     name_fault,
     normalised_name,
     one_line,

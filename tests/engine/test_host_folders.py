@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.discovery import Root
 from skillyard.engine.discovery.hosts import (
     HOST_FOLDERS,
@@ -17,7 +18,7 @@ from skillyard.engine.discovery.hosts import (
     expand_pattern,
     host_roots,
 )
-from skillyard.engine.index.library_spec import LibrarySpec, index_folder
+from skillyard.engine.index.library_spec import index_folder
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document

@@ -10,7 +10,7 @@ from typing import Any
 
 import skillyard as sy
 from skillyard.base.errors import Diagnostic, SkillError
-from skillyard.base.text import clean
+from skillyard.base.invisible import clean
 from tests.hostile.watchdog import hang_bound
 
 __all__ = [

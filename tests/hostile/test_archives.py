@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import skillyard
-from skillyard.base.text import find_hidden
+from skillyard.base.invisible import find_hidden
 from skillyard.install.copies.archives import ArchiveRefused, read_archive
 from tests.hostile.archive_cases import (
     CASES,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.base.errors import SkillError
-from skillyard.base.text import find_hidden
+from skillyard.base.invisible import find_hidden
 from tests.hostile import tree
 from tests.hostile.case import skill_bytes, write
 from tests.hostile.hang_bound import assert_helpful, below

@@ -6,7 +6,8 @@ from typing import Any
 
 import skillyard as sy
 from skillyard.base.errors import SkillError
-from skillyard.base.text import clean, escape_frame
+from skillyard.base.invisible import clean
+from skillyard.base.text import escape_frame
 from tests.hostile.case import skill_text
 from tests.tables import for_each
 

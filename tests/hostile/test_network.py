@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.text import find_hidden
+from skillyard.base.invisible import find_hidden
 from skillyard_testkit import Response, faults
 from skillyard_testkit.messages import json_response
 from tests.hostile.network import EVERY, World, skill, world

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.text import find_hidden
+from skillyard.base.invisible import find_hidden
 from skillyard.install.copies.lockfile import read_project_lock
 from tests.hostile.archive_cases import CASES, SCRIPT, ArchiveCase
 from tests.hostile.case import LOAD, REJECT

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skillyard.base.errors import Diagnostic
-from skillyard.base.text import find_hidden
+from skillyard.base.invisible import find_hidden
 from tests.hostile import tree
 from tests.hostile.case import CANARY_PATH, LOAD, REJECT, SKIP, Case
 from tests.hostile.conftest import Tree

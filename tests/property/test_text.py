@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
+from skillyard.base.invisible import clean, find_hidden, hidden_in_body
 from skillyard.base.text import (
-    clean,
     clean_line,
     escape_frame,
-    find_hidden,
-    hidden_in_body,
     name_fault,
     shorten,
     unescape_frame,

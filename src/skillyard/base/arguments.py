@@ -51,8 +51,6 @@ else:
 Texts: TypeAlias = "Conversion[Iterable[str] | None, tuple[str, ...]]"
 """Any strings, stored as a tuple."""
 
-__all__ = ["Conversion", "Texts", "check_arguments", "conversion", "set_field", "text_items"]
-
 _VARIADIC, _COROUTINE = 0x04, 0x80
 """``co_flags`` of code with ``*args``, and of ``async def`` (see :mod:`inspect`)."""
 _REITERABLE = (list, tuple, set, frozenset, dict)

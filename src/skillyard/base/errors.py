@@ -40,37 +40,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from skillyard.base.shapes import details
 
-__all__ = [
-    "AmbiguousName",
-    "BadAnswer",
-    "Diagnostic",
-    "EmbedderFailed",
-    "IndexDamaged",
-    "InvalidFrontmatter",
-    "InvalidInput",
-    "InvalidSkillsRoot",
-    "MissingField",
-    "NoStandby",
-    "ResourceRefused",
-    "ScriptRefused",
-    "ServiceFailed",
-    "ServiceRefused",
-    "ServiceUnavailable",
-    "SkillError",
-    "SkillIoError",
-    "SkillNotFound",
-    "SkillYamlError",
-    "SkillyardError",
-    "SourceFailed",
-    "StoreConflict",
-    "StoreFailed",
-    "StoreRefused",
-    "StoreSchema",
-    "StoreUnavailable",
-    "UnknownName",
-    "ValidationFailed",
-]
-
 
 class Diagnostic(NamedTuple):
     """One finding about one file: the fault, its place, and a hint."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["install_command"]
-
 _ENVIRONMENTS = {
     "uv-receipt.toml": "uv tool install --force",
     "pipx_metadata.json": "pipx install --force",

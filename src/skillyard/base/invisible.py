@@ -24,8 +24,6 @@ from skillyard.base import unicode_tables as tables
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Hidden", "clean", "find_hidden", "hidden_in_body", "hidden_runs", "label_of"]
-
 _C0 = "\x00-\x08\x0b-\x1f"
 _C1 = "\x7f-\x9f"
 _SEPARATORS = "\u2028\u2029"

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from skillyard.base.arguments import check_arguments
 
-__all__ = ["DEFAULT_LIMITS", "Limits"]
-
 
 @check_arguments
 class Limits(NamedTuple):

@@ -18,15 +18,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-__all__ = [
-    "KnownNames",
-    "differ_by_one_letter",
-    "latin_shape",
-    "look_alike_pairs",
-    "look_alikes",
-    "skeleton",
-]
-
 MIN_CHARS = 4
 """Shorter names (pdf, git) have honest neighbours everywhere: pairs of them are not reported."""
 NEIGHBOUR_CHARS = 64

@@ -10,8 +10,6 @@ from math import sqrt
 
 from skillyard.base.errors import InvalidInput
 
-__all__ = ["stable_sum", "wilson"]
-
 
 def stable_sum(values: Iterable[float]) -> float:
     """Return the sum of the values, added in order without compensation; 0.0 for none."""

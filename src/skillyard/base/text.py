@@ -12,31 +12,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from skillyard.base.invisible import Hidden, clean, find_hidden, hidden_in_body, label_of
+from skillyard.base.invisible import clean, label_of
 from skillyard.base.unicode_tables import BIDI_CONTROL, DEFAULT_IGNORABLE
-
-__all__ = [
-    "UNNAMED",
-    "Hidden",
-    "clean",
-    "clean_line",
-    "escape_elements",
-    "escape_frame",
-    "find_hidden",
-    "folder_name",
-    "hidden_in_body",
-    "name_fault",
-    "normalised_name",
-    "odd_file_name",
-    "one_line",
-    "plural",
-    "shorten",
-    "stream_safe",
-    "unescape_frame",
-    "without_passwords",
-    "without_secrets",
-    "xml_escape",
-]
 
 # The patterns are strings, so that ``re`` compiles each one on first use and not at import.
 _CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from skillyard.base.text import clean
-
-__all__ = ["Block", "Column", "Line", "Span", "Table", "Text", "Tree", "line", "safe"]
+from skillyard.base.invisible import clean
 
 _FLAT = str.maketrans("\n\t", "  ")
 

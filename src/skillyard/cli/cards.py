@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from skillyard.engine.resources import Resource
     from skillyard.engine.skill import Skill, SkillField
 
-__all__ = ["listing", "skill_blocks"]
-
 
 def listing(result: Listing) -> Iterator[Block]:
     """Yield a table of all skills, then the files that did not load and the other remarks."""

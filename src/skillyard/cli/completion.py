@@ -10,8 +10,6 @@ from skillyard.cli.grammar import build_parser
 from skillyard.cli.options import file_path, folder, suggestions
 from skillyard.cli.parser import CommandParser
 
-__all__ = ["script"]
-
 
 def script(shell: str) -> str:
     """Return the completion script of a shell: bash, zsh or fish."""

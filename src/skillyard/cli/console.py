@@ -6,7 +6,8 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from skillyard.base.text import clean, without_secrets
+from skillyard.base.invisible import clean
+from skillyard.base.text import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     _Result = TypeVar("_Result")
 
-
-__all__ = ["Console", "columns", "complain", "is_terminal"]
 
 _FILE_COLUMNS = 100
 """Width of drawn tables without a terminal."""

@@ -9,8 +9,6 @@ from skillyard.cli.blocks import Block, Column, Span, Table, Text, line
 from skillyard.hosts.doctor import Diagnosis, Finding
 from skillyard.hosts.doctor.finding import STATUSES
 
-__all__ = ["diagnosis_blocks"]
-
 _STYLES = {"ok": "good", "info": "info", "warning": "warning", "error": "error"}
 
 

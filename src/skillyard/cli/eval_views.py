@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from skillyard.evals.operations.eval_results import EvalBaselines, EvalComparison, RubricCheck
     from skillyard.evals.statistics.power import PromptPlan
 
-__all__ = [
-    "baseline_blocks",
-    "case_file_blocks",
-    "compared_blocks",
-    "plan_blocks",
-    "prompts_blocks",
-    "result_blocks",
-    "rubric_blocks",
-]
-
 _STATUS_STYLES = {"regression": "error", "improvement": "high", "unchanged": "dim"}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["INTERRUPTED", "NEGATIVE", "UNREACHED", "WRONG_USE"]
-
 NEGATIVE = 1
 """The command's own negative answer, such as an abstention."""
 WRONG_USE = 2

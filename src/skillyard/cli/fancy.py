@@ -7,8 +7,6 @@ from typing import IO
 from skillyard.cli.blocks import Block
 from skillyard.cli.plain import rows_of
 
-__all__ = ["Screen"]
-
 _STYLES = {
     "head": "bold",
     "title": "bold dim",

@@ -10,8 +10,6 @@ from skillyard.base.text import clean_line, plural
 from skillyard.check.operations.library_check import Checked
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
 
-__all__ = ["findings"]
-
 _HANG = 4
 
 

@@ -24,15 +24,6 @@ from skillyard.cli.removed import removal
 if TYPE_CHECKING:
     from skillyard.cli.parser import AddCommand
 
-__all__ = [
-    "PROGRAM",
-    "build_parser",
-    "command_parsers",
-    "parse",
-    "read_command",
-    "shared_options",
-]
-
 PROGRAM = "skillyard"
 
 _SUMMARY = "Find the right agent skill, say when none fits, and say why"

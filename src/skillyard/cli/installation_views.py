@@ -24,16 +24,6 @@ if TYPE_CHECKING:
         Verified,
     )
 
-__all__ = [
-    "changes",
-    "remove_blocks",
-    "signature_lines",
-    "sync_blocks",
-    "update_blocks",
-    "verify_blocks",
-    "versions",
-]
-
 _STYLES = {
     "current": "good",
     "linked": "good",

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["stop_on_interrupt"]
-
 
 @contextmanager
 def stop_on_interrupt() -> Iterator[threading.Event]:

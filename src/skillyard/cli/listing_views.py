@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from skillyard.engine.context.listing import HostListing, ListingEntry
     from skillyard.hosts.operations.prompts import HostSummary
 
-__all__ = ["host_head", "host_table"]
-
 _STYLES = {WHOLE: "high", CUT: "medium"}
 _WORDS = ((WHOLE, "whole"), (CUT, "cut"), (NAME_ONLY, "by name only"), (LEFT_OUT, "left out"))
 

@@ -8,28 +8,6 @@ from typing import Any
 
 from skillyard.cli.parser import CommandParser
 
-__all__ = [
-    "LAYOUTS",
-    "OPTIONS",
-    "SHARED",
-    "add_accept",
-    "add_into",
-    "add_library",
-    "add_limit",
-    "add_options",
-    "add_scorer",
-    "add_shared_options",
-    "agent_name",
-    "file_path",
-    "folder",
-    "number",
-    "reasons_by_rule",
-    "scorer_name",
-    "source_name",
-    "suggestions",
-    "whole_number",
-]
-
 LAYOUTS = ("agentskills", "runtime", "oasis", "convention")
 
 

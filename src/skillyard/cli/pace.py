@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 
-__all__ = ["Rate", "duration"]
-
 WINDOW_S = 30.0
 """Seconds over which the rate is measured, so that items skipped at the start do not count."""
 _SAMPLES = 120

@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from skillyard.base.text import clean, without_secrets
+from skillyard.base.invisible import clean
+from skillyard.base.text import without_secrets
 
 if TYPE_CHECKING:
     from skillyard.cli.console import Console
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     """Adds the parser of one command or of a group of commands."""
     RunCommand: TypeAlias = Callable[[argparse.Namespace, Console], int]
     """Runs a command and returns its exit code."""
-
-__all__ = ["CommandParser", "UsageError", "add_command", "add_group", "near"]
 
 
 class UsageError(Exception):

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from skillyard.base.text import clean, clean_line
+from skillyard.base.invisible import clean
+from skillyard.base.text import clean_line
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Tree, safe
-
-__all__ = ["cut", "render", "rows_of", "width_of"]
 
 _GAP = "  "
 _NARROWEST = 3

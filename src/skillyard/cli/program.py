@@ -18,8 +18,6 @@ from skillyard.cli.parser import UsageError
 if TYPE_CHECKING:
     from skillyard.cli.parser import RunCommand
 
-__all__ = ["run"]
-
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code. Raises only with SKILLYARD_DEBUG=1."""

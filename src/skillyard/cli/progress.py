@@ -13,8 +13,6 @@ from skillyard.cli.console import Console, is_terminal
 if TYPE_CHECKING:
     from skillyard.cli.pace import Rate
 
-__all__ = ["ReportProgress", "progress"]
-
 PATIENCE_S = 0.3
 """Seconds before the first output: shorter jobs print nothing."""
 _INTERVAL_S = 0.1

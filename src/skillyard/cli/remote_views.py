@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from skillyard.install.operations.add import Added
     from skillyard.install.search import FoundSkill, SearchResult
 
-__all__ = ["added_skill", "found_skills"]
-
 DESCRIPTION_CHARS = 90
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["REMOVED", "removal"]
-
 REMOVED = {
     "bench replay": "keep queries with their skills, and compare two runs: skillyard bench compare",
     "bench report": "skillyard bench score --json and bench compare --json have every figure",

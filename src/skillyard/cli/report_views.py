@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from skillyard.evals.report.layer_view import Table as ReportTable
     from skillyard.evals.report.report import Report
 
-__all__ = ["answer_blocks", "report_blocks"]
-
 _NUMBER_STARTS = ("", *"0123456789+−–$")
 _BADGE_STYLES = {"good": "high", "bad": "error", "open": "medium"}
 _NAME = 20

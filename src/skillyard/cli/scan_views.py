@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from skillyard.base.shapes.scans import ScanFinding
     from skillyard.check.operations.skill_scan import Scanned
 
-__all__ = ["finding_lines", "scan_blocks"]
-
 _STYLES = {"high": "error", "medium": "warning", "low": "info"}
 _HANG = 4
 

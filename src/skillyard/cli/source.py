@@ -22,21 +22,6 @@ if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query
     from skillyard.engine.selection import SelectionPolicy
 
-__all__ = [
-    "library_of",
-    "load",
-    "load_to_rank",
-    "note_unloaded",
-    "policy_of",
-    "query_of",
-    "read_text",
-    "refuse_library",
-    "refuse_nothing",
-    "scorer_of",
-    "unbound_library_of",
-    "words_of",
-]
-
 
 def load(
     args: Namespace, console: Console, place: str | None = None, *, indexed: bool = False

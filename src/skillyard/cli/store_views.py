@@ -22,17 +22,6 @@ if TYPE_CHECKING:
         StoreStatus,
     )
 
-__all__ = [
-    "changed_line",
-    "granted_line",
-    "grants_blocks",
-    "history_blocks",
-    "log_blocks",
-    "migrated_blocks",
-    "published_blocks",
-    "status_blocks",
-]
-
 MAX_ERRORS = 20
 """Maximum number of listed errors; ``--json`` has more."""
 _KINDS = ("added", "changed", "unchanged", "withdrawn")

@@ -12,8 +12,6 @@ from skillyard.hosts.operations.skill_usage import FEW_DECISIONS
 if TYPE_CHECKING:
     from skillyard.base.shapes.usage import RequestGroup, Usage
 
-__all__ = ["usage_blocks"]
-
 _REQUEST_CHARS = 200
 
 

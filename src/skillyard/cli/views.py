@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from skillyard.evals.operations.benchmarks import BenchCompare
     from skillyard.hosts.operations.skill_selection import Ranked, Selected
 
-__all__ = [
-    "bench_line",
-    "bench_table",
-    "compare_table",
-    "index_findings",
-    "index_line",
-    "index_state",
-    "ranking",
-    "reasons",
-    "selection",
-    "unchecked",
-]
-
 DESCRIPTION_CHARS = 160
 _LEVEL_STYLES = {"high": "high", "specific": "high", "medium": "medium", "broad": "medium"}
 

@@ -21,19 +21,6 @@ from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.discovery import OWN_FOLDERS
 from skillyard.engine.skill import Skill
 
-__all__ = [
-    "FileContent",
-    "Resource",
-    "ResourceListing",
-    "list_resources",
-    "read_declared",
-    "read_file",
-    "read_resource",
-    "real_resource_path",
-    "resources_of",
-    "skill_folder",
-]
-
 
 class FileContent(NamedTuple):
     """The bytes of a file and its status at the moment of reading."""

@@ -21,21 +21,6 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog.requirements import RequirementChecker
     from skillyard.engine.ranking.protocol import Scorer
 
-__all__ = [
-    "MissingRequirements",
-    "Selection",
-    "SelectionPolicy",
-    "bounds",
-    "candidates_with_tag",
-    "fallback",
-    "floor",
-    "labels",
-    "menu_text",
-    "policy_with",
-    "select",
-    "survivors",
-]
-
 MAX_REJECTED = 10
 """Number of rejected skills in a selection; ``considered`` counts all candidates."""
 MENU_SIZE = 3

@@ -13,19 +13,6 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.text import normalised_name
 
-__all__ = [
-    "CONVENTION_TAG",
-    "SCOPES",
-    "SKILL_FIELDS",
-    "STORED",
-    "Origin",
-    "Reference",
-    "Skill",
-    "SkillField",
-    "Triggers",
-    "document_id",
-]
-
 CONVENTION_TAG = "convention"
 """The tag that every convention document (AGENTS.md and kin) carries."""
 

@@ -22,8 +22,6 @@ from skillyard.evals.cases.records import LocatedValue, Notes, Record, plain
 from skillyard.evals.config_values import Config, Seed
 from skillyard.evals.models.servers import NO_ADDRESS, address_fault
 
-__all__ = ["read_config"]
-
 
 def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diagnostic, ...]]:
     """Read a ``config.yaml``. Missing fields have their defaults.

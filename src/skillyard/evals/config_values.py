@@ -11,33 +11,6 @@ from typing import Annotated, Any, Literal
 from skillyard.evals.fields import Range, SomeText
 from skillyard.evals.statistics.verdicts import MARGIN
 
-__all__ = [
-    "ActivationLimits",
-    "CharsPerToken",
-    "Concurrency",
-    "Config",
-    "ConfusionLimits",
-    "Cost",
-    "EffectivenessLimits",
-    "FailFast",
-    "JudgeRetries",
-    "JudgeTokens",
-    "Judging",
-    "Models",
-    "Orders",
-    "Paths",
-    "Points",
-    "Provider",
-    "Regression",
-    "RetryTimes",
-    "Runs",
-    "Seed",
-    "SizeImpactLimits",
-    "Temperature",
-    "Timeouts",
-    "Tokens",
-]
-
 Orders = Literal["both", "single"]
 Provider = Literal["anthropic", "openai"]
 Share = Annotated[float, Range(0, 1)]

@@ -11,8 +11,6 @@ from skillyard.evals.fields import Range, SomeText
 if TYPE_CHECKING:
     from skillyard.evals.cases.records import Record
 
-__all__ = ["DEFAULT_CRITERIA", "Criterion", "read_criteria"]
-
 WEIGHT_SUM_TOLERANCE = 0.01
 """Tolerance for the sum of the weights of a rubric, which should be 1."""
 _ROUNDING = 1e-9  # binary sums of decimal weights

@@ -18,19 +18,6 @@ from typing import (
     is_typeddict,
 )
 
-__all__ = [
-    "Amount",
-    "Count",
-    "Fault",
-    "Kind",
-    "Range",
-    "SomeText",
-    "fault_of",
-    "fits",
-    "hints_of",
-    "kind_of",
-]
-
 MAX_NUMBER = 1_000_000_000
 """Maximum of a number that has no natural one, because stored settings are not trusted."""
 _NOT_BLANK = "not blank"

@@ -31,8 +31,6 @@ from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.models.servers import address_of, server_of
 from skillyard.evals.statistics.verdicts import MARGIN
 
-__all__ = ["MODEL", "RunSettings"]
-
 MODEL = "model"
 """The router that is a model; every other name is a scorer's."""
 

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple, Protocol
 
 from skillyard.store.values import Durability, Standby
 
-__all__ = ["Backend", "Condition", "Options", "Rows", "Session", "Statements", "Work"]
-
 
 @dataclass(frozen=True, slots=True)
 class Options:

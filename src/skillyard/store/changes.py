@@ -11,8 +11,6 @@ from skillyard.store.backend import Backend, Work
 from skillyard.store.pages import head_of
 from skillyard.store.values import Durability, Grant, Published, StoreKey
 
-__all__ = ["change", "change_grants"]
-
 
 def change(
     backend: Backend,

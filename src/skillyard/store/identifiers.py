@@ -8,17 +8,6 @@ from typing import get_args
 from skillyard.base.errors import InvalidInput, StoreRefused
 from skillyard.store.values import Durability, Grant, StoreKey
 
-__all__ = [
-    "checked_caller",
-    "checked_durability",
-    "checked_grant",
-    "checked_key",
-    "checked_namespace",
-    "checked_publisher",
-    "checked_tenant",
-    "plain",
-]
-
 _WORD = r"[a-z0-9][a-z0-9._-]{0,62}"
 _TENANT = re.compile(_WORD)
 _NAMESPACE = re.compile(rf"(?:{_WORD}(?:/{_WORD}){{0,7}})?")

@@ -10,8 +10,6 @@ from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.store.backend import Options
 from skillyard.store.protocol import CatalogStore
 
-__all__ = ["check_kind", "login_of", "open_store", "safe_address", "store_names"]
-
 ENTRY_POINT_GROUP = "skillyard.stores"
 
 _BUILT_IN = {

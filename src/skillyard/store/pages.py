@@ -10,8 +10,6 @@ from skillyard.store.backend import Backend, Session
 from skillyard.store.rows import key_of, version_of
 from skillyard.store.values import Changes, Position, Snapshot, Version
 
-__all__ = ["changes_after", "head_of", "snapshot_of"]
-
 MAX_AT_ONCE = 10_000
 """Rows of one page: about 40 MB of skills of usual size."""
 STREAMED = 500

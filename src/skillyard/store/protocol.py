@@ -23,8 +23,6 @@ from skillyard.store.values import (
     Version,
 )
 
-__all__ = ["CatalogStore"]
-
 
 @runtime_checkable
 class CatalogStore(Protocol):

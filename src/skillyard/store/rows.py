@@ -25,17 +25,6 @@ from skillyard.engine.skill import SKILL_FIELDS, Reference, Skill
 from skillyard.store.identifiers import checked_key, plain, refuse_odd, to_plain
 from skillyard.store.values import FileDigest, Standing, StoreKey, Submission, Version
 
-__all__ = [
-    "COLUMNS",
-    "MAX_STATE_BYTES",
-    "WEIGHED",
-    "StoredRow",
-    "key_of",
-    "row_of",
-    "standing_of",
-    "version_of",
-]
-
 MAX_BYTES = 16_777_216
 """Maximum bytes of one skill. A file has at most 1 MiB (limits.skill_file_bytes), plus its
 references."""
@@ -297,10 +286,8 @@ def _tags(skill: Skill) -> tuple[str, ...]:
 def _frontmatter(skill: Skill) -> str | None:
     if not skill.frontmatter:
         return None
-    from skillyard.engine.formats.yaml_guard import (  # imports the YAML parser
-        plain_value,
-        read_mapping,
-    )
+    from skillyard.engine.formats.nodes import plain_value
+    from skillyard.engine.formats.yaml_guard import read_mapping
 
     try:
         nodes = read_mapping(skill.frontmatter, "", DEFAULT_LIMITS)[0]

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from skillyard.base.errors import StoreSchema
 
-__all__ = ["Migration", "check_schema", "latest", "migrations", "pending"]
-
 _FOLDER = Path(__file__).parent / "migrations"
 _FILE = re.compile(r"(\d{4})_([a-z_]+)\.sql")
 

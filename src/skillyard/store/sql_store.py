@@ -38,8 +38,6 @@ from skillyard.store.values import (
     Version,
 )
 
-__all__ = ["SqlStore", "open_sql_store"]
-
 MAX_LISTED = 100_000
 """Maximum number of places or generations that one call returns."""
 _KEY_ONLY = (None,) * 15

@@ -9,24 +9,6 @@ from typing import Literal, NamedTuple, Self
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.skill import Reference, Skill
 
-__all__ = [
-    "START",
-    "Changes",
-    "Durability",
-    "FileDigest",
-    "Generation",
-    "Grant",
-    "Position",
-    "Published",
-    "Snapshot",
-    "Standby",
-    "Standing",
-    "Status",
-    "StoreKey",
-    "Submission",
-    "Version",
-]
-
 Durability = Literal["local", "synchronous"]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.base.text import find_hidden
+from skillyard.base.invisible import find_hidden
 from skillyard.check.validation import PROFILES, report
 from tests.check.validation.skill_files import text, tree
 from tests.property.strategies import many

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from skillyard.base.errors import Diagnostic
-from skillyard.base.text import find_hidden
+from skillyard.base.invisible import find_hidden
 from skillyard.check.validation import report
 from tests.tables import for_each
 

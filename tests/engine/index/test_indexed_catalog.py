@@ -17,14 +17,16 @@ from random import Random
 import pytest
 
 import skillyard as sy
+from skillyard.base.io.user_folders import cache_folder
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.catalog import Catalog, read_catalog
 from skillyard.engine.catalog.entries import read_one
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index import library_spec as place_module
 from skillyard.engine.index.index_update import refresh_index
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.engine.index.library import Library
-from skillyard.engine.index.library_spec import LibrarySpec, cache_folder, index_folder
+from skillyard.engine.index.library_spec import index_folder
 from skillyard.engine.selection import SelectionPolicy
 from skillyard.install.policy.library import open_catalog
 from tests.tables import for_each

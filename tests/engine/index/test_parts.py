@@ -14,11 +14,12 @@ from skillyard.base.io.locks import file_lock
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.catalog.entries import read_one
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index import index_update, indexed_catalog
 from skillyard.engine.index.index_update import build_index, refresh_index
 from skillyard.engine.index.index_writer import LOCK
 from skillyard.engine.index.indexed_catalog import BUILDING, IndexedCatalog, open_library_index
-from skillyard.engine.index.library_spec import LibrarySpec, index_folder
+from skillyard.engine.index.library_spec import index_folder
 from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document

@@ -10,8 +10,9 @@ import pytest
 import skillyard as sy
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.catalog import read_catalog
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
-from skillyard.engine.index.library_spec import LibrarySpec, index_folder
+from skillyard.engine.index.library_spec import index_folder
 from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document

@@ -10,9 +10,10 @@ import pytest
 
 import skillyard as sy
 from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.index_update import build_index
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
-from skillyard.engine.index.library_spec import ADAPTED, LibrarySpec, index_folder
+from skillyard.engine.index.library_spec import ADAPTED, index_folder
 from skillyard.engine.index.table_adaptation import adapt_table
 from skillyard.engine.index.token_table import TokenTable, bundled_table
 from skillyard.install.policy.library import open_catalog

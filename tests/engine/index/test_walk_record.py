@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.discovery import Root, Scan, scan
 from skillyard.engine.index import walk_record
-from skillyard.engine.index.library_spec import LibrarySpec, scan_fingerprint
+from skillyard.engine.index.library_spec import scan_fingerprint
 from skillyard.engine.index.walk_record import encode_walk, is_unchanged
 from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree

@@ -9,7 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.base.errors import EmbedderFailed, InvalidInput
-from skillyard.engine.index.library_spec import cache_folder
+from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.engine.ranking.hybrid.constants import FUSION
 from skillyard.engine.ranking.hybrid.scorer import BoundHybrid

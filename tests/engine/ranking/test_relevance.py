@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import skillyard as sy
-from skillyard.engine.ranking.relevance import RELEVANCE, Relevance, terms
+from skillyard.engine.ranking.field_words import terms
+from skillyard.engine.ranking.relevance import RELEVANCE, Relevance
 from skillyard.engine.ranking.scorer import Scored
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.hosts.decisions.files import append_line, state_folder
+from skillyard.base.io.user_folders import state_folder
+from skillyard.hosts.decisions.files import append_line
 from tests.shared_data import PACKAGES
 from tests.tables import for_each
 

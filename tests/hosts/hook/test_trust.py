@@ -17,9 +17,10 @@ from skillyard.hosts.hook.approval import (
     review_project,
     revoke_project,
 )
+from skillyard.hosts.hook.choice import HookOptions
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
-from skillyard.hosts.hook.runner import HookOptions, answer
+from skillyard.hosts.hook.runner import answer
 from skillyard.hosts.hook.trust import project_above, project_at, real_path, untrusted_skills
 from tests.hosts.hook.conftest import PROMPT, Hook, add_skill, payload, skill_text
 from tests.requirements import requirement

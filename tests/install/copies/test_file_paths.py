@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.base.errors import SkillError
-from skillyard.base.text import find_hidden
+from skillyard.base.invisible import find_hidden
 from skillyard.engine.resources import safe_parts
 from skillyard.install.copies.file_paths import (
     MAX_FOLDERS,

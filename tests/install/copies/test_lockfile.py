@@ -14,13 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.base.errors import SkillIoError
+from skillyard.base.text import folder_name
 from skillyard.install.copies import lockfile
-from skillyard.install.copies.lock_entries import FIELDS, in_order
+from skillyard.install.copies.lock_entries import FIELDS, Lock, LockedSkill, in_order
 from skillyard.install.copies.lockfile import (
-    Lock,
-    LockedSkill,
     change_user_lock,
-    folder_name,
     portable_source,
     read_project_lock,
     read_user_lock,

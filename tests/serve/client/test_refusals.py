@@ -21,7 +21,7 @@ from skillyard.base.errors import (
     ServiceUnavailable,
     SkillyardError,
 )
-from skillyard.base.text import clean
+from skillyard.base.invisible import clean
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.client import Retries, SourcesFailed
 from skillyard.serve.client.call import Call

@@ -14,9 +14,9 @@ import pytest
 
 import skillyard as sy
 from skillyard.base.errors import InvalidInput
+from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.embedding import cache
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
-from skillyard.engine.index.library_spec import cache_folder
 from skillyard.install.policy.library import open_catalog
 from skillyard.serve.client import Client
 from skillyard.serve.runtime.snapshot import snapshot_of

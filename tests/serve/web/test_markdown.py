@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.text import clean
+from skillyard.base.invisible import clean
 from skillyard.serve.web.markdown import MAX_CHARACTERS, render_markdown, source_block
 from tests.serve.web.page_parser import harm, read
 from tests.tables import for_each

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.text import clean
+from skillyard.base.invisible import clean
 from skillyard.serve.web.markup import Markup, concat, escape_text, outward, tag
 from tests.serve.web.page_parser import harm, read
 from tests.tables import for_each

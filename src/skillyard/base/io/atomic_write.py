@@ -9,8 +9,6 @@ from contextlib import suppress
 from skillyard.base.io.files import copy_owner_and_mode, create_exclusive, replace_file, sync_folder
 from skillyard.base.io.processes import may_be_running
 
-__all__ = ["atomic_write", "remove_leftovers", "write_output"]
-
 _SUFFIX = ".tmp"
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["DESCRIPTORS", "raise_descriptor_limit"]
-
 DESCRIPTORS = 65_536
 """As many as a service needs at the most. The hard limit may be in the millions, and whatever goes
 through all descriptors of a process takes that long then."""

@@ -10,25 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import IO
 
-__all__ = [
-    "append",
-    "copy_owner_and_mode",
-    "create_exclusive",
-    "is_executable",
-    "is_link",
-    "is_private",
-    "iter_last_lines",
-    "open_to_append",
-    "open_to_read",
-    "read_last_lines",
-    "read_regular",
-    "refuse_link",
-    "rename_folder",
-    "replace_file",
-    "same_file",
-    "sync_folder",
-]
-
 _PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0) | getattr(os, "O_BINARY", 0)
 """Not inherited by child processes; bytes as they are (Windows translates line ends otherwise)."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)

@@ -21,9 +21,6 @@ from skillyard.base.io.sha256 import sha256
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Set
 
-__all__ = ["Entry", "Manifest", "ManifestLimits"]
-__all__ += ["executable_digest", "file_digest", "is_litter", "manifest_of"]
-
 _PIECE = 1 << 20
 _LITTER = frozenset({".ds_store", "thumbs.db", "ehthumbs.db", "desktop.ini", ".directory"})
 _MUCH = 262_144

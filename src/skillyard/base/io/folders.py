@@ -23,15 +23,6 @@ from skillyard.base.io.files import (
 )
 from skillyard.base.io.paths import same_path
 
-__all__ = [
-    "Folder",
-    "entry_is_link",
-    "entry_status",
-    "open_folder",
-    "open_real_file",
-    "open_real_folder",
-]
-
 _BY_DESCRIPTOR = sys.platform != "win32" and os.open in os.supports_dir_fd
 _OPEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import zlib
 
-__all__ = ["Gunzip", "TooMuch"]
-
 _GZIP = zlib.MAX_WBITS | 16
 _OVERHEAD = 1_024
 """Bytes by which packing may enlarge what cannot be packed, beside one in a thousand: a header, a

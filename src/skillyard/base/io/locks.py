@@ -11,8 +11,6 @@ from skillyard.base.io.closeable import Closeable
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-__all__ = ["HeldLock", "file_lock"]
-
 _POLL_S = 0.02
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-__all__ = ["ancestors", "below", "file_uri", "is_below", "same_path", "slashes"]
-
-
 _MAX_LEVELS = 64
 
 

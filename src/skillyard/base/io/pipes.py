@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["read_within"]
-
 
 def read_within(descriptor: int, size: int, seconds: float) -> bytes | None:
     """Return at most ``size`` bytes as soon as there are any, empty at the end of the stream.

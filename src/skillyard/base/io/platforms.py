@@ -6,8 +6,6 @@ import sys
 
 from skillyard.base.errors import InvalidInput
 
-__all__ = ["MAPPED_FILES_CAN_BE_REPLACED", "refuse_windows"]
-
 MAPPED_FILES_CAN_BE_REPLACED = sys.platform != "win32"
 """False where a file that is mapped into memory cannot be replaced or removed."""
 

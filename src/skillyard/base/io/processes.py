@@ -10,22 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import subprocess
 
-__all__ = [
-    "ESSENTIAL_VARIABLES",
-    "Watchdog",
-    "end_group",
-    "limit_memory",
-    "lower_priority",
-    "may_be_running",
-    "processors",
-    "program_path",
-    "script_beside",
-    "shell_command",
-    "start_detached",
-    "system_shell",
-    "temporary_home",
-]
-
 ESSENTIAL_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ") + (
     ("COMSPEC", "PATHEXT", "SYSTEMDRIVE", "SYSTEMROOT", "WINDIR") if sys.platform == "win32" else ()
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from email.utils import parsedate_to_datetime
 
-__all__ = ["retry_after_s"]
-
 _MAX_S = 1e9
 """Thirty years: a larger number is a mistake."""
 

@@ -6,8 +6,6 @@ import sys
 from importlib import import_module
 from typing import Any
 
-__all__ = ["sha256"]
-
 
 def _constructor() -> Any:
     """Return the interpreter's own implementation, or OpenSSL's where it has none."""

@@ -7,8 +7,6 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["ENDING", "on_signals"]
-
 ENDING = (signal.SIGTERM, signal.SIGINT)
 """The signals that ask a process to end, on every system."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import socket
 import sys
 
-__all__ = ["own_address"]
-
 
 def own_address(sock: socket.socket) -> None:
     """Let a socket take an address that an ended process left, and no other process take it too.

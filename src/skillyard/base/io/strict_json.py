@@ -7,14 +7,6 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Any, NoReturn
 
-__all__ = [
-    "NumberRefused",
-    "RepeatedKey",
-    "nested_deeper_than",
-    "refuse_constant",
-    "strict_loads",
-]
-
 _SHOWN = 80
 """Characters of a key in an error message."""
 

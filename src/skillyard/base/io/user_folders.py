@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["cache_folder", "config_folder", "state_folder"]
-
 _NAME = "skillyard"
 
 

@@ -9,8 +9,6 @@ from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.user_folders import state_folder
 
-__all__ = ["note_path", "real_place", "write_note"]
-
 
 def write_note(path: str, text: str) -> None:
     """Write a note, for the user alone; one that cannot be written is left out."""

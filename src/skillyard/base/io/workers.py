@@ -15,8 +15,6 @@ from typing import TypeVar
 from skillyard.base.errors import SkillyardError
 from skillyard.base.io.closeable import Closeable
 
-__all__ = ["WorkerLost", "Workers"]
-
 R = TypeVar("R")
 
 

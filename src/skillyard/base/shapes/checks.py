@@ -9,8 +9,6 @@ from typing import Annotated, Literal
 from skillyard.base.shapes import Schema
 from skillyard.base.shapes.details import Diagnostic
 
-__all__ = ["Checked", "Fix", "RuleCount"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleCount:

@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
 
-__all__ = ["CompletionScript"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionScript:

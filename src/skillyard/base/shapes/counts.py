@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-__all__ = ["SkillCounts"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillCounts:

@@ -8,8 +8,6 @@ from typing import Annotated, Any, Literal
 
 from skillyard.base.shapes import Schema
 
-__all__ = ["Diagnosis", "Finding"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

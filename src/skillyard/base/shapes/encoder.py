@@ -8,8 +8,6 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar
 
-__all__ = ["encode", "from_attributes"]
-
 Shape = TypeVar("Shape")
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})

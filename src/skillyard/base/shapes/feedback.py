@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
 
-__all__ = ["Feedback", "FeedbackChange", "FeedbackList", "FeedbackReceipt"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:

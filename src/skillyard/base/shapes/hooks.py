@@ -8,8 +8,6 @@ from typing import Annotated, Literal
 from skillyard.base.shapes import Schema
 from skillyard.base.shapes.scans import AcceptedFinding, ScanFinding
 
-__all__ = ["Approval", "Approvals", "HookInstalled", "HookUninstalled", "InstallResult", "Refusal"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallResult:

@@ -8,29 +8,6 @@ from typing import Annotated, Literal
 from skillyard.base.shapes import Schema
 from skillyard.base.shapes.scans import ScanFinding
 
-__all__ = [
-    "Difference",
-    "FileChange",
-    "LockAccepted",
-    "LockedSkillState",
-    "Outdated",
-    "Removed",
-    "RemovedFolder",
-    "RemovedSkill",
-    "Signature",
-    "SignatureState",
-    "Signer",
-    "SkillProblem",
-    "SkillUpdate",
-    "SkillVersion",
-    "StaleAccepted",
-    "Synced",
-    "SyncedSkill",
-    "Updated",
-    "Verified",
-    "VerifiedSkill",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:

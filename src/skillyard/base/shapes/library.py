@@ -11,8 +11,6 @@ from skillyard.base.shapes.counts import SkillCounts
 from skillyard.base.shapes.details import Diagnostic
 from skillyard.base.shapes.skills import Triggers
 
-__all__ = ["Card", "Document", "File", "Heading", "Listing", "Shown"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:

@@ -12,8 +12,6 @@ from typing import Annotated
 
 from skillyard.base import shapes
 
-__all__ = ["Match", "Policy", "Query", "Variant"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Query:

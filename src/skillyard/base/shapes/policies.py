@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
 
-__all__ = ["PolicyReport", "PolicyRule", "RefusedSkill"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyRule:

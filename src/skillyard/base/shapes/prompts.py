@@ -9,8 +9,6 @@ from skillyard.base.shapes import Schema
 from skillyard.base.shapes.details import Diagnostic
 from skillyard.base.shapes.matches import Match
 
-__all__ = ["HostListing", "Injected", "ListedSkill", "Summarised"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSkill:

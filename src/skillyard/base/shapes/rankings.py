@@ -8,8 +8,6 @@ from typing import Annotated, Literal
 from skillyard.base import shapes
 from skillyard.base.shapes.matches import Match, Query
 
-__all__ = ["Ranked"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Ranked:

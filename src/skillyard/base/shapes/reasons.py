@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 
 from skillyard.base.shapes.matches import Match, Policy, Query
 
-__all__ = ["Ahead", "Signal", "Why"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:

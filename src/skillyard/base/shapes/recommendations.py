@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-__all__ = ["Evaluated", "Recommendation"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:

@@ -10,8 +10,6 @@ from skillyard.base.shapes import Schema
 from skillyard.base.shapes.installation import Signature
 from skillyard.base.shapes.scans import ScanFinding
 
-__all__ = ["Added", "InstalledForUser", "UnreadableLock"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledForUser:

@@ -8,8 +8,6 @@ from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
 
-__all__ = ["AcceptedFinding", "ScanFinding", "Scanned"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanFinding:

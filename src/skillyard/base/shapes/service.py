@@ -10,27 +10,6 @@ from skillyard.base.shapes import rankings, selections, skills
 from skillyard.base.shapes.counts import SkillCounts
 from skillyard.base.shapes.details import Diagnostic
 
-__all__ = [
-    "Building",
-    "CacheStats",
-    "CatalogState",
-    "Error",
-    "ErrorDetails",
-    "Fault",
-    "Health",
-    "ListedSkill",
-    "Ranked",
-    "Requests",
-    "Root",
-    "Route",
-    "SearchResult",
-    "Selected",
-    "Skill",
-    "SourceState",
-    "StoreState",
-    "VectorState",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked(rankings.Ranked):

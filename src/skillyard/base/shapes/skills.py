@@ -8,8 +8,6 @@ from typing import Annotated, Any, Literal
 
 from skillyard.base.shapes.details import Diagnostic, Explanation
 
-__all__ = ["Addresses", "ReferenceFile", "SearchResult", "Skill", "SourceStatus", "Triggers"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addresses:

@@ -8,22 +8,6 @@ from typing import Annotated, Literal
 from skillyard.base.shapes import Schema
 from skillyard.base.shapes.details import Diagnostic
 
-__all__ = [
-    "FileDigest",
-    "Generation",
-    "Grant",
-    "SkillVersion",
-    "Standby",
-    "StoreChanged",
-    "StoreGranted",
-    "StoreGrants",
-    "StoreHistory",
-    "StoreLog",
-    "StoreMigrated",
-    "StorePublished",
-    "StoreStatus",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreMigrated:

@@ -15,8 +15,6 @@ from skillyard.base.shapes.counts import SkillCounts
 from skillyard.base.shapes.service import SourceState
 from skillyard.base.shapes.skills import SourceStatus
 
-__all__ = ["RESULTS"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection(selections.Selected):

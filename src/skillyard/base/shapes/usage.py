@@ -8,17 +8,6 @@ from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
 
-__all__ = [
-    "CallerUsage",
-    "Conflict",
-    "Day",
-    "RequestGroup",
-    "SkillLack",
-    "SkillUsage",
-    "UnusedSkill",
-    "Usage",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day:

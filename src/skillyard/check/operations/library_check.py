@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from skillyard.check.validation.fixes import Fix
     from skillyard.engine.catalog.roots import LibrarySpec
 
-__all__ = ["SEVERITIES", "Checked", "check_paths", "fix_paths"]
-
 SEVERITIES = ("error", "warning", "info")
 
 

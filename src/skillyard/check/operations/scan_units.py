@@ -13,8 +13,6 @@ from skillyard.check.scanning import LOW, MEDIUM, SkillFile, files_of_folder, si
 from skillyard.check.scanning.rules import RULES_BY_ID
 from skillyard.engine.catalog.roots import LibrarySpec, all_roots
 
-__all__ = ["ScanUnit", "library_units", "scan_units"]
-
 _BY_PATH = "scan it by its path if it matters"
 _MAX_NAMES = 5
 """Names of files outside of all skills that one finding lists."""

@@ -20,8 +20,6 @@ from skillyard.engine.catalog import Catalog
 if TYPE_CHECKING:
     from skillyard.engine.catalog.roots import LibrarySpec
 
-__all__ = ["Scanned", "scan_skills"]
-
 _LEVELS = {"high": "error", "medium": "warning", "low": "info"}
 """Severity of a finding -> that of reports, which continuous integration shows."""
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from skillyard.base.shapes.scans import ScanFinding
 
-__all__ = ["Accepted", "without_accepted"]
-
 
 class Accepted(NamedTuple):
     """One rule that does not apply to files of one content."""

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from skillyard.check.scanning.document import Document
 from skillyard.check.scanning.rule import Hit
 
-__all__ = ["decoded_texts", "encoded_harm"]
-
 _BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,20000}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-f]{2}){16,10000}", re.IGNORECASE)
 _HARM = re.compile(

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from skillyard.check.scanning.document import Document
 from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Pattern, find_patterns
 
-__all__ = ["download_and_run"]
-
 _INSTALLER_TEXT = """
     astral.sh rustup.rs get.docker.com deb.nodesource.com rpm.nodesource.com bun.sh deno.land
     deno.com ollama.com ollama.ai install.python-poetry.org sh.brew.sh get.helm.sh get.k3s.io

@@ -15,8 +15,6 @@ from typing import NamedTuple
 from skillyard.check.scanning.document import DATA, PROSE, Document
 from skillyard.check.scanning.hidden import addresses_agent
 
-__all__ = ["Subject", "is_negated", "is_quoted", "subject_of"]
-
 _ABOVE = 6
 """Lines before a hit in which a warning counts for it."""
 _AROUND = 400

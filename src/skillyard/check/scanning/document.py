@@ -14,18 +14,6 @@ from skillyard.base.lookalikes import latin_shape
 from skillyard.check.scanning.words import Places, group, places_in
 from skillyard.engine.formats.frontmatter import split, unify_lines
 
-__all__ = [
-    "DATA",
-    "EVERY",
-    "KIND_BITS",
-    "PROSE",
-    "SCRIPT",
-    "SPACED",
-    "Document",
-    "Fence",
-    "kind_of",
-]
-
 PROSE, SCRIPT, DATA = "prose", "script", "data"
 EVERY = frozenset([PROSE, SCRIPT, DATA])
 _PROSE = frozenset(["md", "mdx", "markdown", "txt", "rst", "adoc", "org"])

@@ -22,8 +22,6 @@ from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Ru
 from skillyard.check.scanning.rules import RULES, RULES_BY_ID
 from skillyard.check.scanning.secrets import secrets_sent_later
 
-__all__ = ["scan_files"]
-
 _COMPILED = RULES_BY_ID["compiled_program"]
 _LINK = RULES_BY_ID["link_outside"]
 _NOT_SCANNED = RULES_BY_ID["not_scanned"]

@@ -18,16 +18,6 @@ from skillyard.check.scanning.document import DATA, PROSE, kind_of
 from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM
 from skillyard.engine.resources import read_file
 
-__all__ = [
-    "SkillFile",
-    "files_of_folder",
-    "files_of_package",
-    "is_compiled",
-    "single_file",
-    "text_of",
-    "unscanned_severity",
-]
-
 _MAX_BYTES = DEFAULT_LIMITS.resource_bytes
 _MAX_LARGE_BYTES = 8 * _MAX_BYTES
 """Of one text. The largest one in 27 public repositories has 2.1 MB."""

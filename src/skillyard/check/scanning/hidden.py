@@ -12,8 +12,6 @@ from skillyard.check.scanning.document import SCRIPT, Document
 from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, Hit, Pattern
 from skillyard.check.scanning.words import group
 
-__all__ = ["addresses_agent", "comments", "hidden_characters"]
-
 _TAG = re.compile("[\U000e0001-\U000e007f\U000e0100-\U000e01ef]")
 _BIDI = re.compile(f"[{BIDI_CONTROL}]")
 _OVERRIDE = re.compile("[\u202d\u202e\u2066\u2067]")

@@ -9,8 +9,6 @@ from skillyard.check.scanning.document import PROSE, Document
 from skillyard.check.scanning.rule import Hit, Pattern
 from skillyard.check.scanning.words import group
 
-__all__ = ["misleading_link"]
-
 _URL = r"https?://(?:[^\s/@\]()<>\"']{1,80}@)?([\w.-]{4,120})"
 _LINK = re.compile(
     rf"\[\s{{0,3}}<?{_URL}[^\s\]]{{0,300}}\s{{0,3}}\]\(\s{{0,3}}<?{_URL}[^\s)]{{0,400}}"

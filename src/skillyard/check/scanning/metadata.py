@@ -12,9 +12,8 @@ from skillyard.check.scanning.document import PROSE, Document
 from skillyard.check.scanning.rule import Hit, Pattern
 from skillyard.check.scanning.words import group
 from skillyard.engine.formats.agentskills import split_tools
-from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
-
-__all__ = ["look_alike_name", "runs_on_load", "tools_too_wide"]
+from skillyard.engine.formats.nodes import Node, Scalar
+from skillyard.engine.formats.yaml_guard import read_mapping
 
 _KNOWN_SKILLS = """
     algorithmic-art brand-guidelines canvas-design claude-api code-review codex-review doc docx

@@ -17,20 +17,6 @@ from typing import NamedTuple
 from skillyard.check.scanning.document import EVERY, KIND_BITS, Document
 from skillyard.check.scanning.words import need
 
-__all__ = [
-    "HIGH",
-    "LOW",
-    "MEDIUM",
-    "SEVERITIES",
-    "Example",
-    "Find",
-    "Hit",
-    "Pattern",
-    "Rule",
-    "find_patterns",
-    "pattern",
-]
-
 HIGH, MEDIUM, LOW = "high", "medium", "low"
 SEVERITIES = (HIGH, MEDIUM, LOW)
 """The severest first. ``add`` refuses a skill with a finding of the first."""

@@ -15,8 +15,6 @@ from skillyard.check.scanning.metadata import look_alike_name, runs_on_load, too
 from skillyard.check.scanning.rule import Example, Find, Pattern, Rule, find_patterns, pattern
 from skillyard.check.scanning.secrets import secrets_sent
 
-__all__ = ["RULES", "RULES_BY_ID"]
-
 _FINDERS: Mapping[str, Find] = {
     find.__name__: find
     for find in (

@@ -9,8 +9,6 @@ from itertools import islice
 from skillyard.check.scanning.document import SCRIPT, Document
 from skillyard.check.scanning.rule import MEDIUM, Hit, Pattern
 
-__all__ = ["secrets_sent", "secrets_sent_later"]
-
 _SINK = re.compile(
     r"""\bcurl\b(?![^\n]{0,120}https?://169\.254\.(?![^\n]{0,200}https?://))[^\n]{0,200}(?:\s-(?-i:[dFT])\s{0,2}\S|--data|--form|--upload-file|-X\s{0,2}(?:POST|PUT)
       |[?&]\w{1,20}=(?:["']?\$|\{\}))

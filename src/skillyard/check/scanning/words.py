@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 
 from skillyard.engine.index.kernel import KERNEL
 
-__all__ = ["Need", "Places", "group", "need", "places_in"]
-
 
 class Need(NamedTuple):
     """What a text must have before a pattern is searched."""

@@ -14,9 +14,7 @@ from collections.abc import Iterator
 from skillyard.check.validation.prose import Place, comments, named_paths
 from skillyard.check.validation.rule import Finding, define_rule, quote
 from skillyard.check.validation.view import Kind, View
-from skillyard.engine.formats.yaml_guard import Scalar
-
-__all__ = ["CHECKS"]
+from skillyard.engine.formats.nodes import Scalar
 
 _MAX_LINES = 500
 _MAX_TOKENS = 5_000
@@ -36,7 +34,7 @@ def _at(view: View, place: Place, message: str, hint: str = "") -> Finding:
     "write the instructions below the frontmatter",
     kinds=Kind.SKILLS,
 )
-def body_empty(view: View) -> Iterator[Finding]:
+def _body_empty(view: View) -> Iterator[Finding]:
     if not view.body:
         yield Finding("there are no instructions below the frontmatter")
 
@@ -48,7 +46,7 @@ def body_empty(view: View) -> Iterator[Finding]:
     "move what is not always needed into files below references/ and point to them",
     kinds=Kind.SKILLS,
 )
-def body_too_long(view: View) -> Iterator[Finding]:
+def _body_too_long(view: View) -> Iterator[Finding]:
     lines = view.body.count("\n") + 1
     tokens = len(view.body.encode("utf-8", "replace")) // _BYTES_PER_TOKEN
     if lines > _MAX_LINES or tokens > _MAX_TOKENS:
@@ -66,7 +64,7 @@ def body_too_long(view: View) -> Iterator[Finding]:
     "remove it, or write it as text: people who read the page do not see it, models do",
     kinds=Kind.EVERY,
 )
-def html_comment(view: View) -> Iterator[Finding]:
+def _html_comment(view: View) -> Iterator[Finding]:
     lines = comments(view.body)
     if lines:
         also = f", and {len(lines) - 1} more" if len(lines) > 1 else ""
@@ -80,7 +78,7 @@ def html_comment(view: View) -> Iterator[Finding]:
     "add the file, or correct its path: it is relative to the skill's folder",
     kinds=Kind.WITH_FOLDER,
 )
-def reference_missing(view: View) -> Iterator[Finding]:
+def _reference_missing(view: View) -> Iterator[Finding]:
     checked: set[str] = set()
     for place in view.links:
         path = _relative_path(place.text)
@@ -124,7 +122,7 @@ def _declared_missing(view: View, checked: set[str]) -> Iterator[Finding]:
     "put the file into the skill's folder: nothing outside is read with the skill",
     kinds=Kind.WITH_FOLDER,
 )
-def reference_outside(view: View) -> Iterator[Finding]:
+def _reference_outside(view: View) -> Iterator[Finding]:
     checked: set[str] = set()
     for place in view.links:
         if place.text not in checked and not _relative_path(place.text):
@@ -139,7 +137,7 @@ def reference_outside(view: View) -> Iterator[Finding]:
     "keep references one level deep",
     kinds=[Kind.FOLDER],
 )
-def reference_deep(view: View) -> Iterator[Finding]:
+def _reference_deep(view: View) -> Iterator[Finding]:
     for place in view.links:
         if _relative_path(place.text).count("/") >= _MAX_DEPTH:
             yield _at(view, place, f"{quote(place.text)} lies more than one folder deep")
@@ -169,10 +167,10 @@ def _exists(folder: str, path: str) -> bool:
 
 
 CHECKS = (
-    body_empty,
-    body_too_long,
-    html_comment,
-    reference_missing,
-    reference_outside,
-    reference_deep,
+    _body_empty,
+    _body_too_long,
+    _html_comment,
+    _reference_missing,
+    _reference_outside,
+    _reference_deep,
 )

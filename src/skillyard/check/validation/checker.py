@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.base.invisible import hidden_in_body
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.base.text import hidden_in_body, plural
+from skillyard.base.text import plural
 from skillyard.check.validation.codes import CHECKS
 from skillyard.check.validation.columns import with_columns
 from skillyard.check.validation.config import CheckConfig
@@ -38,8 +39,6 @@ from skillyard.engine.discovery import Scan
 from skillyard.engine.formats.agentskills import parse_skill
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_file
-
-__all__ = ["Findings", "check_target", "validate"]
 
 _MAX_PER_RULE = 20
 """Limit for the findings of one rule in one file. The number of further findings is reported."""

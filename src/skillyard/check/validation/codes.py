@@ -22,8 +22,6 @@ from skillyard.check.validation import (
 from skillyard.check.validation.profiles import PROFILES
 from skillyard.check.validation.rule import Rule
 
-__all__ = ["CHECKS", "RULES", "RuleText"]
-
 CHECKS: tuple[Rule, ...] = (
     *names.CHECKS,
     *descriptions.CHECKS,

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.base.invisible import find_hidden
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.base.text import find_hidden
 from skillyard.engine.formats.frontmatter import decode, unify_lines
 from skillyard.engine.resources import read_file
-
-__all__ = ["column_in", "with_columns"]
 
 
 def with_columns(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

@@ -21,8 +21,6 @@ from skillyard.base.arguments import Conversion, check_arguments, conversion, se
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.resources import read_file
 
-__all__ = ["CONFIG_NAMES", "CheckConfig", "find_check_config", "read_check_config"]
-
 CONFIG_NAMES = (".skillyard.toml", "pyproject.toml")
 SEVERITIES = ("error", "warning", "info")
 _KEYS = ("ignore", "severity", "per-file-ignores")

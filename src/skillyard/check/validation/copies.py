@@ -9,8 +9,6 @@ from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.resources import list_resources, read_resource
 from skillyard.engine.skill import Skill
 
-__all__ = ["DifferingFile", "differing_file"]
-
 MAX_COMPARED_BYTES = 16 * 1024 * 1024
 """Bytes read of each folder, the same limit as for approval. Beyond it only sizes are compared."""
 

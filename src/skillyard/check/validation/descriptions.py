@@ -8,8 +8,6 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.rule import Finding, define_rule
 from skillyard.check.validation.view import Kind, View
 
-__all__ = ["CHECKS"]
-
 _SOURCE = "agentskills.io: description"
 _HINT = "add a line such as `description: What the skill does and when to use it.`"
 _MAX = DEFAULT_LIMITS.description_warn_chars
@@ -22,7 +20,7 @@ _MAX = DEFAULT_LIMITS.description_warn_chars
     _HINT,
     kinds=Kind.SKILLS,
 )
-def description_missing(view: View) -> Iterator[Finding]:
+def _description_missing(view: View) -> Iterator[Finding]:
     if view.lacks("description"):
         yield Finding("description is missing", 1)
 
@@ -30,7 +28,7 @@ def description_missing(view: View) -> Iterator[Finding]:
 @define_rule(
     "description_empty", "The field description is blank", _SOURCE, _HINT, kinds=Kind.SKILLS
 )
-def description_empty(view: View) -> Iterator[Finding]:
+def _description_empty(view: View) -> Iterator[Finding]:
     if view.description is not None and not view.description.strip():
         yield Finding("description is empty", view.line("description"))
 
@@ -42,7 +40,7 @@ def description_empty(view: View) -> Iterator[Finding]:
     "write `description:` followed by text",
     kinds=Kind.SKILLS,
 )
-def description_not_string(view: View) -> Iterator[Finding]:
+def _description_not_string(view: View) -> Iterator[Finding]:
     if view.description is None and isinstance(view.node("description"), list | dict):
         yield Finding("description must be text, not a list or mapping", view.line("description"))
 
@@ -54,7 +52,7 @@ def description_not_string(view: View) -> Iterator[Finding]:
     "say what it does and when to use it; details belong in the body",
     kinds=Kind.SKILLS,
 )
-def description_too_long(view: View) -> Iterator[Finding]:
+def _description_too_long(view: View) -> Iterator[Finding]:
     length = len(view.description or "")
     if length > _MAX:
         yield Finding(
@@ -64,8 +62,8 @@ def description_too_long(view: View) -> Iterator[Finding]:
 
 
 CHECKS = (
-    description_missing,
-    description_empty,
-    description_not_string,
-    description_too_long,
+    _description_missing,
+    _description_empty,
+    _description_not_string,
+    _description_too_long,
 )

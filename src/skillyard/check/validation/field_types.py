@@ -8,8 +8,6 @@ from skillyard.engine.formats.agentskills import LIST_KEYS, TEXT_KEYS
 from skillyard.engine.formats.requirements import KEYS
 from skillyard.engine.skill import SKILL_FIELDS, Triggers
 
-__all__ = ["LISTS", "TEXTS"]
-
 
 def _codes(ending: str, keys: Iterable[str]) -> dict[str, str]:
     fields = [key.replace("-", "_") for key in keys]

@@ -11,10 +11,8 @@ from difflib import get_close_matches
 
 from skillyard.check.validation.rule import Finding, define_rule, quote
 from skillyard.check.validation.view import Kind, View
-from skillyard.engine.formats.yaml_guard import Node, plain_value
+from skillyard.engine.formats.nodes import Node, plain_value
 from skillyard.engine.skill import SKILL_FIELDS
-
-__all__ = ["CHECKS", "EXTENSION_FIELDS", "SPEC_FIELDS"]
 
 SPEC_FIELDS = frozenset(
     ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
@@ -40,7 +38,7 @@ _MAX_COMPATIBILITY = 500
     "remove it, or put it under `metadata:` where other programs may keep what is theirs",
     kinds=Kind.SKILLS,
 )
-def unexpected_fields(view: View) -> Iterator[Finding]:
+def _unexpected_fields(view: View) -> Iterator[Finding]:
     if view.likely_keys is not None and view.likely_keys <= _KNOWN:
         return
     for field in view.mapping:
@@ -61,7 +59,7 @@ def unexpected_fields(view: View) -> Iterator[Finding]:
     "write it as the specification does",
     kinds=Kind.SKILLS,
 )
-def field_alias(view: View) -> Iterator[Finding]:
+def _field_alias(view: View) -> Iterator[Finding]:
     for alias, field in _ALIASES.items():
         if view.node(alias) is not None:
             message = f"{alias} is another spelling of {field}"
@@ -75,7 +73,7 @@ def field_alias(view: View) -> Iterator[Finding]:
     "keep it for hosts that know it; strict ones refuse the file unless it is under `metadata:`",
     kinds=[Kind.FOLDER],
 )
-def extension_fields(view: View) -> Iterator[Finding]:
+def _extension_fields(view: View) -> Iterator[Finding]:
     if view.likely_keys is not None and view.likely_keys.isdisjoint(EXTENSION_FIELDS):
         return
     for field in view.mapping:
@@ -91,7 +89,7 @@ def extension_fields(view: View) -> Iterator[Finding]:
     "write it on one line",
     kinds=Kind.SKILLS,
 )
-def compatibility_not_string(view: View) -> Iterator[Finding]:
+def _compatibility_not_string(view: View) -> Iterator[Finding]:
     if isinstance(view.node("compatibility"), list | dict):
         message = "compatibility must be text, not a list or mapping"
         yield Finding(message, view.line("compatibility"))
@@ -104,7 +102,7 @@ def compatibility_not_string(view: View) -> Iterator[Finding]:
     "name the requirements only; details belong in the body",
     kinds=Kind.SKILLS,
 )
-def compatibility_too_long(view: View) -> Iterator[Finding]:
+def _compatibility_too_long(view: View) -> Iterator[Finding]:
     length = len(view.text("compatibility") or "")
     if length > _MAX_COMPATIBILITY:
         message = f"compatibility has {length:,} characters; {_MAX_COMPATIBILITY} are allowed"
@@ -118,7 +116,7 @@ def compatibility_too_long(view: View) -> Iterator[Finding]:
     "remove the field",
     kinds=Kind.SKILLS,
 )
-def compatibility_empty(view: View) -> Iterator[Finding]:
+def _compatibility_empty(view: View) -> Iterator[Finding]:
     text = view.text("compatibility")
     if text is not None and not text.strip():
         yield Finding("compatibility is empty", view.line("compatibility"))
@@ -131,7 +129,7 @@ def compatibility_empty(view: View) -> Iterator[Finding]:
     "write the licence's name, or the name of a file beside it",
     kinds=Kind.SKILLS,
 )
-def license_not_string(view: View) -> Iterator[Finding]:
+def _license_not_string(view: View) -> Iterator[Finding]:
     if isinstance(view.node("license"), list | dict):
         yield Finding("license must be text, not a list or mapping", view.line("license"))
 
@@ -143,7 +141,7 @@ def license_not_string(view: View) -> Iterator[Finding]:
     "put the value in quotes: the specification's metadata maps text to text",
     kinds=[Kind.FOLDER],
 )
-def metadata_not_string_map(view: View) -> Iterator[Finding]:
+def _metadata_not_string_map(view: View) -> Iterator[Finding]:
     metadata = view.node("metadata")
     for key, node in metadata.items() if isinstance(metadata, dict) else ():
         if not isinstance(plain_value(node), str):
@@ -169,7 +167,7 @@ def _type_name(node: Node) -> str:
     "write one text with blanks between the tools; the list is adk-skill's form",
     kinds=[Kind.FOLDER],
 )
-def allowed_tools_not_string(view: View) -> Iterator[Finding]:
+def _allowed_tools_not_string(view: View) -> Iterator[Finding]:
     if isinstance(view.node("allowed-tools"), list | dict):
         yield Finding("allowed-tools is not one text", view.line("allowed-tools"))
 
@@ -181,7 +179,7 @@ def allowed_tools_not_string(view: View) -> Iterator[Finding]:
     "separate them by blanks: hosts that split at blanks keep the comma in the name",
     kinds=[Kind.FOLDER],
 )
-def allowed_tools_commas(view: View) -> Iterator[Finding]:
+def _allowed_tools_commas(view: View) -> Iterator[Finding]:
     text = view.text("allowed-tools")
     if text is not None and "," in _outside_parentheses(text):
         yield Finding("allowed-tools uses commas", view.line("allowed-tools"), text[:80])
@@ -198,14 +196,14 @@ def _outside_parentheses(text: str) -> str:
 
 
 CHECKS = (
-    unexpected_fields,
-    field_alias,
-    extension_fields,
-    compatibility_not_string,
-    compatibility_too_long,
-    compatibility_empty,
-    license_not_string,
-    metadata_not_string_map,
-    allowed_tools_not_string,
-    allowed_tools_commas,
+    _unexpected_fields,
+    _field_alias,
+    _extension_fields,
+    _compatibility_not_string,
+    _compatibility_too_long,
+    _compatibility_empty,
+    _license_not_string,
+    _metadata_not_string_map,
+    _allowed_tools_not_string,
+    _allowed_tools_commas,
 )

@@ -25,8 +25,6 @@ from skillyard.check.validation.target import Target, target_of
 from skillyard.check.validation.view import Kind, kind_of
 from skillyard.engine.catalog.snapshot import build_catalog
 
-__all__ = ["FixPlan", "plan_fixes", "read_real_file", "write_plan"]
-
 
 class FixPlan(NamedTuple):
     """The changes to one file."""

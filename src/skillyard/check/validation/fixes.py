@@ -12,8 +12,8 @@ from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from skillyard.base.errors import SkillError
+from skillyard.base.invisible import find_hidden
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.base.text import find_hidden
 from skillyard.check.validation.text_form import trailing_blanks
 from skillyard.check.validation.view import read_fields
 from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
@@ -21,16 +21,6 @@ from skillyard.engine.formats.frontmatter import FencedDocument, split, unify_li
 from skillyard.engine.formats.nodes import Node, plain_value
 from skillyard.engine.formats.repair import quote_plain_values
 from skillyard.engine.formats.yaml_guard import read_mapping
-
-__all__ = [
-    "FIXABLE",
-    "Fix",
-    "FixedDocument",
-    "Place",
-    "fix_document",
-    "keeps_meaning",
-    "parse_text",
-]
 
 _BOM = "\ufeff"
 _MAX_ROUNDS = 64

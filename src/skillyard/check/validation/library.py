@@ -22,8 +22,6 @@ from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.requirements import RequirementChecker
 from skillyard.engine.skill import Origin, Skill
 
-__all__ = ["TEXTS", "library_rules"]
-
 _ADVICE = "skill evaluation system: best practices"
 TEXTS = {
     "copies_differ": (

@@ -15,8 +15,6 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.rule import Finding, define_rule, quote
 from skillyard.check.validation.view import Kind, View
 
-__all__ = ["CHECKS"]
-
 _SOURCE = "agentskills.io: name"
 _HINT = "use small letters, digits and single hyphens, for instance `pdf-forms`"
 _MAX = DEFAULT_LIMITS.name_warn_chars
@@ -38,7 +36,7 @@ def _at_name(view: View, message: str, hint: str = "") -> Finding:
     "add a line such as `name: my-skill`",
     kinds=Kind.SKILLS,
 )
-def name_missing(view: View) -> Iterator[Finding]:
+def _name_missing(view: View) -> Iterator[Finding]:
     if view.lacks("name"):
         yield Finding("name is missing", 1)
 
@@ -50,7 +48,7 @@ def name_missing(view: View) -> Iterator[Finding]:
     "add a line such as `name: my-skill`",
     kinds=Kind.SKILLS,
 )
-def name_empty(view: View) -> Iterator[Finding]:
+def _name_empty(view: View) -> Iterator[Finding]:
     if view.name == "":
         yield _at_name(view, "name is empty")
 
@@ -62,7 +60,7 @@ def name_empty(view: View) -> Iterator[Finding]:
     "write `name:` followed by text",
     kinds=Kind.SKILLS,
 )
-def name_not_string(view: View) -> Iterator[Finding]:
+def _name_not_string(view: View) -> Iterator[Finding]:
     if view.name is None and isinstance(view.node("name"), list | dict):
         yield _at_name(view, "name must be text, not a list or mapping")
 
@@ -74,7 +72,7 @@ def name_not_string(view: View) -> Iterator[Finding]:
     f"shorten it to {_MAX} characters; details belong in the description",
     kinds=Kind.NAMED,
 )
-def name_too_long(view: View) -> Iterator[Finding]:
+def _name_too_long(view: View) -> Iterator[Finding]:
     if view.name and len(view.name) > _MAX:
         yield _at_name(view, f"the name has {len(view.name)} characters; {_MAX} are allowed")
 
@@ -82,7 +80,7 @@ def name_too_long(view: View) -> Iterator[Finding]:
 @define_rule(
     "name_not_lowercase", "The name holds capital letters", _SOURCE, _HINT, kinds=Kind.NAMED
 )
-def name_not_lowercase(view: View) -> Iterator[Finding]:
+def _name_not_lowercase(view: View) -> Iterator[Finding]:
     if view.name and view.name != view.name.lower():
         yield _at_name(
             view,
@@ -98,7 +96,7 @@ def name_not_lowercase(view: View) -> Iterator[Finding]:
     _HINT,
     kinds=Kind.NAMED,
 )
-def name_bad_chars(view: View) -> Iterator[Finding]:
+def _name_bad_chars(view: View) -> Iterator[Finding]:
     bad = sorted({char for char in view.name or "" if char != "-" and not char.isalnum()})
     if bad:
         yield _at_name(view, f"the name holds {', '.join(map(_char_text, bad[:5]))}")
@@ -117,7 +115,7 @@ def _char_text(char: str) -> str:
     "remove the hyphen at the edge",
     kinds=Kind.NAMED,
 )
-def name_edge_hyphen(view: View) -> Iterator[Finding]:
+def _name_edge_hyphen(view: View) -> Iterator[Finding]:
     if view.name and (view.name[0] == "-" or view.name[-1] == "-"):
         yield _at_name(view, f"the name {quote(view.name)} starts or ends with a hyphen")
 
@@ -129,7 +127,7 @@ def name_edge_hyphen(view: View) -> Iterator[Finding]:
     "write one hyphen",
     kinds=Kind.NAMED,
 )
-def name_double_hyphen(view: View) -> Iterator[Finding]:
+def _name_double_hyphen(view: View) -> Iterator[Finding]:
     if view.name and "--" in view.name:
         yield _at_name(view, f"the name {quote(view.name)} holds two hyphens in a row")
 
@@ -141,7 +139,7 @@ def name_double_hyphen(view: View) -> Iterator[Finding]:
     "rename the folder or the skill, so that both are the same",
     kinds=[Kind.FOLDER],
 )
-def name_dir_mismatch(view: View) -> Iterator[Finding]:
+def _name_dir_mismatch(view: View) -> Iterator[Finding]:
     if view.name and view.folder is not None and _nfkc(view.folder) != _nfkc(view.name):
         yield _at_name(
             view, f"the name {quote(view.name)} differs from its folder {quote(view.folder)}"
@@ -155,7 +153,7 @@ def name_dir_mismatch(view: View) -> Iterator[Finding]:
     "write the name with a-z, 0-9 and hyphens: some hosts accept nothing else",
     kinds=Kind.NAMED,
 )
-def name_not_ascii(view: View) -> Iterator[Finding]:
+def _name_not_ascii(view: View) -> Iterator[Finding]:
     if view.name and any(char.isalnum() for char in view.name if not char.isascii()):
         yield _at_name(view, f"the name {quote(view.name)} holds letters beyond a-z")
 
@@ -167,7 +165,7 @@ def name_not_ascii(view: View) -> Iterator[Finding]:
     "name the file after the skill, so that people find it",
     kinds=[Kind.SINGLE],
 )
-def name_file_mismatch(view: View) -> Iterator[Finding]:
+def _name_file_mismatch(view: View) -> Iterator[Finding]:
     stem = os.path.splitext(os.path.basename(view.path))[0]
     if view.name and _nfkc(stem) != _nfkc(view.name):
         yield _at_name(view, f"the name {quote(view.name)} differs from its file {quote(stem)}")
@@ -180,7 +178,7 @@ def name_file_mismatch(view: View) -> Iterator[Finding]:
     "name the folder after the id",
     kinds=[Kind.OASIS],
 )
-def oasis_id_not_folder(view: View) -> Iterator[Finding]:
+def _oasis_id_not_folder(view: View) -> Iterator[Finding]:
     slug = (view.text("id") or "").strip()
     if slug and view.folder is not None and slug != view.folder:
         yield Finding(
@@ -197,24 +195,24 @@ def oasis_id_not_folder(view: View) -> Iterator[Finding]:
     _HINT,
     kinds=[Kind.OASIS],
 )
-def oasis_id_not_slug(view: View) -> Iterator[Finding]:
+def _oasis_id_not_slug(view: View) -> Iterator[Finding]:
     slug = (view.text("id") or "").strip()
     if slug and not _SLUG.fullmatch(slug):
         yield Finding(f"the id {quote(slug)} is no slug", view.line("id"), found=slug[:80])
 
 
 CHECKS = (
-    name_missing,
-    name_empty,
-    name_not_string,
-    name_too_long,
-    name_not_lowercase,
-    name_bad_chars,
-    name_edge_hyphen,
-    name_double_hyphen,
-    name_dir_mismatch,
-    name_not_ascii,
-    name_file_mismatch,
-    oasis_id_not_folder,
-    oasis_id_not_slug,
+    _name_missing,
+    _name_empty,
+    _name_not_string,
+    _name_too_long,
+    _name_not_lowercase,
+    _name_bad_chars,
+    _name_edge_hyphen,
+    _name_double_hyphen,
+    _name_dir_mismatch,
+    _name_not_ascii,
+    _name_file_mismatch,
+    _oasis_id_not_folder,
+    _oasis_id_not_slug,
 )

@@ -22,20 +22,6 @@ from types import MappingProxyType
 from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.check.validation import field_types
 
-__all__ = [
-    "DEFAULT_PROFILE",
-    "ERROR",
-    "INFO",
-    "OFF",
-    "PROFILES",
-    "REFERENCE",
-    "RENAMED",
-    "WARNING",
-    "profile_of",
-    "reading_severity",
-    "rule_severity",
-]
-
 ERROR = "error"
 WARNING = "warning"
 INFO = "info"

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
-__all__ = ["Place", "comments", "links", "named_paths"]
-
 _MAX_TARGET_CHARS = 500
 _MAX_LINKS = 5_000
 """Limit for the links of one body. With the length limit it bounds the work."""

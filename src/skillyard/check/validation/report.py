@@ -15,8 +15,6 @@ from skillyard.base.io.paths import file_uri
 from skillyard.base.text import clean_line
 from skillyard.check.validation.codes import RULES, RuleText
 
-__all__ = ["as_github", "as_sarif"]
-
 _SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _GITHUB_COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -13,8 +13,6 @@ from skillyard.base.errors import Diagnostic
 from skillyard.base.text import clean_line, shorten
 from skillyard.check.validation.view import View
 
-__all__ = ["Finding", "Rule", "define_rule", "diagnostic", "quote"]
-
 _MAX_QUOTED_CHARS = 80
 
 

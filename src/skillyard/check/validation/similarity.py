@@ -16,8 +16,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-__all__ = ["MAX_COMPARED", "THRESHOLD", "Pair", "near_pairs", "words"]
-
 THRESHOLD = 0.8
 """From this similarity on, two descriptions are too similar for readers and scorers."""
 MIN_WORDS = 4

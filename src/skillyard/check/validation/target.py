@@ -6,14 +6,12 @@ import os
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, InvalidSkillsRoot
+from skillyard.base.invisible import clean
 from skillyard.base.io.paths import slashes
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.base.text import clean
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.discovery.layout import RUNTIME_FOLDER
 from skillyard.engine.formats.file_names import OASIS_FOLDER, folder_convention_of
-
-__all__ = ["Target", "display_path", "target_of"]
 
 _SKILL_FILES = ("SKILL.md", "skill.md")
 

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from skillyard.check.validation.rule import Finding, define_rule
 from skillyard.check.validation.view import Kind, View
 
-__all__ = ["CHECKS", "trailing_blanks"]
-
 _SOURCE = "reading: text files"
 _BOM = "\ufeff"
 
@@ -24,7 +22,7 @@ _BOM = "\ufeff"
     "remove it, or let `check --fix` do it: strict readers find no frontmatter behind it",
     kinds=Kind.SKILLS,
 )
-def byte_order_mark(view: View) -> Iterator[Finding]:
+def _byte_order_mark(view: View) -> Iterator[Finding]:
     if view.raw.startswith(_BOM):
         yield Finding("a byte order mark stands before the first line", 1, column=1)
 
@@ -36,7 +34,7 @@ def byte_order_mark(view: View) -> Iterator[Finding]:
     "save the file with LF line ends, or let `check --fix` do it",
     kinds=Kind.SKILLS,
 )
-def line_ends_crlf(view: View) -> Iterator[Finding]:
+def _line_ends_crlf(view: View) -> Iterator[Finding]:
     first = view.raw.find("\r\n")
     if first >= 0:
         yield Finding("lines end with CR and LF", view.raw.count("\n", 0, first) + 1)
@@ -49,7 +47,7 @@ def line_ends_crlf(view: View) -> Iterator[Finding]:
     "remove them, or let `check --fix` do it",
     kinds=Kind.SKILLS,
 )
-def trailing_blanks_found(view: View) -> Iterator[Finding]:
+def _trailing_blanks_found(view: View) -> Iterator[Finding]:
     for number, line in enumerate(view.block.split("\n")):
         column = trailing_blanks(line)
         if column:
@@ -69,11 +67,11 @@ def trailing_blanks(line: str) -> int:
     "end the file with a line feed, or let `check --fix` do it",
     kinds=Kind.SKILLS,
 )
-def final_newline_missing(view: View) -> Iterator[Finding]:
+def _final_newline_missing(view: View) -> Iterator[Finding]:
     if view.raw and not view.raw.endswith("\n"):
         last = view.raw.rfind("\n") + 1
         line = view.raw.count("\n") + 1
         yield Finding("the last line has no line end", line, column=len(view.raw) - last + 1)
 
 
-CHECKS = (byte_order_mark, line_ends_crlf, trailing_blanks_found, final_newline_missing)
+CHECKS = (_byte_order_mark, _line_ends_crlf, _trailing_blanks_found, _final_newline_missing)

@@ -10,8 +10,6 @@ from skillyard.cli.parser import CommandParser
 from skillyard.engine.ranking.registry import BUILT_IN
 from skillyard.evals.layers.registry import LAYERS
 
-__all__ = ["LAYER_OPTIONS", "REPORT_FORMATS", "RUN_OPTIONS", "add_options"]
-
 REPORT_FORMATS = ("html", "md", "junit", "github")
 
 

@@ -90,7 +90,8 @@ def add_hook_answer_command(commands: Commands, host: str, title: str) -> None:
 
 def answer(host: str, args: Namespace, console: Console) -> int:
     """Answer one prompt of a host; always 0."""
-    from skillyard.hosts.hook.runner import HookOptions, run
+    from skillyard.hosts.hook.choice import HookOptions
+    from skillyard.hosts.hook.runner import run
 
     options = HookOptions(
         tuple(args.root),

@@ -7,11 +7,6 @@ from argparse import Namespace
 
 from skillyard.base.errors import InvalidInput
 
-__all__ = [
-    "publisher_of",
-    "store_address",
-]
-
 STORE = "SKILLYARD_STORE"
 PUBLISHER = "SKILLYARD_PUBLISHER"
 

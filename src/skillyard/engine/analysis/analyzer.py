@@ -19,8 +19,6 @@ from skillyard.engine.analysis.filters import (
 )
 from skillyard.engine.analysis.stemmer import stem
 
-__all__ = ["STANDARD", "VERSION", "Analyzer", "surfaces"]
-
 VERSION = 1
 """Version of the analysis. Indexes of another version are rebuilt."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["Body", "split_body", "split_description"]
-
 
 class Body(NamedTuple):
     """The text of one body by kind; lines are joined by line feeds."""

@@ -12,17 +12,6 @@ from typing import Literal
 from skillyard.engine.analysis.scripts import script_runs
 from skillyard.engine.analysis.vocabulary import ENGLISH, TECHNICAL
 
-__all__ = [
-    "Filter",
-    "bigrams",
-    "compatible",
-    "fold",
-    "known_terms",
-    "split_compounds",
-    "split_scripts",
-    "stop",
-]
-
 Filter = Callable[[list[str]], list[str]]
 
 MAX_TERM_CHARS = 40

@@ -12,8 +12,6 @@ from collections import Counter
 from skillyard.engine.analysis.scripts import latin_share
 from skillyard.engine.analysis.vocabulary import ENGLISH
 
-__all__ = ["FUNCTION_WORDS", "language_of"]
-
 # Words that carry grammar and no topic, as they are written in requests, without accents folded.
 FUNCTION_WORDS: dict[str, frozenset[str]] = {
     code: frozenset(words.split())

@@ -16,8 +16,6 @@ from skillyard.engine.analysis.filters import fold
 from skillyard.engine.analysis.language import FUNCTION_WORDS, language_of
 from skillyard.engine.analysis.scripts import latin_share
 
-__all__ = ["QueryLanguage", "read_request", "translate"]
-
 INSIDE_WORDS = frozenset({"ja", "zh", "ko"})
 """Languages whose forms match anywhere: they have no word boundaries, or attached endings."""
 NEIGHBOURS = {"uk": ("uk", "ru"), "ru": ("ru", "uk")}

@@ -7,8 +7,6 @@ import sys
 from bisect import bisect_right
 from functools import cache
 
-__all__ = ["latin_share", "script_runs"]
-
 # First code point of each block that matters here, its class, ascending. Blocks as in the
 # Unicode Character Database, Blocks.txt; neighbours of one class are merged.
 _STARTS = (

@@ -5,8 +5,6 @@ from __future__ import annotations
 from _thread import allocate_lock  # threading itself costs more than a stem of every word here
 from typing import Any
 
-__all__ = ["stem", "stem_word", "stem_words"]
-
 MIN_STEMMED_CHARS = 4
 """Shorter words are not stemmed, because they are acronyms as often as plurals."""
 

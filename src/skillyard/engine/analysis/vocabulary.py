@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ENGLISH", "TECHNICAL"]
-
 _WORDS = """
 a able about above actually after again all already also always am an and another any anyone
 anything are around as at be because been before being below between both but by can cannot

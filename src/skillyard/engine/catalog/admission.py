@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from skillyard.engine.discovery import Scan
     from skillyard.engine.skill import Skill
 
-__all__ = ["Admission", "FileFilter"]
-
 
 class Admission(Protocol):
     """Decides which skills of a library load, as a team's policy does.

@@ -11,8 +11,6 @@ from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.discovery import Stamp
 from skillyard.engine.discovery.candidate import FolderStamp
 
-__all__ = ["changed_entries", "refreshed_entries"]
-
 Times = tuple[int, int, int, int, int]
 
 

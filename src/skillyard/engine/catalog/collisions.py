@@ -11,8 +11,6 @@ from skillyard.engine.catalog.entries import Entry
 from skillyard.engine.catalog.variants import Comparison, language_of
 from skillyard.engine.skill import Origin, Skill
 
-__all__ = ["Collisions", "resolve_collisions"]
-
 MAX_COMPARED = 16
 """Different texts of one name that a further one is compared with. Real libraries have up to 6."""
 

@@ -9,8 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from skillyard.engine.skill import Skill
 
-__all__ = ["base_name", "have_one_content", "places_by_path", "without_paths"]
-
 
 def base_name(name: str, plugin: str | None) -> str:
     """Return a skill's name without that of its plugin."""

@@ -10,8 +10,6 @@ from skillyard.engine.skill import Origin, Skill
 if TYPE_CHECKING:
     from skillyard.base.shapes.counts import SkillCounts as Shape
 
-__all__ = ["NO_SKILLS", "SkillCounts", "count_skills"]
-
 
 class SkillCounts(NamedTuple):
     """The numbers of skills, further places and convention documents. Each file counts once."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError, SkillIoError
+from skillyard.base.invisible import hidden_in_body
 from skillyard.base.io.paths import same_path
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
-from skillyard.base.text import hidden_in_body
 from skillyard.engine.discovery import Candidate, Stamp
 from skillyard.engine.discovery.candidate import STABLE_AFTER_NS
 from skillyard.engine.discovery.claude_code import is_read_by_claude_code
@@ -26,8 +26,6 @@ from skillyard.engine.skill import Origin, Skill
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog.roots import LibrarySpec
-
-__all__ = ["Entry", "Progress", "read_all", "read_one", "refresh", "reuse_skill"]
 
 Progress = Callable[[int, int], None]
 """Called with (files read, files found) from time to time during a long load."""

@@ -15,8 +15,6 @@ from skillyard.base.text import clean_line
 if TYPE_CHECKING:
     from skillyard.engine.skill import Skill
 
-__all__ = ["RequirementChecker"]
-
 _NAMES_SHOWN = 5
 _NAME_CHARS = 80
 _VERSION_PARTS = 8

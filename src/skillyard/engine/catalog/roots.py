@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog.admission import Admission, FileFilter
     from skillyard.engine.discovery import Root, Scan
 
-__all__ = ["LibrarySpec", "all_roots", "parse_roots", "real_root"]
-
 RUNTIME_FOLDER = ".skills"
 """The same value as in ``discovery.layout``, which a query does not import."""
 

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from skillyard.engine.discovery import Scan
     from skillyard.engine.discovery.candidate import FolderStamp
 
-__all__ = ["Catalog", "CatalogDiff", "build_catalog", "difference_of", "has_tag"]
-__all__ += ["read_catalog"]
-
 _NEAR_NAMES = 3
 
 

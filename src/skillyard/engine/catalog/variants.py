@@ -13,8 +13,6 @@ from functools import lru_cache
 from skillyard.engine.catalog.entries import Entry
 from skillyard.engine.skill import Origin
 
-__all__ = ["Comparison", "language_of"]
-
 MIN_OVERLAP = 0.4
 """Jaccard index of the word trigrams from which two texts of one name are one skill.
 

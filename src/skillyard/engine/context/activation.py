@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, SkillError
-from skillyard.base.text import clean, clean_line, escape_frame
+from skillyard.base.invisible import clean
+from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.catalog import Catalog, refresh
 from skillyard.engine.context.budget import cut
 from skillyard.engine.context.fence import check_fence, closing_tag, opening_tag
@@ -24,16 +25,6 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.selection import SelectionPolicy, survivors
 from skillyard.engine.skill import Skill
-
-__all__ = [
-    "Activation",
-    "activate",
-    "frame",
-    "frame_name",
-    "prompt_block",
-    "safe_body",
-    "with_body",
-]
 
 _log = logging.getLogger(__name__)
 

@@ -7,15 +7,6 @@ from collections.abc import Callable
 from skillyard.base.arguments import check_arguments
 from skillyard.base.text import plural
 
-__all__ = [
-    "BYTES_PER_TOKEN",
-    "TRUNCATED",
-    "cut",
-    "estimate_tokens",
-    "largest_fitting",
-    "omission_note",
-]
-
 BYTES_PER_TOKEN = 4
 """UTF-8 bytes per token in estimates: English prose has about 4, code and CJK about 3."""
 TRUNCATED = "[... truncated]"

@@ -21,8 +21,6 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, check_scorer
 from skillyard.engine.skill import Origin, Skill
 
-__all__ = ["FORMATS", "by_preference", "summary"]
-
 TOP_PHRASES = 3
 """Oasis: "top trigger phrases" in a suggested format of three."""
 _MIN_DESCRIPTION_CHARS = 40

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, SkillError, SkillNotFound, UnknownName
-from skillyard.base.text import clean, clean_line, escape_frame
+from skillyard.base.invisible import clean
+from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.context.activation import frame_name, safe_body, with_body
 from skillyard.engine.context.budget import TRUNCATED
@@ -26,17 +27,6 @@ from skillyard.engine.ranking.registry import DEFAULT_SCORER, check_scorer
 from skillyard.engine.resources import read_declared
 from skillyard.engine.selection import SelectionPolicy, candidates_with_tag, fallback, survivors
 from skillyard.engine.skill import Skill
-
-__all__ = [
-    "ByName",
-    "ByQuery",
-    "ByTag",
-    "ContextCoordinator",
-    "CoordinatorConfig",
-    "ResolvedReference",
-    "SkillContext",
-    "Strategy",
-]
 
 _log = logging.getLogger(__name__)
 

@@ -11,8 +11,6 @@ import re
 
 from skillyard.base.errors import InvalidInput
 
-__all__ = ["check_fence", "closing_tag", "fence_of", "opening_tag", "random_fence"]
-
 _BYTES = 8
 _FENCE = "[0-9a-z]{8,64}"
 

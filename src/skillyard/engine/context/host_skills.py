@@ -14,8 +14,6 @@ from skillyard.engine.context.hosts import SHORTEN, ListingRule
 from skillyard.engine.discovery.hosts import user_folders
 from skillyard.engine.skill import Origin, Skill
 
-__all__ = ["ShortPaths", "listed_skills", "order_of", "short_paths"]
-
 _READ = (Origin.AGENTSKILLS, None)
 """Origins that hosts read: folders with a SKILL.md, and skills built in code."""
 
@@ -71,7 +69,8 @@ def _is_hidden(skill: Skill, name: str) -> bool:
     """Return True when a file beside the skill disables its selection by the model."""
     if not skill.path or not os.path.isfile(os.path.join(os.path.dirname(skill.path), name)):
         return False
-    from skillyard.engine.formats.yaml_guard import Scalar, read_mapping
+    from skillyard.engine.formats.nodes import Scalar
+    from skillyard.engine.formats.yaml_guard import read_mapping
     from skillyard.engine.resources import read_resource
 
     try:

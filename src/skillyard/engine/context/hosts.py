@@ -11,20 +11,6 @@ from typing import NamedTuple
 
 from skillyard.base.errors import UnknownName
 
-__all__ = [
-    "ALPHABETICAL",
-    "BLOCKS",
-    "DEFAULT_WINDOW",
-    "HOSTS",
-    "LEAST_USED",
-    "LINES",
-    "NOTHING",
-    "PATHS",
-    "SHORTEN",
-    "ListingRule",
-    "rule_of",
-]
-
 DEFAULT_WINDOW = 200_000
 """Tokens of a model's context, unless the caller or the host's rule specifies another number."""
 _CHARS_PER_TOKEN = 4

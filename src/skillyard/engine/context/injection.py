@@ -23,8 +23,6 @@ from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.selection import SelectionPolicy, policy_with, select
 from skillyard.engine.skill import Skill
 
-__all__ = ["MAX_INJECTED_CHARS", "Injection", "Prompt", "inject", "select_prompt_block"]
-
 MAX_INJECTED_CHARS = 2_000
 """adk-skill's default."""
 USER_ROLE = "user"

@@ -25,18 +25,6 @@ from skillyard.engine.context.hosts import (
 )
 from skillyard.engine.skill import Skill
 
-__all__ = [
-    "CUT",
-    "LEFT_OUT",
-    "NAME_ONLY",
-    "NOT_READ",
-    "WHOLE",
-    "HostListing",
-    "ListingEntry",
-    "fit_listing",
-    "host_listing",
-]
-
 WHOLE = "whole"
 CUT = "cut"
 NAME_ONLY = "name only"
@@ -201,7 +189,8 @@ def _when_to_use(skill: Skill) -> str:
     block = skill.frontmatter or ""
     if "when_to_use" not in block:
         return ""
-    from skillyard.engine.formats.yaml_guard import Scalar, read_mapping
+    from skillyard.engine.formats.nodes import Scalar
+    from skillyard.engine.formats.yaml_guard import read_mapping
 
     try:
         node = read_mapping(block, skill.path)[0].get("when_to_use")

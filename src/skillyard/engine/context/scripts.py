@@ -27,15 +27,6 @@ from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.resources import list_resources, real_resource_path
 from skillyard.engine.skill import Skill
 
-__all__ = [
-    "Script",
-    "ScriptResult",
-    "list_scripts",
-    "own_environment",
-    "run_command",
-    "run_script",
-]
-
 FOLDER = "scripts/"
 _INTERPRETERS = {
     ".py": (sys.executable, "-I"),

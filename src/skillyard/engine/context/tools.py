@@ -7,8 +7,6 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from skillyard.engine.skill import Skill
 
-__all__ = ["Binding", "ToolRegistry", "bind_tools"]
-
 
 @runtime_checkable
 class ToolRegistry(Protocol):

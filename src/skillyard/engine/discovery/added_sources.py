@@ -11,8 +11,6 @@ from skillyard.base.io.paths import is_below
 from skillyard.base.io.user_notes import note_path, write_note
 from skillyard.engine.discovery.hosts import folders_upwards
 
-__all__ = ["may_read_source", "note_added_source"]
-
 
 def note_added_source(folder: str) -> None:
     """Note that the user added a skill from a folder of this machine; links must be resolved."""

@@ -6,16 +6,6 @@ from typing import NamedTuple
 from skillyard.base.errors import Diagnostic
 from skillyard.engine.skill import Reference
 
-__all__ = [
-    "STABLE_AFTER_NS",
-    "Candidate",
-    "FolderStamp",
-    "Listing",
-    "Observations",
-    "Scan",
-    "Stamp",
-]
-
 STABLE_AFTER_NS = 2_000_000_000
 """Age in ns from which a file's times show every later change. Timestamps of common file systems
 tick every 1 to 10 ms; 2 s covers the coarse ones."""

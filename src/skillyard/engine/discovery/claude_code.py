@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from skillyard.base.io.paths import ancestors, is_below
 from skillyard.engine.discovery.hosts import expand_pattern
 
-__all__ = ["CLAUDE_HOME", "is_read_by_claude_code"]
-
 CLAUDE_HOME = "${CLAUDE_CONFIG_DIR:-~/.claude}"
 _FOLDERS = ("skills", "plugins")
 

@@ -24,8 +24,6 @@ from skillyard.engine.discovery.layout import Root
 from skillyard.engine.discovery.manifests import Problems, mapping_of, read_bounded, unusable
 from skillyard.engine.discovery.plugins import Plugin, skill_roots
 
-__all__ = ["codex_plugins"]
-
 _HOME = "${CODEX_HOME:-~/.codex}"
 _ID = re.compile(r"([A-Za-z0-9_-]+)@([A-Za-z0-9_-]+)")
 _VERSION = re.compile(r"[A-Za-z0-9_.+-]+")

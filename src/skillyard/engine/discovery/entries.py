@@ -13,22 +13,6 @@ from skillyard.base.io.folders import Folder
 from skillyard.engine.discovery.layout import SKILL_FILE
 from skillyard.engine.skill import Reference
 
-__all__ = [
-    "choose_spelling",
-    "inside",
-    "is_loop",
-    "join",
-    "kind_of",
-    "link_as_text",
-    "may_be_link",
-    "maybe_folder",
-    "path_in_text",
-    "real_path",
-    "references_beside",
-    "repository_of_worktree",
-]
-
-
 _LONGEST_LINK = 1_024
 _LINK = re.compile(rb"(?:[\w.@+-][\w.@+ -]*/)+[\w.@+-][\w.@+ -]*")
 """A relative path of plain names, in one line."""

@@ -22,8 +22,6 @@ from skillyard.engine.discovery.manifests import (
     texts_of,
 )
 
-__all__ = ["disabled_extensions", "extension_roots"]
-
 _HOME = "~/.gemini/extensions"
 _MANIFEST = "gemini-extension.json"
 _INSTALLATION = ".gemini-extension-install.json"

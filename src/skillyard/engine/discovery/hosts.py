@@ -16,19 +16,6 @@ from typing import NamedTuple
 
 from skillyard.engine.discovery.layout import Root
 
-__all__ = [
-    "HOST_FOLDERS",
-    "HOST_SCOPES",
-    "HOST_TITLES",
-    "HostFolder",
-    "Source",
-    "expand_pattern",
-    "folders_upwards",
-    "host_roots",
-    "is_read_by",
-    "user_folders",
-]
-
 HOST_SCOPES = ("project", "user", "system")
 """The scopes in the order of their precedence: the nearest folder wins."""
 

@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = [
-    "BUILD_FOLDERS",
-    "HEAVY_FOLDERS",
-    "OWN_FOLDERS",
-    "REFERENCE_FOLDERS",
-    "RUNTIME_FOLDER",
-    "SKILL_FILE",
-    "Root",
-]
-
 SKILL_FILE = "SKILL.md"
 RUNTIME_FOLDER = ".skills"
 

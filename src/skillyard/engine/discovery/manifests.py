@@ -16,17 +16,6 @@ from skillyard.base.io.strict_json import strict_loads
 from skillyard.base.text import clean_line
 from skillyard.engine.discovery.entries import inside
 
-__all__ = [
-    "Problems",
-    "inner_folder",
-    "mapping_of",
-    "read_bounded",
-    "read_manifest",
-    "text_of",
-    "texts_of",
-    "unusable",
-]
-
 MAX_BYTES = 4_194_304
 """A manifest. The list of a marketplace with thousands of plugins has a tenth of it."""
 

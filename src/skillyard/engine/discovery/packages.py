@@ -32,8 +32,6 @@ from skillyard.engine.discovery.manifests import (
     unusable,
 )
 
-__all__ = ["GROUP", "package_roots"]
-
 GROUP = "skillyard.skills"
 _DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies")
 _NPM_NAME = re.compile(r"(?:@[^/\\.][^/\\]*/)?[^/\\.@][^/\\]*")

@@ -32,16 +32,6 @@ from skillyard.engine.discovery.manifests import (
     texts_of,
 )
 
-__all__ = [
-    "KNOWN_MARKETPLACES",
-    "MARKETPLACE",
-    "Plugin",
-    "disabled_plugins",
-    "installed_plugins",
-    "marketplace_plugins",
-    "skill_roots",
-]
-
 KNOWN_MARKETPLACES = "plugins/known_marketplaces.json"
 """In the folder of Claude Code: the source and the folder of each marketplace."""
 MARKETPLACE = ".claude-plugin/marketplace.json"

@@ -18,8 +18,6 @@ from skillyard.engine.discovery.plugins import (
     marketplace_plugins,
 )
 
-__all__ = ["Places", "disabled_for", "places_of"]
-
 
 class Places(NamedTuple):
     """The folders of some scopes, each once, in the order in which they win."""

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidSkillsRoot
+from skillyard.base.invisible import clean
 from skillyard.base.io.folders import Folder, entry_is_link, entry_status, open_folder
 from skillyard.base.io.paths import slashes
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
-from skillyard.base.text import clean, odd_file_name
+from skillyard.base.text import odd_file_name
 from skillyard.engine.discovery.candidate import (
     STABLE_AFTER_NS,
     Candidate,
@@ -52,8 +53,6 @@ from skillyard.engine.formats.file_names import (
     endings_below,
 )
 from skillyard.engine.skill import Origin, Reference
-
-__all__ = ["Walk", "iter_scan", "scan"]
 
 MAX_OBSERVED = 10_000
 """Folders whose listings a walk remembers: a few megabytes."""

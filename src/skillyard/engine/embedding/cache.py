@@ -14,8 +14,6 @@ from skillyard.base.errors import EmbedderFailed, InvalidInput
 from skillyard.base.io.sha256 import sha256
 from skillyard.engine.embedding.protocol import Embedder, embed_checked, unit_bytes
 
-__all__ = ["Progress", "VectorCache", "embed_cached", "refuse_missing"]
-
 Progress = Callable[[int, int], object]
 """Called with (vectors, texts)."""
 

@@ -19,8 +19,6 @@ from skillyard.base.errors import EmbedderFailed, InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.base.io.retry_after import retry_after_s
 
-__all__ = ["HttpEmbedder", "from_environment"]
-
 URL = "SKILLYARD_EMBEDDINGS_URL"
 MODEL = "SKILLYARD_EMBEDDINGS_MODEL"
 KEY = "SKILLYARD_EMBEDDINGS_KEY"

@@ -13,22 +13,6 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from skillyard.base.errors import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
 from skillyard.base.sums import stable_sum
 
-__all__ = [
-    "UNIT",
-    "Embedder",
-    "EmbedderCalibration",
-    "EmbedderOrder",
-    "EmbedderWeights",
-    "calibration_of",
-    "embed_checked",
-    "embed_in_one_thread",
-    "embedder_names",
-    "order_of",
-    "resolve_embedder",
-    "unit_bytes",
-    "weights_of",
-]
-
 ENTRY_POINT_GROUP = "skillyard.embedders"
 UNIT = 127
 """The norm of a stored vector, whose components are signed bytes."""

@@ -24,17 +24,6 @@ from skillyard.engine.formats.nodes import Node, Scalar
 from skillyard.engine.formats.requirements import read_requirements
 from skillyard.engine.skill import SKILL_FIELDS, Reference, Skill, Triggers, document_id
 
-__all__ = [
-    "LIST_KEYS",
-    "TEXT_KEYS",
-    "Document",
-    "ParsedDocument",
-    "parse_document",
-    "parse_skill",
-    "split_patterns",
-    "split_tools",
-]
-
 
 class Document(NamedTuple):
     """Facts about the file that the text comes from."""

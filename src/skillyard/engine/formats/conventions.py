@@ -26,11 +26,6 @@ from skillyard.engine.formats.file_names import convention_of, folder_convention
 from skillyard.engine.formats.frontmatter import unify_lines
 from skillyard.engine.skill import CONVENTION_TAG, Origin, Skill, document_id
 
-__all__ = [
-    "parse_convention",
-    "parse_instructions",
-]
-
 _DERIVED_DESCRIPTION_CHARS = 120
 
 

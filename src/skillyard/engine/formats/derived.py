@@ -13,8 +13,6 @@ from skillyard.base.text import clean_line, name_fault
 from skillyard.engine.formats.fields import Fields
 from skillyard.engine.formats.frontmatter import FencedDocument, split
 
-__all__ = ["DERIVABLE", "derived_description", "derived_name", "first_paragraph", "split_or_body"]
-
 DERIVABLE = (
     *("name_missing", "name_empty", "description_missing", "description_empty"),
     "frontmatter_missing",

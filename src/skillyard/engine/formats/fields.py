@@ -11,11 +11,10 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from skillyard.base.errors import Diagnostic, InvalidFrontmatter, MissingField, SkillYamlError
+from skillyard.base.invisible import find_hidden
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
-from skillyard.base.text import find_hidden, name_fault
+from skillyard.base.text import name_fault
 from skillyard.engine.formats.nodes import NULLS, Node, Scalar, plain_value
-
-__all__ = ["Fields"]
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,32}")
 _TRUE = ("true", "True", "TRUE")

@@ -5,18 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = [
-    "CONVENTION_FOLDERS",
-    "CONVENTION_NAMES",
-    "LONGEST_NAME",
-    "OASIS_FOLDER",
-    "ROOT_ONLY",
-    "ConventionFolder",
-    "convention_of",
-    "endings_below",
-    "folder_convention_of",
-]
-
 OASIS_FOLDER = "key_skills"
 """The folder whose direct children are Oasis skills."""
 

@@ -13,8 +13,6 @@ from skillyard.base.errors import InvalidFrontmatter, SkillIoError
 from skillyard.base.io.sha256 import sha256 as digest
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["FencedDocument", "decode", "join_document", "split", "unify_lines"]
-
 _BOM = "\ufeff"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["NULLS", "Node", "Scalar", "plain_value"]
-
 NULLS = frozenset(["", "~", "null", "Null", "NULL"])
 _TRUE = frozenset(["true", "True", "TRUE"])
 _FALSE = frozenset(["false", "False", "FALSE"])

@@ -14,8 +14,6 @@ from skillyard.engine.formats.file_names import OASIS_FOLDER
 from skillyard.engine.formats.nodes import Scalar
 from skillyard.engine.skill import Origin, Skill
 
-__all__ = ["parse_key_skill"]
-
 
 def parse_key_skill(
     document: Document, content: str, limits: Limits = DEFAULT_LIMITS

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["quote_plain_values"]
-
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}:[ \t]+(?=\S)")
 _ABOVE = re.compile(r"description:[ \t]*\n[ \t]+(?=[^\s-]|-\S)")
 """A description may begin on the next line; below another field is a list or a mapping."""

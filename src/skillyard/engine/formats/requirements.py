@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from skillyard.engine.formats.fields import Fields
 from skillyard.engine.formats.nodes import Scalar
 
-__all__ = ["KEYS", "read_requirements"]
-
 _KINDS = {"skills": "skill", "tools": "tool", "programs": "program"}
 KEYS = (*_KINDS, "all", "any")
 """The keys of both mappings that hold lists of names."""

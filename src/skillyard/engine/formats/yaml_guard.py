@@ -27,9 +27,7 @@ from yaml.events import (
 
 from skillyard.base.errors import SkillYamlError
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
-from skillyard.engine.formats.nodes import Node, Scalar, plain_value
-
-__all__ = ["Node", "Scalar", "plain_value", "read_mapping"]
+from skillyard.engine.formats.nodes import Node, Scalar
 
 
 def _pure_events(text: str) -> Iterator[Any]:

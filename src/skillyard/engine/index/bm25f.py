@@ -18,19 +18,6 @@ from skillyard.engine.analysis.body import split_body, split_description
 from skillyard.engine.index.term_counts import term_counts
 from skillyard.engine.skill import Skill
 
-__all__ = [
-    "FIELDS",
-    "K1",
-    "B",
-    "Field",
-    "FieldCounts",
-    "count_fields",
-    "count_texts",
-    "field_shares",
-    "field_texts",
-    "term_impacts",
-]
-
 
 class Field(NamedTuple):
     """One field of a skill with its weight."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from skillyard.base.limits import Limits
 
-__all__ = ["SkillCard"]
-
 
 class SkillCard(Skill):
     """A skill that reads its file when a field beyond the card is accessed for the first time.

@@ -7,11 +7,10 @@ import shutil
 from collections.abc import Mapping
 
 from skillyard.base.errors import IndexDamaged, SkillIoError
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.index_writer import lock_index
-from skillyard.engine.index.library_spec import LibrarySpec, index_folder
+from skillyard.engine.index.library_spec import index_folder
 from skillyard.engine.index.manifest import NAME, read_manifest, write_file
-
-__all__ = ["clone_index"]
 
 
 def clone_index(spec: LibrarySpec, other: LibrarySpec) -> bool:

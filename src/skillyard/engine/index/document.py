@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from array import array
 
-__all__ = ["IndexedDocument"]
-
 
 class IndexedDocument(NamedTuple):
     """One analysed document, as an index stores it."""

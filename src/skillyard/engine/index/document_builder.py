@@ -24,8 +24,6 @@ from skillyard.engine.index.term_counts import kernel_terms
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.skill import Skill
 
-__all__ = ["build_document", "build_documents", "vector_fields"]
-
 VECTOR_FIELDS = (
     ("name", 0.5),
     ("description", 1.0),

@@ -17,23 +17,6 @@ from skillyard.engine.analysis import STANDARD
 if TYPE_CHECKING:
     from skillyard.engine.skill import Skill
 
-__all__ = [
-    "AVOID",
-    "EXACT_NAME",
-    "LENGTH",
-    "NAME",
-    "NAME_TERM",
-    "PHRASE",
-    "PHRASE_START",
-    "PRIOR",
-    "TAG",
-    "exact_name_term",
-    "facet_terms",
-    "find_phrases",
-    "phrase_words",
-    "tag_term",
-]
-
 PHRASE = "\x01"
 """Prefix of a name, trigger phrase or keyword of two or more words."""
 NAME = "\x02"

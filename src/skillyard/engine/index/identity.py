@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from skillyard.engine.index.token_table import TokenTable
     from skillyard.engine.skill import Skill
 
-__all__ = ["document_key", "index_settings"]
-
 WEIGHTING_VERSION = 7
 """Version of reading, impacts, facet terms and vectors. A change forces a rebuild."""
 

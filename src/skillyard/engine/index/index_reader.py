@@ -9,8 +9,6 @@ from skillyard.engine.index.kernel import KERNEL
 from skillyard.engine.index.manifest import NAME, REBUILD, Manifest, map_file, parse_manifest
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 
-__all__ = ["make_searcher", "open_index"]
-
 MAX_ATTEMPTS = 8
 """Attempts to open a generation while a writer keeps replacing it."""
 

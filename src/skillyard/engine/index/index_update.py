@@ -11,6 +11,7 @@ from skillyard.engine.catalog.collisions import Collisions, resolve_collisions
 from skillyard.engine.catalog.copies import places_by_path
 from skillyard.engine.catalog.counts import count_skills
 from skillyard.engine.catalog.entries import Entry, Progress, read_one
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.catalog.variants import Comparison
 from skillyard.engine.discovery import Candidate, Scan
 from skillyard.engine.index.document_builder import build_document
@@ -18,7 +19,6 @@ from skillyard.engine.index.index_reader import open_index
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.library_spec import (
     WALK,
-    LibrarySpec,
     file_index_settings,
     scan_fingerprint,
     table_for,
@@ -42,8 +42,6 @@ from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable, bundled_table
 from skillyard.engine.index.walk_record import encode_walk
 from skillyard.engine.skill import Origin, Skill
-
-__all__ = ["IndexChanges", "build_index", "refresh_index"]
 
 WAIT_S = 30.0
 """Seconds to wait for another process that is updating the same index."""

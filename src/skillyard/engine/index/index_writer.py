@@ -25,8 +25,6 @@ from skillyard.engine.index.segment_reader import SegmentReader
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.segment_writer import SegmentWriter
 
-__all__ = ["IndexWriter", "lock_index"]
-
 LOCK = "lock"
 INLINE_BYTES = 192 * 1024
 """Total size of the small segments stored in the manifest. A small commit then writes one file."""

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
 from skillyard.base.text import plural
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.catalog.snapshot import Catalog, CatalogDiff, build_catalog, difference_of
 from skillyard.engine.index.facet_terms import NAME
 from skillyard.engine.index.index_reader import open_index
 from skillyard.engine.index.library import Library
 from skillyard.engine.index.library_spec import (
-    LibrarySpec,
     file_index_settings,
     index_folder,
     is_fresh,
@@ -36,15 +36,6 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog.counts import SkillCounts
     from skillyard.engine.catalog.entries import Progress as Reading
     from skillyard.engine.index.progress import Progress
-
-__all__ = [
-    "IndexedCatalog",
-    "indexing_is_off",
-    "load_library",
-    "open_current",
-    "open_library",
-    "open_library_index",
-]
 
 MAX_READ_DIRECTLY = 64
 """Up to this number of files, ``load_library`` reads without an index: one would save no time."""

@@ -11,8 +11,6 @@ from skillyard.engine.index.searcher import EXCLUDED, impact_byte, tie_key
 from skillyard.engine.index.segment_format import SECTIONS
 from skillyard.engine.index.segment_reader import SegmentReader
 
-__all__ = ["verify"]
-
 
 def verify(folder: str) -> list[Diagnostic]:
     """Return the faults of the index in ``folder``; an intact index has none.

@@ -8,18 +8,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-__all__ = ["KERNEL", "crc32"]
-
 KERNEL: Any = None
 """The module ``skillyard.engine.index._kernel``, or None."""
 
 if os.environ.get("SKILLYARD_KERNEL", "").lower() not in ("off", "0", "no"):
     try:
-        from skillyard.engine.index import _kernel as KERNEL  # type: ignore[attr-defined,no-redef]  # noqa: N812
+        from skillyard.engine.index import _kernel as KERNEL  # type: ignore[attr-defined,no-redef]  # noqa: N812, F401
     except ImportError:
         pass
-
-if KERNEL is None:
-    from zlib import crc32
-else:
-    crc32 = KERNEL.crc32  # avoids loading zlib

@@ -14,8 +14,6 @@ from skillyard.engine.index.manifest import Manifest
 from skillyard.engine.index.searcher import CANDIDATES, MAX_TERMS, Weights, heaviest_terms
 from skillyard.engine.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 
-__all__ = ["KernelSearcher"]
-
 MAX_CACHED_TERMS = 100_000
 """Terms whose positions are cached: a few megabytes."""
 _SPAN = Struct("qqq")

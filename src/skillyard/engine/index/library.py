@@ -10,8 +10,6 @@ from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.skill import Skill
 
-__all__ = ["Library"]
-
 
 class Library(ABC):
     """The skills and the index that a bound scorer uses."""

@@ -12,7 +12,7 @@ from skillyard.base.io.files import open_to_read
 from skillyard.base.io.paths import ancestors
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.user_folders import cache_folder
-from skillyard.engine.catalog.roots import LibrarySpec, real_root
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.identity import index_settings
 from skillyard.engine.index.manifest import NAME
 from skillyard.engine.index.token_table import TokenTable, bundled_table
@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from skillyard.engine.discovery import Scan
     from skillyard.engine.index.library_summary import LibrarySummary
     from skillyard.engine.index.segment_searcher import SegmentSearcher
-
-__all__ = [
-    "LibrarySpec",
-    "cache_folder",
-    "file_index_settings",
-    "index_folder",
-    "is_fresh",
-    "real_root",
-    "scan_fingerprint",
-    "seconds_since_scan",
-    "table_for",
-]
 
 WALK = "walk"
 """The side file with the record of the walk; see :mod:`skillyard.engine.index.walk_record`."""

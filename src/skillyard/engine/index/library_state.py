@@ -12,15 +12,6 @@ from skillyard.engine.discovery import Candidate
 from skillyard.engine.index.records import decode_candidate, encode_candidate
 from skillyard.engine.skill import Skill, Triggers
 
-__all__ = [
-    "FileState",
-    "LibraryState",
-    "SkillFacts",
-    "decode_state",
-    "encode_state",
-    "placeholder_entry",
-]
-
 
 class SkillFacts(NamedTuple):
     """The properties of a skill that decide name collisions, without reading its file."""

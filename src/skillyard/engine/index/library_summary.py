@@ -7,14 +7,6 @@ from typing import NamedTuple
 from skillyard.base.errors import Diagnostic
 from skillyard.engine.catalog.counts import SkillCounts
 
-__all__ = [
-    "LibrarySummary",
-    "decode_diagnostics",
-    "decode_summary",
-    "encode_diagnostics",
-    "encode_summary",
-]
-
 
 class LibrarySummary(NamedTuple):
     """Properties of a library that every query needs beside the index."""

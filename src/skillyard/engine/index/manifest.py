@@ -11,22 +11,10 @@ from collections.abc import Mapping
 from mmap import ACCESS_READ, mmap
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged, SkillIoError
 from skillyard.base.io.platforms import MAPPED_FILES_CAN_BE_REPLACED
-from skillyard.engine.index.kernel import crc32
-
-__all__ = [
-    "NAME",
-    "Manifest",
-    "SegmentEntry",
-    "SideFile",
-    "map_file",
-    "parse_manifest",
-    "read_manifest",
-    "render_manifest",
-    "write_file",
-]
 
 NAME = "manifest.skyidx"
 MAGIC = b"SKYIDX\x00\x01"
@@ -187,6 +175,7 @@ def map_file(path: str) -> mmap | bytes | None:
 
 
 def io_error(what: str, path: str, error: OSError) -> SkillIoError:
+    """Return the error for an index file that could not be read or written."""
     reason = error.strerror or str(error)
     return SkillIoError(
         f"cannot {what} the index: {reason}", path=path, hint="check the folder and its space"

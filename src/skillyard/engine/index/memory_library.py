@@ -10,8 +10,6 @@ from skillyard.engine.index.memory_segments import build_memory_segments
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.skill import Origin, Skill
 
-__all__ = ["MemoryLibrary"]
-
 
 class MemoryLibrary(Library):
     """A library with an index built in memory."""

@@ -10,8 +10,6 @@ from skillyard.engine.index.manifest import Manifest, SegmentEntry
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.segment_writer import SegmentWriter
 
-__all__ = ["build_memory_segments"]
-
 
 def build_memory_segments(documents: Iterable[IndexedDocument], dimensions: int) -> SegmentSearcher:
     """Return a searcher over the documents. Their keys must be unique.

@@ -6,14 +6,12 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from skillyard.engine.index.library_spec import LibrarySpec
+from skillyard.engine.catalog.roots import LibrarySpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillyard.base.errors import Diagnostic
-
-__all__ = ["PathMapping"]
 
 
 class PathMapping:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Progress"]
-
 
 class Progress(NamedTuple):
     """The progress of building an index."""

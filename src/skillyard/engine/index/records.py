@@ -14,14 +14,6 @@ if TYPE_CHECKING:
     from skillyard.engine.discovery import Candidate
     from skillyard.engine.index.path_mapping import PathMapping
 
-__all__ = [
-    "candidate_key",
-    "decode_candidate",
-    "decode_card",
-    "encode_candidate",
-    "encode_record",
-]
-
 CARD = tuple(each.name for each in SKILL_FIELDS.values() if each.card)
 """The fields stored in the record; the others are read from the file (:mod:`.card`)."""
 _LISTS = tuple(name for name in CARD if isinstance(SKILL_FIELDS[name].default, tuple))

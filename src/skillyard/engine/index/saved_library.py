@@ -16,8 +16,6 @@ from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.skill import SKILL_FIELDS, Origin, Skill
 
-__all__ = ["SavedLibrary", "open_saved_library", "save_library"]
-
 VERSION = "1"
 """Version of the record format."""
 

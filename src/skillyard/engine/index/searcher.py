@@ -11,21 +11,6 @@ from collections.abc import Sequence
 
 from skillyard.base.io.sha256 import sha256
 
-__all__ = [
-    "CANDIDATES",
-    "EXCLUDED",
-    "MAX_TERMS",
-    "Weights",
-    "contenders",
-    "exact_score",
-    "heaviest_terms",
-    "impact_byte",
-    "integer_weights",
-    "matched_weight",
-    "rounding_slack",
-    "tie_key",
-]
-
 Weights = Sequence[tuple[str, float]]
 """The distinct terms of a query with their weights: the score of an impact of 1."""
 

@@ -11,19 +11,7 @@ before it can affect a result.
 import struct
 import sys
 from typing import NamedTuple
-
-from skillyard.engine.index.kernel import crc32
-
-__all__ = [
-    "HEADER_SIZE",
-    "MAGIC",
-    "MAX_DOCUMENTS",
-    "PAGE",
-    "SECTIONS",
-    "Header",
-    "pack_header",
-    "unpack_header",
-]
+from zlib import crc32
 
 MAGIC = b"SKYSEG\x00\x02"
 PAGE = 1 << 12

@@ -6,9 +6,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from operator import mul
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged
-from skillyard.engine.index.kernel import KERNEL, crc32
+from skillyard.engine.index.kernel import KERNEL
 from skillyard.engine.index.searcher import EXCLUDED
 from skillyard.engine.index.segment_format import (
     HEADER_SIZE,
@@ -20,8 +21,6 @@ from skillyard.engine.index.segment_format import (
 
 if TYPE_CHECKING:
     from skillyard.engine.index.document import IndexedDocument
-
-__all__ = ["SegmentReader"]
 
 REBUILD = "rebuild it with `skillyard index build`"
 _ITEM_TYPES = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged
 from skillyard.base.io.sha256 import sha256
-from skillyard.engine.index.kernel import crc32
 from skillyard.engine.index.manifest import (
     NAME,
     REBUILD,
@@ -27,8 +27,6 @@ from skillyard.engine.index.searcher import (
     rounding_slack,
 )
 from skillyard.engine.index.segment_reader import SegmentReader
-
-__all__ = ["MASK", "SHIFT", "SegmentSearcher"]
 
 SHIFT = 16
 MASK = (1 << SHIFT) - 1

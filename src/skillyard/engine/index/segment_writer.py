@@ -21,8 +21,6 @@ from skillyard.engine.index.segment_format import (
     pack_header,
 )
 
-__all__ = ["SegmentWriter", "hash_slots"]
-
 _Sections: TypeAlias = "dict[str, bytes | bytearray | array[int] | array[float]]"
 
 MAX_POSTINGS = 48_000_000

@@ -23,8 +23,6 @@ from skillyard.engine.index.token_table import (
 )
 from skillyard.engine.skill import Skill
 
-__all__ = ["adapt_table"]
-
 MIN_SKILLS = 2
 """Skills that must use a term before it gets a row; one skill is too little evidence."""
 MAX_TERMS = 20_000

@@ -17,8 +17,6 @@ from skillyard.engine.analysis.stemmer import MIN_STEMMED_CHARS, stem_word
 from skillyard.engine.analysis.vocabulary import ENGLISH, TECHNICAL
 from skillyard.engine.index.kernel import KERNEL
 
-__all__ = ["kernel_terms", "term_counts"]
-
 MAX_CACHED_SURFACES = 400_000
 """Tokens whose terms the kernel caches: about 40 MB. A full cache is cleared."""
 

@@ -16,24 +16,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import exp, log, sqrt
 from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged
 from skillyard.base.sums import stable_sum
-from skillyard.engine.index.kernel import KERNEL, crc32
+from skillyard.engine.index.kernel import KERNEL
 
 if TYPE_CHECKING:
     Buffer = bytes | mmap
-
-__all__ = [
-    "BIAS",
-    "Row",
-    "TokenTable",
-    "bundled_table",
-    "pack_lanes",
-    "shift_vector",
-    "unit_vector",
-    "write_table",
-]
 
 MAGIC = b"SKYTAB02"
 _HEADER = struct.Struct("<8sIIII")  # magic, rows, dimensions, bytes of terms, CRC-32 of the rest

@@ -12,8 +12,6 @@ from operator import mul
 
 from skillyard.engine.index.token_table import BIAS, pack_lanes
 
-__all__ = ["dot_products"]
-
 MAX_SEQUENTIAL = 64
 """Up to this number of documents a plain loop is as fast."""
 BLOCK_DOCUMENTS = 8_192

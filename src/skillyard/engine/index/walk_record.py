@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from skillyard.engine.discovery import Scan
     from skillyard.engine.discovery.candidate import Observations
 
-__all__ = ["encode_walk", "is_unchanged"]
-
 MAX_ENTRIES = 100_000
 """Entries of all folders in a record: some megabytes."""
 STABLE_AFTER_NS = 2_000_000_000

@@ -13,8 +13,6 @@ from skillyard.engine.operations.skill_listing import Card, card
 from skillyard.engine.resources import Resource, ResourceListing, read_resource, resources_of
 from skillyard.engine.skill import Skill
 
-__all__ = ["PARTS", "Shown", "headings", "show_skill"]
-
 PARTS = ("card", "outline", "body", "files")
 """The parts of a skill; any other section is a heading of its instructions."""
 _DEEPEST = 6

@@ -27,9 +27,6 @@ from skillyard.engine.ranking.scorer import Scored, level_of
 from skillyard.engine.selection import Selection, SelectionPolicy, bounds, select
 from skillyard.engine.skill import Origin, Skill
 
-__all__ = ["Ahead", "Signal", "Why", "shown_score", "why_skill"]
-
-
 _LEADERS = 4
 """How many of the best skills are kept for the sentences."""
 

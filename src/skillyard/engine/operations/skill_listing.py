@@ -15,8 +15,6 @@ from skillyard.engine.catalog.requirements import RequirementChecker
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.skill import SKILL_FIELDS, Skill
 
-__all__ = ["Card", "Listing", "card", "list_skills"]
-
 
 class Card(NamedTuple):
     """What is to know about one skill without its instructions."""

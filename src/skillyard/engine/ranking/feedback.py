@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from skillyard.base.arguments import check_arguments
 
-__all__ = ["SkillFeedback"]
-
 
 @check_arguments
 class SkillFeedback(NamedTuple):

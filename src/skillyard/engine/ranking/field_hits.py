@@ -25,8 +25,6 @@ from skillyard.engine.ranking.field_words import (
 )
 from skillyard.engine.skill import Skill
 
-__all__ = ["DirectFields", "FieldHits", "InvertedFields"]
-
 
 class FieldHits(NamedTuple):
     """Numbers of matched query terms by field; lists are indexed by skill number."""

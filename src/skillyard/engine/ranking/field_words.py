@@ -20,21 +20,6 @@ from skillyard.engine.analysis.stemmer import stem_words
 from skillyard.engine.ranking.overlap import tokens
 from skillyard.engine.skill import Skill
 
-__all__ = [
-    "BODY",
-    "CACHE",
-    "DESCRIPTION",
-    "ID",
-    "MIN_PREFIX",
-    "TITLE",
-    "FieldWords",
-    "FieldWordsCache",
-    "Texts",
-    "plain_id",
-    "terms",
-    "texts_of",
-]
-
 BODY_CHARS = 2_000
 MIN_PREFIX = 4
 """A query term with at least this many letters also matches as a prefix."""

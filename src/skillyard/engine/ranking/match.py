@@ -18,9 +18,6 @@ from skillyard.engine.skill import Skill
 if TYPE_CHECKING:
     from skillyard.engine.ranking.protocol import Scorer
 
-__all__ = ["Match", "Pair", "eligible", "in_order", "is_of_other_package", "rank"]
-__all__ += ["score_query"]
-
 Pair = tuple[Skill, float]
 
 

@@ -17,8 +17,6 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import DefaultPolicy, Explanation, Level, Scored
 from skillyard.engine.skill import Skill
 
-__all__ = ["OVERLAP", "Overlap", "tokens"]
-
 NAME_WEIGHT = 4.0
 DESCRIPTION_WEIGHT = 2.5
 TAGS_WEIGHT = 2.0

@@ -15,8 +15,6 @@ from skillyard.engine.discovery.hosts import HOST_FOLDERS
 from skillyard.engine.discovery.layout import HEAVY_FOLDERS
 from skillyard.engine.skill import Skill
 
-__all__ = ["counts_for"]
-
 _PATTERNS = frozenset(
     tuple(row.pattern.split("/"))
     for row in HOST_FOLDERS

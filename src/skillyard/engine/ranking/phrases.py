@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-__all__ = ["PhraseAutomaton"]
-
 _ROOT = 0
 
 

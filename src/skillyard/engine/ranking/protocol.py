@@ -9,8 +9,6 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import DefaultPolicy, Level, Scored
 from skillyard.engine.skill import Skill
 
-__all__ = ["BoundScorer", "Scorer"]
-
 
 class BoundScorer(Protocol):
     """A scorer bound to one snapshot of skills."""

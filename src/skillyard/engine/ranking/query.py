@@ -12,8 +12,6 @@ from skillyard.base.shapes.encoder import from_attributes
 from skillyard.engine.ranking.feedback import SkillFeedback
 from skillyard.engine.skill import Skill
 
-__all__ = ["Query", "invokes"]
-
 
 @check_arguments
 @dataclass(frozen=True, slots=True)

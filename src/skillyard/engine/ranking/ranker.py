@@ -14,8 +14,6 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import DefaultPolicy, Explanation, Level, Scored
 from skillyard.engine.skill import Reference, Skill
 
-__all__ = ["RankedSkill", "RankerScorer"]
-
 
 class RankedSkill:
     """A skill as passed to a custom ranker: Skyll's field names, and a score that it may set."""

@@ -18,18 +18,6 @@ from skillyard.engine.skill import Skill
 if TYPE_CHECKING:
     from skillyard.engine.ranking.protocol import BoundScorer, Scorer
 
-__all__ = [
-    "BUILT_IN",
-    "DEFAULT_SCORER",
-    "SCORER_VARIABLE",
-    "bind",
-    "check_scorer",
-    "default_scorer",
-    "is_built_in",
-    "resolve",
-    "scorer_names",
-]
-
 ENTRY_POINT_GROUP = "skillyard.scorers"
 
 _BUILT_IN = {

@@ -17,8 +17,6 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import DefaultPolicy, Explanation, Scored
 from skillyard.engine.skill import Skill
 
-__all__ = ["RELEVANCE", "Relevance", "terms"]
-
 CONTENT_POINTS = 40.0
 REFERENCES_POINTS = 15.0
 MATCH_POINTS = 30.0

@@ -16,8 +16,6 @@ from skillyard.engine.analysis import STANDARD
 from skillyard.engine.index.token_table import UNIT, TokenTable
 from skillyard.engine.ranking.hybrid.query_analysis import BACKGROUND, small_talk_terms
 
-__all__ = ["RequestVector", "request_vector", "similarity"]
-
 MAX_CHARACTERS = 2_000
 """Characters of a request that are compared: the first ones, which state the task."""
 

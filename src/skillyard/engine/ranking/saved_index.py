@@ -14,8 +14,6 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import level_of
 from skillyard.engine.skill import Skill
 
-__all__ = ["Index"]
-
 
 @check_arguments
 class Index:

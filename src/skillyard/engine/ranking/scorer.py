@@ -17,17 +17,6 @@ from skillyard.base.arguments import check_arguments
 from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.engine.skill import Skill
 
-__all__ = [
-    "DefaultPolicy",
-    "Explanation",
-    "Level",
-    "OrderedScores",
-    "Scored",
-    "floor_of",
-    "level_of",
-    "maybe_of",
-]
-
 
 @check_arguments
 class Explanation(NamedTuple):

@@ -14,8 +14,6 @@ from skillyard.engine.ranking.ranker import RankedSkill
 from skillyard.engine.ranking.registry import bind, check_scorer, resolve
 from skillyard.engine.skill import Skill
 
-__all__ = ["ScorerRanker"]
-
 
 @check_arguments
 class ScorerRanker:

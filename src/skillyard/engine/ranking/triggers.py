@@ -17,8 +17,6 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import DefaultPolicy, Explanation, Scored
 from skillyard.engine.skill import Skill
 
-__all__ = ["TRIGGERS", "TriggerPhrases", "normalise"]
-
 PHRASE_POINTS = 10.0
 """Oasis: direct trigger phrase hit, +10 each."""
 NAME_POINTS = 20.0

@@ -12,8 +12,6 @@ from skillyard.evals.cases.records import Notes, Record
 from skillyard.evals.cases.skill_names import check_prompt, known_skills
 from skillyard.evals.fields import SomeText
 
-__all__ = ["ActivationCase", "read_activation"]
-
 _NAMES = ("expected_skills", "acceptable_skills", "required_skills")
 
 

@@ -19,8 +19,6 @@ from skillyard.evals.checks.check import Check
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 
-__all__ = ["AnswerCases", "AnswerPrompt", "answers_of_skill", "merge_answers"]
-
 _DOCUMENT = "skill.md"
 _FILE_HINT = "name files beside the cases or inside the skill's folder, or correct the path"
 

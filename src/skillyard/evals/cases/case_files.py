@@ -30,19 +30,6 @@ from skillyard.evals.cases.skill_cases import (
 )
 from skillyard.evals.cases.skill_names import find_skill
 
-__all__ = [
-    "CANDIDATES",
-    "CONFIG",
-    "FOLDER",
-    "LINES",
-    "RUBRIC",
-    "WHOLE_SKILL",
-    "find_sources",
-    "read_case_files",
-    "read_files",
-    "skill_sources",
-]
-
 CONFIG = "config.yaml"
 FOLDER = "evals"
 """The folder of cases below a skill's folder."""

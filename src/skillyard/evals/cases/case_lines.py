@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from skillyard.base.text import find_hidden
+from skillyard.base.invisible import find_hidden
 from skillyard.evals.cases.dataset import SourceFile
 from skillyard.evals.cases.parser import json_lines
 from skillyard.evals.cases.records import Notes, Record, prompt_key
-
-__all__ = ["Identities", "read_case_lines"]
 
 Case = TypeVar("Case")
 

@@ -16,8 +16,6 @@ from skillyard.evals.cases.records import Notes, Record
 from skillyard.evals.cases.skill_names import check_prompt, known_skills
 from skillyard.evals.fields import SomeText
 
-__all__ = ["ConfusionCase", "groups_of", "read_confusion"]
-
 MIN_MEMBERS = 2
 
 

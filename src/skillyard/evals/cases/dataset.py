@@ -13,8 +13,6 @@ from skillyard.engine.formats.frontmatter import decode, unify_lines
 from skillyard.engine.resources import read_file
 from skillyard.evals.cases.records import Notes
 
-__all__ = ["Dataset", "SourceFile", "build_dataset", "files_of", "read_sources"]
-
 Case = TypeVar("Case")
 
 FILE_BYTES = 16_777_216

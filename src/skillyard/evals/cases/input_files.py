@@ -14,8 +14,6 @@ from skillyard.engine.resources import read_resource, safe_parts
 from skillyard.engine.skill import Skill
 from skillyard.evals.cases.records import TEXT_CHARS
 
-__all__ = ["MEDIA_TYPES", "InputFile", "load_file", "with_files"]
-
 MEDIA_TYPES = {
     ".gif": "image/gif",
     ".jpeg": "image/jpeg",

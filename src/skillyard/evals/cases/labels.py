@@ -10,8 +10,6 @@ from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read
 from skillyard.evals.cases.records import Notes, Record
 from skillyard.evals.fields import SomeText
 
-__all__ = ["Label", "read_labels"]
-
 
 @dataclass(frozen=True, slots=True)
 class Label:

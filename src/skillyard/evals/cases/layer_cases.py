@@ -29,8 +29,6 @@ from skillyard.evals.cases.dataset import Dataset, SourceFile, build_dataset
 from skillyard.evals.cases.records import Notes, prompt_key, quote
 from skillyard.evals.cases.skill_cases import SkillCases
 
-__all__ = ["CasePlaces", "read_activation_cases", "read_answer_cases", "read_confusion_cases"]
-
 Case = TypeVar("Case")
 
 CATEGORY = "trigger set"

@@ -19,8 +19,6 @@ from skillyard.evals.cases.skill_cases import Owner, SkillCases, SkillPrompt
 from skillyard.evals.cases.skill_names import check_prompt
 from skillyard.evals.fields import SomeText
 
-__all__ = ["is_case_list", "read_json_cases"]
-
 _LIST = "evals"
 _PROMPT = ("prompt", "query")
 _STATEMENTS = ("assertions", "expectations")

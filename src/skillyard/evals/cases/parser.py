@@ -14,8 +14,6 @@ from skillyard.engine.formats.nodes import Node, Scalar, plain_value
 from skillyard.engine.formats.yaml_guard import read_mapping
 from skillyard.evals.cases.records import LocatedValue, Notes, Record
 
-__all__ = ["json_items", "json_lines", "json_root", "yaml_record"]
-
 JSON_DEPTH = 16
 """Nesting in one JSON record; the formats here need four levels."""
 _YAML_LIMITS = DEFAULT_LIMITS._replace(yaml_nodes=50_000)

@@ -10,10 +10,9 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar, get_origin
 
 from skillyard.base.errors import Diagnostic
-from skillyard.base.text import clean_line, find_hidden, shorten
+from skillyard.base.invisible import find_hidden
+from skillyard.base.text import clean_line, shorten
 from skillyard.evals.fields import Kind, fault_of, hints_of, kind_of
-
-__all__ = ["HALF_CHARACTER", "LocatedValue", "Notes", "Record", "plain", "prompt_key", "quote"]
 
 Values = TypeVar("Values")
 

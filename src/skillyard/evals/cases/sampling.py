@@ -11,8 +11,6 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-__all__ = ["sample"]
-
 Case = TypeVar("Case")
 
 

@@ -25,14 +25,6 @@ from skillyard.evals.cases.records import Notes
 from skillyard.evals.cases.skill_cases import PLACEHOLDER, SkillPrompt
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 
-__all__ = [
-    "PROMPTS_THAT_DO_NOT_FIRE",
-    "PROMPTS_THAT_FIRE",
-    "CaseFile",
-    "init_skills",
-    "write_case_file",
-]
-
 PROMPTS_THAT_FIRE = 10
 """Prompts a file begins with: an effect of one point on the judge's scale shows with ten."""
 PROMPTS_THAT_DO_NOT_FIRE = 5

@@ -22,16 +22,6 @@ from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion, read_criteria
 from skillyard.evals.fields import Range, SomeText
 
-__all__ = [
-    "PLACEHOLDER",
-    "Owner",
-    "SkillCases",
-    "SkillPrompt",
-    "read_candidates",
-    "read_rubric",
-    "read_skill_cases",
-]
-
 TIERS = ("small", "medium", "large")
 PLACEHOLDER = "TODO"
 """A prompt that begins with this word is still to be written."""

@@ -15,8 +15,6 @@ from skillyard.engine.skill import Skill
 from skillyard.evals.cases.records import Notes, Record
 from skillyard.evals.fields import Fault
 
-__all__ = ["check_prompt", "find_name", "find_skill", "known_skill", "known_skills"]
-
 _BEFORE = r"(?<![^\W_])(?<![-_])"
 _AFTER = r"(?![^\W_])(?![-_][^\W_])"
 

@@ -14,8 +14,6 @@ from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.cases.records import Record, plain
 from skillyard.evals.fields import SomeText
 
-__all__ = ["KINDS", "Check", "compile_pattern", "find_fault", "read_checks"]
-
 KINDS = ("contains", "not_contains", "regex", "not_regex", "json_schema", "script")
 """``contains`` and ``not_contains`` respect case; ``regex`` is searched for, with RE2's syntax."""
 _LABEL_CHARS = 100

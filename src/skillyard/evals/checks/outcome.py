@@ -19,8 +19,6 @@ from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.checks.check import Check, compile_pattern
 from skillyard.evals.judgement.replies import extract_value
 
-__all__ = ["ANSWER_FILE", "CheckOutcome", "require_libraries", "run_checks"]
-
 ANSWER_FILE = "answer.txt"
 """The answer, in the folder in which a script runs. It is its standard input too."""
 SCRIPT_SECONDS = 30.0

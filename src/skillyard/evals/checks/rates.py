@@ -10,8 +10,6 @@ from skillyard.base.sums import wilson
 from skillyard.evals.statistics.intervals import mean_of, t_interval
 from skillyard.evals.statistics.pairs import OVERALL, PLACES, Unit
 
-__all__ = ["add_pass_rates"]
-
 Shares = Mapping[str, Mapping[Unit, Mapping[int, Sequence[bool]]]]
 """Condition -> prompt -> run -> the outcomes of the checks of one answer."""
 

@@ -16,8 +16,6 @@ from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES, Sibling, Sibl
 from skillyard.evals.conditions.sizes import CHARS_PER_TOKEN, Size, size_of, tier
 from skillyard.evals.conditions.summaries import extract_summary, split_document
 
-__all__ = ["DEFAULT_ROLE", "Arm", "Arms", "frame", "skill_arms"]
-
 DEFAULT_ROLE = (
     "You are an experienced professional. Answer the request completely and correctly, "
     "in a form that can be used as it is."

@@ -17,8 +17,6 @@ from skillyard.engine.resources import read_resource, real_resource_path, safe_p
 from skillyard.engine.skill import Skill
 from skillyard.evals.conditions.summaries import line_feeds
 
-__all__ = ["MAX_SIBLING_BYTES", "Sibling", "Siblings", "read_siblings"]
-
 MAX_SIBLING_BYTES = 10_000
 """Default limit for the raw bytes of all siblings together (fn-58.6)."""
 STOP_AT_BYTES = 100

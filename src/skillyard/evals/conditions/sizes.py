@@ -7,8 +7,6 @@ from math import ceil, inf
 
 from skillyard.base.errors import InvalidInput
 
-__all__ = ["CHARS_PER_TOKEN", "Size", "estimate_tokens", "scale", "size_of", "tier"]
-
 CHARS_PER_TOKEN = 4.0
 """English prose has about four characters a token; 3.6 is reported for Claude 4.7 and later
 (spec/evals.md §1.7, from measurements that others published)."""

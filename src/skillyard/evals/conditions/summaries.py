@@ -21,18 +21,6 @@ from skillyard.engine.formats.nodes import NULLS, Node, Scalar, plain_value
 from skillyard.engine.formats.repair import quote_plain_values
 from skillyard.engine.formats.yaml_guard import read_mapping
 
-__all__ = [
-    "Document",
-    "Parts",
-    "closes_fence",
-    "extract_summary",
-    "line_feeds",
-    "opening_fence",
-    "parts",
-    "scope_of",
-    "split_document",
-]
-
 JOINT = "\n"
 """The separator of description and scope (size-impact document)."""
 _LEVEL_TWO = re.compile(r" {0,3}##(?:[ \t](.*))?")

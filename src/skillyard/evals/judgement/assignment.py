@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from skillyard.base.errors import InvalidInput
 
-__all__ = ["Assignment", "assignment", "both_orders"]
-
 _SEED_DIGITS = 8  # hexadecimal: 32 bits
 
 

@@ -16,8 +16,6 @@ from skillyard.evals.models.factory import as_model
 from skillyard.evals.models.prices import Price, cost_of
 from skillyard.evals.models.protocol import ModelFailed, Reply, Request
 
-__all__ = ["invoke_judge"]
-
 MAX_TOKENS = 16_000
 """Current models count what they think against it (spec/evals.md §1.8)."""
 TIMEOUT_S = 45.0

@@ -18,17 +18,6 @@ from skillyard.base.text import one_line
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.verdicts import HIGHEST, LOWEST, WINNERS
 
-__all__ = [
-    "PROMPT_VERSION",
-    "REASONS_TO_RETRY",
-    "JudgePrompt",
-    "JudgeQuestion",
-    "framed",
-    "judge_prompt",
-    "reply_schema",
-    "unused_word",
-]
-
 _SYSTEM = """\
 You are an impartial judge. You compare two responses to the same request, by the criteria you are \
 given and by nothing else.

@@ -19,8 +19,6 @@ from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, read_criteria, verdict
 from skillyard.evals.statistics.pairs import TIE
 
-__all__ = ["BothOrders", "OneOrder", "breakdown", "merge", "one_order", "remap"]
-
 DECIMALS = 4
 """Of every score (spec/evals.md §1.10)."""
 

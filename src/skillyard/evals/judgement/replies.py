@@ -16,8 +16,6 @@ from skillyard.base.arguments import check_arguments
 from skillyard.base.io.strict_json import refuse_constant
 from skillyard.evals.conditions.summaries import closes_fence, opening_fence
 
-__all__ = ["extract_json", "extract_value"]
-
 _BOM = "\ufeff"
 # A string, closed or running to the end, or a brace. Possessive: every character is passed once.
 _MARK = re.compile(r'[{}]|"(?:[^"\\]++|\\.)*+"?', re.DOTALL)

@@ -15,17 +15,6 @@ from typing import Any
 from skillyard.base.errors import InvalidInput, SkillyardError
 from skillyard.evals.criteria import Criterion
 
-__all__ = [
-    "HIGHEST",
-    "LOWEST",
-    "WINNERS",
-    "BadVerdict",
-    "CriterionScores",
-    "Verdict",
-    "read_criteria",
-    "verdict",
-]
-
 WINNERS = ("A", "B", "tie")
 LOWEST, HIGHEST = 1, 5
 """The scale of every criterion, in whole points."""

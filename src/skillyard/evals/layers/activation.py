@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from skillyard.evals.report.layer_view import LayerView
     from skillyard.evals.settings import RunSettings
 
-__all__ = ["ACTIVATION", "ActivationLayer", "activation_artifacts", "activation_summary"]
-
 
 class ActivationLayer(RoutingLayer):
     """L3: requests, each with the skills that it should activate."""

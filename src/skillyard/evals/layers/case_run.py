@@ -10,8 +10,6 @@ from skillyard.evals.layers.protocol import OnCase
 from skillyard.evals.layers.scheduler import Job
 from skillyard.evals.layers.work import CaseResult
 
-__all__ = ["CaseRun", "CaseTask"]
-
 
 class CaseTask(NamedTuple):
     """One case of a run."""

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from skillyard.evals.report.layer_view import LayerView
     from skillyard.evals.settings import RunSettings
 
-__all__ = ["CONFUSION", "ConfusionLayer", "confusion_artifacts", "confusion_summary"]
-
 PAIR_SHARE = 0.2
 """A pair is confused when more than this share of a skill's requests goes to another one."""
 ODD_SHARE = 0.2

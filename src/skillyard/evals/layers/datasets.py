@@ -11,8 +11,6 @@ from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.evals.cases.dataset import Dataset
 from skillyard.evals.cases.layer_cases import CasePlaces
 
-__all__ = ["BadCases", "check_known", "diagnostic_line", "require_cases"]
-
 Case = TypeVar("Case")
 
 _SHOWN = 3

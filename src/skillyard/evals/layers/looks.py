@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from skillyard.evals.layers.session import Session
     from skillyard.evals.models.protocol import RunStopped
 
-__all__ = ["DECIDED", "LOOKS", "Looks", "look_sizes", "run_in_looks"]
-
 LOOKS = 3
 DECIDED = "decided"
 """The reason in the cases of a skill that was decided before they were reached."""

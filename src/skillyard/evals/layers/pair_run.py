@@ -20,8 +20,6 @@ from skillyard.evals.models.protocol import Request
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import SHARED
 
-__all__ = ["BASELINE", "PairRun", "folder_of", "request_of"]
-
 BASELINE = "baseline"
 
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from skillyard.evals.report.layer_view import LayerView
     from skillyard.evals.settings import RunSettings
 
-__all__ = ["EFFECTIVENESS", "SIZE_IMPACT", "PairLayer"]
-
 
 @dataclass(frozen=True, slots=True)
 class PairLayer:

@@ -36,8 +36,6 @@ from skillyard.evals.statistics.power import PlannedVerdict, planned_verdicts
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries
 from skillyard.evals.storage.keys import generation_key, judgement_key
 
-__all__ = ["Plan", "PlanSession", "plan"]
-
 UNSEEN_TOKENS = 800
 """Assumed output tokens of a call if the cache has no call of its kind."""
 

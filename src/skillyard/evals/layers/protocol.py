@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from skillyard.evals.report.layer_view import LayerView
     from skillyard.evals.settings import RunSettings
 
-__all__ = ["Layer", "OnCase", "Run", "Summary", "load_layer"]
-
 OnCase: TypeAlias = "Callable[[CaseResult], None]"
 """Called with each case when it is complete, on the thread that completed it."""
 Summary = tuple[dict[str, dict[str, Any]], dict[str, Any]]

@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from skillyard.engine.skill import Skill
     from skillyard.evals.layers.work import Work
 
-__all__ = [
-    "DESCRIPTION_CHARS",
-    "ROUTING",
-    "IndexText",
-    "ModelRouter",
-    "Router",
-    "RouterChoice",
-    "ScorerRouter",
-    "index_text",
-    "routed_skills",
-    "routers_of",
-]
-
 DESCRIPTION_CHARS = 120
 """Length of a description in the index (evals.md §1.14)."""
 RESPONSE_CHARS = 2_000

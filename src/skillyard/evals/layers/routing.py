@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.evals.layers.session import Session
 
-__all__ = [
-    "RoutingLayer",
-    "mean_and_spread",
-    "mean_over_cases",
-    "mean_over_runs",
-    "rate",
-    "rounded",
-    "routing_task",
-    "runs_by_case",
-    "skill_digests",
-]
-
 Case = Mapping[str, Any]
 
 _UNANSWERED: Case = {

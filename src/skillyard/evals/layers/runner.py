@@ -25,8 +25,6 @@ from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS
 from skillyard.evals.storage.events import START, Events
 from skillyard.evals.storage.results import DEGRADED, SCHEMA, write_results
 
-__all__ = ["EvaluationResult", "RunModels", "Step", "execute", "moment"]
-
 COST_DIGITS = 6
 
 

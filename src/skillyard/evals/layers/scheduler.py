@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from skillyard.evals.models.protocol import RunStopped
 
-__all__ = ["Job", "run_jobs"]
-
 
 class Job(NamedTuple):
     """One job. Among the jobs that are ready, the first of the list starts first.

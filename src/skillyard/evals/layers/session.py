@@ -27,20 +27,6 @@ from skillyard.evals.storage.entries import (
 )
 from skillyard.evals.storage.keys import generation_key, judgement_key
 
-__all__ = [
-    "TRUNCATED",
-    "Answer",
-    "Judgement",
-    "Session",
-    "SessionCounts",
-    "answer_of",
-    "generation_fault",
-    "is_failed_judgement",
-    "judgement_fault",
-    "token_count",
-    "unusable_reason",
-]
-
 _SDK_CHARS = 100
 TRUNCATED = "max_tokens"
 """The stop reason of an answer that reached the limit of output tokens."""

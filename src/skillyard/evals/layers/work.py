@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from skillyard.evals.conditions.prompts import Arms
     from skillyard.evals.settings import RunSettings
 
-__all__ = ["CaseResult", "PairUnit", "TestedSkill", "Work"]
-
 CaseResult = dict[str, Any]
 """The result of one case in one run, as it stands in the results file. Every layer has the fields
 ``id``, ``run_index``, ``cost``, ``errors`` (a list of ``{kind, message}``) and ``skipped`` (the

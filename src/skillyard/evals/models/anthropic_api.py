@@ -15,8 +15,6 @@ from skillyard.evals.models.sdk_model import (
     token_count,
 )
 
-__all__ = ["AnthropicModel", "anthropic_content"]
-
 _VERSION = "anthropic-version"
 _LATEST_VERSION = "2026-10-21"
 """The ``anthropic-version`` that version 2 of the library sends."""

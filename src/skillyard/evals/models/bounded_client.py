@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["BodyTooLarge", "bounded_client"]
-
 _MAX_BODY = 32 * 1024 * 1024
 """Maximum bytes of one response, decompressed; about a hundred times the longest answer."""
 _CONNECTIONS = 256

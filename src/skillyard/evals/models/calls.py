@@ -26,8 +26,6 @@ from skillyard.evals.models.prices import (
 )
 from skillyard.evals.models.protocol import ChatModel, ModelFailed, Reply, Request, RunStopped
 
-__all__ = ["Calls", "Counts", "Retry"]
-
 _SHORTEST_S = 0.001
 """Of an attempt whose case ran out of time while it waited for the budget."""
 SHORT_OUTPUT_TOKENS = 1_000

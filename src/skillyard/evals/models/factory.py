@@ -13,8 +13,6 @@ from skillyard.evals.models.protocol import ChatModel
 from skillyard.evals.models.sdk_model import SdkModel, open_client
 from skillyard.evals.models.servers import key_of, valid_address_of
 
-__all__ = ["PROVIDERS", "as_model", "offline_model", "open_model"]
-
 PROVIDERS: Mapping[str, type[SdkModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
 _METHODS = ("sent", "complete")
 

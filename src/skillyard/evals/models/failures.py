@@ -15,8 +15,6 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.evals.models.bounded_client import BodyTooLarge
 from skillyard.evals.models.protocol import ModelFailed
 
-__all__ = ["NO_MONEY", "bad_reply", "failure_of", "missing_library", "redacted", "wait_s_of"]
-
 NO_MONEY = frozenset(
     [
         # Anthropic: anthropic.types.shared, and error type of API errors

@@ -17,8 +17,6 @@ from skillyard.base.errors import InvalidInput
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import RunStopped
 
-__all__ = ["UNITS", "Account", "Ledger", "Reservation", "Spending", "require_prices"]
-
 UNITS = 1_000_000_000
 """Parts of a US dollar: the dearest model of the price table costs 600,000 of them a token, the
 cheapest a few."""

@@ -18,8 +18,6 @@ from skillyard.evals.models.sdk_model import (
     token_count,
 )
 
-__all__ = ["OpenAIModel", "openai_content"]
-
 _STOPS = {"stop": "end", "length": "max_tokens", "content_filter": "refusal"}
 
 

@@ -21,19 +21,6 @@ from skillyard.evals.models.protocol import PDF, Attachment, Request, Usage
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
 
-__all__ = [
-    "LongInput",
-    "Price",
-    "PriceOf",
-    "affordable_tokens",
-    "attachment_tokens",
-    "cost_of",
-    "estimate",
-    "max_input_tokens",
-    "price",
-    "worst_cost",
-]
-
 PER = 1_000_000
 _OVERHEAD_TOKENS = 1_000
 """Input tokens that a provider adds by itself, to roles and for structured output, at most.

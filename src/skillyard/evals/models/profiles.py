@@ -12,8 +12,6 @@ from typing import Any
 
 from skillyard.base.errors import InvalidInput
 
-__all__ = ["PROFILES", "Profile", "Profiles", "Row", "check_profiles", "profile_of"]
-
 Profiles = Mapping[str, Mapping[str, Any]]
 """The user's fields of profiles, by the beginning of a model's id."""
 _MAX_TOKENS_FIELDS = ("max_tokens", "max_completion_tokens")

@@ -8,17 +8,6 @@ from typing import Protocol
 
 from skillyard.base.errors import SkillyardError
 
-__all__ = [
-    "PDF",
-    "Attachment",
-    "ChatModel",
-    "ModelFailed",
-    "Reply",
-    "Request",
-    "RunStopped",
-    "Usage",
-]
-
 PDF = "application/pdf"
 
 

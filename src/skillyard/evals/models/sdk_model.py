@@ -17,8 +17,6 @@ from skillyard.evals.models.profiles import Profiles, check_profiles, profile_of
 from skillyard.evals.models.protocol import Attachment, ModelFailed, Reply, Request, Usage
 from skillyard.evals.models.servers import server_of
 
-__all__ = ["SdkModel", "attribute", "base64_of", "joined_text", "open_client", "token_count"]
-
 BACKEND_HEADER = "x-skillyard-backend"
 """A stand-in sets it to ``fake``; no real provider sends it."""
 _WORD = 40

@@ -9,16 +9,6 @@ from urllib.parse import SplitResult, urlsplit
 from skillyard.base.errors import InvalidInput
 from skillyard.evals.models.protocol import ModelFailed
 
-__all__ = [
-    "ADDRESSES",
-    "NO_ADDRESS",
-    "address_fault",
-    "address_of",
-    "key_of",
-    "server_of",
-    "valid_address_of",
-]
-
 ADDRESSES = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
 """The providers' own."""
 NO_ADDRESS = "is no address"

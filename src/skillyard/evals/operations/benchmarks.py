@@ -35,13 +35,6 @@ from skillyard.evals.retrieval.measures import (
 )
 from skillyard.evals.retrieval.trec import read_run
 
-__all__ = [
-    "BenchCompare",
-    "bench_compare",
-    "bench_run",
-    "bench_score",
-]
-
 
 def bench_run(
     skills: str | Catalog,

@@ -27,21 +27,6 @@ from skillyard.evals.storage.results import latest_of_each, read_results
 if TYPE_CHECKING:
     from skillyard.evals.report.report import Report
 
-__all__ = [
-    "REPORTS",
-    "EvalBaselines",
-    "EvalComparison",
-    "ReportSource",
-    "RubricCheck",
-    "cases_page",
-    "check_rubrics",
-    "eval_compare",
-    "read_report",
-    "save_baselines",
-    "stored_baselines",
-    "write_report",
-]
-
 REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml", "github": ".github.txt"}
 """Formats of a report, and how their files end."""
 

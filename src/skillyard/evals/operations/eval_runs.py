@@ -40,8 +40,6 @@ from skillyard.evals.storage.events import start_of_latest_run, start_of_run
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
 
-__all__ = ["EvalOptions", "eval_config", "eval_plan", "eval_run"]
-
 CONFIG = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 """It becomes a part of a file's name."""
@@ -87,7 +85,7 @@ def eval_plan(
     ``warn`` gets what is left out of the cases. Needs no key, and no name of a model: the cost is
     then unknown. Otherwise raises the errors that :func:`eval_run` raises before its first call.
     """
-    ready = prepare_run(catalog, eval_type, options, warn, plans=True)
+    ready = _prepare_run(catalog, eval_type, options, warn, plans=True)
     return plan(ready.work, ready.plan_session())
 
 
@@ -106,7 +104,7 @@ def eval_run(
     Raises BadCases and InvalidInput for invalid cases, configuration or settings; ModelFailed for a
     missing key or library; SkillError for files.
     """
-    ready = prepare_run(catalog, eval_type, options, warn)
+    ready = _prepare_run(catalog, eval_type, options, warn)
     settings = ready.settings
     if LAYERS[eval_type].decides and not options.replay:
         _check_decidable(plan(ready.work, ready.plan_session()), options, warn)
@@ -216,7 +214,7 @@ class ReadyRun:
         )
 
 
-def prepare_run(
+def _prepare_run(
     catalog: Catalog,
     eval_type: str,
     options: EvalOptions,

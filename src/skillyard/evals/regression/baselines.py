@@ -15,8 +15,6 @@ from skillyard.evals.storage.case_shapes import check_cases
 from skillyard.evals.storage.files import read_bounded, write_file
 from skillyard.evals.storage.results import latest_of_each, part_of_run, results_in
 
-__all__ = ["BASELINE", "SavedBaseline", "read_baseline", "save_baseline"]
-
 BASELINE = "_baseline.json"
 """``<type>_baseline.json``."""
 

@@ -20,19 +20,6 @@ from skillyard.evals.statistics.paired_change import (
     smallest_possible_p,
 )
 
-__all__ = [
-    "CANNOT_TELL",
-    "IMPROVEMENT",
-    "NEW",
-    "NOT_COMPARED",
-    "REGRESSION",
-    "REMOVED",
-    "UNCHANGED",
-    "WORSE",
-    "Change",
-    "changes_of_measures",
-]
-
 _SEED = 0
 """Of the random deals: two comparisons of the same results are equal."""
 _EXACT = 9

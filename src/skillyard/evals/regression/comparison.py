@@ -26,14 +26,6 @@ from skillyard.evals.regression.measures import Measure, measures_from
 from skillyard.evals.storage.case_shapes import check_cases
 from skillyard.evals.storage.results import latest_of_each, part_of_run
 
-__all__ = [
-    "BaselineComparison",
-    "compare_folders",
-    "compare_results",
-    "compare_runs",
-    "compare_with_baseline",
-]
-
 _SAME = (
     "eval_type",
     "provider",

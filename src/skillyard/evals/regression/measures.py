@@ -17,8 +17,6 @@ from skillyard.evals.fields import Range, fits, hints_of
 if TYPE_CHECKING:
     from skillyard.evals.layers.work import CaseResult
 
-__all__ = ["Measure", "Values", "measures_from", "values_by_case"]
-
 _LARGEST = 1_000.0
 """Larger values of a baseline are refused, because the file is not trusted."""
 Values = dict[str, list[float]]

@@ -18,8 +18,6 @@ from skillyard.evals.report.words import (
 )
 from skillyard.evals.statistics.pairs import comparisons_in_order
 
-__all__ = ["case_tables"]
-
 _ROWS = 200
 """Most requests of one layer in a report; the page of cases has all."""
 _LETTERS = 100

@@ -31,19 +31,6 @@ from skillyard.evals.report.words import (
 )
 from skillyard.evals.statistics.pairs import comparisons_in_order
 
-__all__ = [
-    "Case",
-    "CaseGroup",
-    "DisplayText",
-    "Side",
-    "Texts",
-    "anchor_of",
-    "case_groups",
-    "in_order",
-    "is_pair",
-    "pair_title",
-]
-
 MAX_CASES = 3_000
 """Maximum number of cases in one report. Failed cases and errors are kept first."""
 TEXT_TOTAL = 6_000_000

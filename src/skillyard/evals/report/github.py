@@ -11,8 +11,6 @@ from skillyard.evals.report.layer_view import Badge, cell_text
 from skillyard.evals.report.report import Report
 from skillyard.evals.report.words import UNKNOWN, visible_line
 
-__all__ = ["MAX_ANNOTATIONS", "render", "workflow_warnings"]
-
 STEP_LIMIT = 256_000
 """Maximum characters of a step's summary; in UTF-8 always below GitHub's limit of 1 MiB."""
 MAX_ANNOTATIONS = 10

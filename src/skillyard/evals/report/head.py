@@ -23,8 +23,6 @@ from skillyard.evals.report.words import (
 )
 from skillyard.evals.storage.results import DEGRADED
 
-__all__ = ["Banner", "banners", "cost_facts", "provenance_facts", "run_facts"]
-
 _FAKE = "Made by a stand-in server: says nothing about any skill"
 _FAKE_TEXT = (
     "The answers come from a program that imitates a model’s interface. They show that the "

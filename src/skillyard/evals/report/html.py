@@ -25,8 +25,6 @@ from skillyard.evals.report.words import percent, signed, visible
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["CasePart", "environment", "render", "render_cases"]
-
 _PACKAGE = "skillyard.evals.report"
 _PLOT_WIDTH, _PLOT_MARGIN = 200, 12.0
 """Of the plots in ``strips.html``, in units of their picture."""

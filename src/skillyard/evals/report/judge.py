@@ -20,8 +20,6 @@ from skillyard.evals.report.words import (
     within,
 )
 
-__all__ = ["judge_fold"]
-
 _SIGNIFICANT = 0.05
 """Below this p an order effect is called one: the usual level, as for every test here."""
 

@@ -16,8 +16,6 @@ from skillyard.evals.report.results import Results, errors_of, expected_skills, 
 from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import visible_line
 
-__all__ = ["render"]
-
 _PROPERTIES = ("backend", "model", "judge_model", "router", "run_id", "engine_version")
 _LONGEST = 2_000
 _COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}

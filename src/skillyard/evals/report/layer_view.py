@@ -9,23 +9,6 @@ from typing import NamedTuple, TypeAlias
 from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import ALL_EQUAL, UNKNOWN, between, first_upper, signed
 
-__all__ = [
-    "Badge",
-    "Cell",
-    "Estimate",
-    "Fact",
-    "Fold",
-    "LayerView",
-    "Row",
-    "SkillResult",
-    "Table",
-    "cell_text",
-    "estimate",
-    "table_of_facts",
-    "with_note",
-    "with_rows",
-]
-
 
 class Badge(NamedTuple):
     """A verdict in a word, with a sign of its own so that it does not rest on colour."""

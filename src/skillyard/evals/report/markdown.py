@@ -13,8 +13,6 @@ from skillyard.evals.report.layer_view import Fold, Table, cell_text
 from skillyard.evals.report.report import Report
 from skillyard.evals.report.words import UNKNOWN, many, visible_line
 
-__all__ = ["LIMIT", "code", "prose", "render"]
-
 LIMIT = 65_536
 """Most characters of a comment or a description on GitHub (its error message names the figure)."""
 _ROWS = 100

@@ -33,8 +33,6 @@ from skillyard.evals.report.words import (
 )
 from skillyard.evals.statistics.pairs import HEADLINES, comparisons_in_order, place_in
 
-__all__ = ["pair_layer_view"]
-
 _DECIDING = (*HEADLINES, "full/summary")
 """The comparisons from which follows what to do with a skill; others are folded."""
 _ARMS = ("full_siblings", "full", "enhanced", "summary", "baseline")

@@ -35,8 +35,6 @@ from skillyard.evals.report.results import Results, State, errors_of, layer_of, 
 from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import UNKNOWN, many, money, visible_line, whole
 
-__all__ = ["Change", "Report", "Section", "build_report"]
-
 _ALL = "all together"
 _NOTE = (
     "Difference: points on the judge’s scale from 1 to 5 against no skill, with the interval that "

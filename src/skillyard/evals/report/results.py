@@ -14,18 +14,6 @@ from skillyard.evals.layers.registry import LAYERS, LayerEntry
 from skillyard.evals.report.layer_view import LayerView
 from skillyard.evals.report.values import Json
 
-__all__ = [
-    "Outcome",
-    "Results",
-    "State",
-    "errors_of",
-    "expected_skills",
-    "layer_of",
-    "outcome",
-    "place_in_run",
-    "states_of",
-]
-
 State: TypeAlias = Literal["scored", "passed", "failed", "error", "skipped", "unscored"]
 _BACKENDS = {
     "live": "a live model",

@@ -26,8 +26,6 @@ from skillyard.evals.report.words import (
     within,
 )
 
-__all__ = ["activation_layer_view", "confusion_layer_view"]
-
 _SHOWS = (
     "Which skills this router picked for these requests out of this index. Add a skill or change a "
     "description, and the index is another one."

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite
 
-__all__ = ["Json"]
-
 _LARGEST = 1e12  # nothing that is counted or paid here comes near it; more would break every plot
 
 

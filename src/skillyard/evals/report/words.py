@@ -8,27 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillyard.base.text import clean
-
-__all__ = [
-    "ALL_EQUAL",
-    "UNKNOWN",
-    "against",
-    "between",
-    "chance",
-    "condition",
-    "decimal",
-    "duration",
-    "first_upper",
-    "many",
-    "money",
-    "percent",
-    "signed",
-    "visible",
-    "visible_line",
-    "whole",
-    "within",
-]
+from skillyard.base.invisible import clean
 
 UNKNOWN = "–"
 ALL_EQUAL = "all equal"

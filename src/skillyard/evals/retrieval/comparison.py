@@ -15,20 +15,6 @@ from typing import NamedTuple
 
 from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, per_query
 
-__all__ = [
-    "BETTER",
-    "CANNOT_TELL",
-    "MARGIN",
-    "MEASURES",
-    "NO_DIFFERENCE",
-    "WORSE",
-    "MeasureComparison",
-    "compare",
-    "holm",
-    "interval",
-    "queries_needed",
-]
-
 MEASURES = ("hit@1", "mrr@10", "ndcg@10", "recall@10")
 """The default measures."""
 DRAWS = 2_000

@@ -21,19 +21,6 @@ from skillyard.engine.ranking.match import in_order, score_query
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.skill import Skill
 
-__all__ = [
-    "BenchQuery",
-    "RankedAnswer",
-    "measures",
-    "per_query",
-    "read_queries",
-    "read_skills",
-    "read_text",
-    "run_queries",
-    "write_json",
-    "write_text",
-]
-
 DEPTH = 50
 """Number of results that are kept for each query."""
 RIGHT = 2

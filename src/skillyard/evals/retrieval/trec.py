@@ -14,8 +14,6 @@ from urllib.parse import quote, unquote
 from skillyard.base.errors import InvalidInput
 from skillyard.evals.retrieval.measures import DEPTH, RankedAnswer, read_text
 
-__all__ = ["parse_qrels", "parse_run", "read_run", "run_text"]
-
 
 def _encode(key: str) -> str:
     return "".join(quote(char) if char.isspace() or char == "%" else char for char in key)

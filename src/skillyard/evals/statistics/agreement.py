@@ -19,8 +19,6 @@ from skillyard.evals.statistics.pairs import TIE
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
 
-__all__ = ["agreement_of", "cohen_kappa", "krippendorff_alpha"]
-
 
 def agreement_of(
     cases: Iterable[Mapping[str, Any]], labels: Sequence[Label] = ()

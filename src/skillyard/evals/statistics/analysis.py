@@ -28,8 +28,6 @@ from skillyard.evals.statistics.pairs import (
 )
 from skillyard.evals.statistics.verdicts import BETTER, MARGIN, NOT_ENOUGH
 
-__all__ = ["analyse_pairs"]
-
 _ARMS = ("baseline", "summary", "full", "enhanced", "full_siblings")
 _WHOLE = ("full", "enhanced")
 """The arm with the full skill, by layer."""

@@ -18,8 +18,6 @@ from typing import Any
 
 from skillyard.evals.statistics.scientific import arrays, random_rows
 
-__all__ = ["LARGEST", "bounded_interval"]
-
 LARGEST = 4.0
 """The largest difference of two scores from 1 to 5, in points."""
 DRAWS = 10_000

@@ -27,13 +27,6 @@ from skillyard.evals.statistics.verdicts import (
     word_for,
 )
 
-__all__ = [
-    "Comparison",
-    "compare_arms",
-    "prompt_means",
-    "verdict_sentence",
-]
-
 OVER_PROMPTS = "subset means over prompts"
 OVER_SKILLS = "subset means over skills"
 NO_INTERVAL = "none: too few to give one"

@@ -11,8 +11,6 @@ from skillyard.evals.statistics.length import Lengths, length_model
 from skillyard.evals.statistics.order import order_effect
 from skillyard.evals.statistics.pairs import HEADLINES, TIE, Pair, Unit, judge_work
 
-__all__ = ["findings", "scores_by_arm"]
-
 
 def findings(
     cases: Sequence[Mapping[str, object]],

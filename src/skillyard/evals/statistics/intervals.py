@@ -18,8 +18,6 @@ from typing import TypeVar
 from skillyard.base.errors import InvalidInput
 from skillyard.evals.statistics.scientific import special
 
-__all__ = ["LEVEL", "independent", "mean_of", "shrunken_means", "spread_of", "t_interval"]
-
 Unit = TypeVar("Unit", bound=Hashable)
 
 LEVEL = 0.95

@@ -15,8 +15,6 @@ from skillyard.evals.statistics.intervals import mean_of, spread_of
 from skillyard.evals.statistics.pairs import Unit
 from skillyard.evals.statistics.scientific import arrays, random_places
 
-__all__ = ["LEAST_PAIRS", "PRIOR_SPREAD", "LengthModel", "Lengths", "fit_logistic", "length_model"]
-
 LEAST_PAIRS = 30
 """Minimum number of comparisons for an estimate of two parameters."""
 PRIOR_SPREAD = 3.0

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 from skillyard.evals.statistics.pairs import TIE, JudgeCall, Pair
 from skillyard.evals.statistics.subset_means import smallest_p
 
-__all__ = ["OrderEffect", "Slots", "conditional_p", "order_effect", "sign_p", "slots"]
-
 BOTH = "sign test over pairs that one slot won more often"
 SINGLE = "exact conditional test of slot against winner, within comparisons"
 NONE = "none: nothing decided"

@@ -22,8 +22,6 @@ from typing import Any
 from skillyard.evals.statistics.intervals import mean_of
 from skillyard.evals.statistics.scientific import arrays, random_places
 
-__all__ = ["FALSE_ALARMS", "PairedChange", "PairedValues", "paired_changes", "smallest_possible_p"]
-
 FALSE_ALARMS = 0.04
 """The share of comparisons of unchanged skills in which a gate may fail: below the 5 % that is
 promised, because the chances are estimated from random deals."""

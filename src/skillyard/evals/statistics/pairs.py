@@ -7,21 +7,6 @@ from typing import Any, NamedTuple
 
 from skillyard.base.errors import InvalidInput
 
-__all__ = [
-    "HEADLINES",
-    "OVERALL",
-    "PLACES",
-    "TIE",
-    "JudgeCall",
-    "Pair",
-    "Unit",
-    "comparisons_in_order",
-    "judge_work",
-    "pair_of",
-    "place_in",
-    "size_of_arms",
-]
-
 TIE = "tie"
 HEADLINES = ("full/baseline", "enhanced/baseline")
 """The comparison for the verdict: the full skill against no skill."""

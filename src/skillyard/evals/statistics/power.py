@@ -20,22 +20,6 @@ from skillyard.evals.statistics.bounded_mean import LARGEST
 from skillyard.evals.statistics.scientific import special
 from skillyard.evals.statistics.verdicts import FALSE_STATEMENTS, MARGIN
 
-__all__ = [
-    "ASSUMED_SPREAD",
-    "MAX_UNITS",
-    "POWER",
-    "PlannedVerdict",
-    "PromptPlan",
-    "equivalence_units",
-    "least_units",
-    "more_units",
-    "planned_verdicts",
-    "power_of",
-    "prompts_needed",
-    "smallest_detectable",
-    "units_needed",
-]
-
 POWER = 0.8
 """The share of differences that an adequate number of prompts finds."""
 ASSUMED_SPREAD = 1.0

@@ -12,8 +12,6 @@ from typing import Any
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 
-__all__ = ["arrays", "random_places", "random_rows", "special"]
-
 _NUMBERS_AT_ONCE = 4_000_000
 
 

@@ -20,8 +20,6 @@ from typing import Any
 from skillyard.base.errors import InvalidInput
 from skillyard.evals.statistics.scientific import arrays, random_rows
 
-__all__ = ["EXACT", "SubsetMeans", "smallest_p", "subset_means"]
-
 EXACT = 15
 """Up to so many values all subsets are taken."""
 PIECES = 10_000

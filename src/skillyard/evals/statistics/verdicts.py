@@ -7,18 +7,6 @@ differences (19 runs of 20), none of the statements is wrong.
 
 from __future__ import annotations
 
-__all__ = [
-    "BETTER",
-    "EQUIVALENT",
-    "FALSE_STATEMENTS",
-    "MARGIN",
-    "NOT_ENOUGH",
-    "WORSE",
-    "is_enough",
-    "level_for",
-    "word_for",
-]
-
 FALSE_STATEMENTS = 0.05
 """The share of runs in which any interval of a comparison may miss the true difference."""
 MARGIN = 0.3

@@ -17,8 +17,6 @@ from skillyard.evals.models.ledger import UNITS, Account
 from skillyard.evals.storage.entries import lock_between_processes
 from skillyard.evals.storage.events import LINE_BYTES, Events
 
-__all__ = ["RESERVED", "SETTLED", "RunAccount"]
-
 RESERVED = "reserved"
 SETTLED = "settled"
 _LOCK = "budget.lock"

@@ -13,8 +13,6 @@ from skillyard.base.errors import InvalidInput
 from skillyard.evals.fields import Range, fits, hints_of
 from skillyard.evals.layers.registry import LAYERS
 
-__all__ = ["check_cases"]
-
 _LARGEST = 1e6
 """No score is larger; sums of such numbers cannot overflow."""
 _Count = Annotated[int, Range(0, _LARGEST)]

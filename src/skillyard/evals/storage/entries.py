@@ -16,18 +16,6 @@ from skillyard.base.io.files import read_regular
 from skillyard.base.io.locks import file_lock
 from skillyard.evals.storage.files import FOLDER_HINT, write_file
 
-__all__ = [
-    "ENTRY_BYTES",
-    "GENERATIONS",
-    "GENERATION_SCHEMA",
-    "JUDGEMENTS",
-    "JUDGEMENT_SCHEMA",
-    "LOCKS",
-    "SHARED",
-    "Entries",
-    "lock_between_processes",
-]
-
 GENERATIONS = "generations"
 JUDGEMENTS = "judgements"
 GENERATION_SCHEMA = "skillyard.generation/1"

@@ -12,16 +12,6 @@ from skillyard.base.errors import InvalidInput, SkillIoError
 from skillyard.base.io.files import append, open_to_append
 from skillyard.evals.storage.files import FOLDER_HINT
 
-__all__ = [
-    "EVENTS",
-    "LINE_BYTES",
-    "START",
-    "Events",
-    "read_events",
-    "start_of_latest_run",
-    "start_of_run",
-]
-
 EVENTS = "events.jsonl"
 START = "start"
 """The first event of a run, which holds its settings."""

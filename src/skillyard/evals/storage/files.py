@@ -9,8 +9,6 @@ from skillyard.base.errors import SkillIoError
 from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.files import read_regular
 
-__all__ = ["FOLDER_HINT", "read_bounded", "write_file"]
-
 FOLDER_HINT = "check the folder and its space; --output-dir names another one"
 
 

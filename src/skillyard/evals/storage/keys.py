@@ -9,8 +9,6 @@ from skillyard.base.io.sha256 import sha256
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.models.protocol import ChatModel, Request
 
-__all__ = ["SCHEMA", "canonical", "generation_key", "judgement_key", "text_digest"]
-
 SCHEMA = 1
 """Part of every key: raised when the meaning of an entry changes."""
 

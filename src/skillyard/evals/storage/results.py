@@ -12,18 +12,6 @@ from skillyard.base.text import plural
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.storage.files import read_bounded, write_file
 
-__all__ = [
-    "DEGRADED",
-    "SCHEMA",
-    "LatestResult",
-    "latest",
-    "latest_of_each",
-    "part_of_run",
-    "read_results",
-    "results_in",
-    "write_results",
-]
-
 SCHEMA = "skillyard.eval/1"
 DEGRADED = 0.1
 """A run with a larger share of errors is marked as degraded (evals.md §1.14)."""

@@ -37,8 +37,6 @@ except ImportError as error:
 if TYPE_CHECKING:
     from google.adk.agents.readonly_context import ReadonlyContext
 
-__all__ = ["SkillPlugin", "SkillToolset", "build_plugin", "build_plugin_manager"]
-
 Skills = AgentSkills | SkillInjector | Catalog | Iterable[Skill]
 
 

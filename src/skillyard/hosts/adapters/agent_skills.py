@@ -41,8 +41,6 @@ from skillyard.hosts.operations.prompts import summary_of
 from skillyard.hosts.operations.skill_selection import rank_skills, select_skills
 from skillyard.install.policy.library import load_catalog
 
-__all__ = ["AgentSkills", "Offer", "SkillOptions"]
-
 _log = logging.getLogger("skillyard.hosts.adapters")
 T = TypeVar("T")
 

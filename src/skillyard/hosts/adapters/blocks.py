@@ -9,23 +9,14 @@ from __future__ import annotations
 
 import os
 
+from skillyard.base.invisible import clean
 from skillyard.base.io.paths import below, slashes
-from skillyard.base.text import clean, clean_line, escape_frame, shorten
+from skillyard.base.text import clean_line, escape_frame, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.context.activation import frame, prompt_block
 from skillyard.engine.context.budget import cut
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.skill import Skill
-
-__all__ = [
-    "file_block",
-    "has_block",
-    "offer_block",
-    "origin_of",
-    "prepend_block",
-    "skill_block",
-    "without_roots",
-]
 
 _OPENING = "skillyard chose a skill for this message"
 _AUTHOR = (

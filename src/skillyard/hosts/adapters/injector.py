@@ -16,8 +16,6 @@ from skillyard.engine.selection import SelectionPolicy
 from skillyard.engine.skill import Skill
 from skillyard.install.policy.library import load_catalog
 
-__all__ = ["InjectorConfig", "SkillInjector"]
-
 
 @check_arguments
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,6 @@ try:
 except ImportError as error:
     raise framework_missing("langchain", "langchain", error) from error
 
-__all__ = ["SkillMiddleware", "skill_tools"]
-
 
 class SkillMiddleware(AgentMiddleware):
     """Puts the matching skill before the user's last message, and adds the four tools.

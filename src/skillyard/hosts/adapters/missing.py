@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from skillyard.base.extras import install_command
 
-__all__ = ["framework_missing"]
-
 
 def framework_missing(extra: str, distribution: str, error: ImportError) -> ImportError:
     """Return the ImportError to raise. It names the extra and the missing module.

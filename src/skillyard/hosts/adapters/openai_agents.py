@@ -27,8 +27,6 @@ try:
 except ImportError as error:
     raise framework_missing("openai-agents", "openai-agents", error) from error
 
-__all__ = ["skill_filter", "skill_tools"]
-
 Filter = Callable[[CallModelData[Any]], Awaitable[ModelInputData]]
 
 

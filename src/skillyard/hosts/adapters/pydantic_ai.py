@@ -27,8 +27,6 @@ try:
 except ImportError as error:
     raise framework_missing("pydantic-ai", "pydantic-ai-slim", error) from error
 
-__all__ = ["Skills", "skill_toolset"]
-
 
 @dataclass
 class Skills(AbstractCapability[Any]):

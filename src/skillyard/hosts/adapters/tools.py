@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from skillyard.hosts.adapters.agent_skills import AgentSkills
 
-__all__ = ["TOOL_NAMES", "ToolFunction", "tool_functions"]
-
 TOOL_NAMES = ("list_skills", "load_skill", "read_skill_file", "why_skill")
 
 

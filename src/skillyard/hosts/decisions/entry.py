@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query
     from skillyard.engine.selection import Selection, SelectionPolicy
 
-__all__ = ["MAX_TEXT_CHARS", "RUNNERS_UP", "catalog_digest", "entry", "text_digest"]
-
 RUNNERS_UP = 5
 """The number of rejected skills that an entry lists."""
 MAX_TEXT_CHARS = 32_768

@@ -6,9 +6,6 @@ import os
 import time
 
 from skillyard.base.io.files import append, open_to_append, replace_file
-from skillyard.base.io.user_folders import state_folder
-
-__all__ = ["MAX_BYTES", "append_line", "moment", "state_folder"]
 
 MAX_BYTES = 16 * 1024 * 1024
 """Size at which a file is renamed to ``FILE.1``, replacing the previous one."""

@@ -9,8 +9,6 @@ from typing import Any
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.files import iter_last_lines
 
-__all__ = ["iter_entries"]
-
 MAX_BYTES_READ = 64 * 1024 * 1024
 """Bytes that are read from the end of one file."""
 MAX_LINE_BYTES = 1024 * 1024

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query
     from skillyard.engine.selection import Selection, SelectionPolicy
 
-__all__ = ["record"]
-
 
 def record(
     use: str,

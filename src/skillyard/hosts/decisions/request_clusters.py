@@ -10,8 +10,6 @@ from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.ranking.hybrid.query_analysis import written_forms
 from skillyard.engine.ranking.request_similarity import RequestVector, request_vector, similarity
 
-__all__ = ["RequestCluster", "cluster_requests"]
-
 MAX_REQUESTS = 5_000
 """The most frequent texts, which are grouped. That many take a few seconds."""
 MIN_SIMILARITY = 0.40

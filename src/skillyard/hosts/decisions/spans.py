@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skillyard.base.shapes.logs import Decision
 
-__all__ = ["attributes", "emit"]
-
 
 def emit(decision: Decision, started_ns: int | None = None) -> None:
     """Emit one span for a decision. Does nothing without a tracer provider."""

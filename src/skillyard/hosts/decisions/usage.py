@@ -13,8 +13,6 @@ from itertools import combinations
 from math import isfinite
 from typing import Any, NamedTuple
 
-__all__ = ["LoggedScore", "PairCount", "SkillCount", "UsageCount", "count_usage"]
-
 MAX_REQUEST_CHARS = 2_000
 """Characters of a request that are held."""
 MAX_NAME_CHARS = 300

@@ -13,18 +13,6 @@ from skillyard.base.shapes import doctor as shapes
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.engine.catalog.entries import Progress
 
-__all__ = [
-    "ERROR",
-    "INFO",
-    "OK",
-    "STATUSES",
-    "WARNING",
-    "CommandReader",
-    "Diagnosis",
-    "Finding",
-    "Request",
-]
-
 CommandReader = Callable[[list[str]], tuple[Any, Any] | None]
 """Reads the arguments of a skillyard command: (command with ``words``, values), or None."""
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from skillyard.base.errors import SkillyardError
 from skillyard.base.text import plural
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.indexed_catalog import indexing_is_off
-from skillyard.engine.index.library_spec import LibrarySpec
 from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Finding, Request
 from skillyard.hosts.doctor.indexes import index_finding
 from skillyard.hosts.hook.approval import review_project
@@ -24,8 +24,6 @@ from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.settings_file import SettingsRefused, read_settings
 from skillyard.hosts.hook.trust import project_above, untrusted_skills
 from skillyard.hosts.operations.library_index import status_of
-
-__all__ = ["hooks"]
 
 _TITLES = {"claude-code": "Claude Code", "codex": "Codex"}
 _PROGRAM = re.compile(r"skillyard(\.exe)?")

@@ -11,8 +11,6 @@ from skillyard.engine.index.indexed_catalog import indexing_is_off
 from skillyard.hosts.doctor.finding import INFO, OK, WARNING, Finding, Request
 from skillyard.hosts.operations.library_index import index_status
 
-__all__ = ["index", "index_finding"]
-
 _STATES = {
     "current": (OK, "is current"),
     "stale": (INFO, "is stale: files changed since it was built; the next question updates it"),

@@ -19,8 +19,6 @@ from skillyard.engine.skill import Skill
 from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Finding, Request
 from skillyard.install.policy.places import find_policy
 
-__all__ = ["library"]
-
 _SEVERITIES = ("error", "warning", "info")
 
 

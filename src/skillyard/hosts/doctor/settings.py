@@ -15,8 +15,6 @@ from skillyard.install.policy.places import PROFILE_VARIABLE
 from skillyard.install.sources import settings as remote_settings
 from skillyard.install.sources.host_tokens import PREFIX
 
-__all__ = ["VARIABLES", "settings"]
-
 VARIABLES = frozenset(
     {
         *(name for name in remote_settings.VARIABLES if name.startswith("SKILLYARD_")),

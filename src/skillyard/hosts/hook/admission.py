@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard.base.errors import Diagnostic
 from skillyard.base.io.paths import is_below
 from skillyard.base.io.processes import shell_command
-from skillyard.engine.index.library_spec import real_root
+from skillyard.engine.catalog.roots import real_root
 from skillyard.engine.skill import Origin
 from skillyard.hosts.hook.trust import project_at
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from skillyard.engine.discovery import Scan
     from skillyard.hosts.hook.skill_content import Content
     from skillyard.hosts.hook.trust import Project
-
-__all__ = ["CODE", "ApprovedSkills", "NotApproved", "approved_content", "needs_approval"]
 
 CODE = "not_approved"
 """The code of the diagnostics about unapproved skills."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.base.text import clean, clean_line, escape_frame, shorten
+from skillyard.base.invisible import clean
+from skillyard.base.text import clean_line, escape_frame, shorten
 from skillyard.hosts.hook.hosts import EVENT, MAX_CONTEXT_CHARS
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     from skillyard.engine.ranking.match import Match
     from skillyard.engine.skill import Skill
-
-__all__ = ["SkillOffer", "context_text", "render_output"]
 
 _LINE = 300
 _DESCRIPTION = 1_500

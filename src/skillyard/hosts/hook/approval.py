@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog.entries import Progress
     from skillyard.hosts.hook.trust import Accepted
 
-__all__ = [
-    "ProjectSkills",
-    "approvals",
-    "approve_project",
-    "read_project",
-    "refused_approval",
-    "review_project",
-    "revoke_project",
-]
-
 
 class ProjectSkills(NamedTuple):
     """The skills of a project as they were read, to be approved."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-__all__ = ["DEFAULT_MS", "Budget", "BudgetExceeded"]
-
 DEFAULT_MS = 500
 """An answer takes a tenth of it. The rest is a reserve for busy machines."""
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from skillyard.engine.skill import Skill
     from skillyard.hosts.hook.budget import Budget
 
-__all__ = ["HookOptions", "choose"]
-
 NOT_APPROVED = "not approved"
 MAX_NAMES = 5
 """Skills that one message names."""

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from skillyard.base.errors import UnknownName
 
-__all__ = ["EVENT", "HOSTS", "MAX_CONTEXT_CHARS", "Host", "host_of"]
-
 EVENT = "UserPromptSubmit"
 """The name of the event in the payloads, settings and answers of both hosts."""
 MAX_CONTEXT_CHARS = 9_500

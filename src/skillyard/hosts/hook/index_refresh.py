@@ -16,18 +16,17 @@ from skillyard.base.errors import EmbedderFailed, SkillIoError, SkillyardError
 from skillyard.base.io.locks import file_lock
 from skillyard.base.io.processes import lower_priority
 from skillyard.base.text import clean_line
+from skillyard.engine.catalog.roots import LibrarySpec, real_root
 from skillyard.engine.embedding.protocol import embed_in_one_thread
 from skillyard.engine.index.clone import clone_index
 from skillyard.engine.index.index_update import refresh_index
 from skillyard.engine.index.indexed_catalog import indexing_is_off, open_current
-from skillyard.engine.index.library_spec import LibrarySpec, index_folder, is_fresh, real_root
+from skillyard.engine.index.library_spec import index_folder, is_fresh
 from skillyard.engine.ranking.hybrid.dense_index import save_vectors
 from skillyard.engine.ranking.registry import bind, default_scorer, resolve
 from skillyard.hosts.hook.journal import log_event
 from skillyard.hosts.hook.library import library_place, roots_and_project
 from skillyard.hosts.hook.trust import Project, project_above
-
-__all__ = ["bring_up_to_date", "main", "prepare_hooks"]
 
 
 def main(arguments: list[str]) -> int:

@@ -26,8 +26,6 @@ from skillyard.hosts.hook.settings_file import (
     replace,
 )
 
-__all__ = ["command_of", "install", "installed_commands", "uninstall"]
-
 TIMEOUT_S = 10
 """Seconds after which the host continues without an answer. An answer takes a hundredth of it."""
 _MARK = re.compile(r" # skillyard hook, made: (entry|event|hooks|file)$")

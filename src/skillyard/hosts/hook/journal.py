@@ -7,13 +7,11 @@ import sys
 import time
 from json import dumps
 
+from skillyard.base.invisible import clean
 from skillyard.base.io.files import create_exclusive
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.user_folders import state_folder
-from skillyard.base.text import clean
 from skillyard.hosts.decisions.files import append_line, moment
-
-__all__ = ["forget_reports", "journal_path", "log_event", "print_message", "report_once"]
 
 MAX_BYTES = 256 * 1024
 _REPORTS_FOLDER = "told"

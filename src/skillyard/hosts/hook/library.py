@@ -13,18 +13,11 @@ from json import dumps
 
 from skillyard.base.errors import IndexDamaged, SkillIoError
 from skillyard.base.io.processes import start_detached
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.indexed_catalog import IndexedCatalog, open_current
-from skillyard.engine.index.library_spec import LibrarySpec, index_folder, seconds_since_scan
+from skillyard.engine.index.library_spec import index_folder, seconds_since_scan
 from skillyard.hosts.hook.admission import ApprovedSkills
 from skillyard.install.policy.places import find_policy
-
-__all__ = [
-    "REFRESH_AFTER_S",
-    "library_place",
-    "open_library",
-    "roots_and_project",
-    "start_refresh",
-]
 
 REFRESH_AFTER_S = 20.0
 """Seconds after which the index is checked again, in the background."""

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from skillyard.hosts.hook.hosts import EVENT
 
-__all__ = ["MAX_BYTES", "BadPayload", "Prompt", "query_text", "read_payload"]
-
 MAX_BYTES = 4 * 1024 * 1024
 """Limit for the bytes of a payload. A larger one gets an empty answer."""
 MAX_END_CHARS = 2_000

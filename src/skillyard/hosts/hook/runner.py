@@ -14,8 +14,6 @@ from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.journal import log_event
 from skillyard.hosts.hook.payload import MAX_BYTES, BadPayload, read_payload
 
-__all__ = ["DEFAULT_OPTIONS", "HookOptions", "answer", "read_input", "run", "write_output"]
-
 DEFAULT_OPTIONS = HookOptions()
 _CHUNK = 1 << 16
 _MAX_DRAINED = 64 * 1024 * 1024

@@ -10,8 +10,6 @@ from skillyard.base.errors import SkillIoError
 from skillyard.base.io.atomic_write import atomic_write, remove_leftovers
 from skillyard.base.io.files import read_regular
 
-__all__ = ["SettingsFile", "SettingsRefused", "delete", "read_settings", "replace"]
-
 MAX_BYTES = 8 * 1024 * 1024
 
 

@@ -27,8 +27,6 @@ from skillyard.engine.skill import Origin
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["LIMITS", "MAX_FILE_BYTES", "Content", "Unapprovable", "content_of"]
-
 LIMITS = ManifestLimits(entries=1_000, bytes=16 * 1024 * 1024, depth=16)
 """Limits for one skill with its files. 99.9 % of real skills have under 83 files."""
 MAX_FILE_BYTES = 1_048_576

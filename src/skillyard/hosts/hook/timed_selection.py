@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query
     from skillyard.hosts.hook.budget import Budget
 
-__all__ = ["RESERVE_S", "end_process_beside_thread", "select_in_time"]
-
 RESERVE_S = 0.1
 """Seconds left for the rest of an answer: whether the skill may be used, and its text."""
 THREAD = "skillyard-hook-embedder"

@@ -22,17 +22,6 @@ from skillyard.base.io.user_folders import state_folder
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = [
-    "Project",
-    "approve",
-    "project_above",
-    "project_at",
-    "projects",
-    "real_path",
-    "revoke",
-    "untrusted_skills",
-]
-
 _VERSION = 2
 """Increases when the coverage of the digest changes. Approvals of another version are invalid."""
 _SKILL_FOLDERS = (

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from skillyard.base.shapes.hooks import Approval
     from skillyard.engine.catalog.entries import Progress
 
-__all__ = ["TrustReview", "review_trust"]
-
-
 _NOT_READ = ("not_scanned", "link_outside")
 """Findings on what was not read: their digest stays when the content changes, so each approval
 accepts them anew."""

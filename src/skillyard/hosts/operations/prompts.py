@@ -38,15 +38,6 @@ from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.selection import SelectionPolicy, select
 from skillyard.hosts.decisions import is_enabled
 
-__all__ = [
-    "MAX_INJECTED_CHARS",
-    "HostSummary",
-    "host_summary_of",
-    "inject_prompt",
-    "summary_of",
-    "used_in",
-]
-
 MOST_LOG_BYTES = 64 * 1024 * 1024
 """Bytes of a log of uses that are looked at: the last ones."""
 

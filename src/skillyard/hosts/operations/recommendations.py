@@ -14,8 +14,6 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.selection import select
 
-__all__ = ["evaluate_skills"]
-
 
 def evaluate_skills(
     catalog: Catalog,

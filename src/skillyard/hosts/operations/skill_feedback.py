@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.hosts.decisions.feedback_file import By
 
-__all__ = ["judge_for_client", "judge_skill"]
-
 
 def judge_skill(
     catalog: Catalog,

@@ -28,13 +28,6 @@ if TYPE_CHECKING:
     from skillyard.base.shapes import details, rankings, selections
     from skillyard.engine.ranking.protocol import Scorer
 
-__all__ = [
-    "Ranked",
-    "Selected",
-    "rank_skills",
-    "select_skills",
-]
-
 
 class Ranked(NamedTuple):
     """A ranking as it is: no floor, no abstention."""

@@ -32,8 +32,6 @@ from skillyard.hosts.decisions.request_clusters import RequestCluster, cluster_r
 from skillyard.hosts.decisions.usage import SkillCount, UsageCount, count_usage
 from skillyard.hosts.hook.journal import journal_path
 
-__all__ = ["FEW_DECISIONS", "HOW_TO_LOG", "log_paths", "skill_usage"]
-
 DAY_S = 86_400
 FEW_DECISIONS = 100
 """With fewer decisions a skill that did not fire may still fire for 4 requests in a hundred (95 %

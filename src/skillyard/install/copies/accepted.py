@@ -17,8 +17,6 @@ from skillyard.install.copies.file_paths import name_in_shell
 from skillyard.install.copies.lock_entries import Json, LockedSkill
 from skillyard.install.copies.lockfile import project_lock_path, read_project_lock
 
-__all__ = ["KEY", "accepted_by_lock", "accepted_of", "with_accepted"]
-
 KEY = "scanAccepted"
 _MEMBERS = ("rule", "digest", "reason")
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 
 from skillyard.install.copies.archives import ArchiveFile
 
-__all__ = ["write_zip"]
-
 _UNIX = 3
 """The host system of the entries' permissions: Unix (APPNOTE 6.3, section 4.4.2)."""
 

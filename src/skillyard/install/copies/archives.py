@@ -28,17 +28,6 @@ from skillyard.install.copies.file_paths import (
     shown_path,
 )
 
-__all__ = [
-    "DEFAULT",
-    "KINDS",
-    "ArchiveFile",
-    "ArchiveKind",
-    "ArchiveLimits",
-    "ArchiveRefused",
-    "read_archive",
-    "read_archive_tree",
-]
-
 ArchiveKind = Literal["zip", "tar", "tar.gz"]
 KINDS: tuple[ArchiveKind, ...] = ("tar", "tar.gz", "zip")
 SKILL_FILE = "SKILL.md"

@@ -18,9 +18,6 @@ from skillyard.base.shapes.installation import FileChange
 from skillyard.engine.resources import read_file
 from skillyard.install.copies.record import written_files
 
-__all__ = ["LINE_ENDS", "SHOWN", "WrittenFile", "added_edits", "edits_of", "files_note"]
-__all__ += ["line_end_edits", "recorded_edits", "shown_edits", "with_lf"]
-
 LINE_ENDS = "line ends"
 """The note of a file of which only the line ends differ."""
 SHOWN = 5

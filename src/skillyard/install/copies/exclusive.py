@@ -10,8 +10,6 @@ from skillyard.base.io.locks import file_lock
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.user_folders import cache_folder
 
-__all__ = ["alone"]
-
 
 @contextmanager
 def alone(*paths: str) -> Iterator[None]:

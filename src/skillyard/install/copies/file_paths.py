@@ -16,18 +16,6 @@ from skillyard.base.errors import SkillError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import clean_line, folder_name, shorten
 
-__all__ = [
-    "MAX_FOLDERS",
-    "MAX_PART_BYTES",
-    "MAX_PATH_BYTES",
-    "FilePaths",
-    "PathRefused",
-    "checked_path",
-    "collision_key",
-    "name_in_shell",
-    "shown_path",
-]
-
 MAX_PATH_BYTES = 512
 """One path in UTF-8. macOS takes 1,024 for a whole path; half is left for the folder above."""
 MAX_PART_BYTES = 255

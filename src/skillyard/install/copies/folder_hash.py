@@ -27,9 +27,6 @@ from typing import NamedTuple
 from skillyard.base.io.folder_manifest import Entry, Manifest
 from skillyard.engine.resources import read_file
 
-__all__ = ["FOLDERS_LEFT_OUT", "MAX_BYTES", "MAX_DEPTH", "MAX_FILES", "folder_hash"]
-__all__ += ["is_folder_hash_of", "is_tree_hash", "is_tree_of", "tree_hash"]
-
 FOLDERS_LEFT_OUT = frozenset({".git", "node_modules"})
 MAX_FILES = 20_000
 """Maximum number of files and folders. The most in a real skill is 1,104."""

@@ -28,9 +28,6 @@ from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.record import note_written, written_digest
 from skillyard.install.copies.refusal import InstallRefused
 
-__all__ = ["LIMITS", "NOTHING", "OTHER_MODES", "Installed", "check_installed", "is_as_written"]
-__all__ += ["manifest_at", "note_installed"]
-
 LIMITS = ManifestLimits(MAX_FILES, MAX_BYTES, MAX_DEPTH)
 """The largest folder that is compared with what was installed."""
 OTHER_MODES = "other files may be executed"

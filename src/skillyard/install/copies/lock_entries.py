@@ -11,8 +11,6 @@ from types import MappingProxyType
 
 from skillyard.base.text import folder_name
 
-__all__ = ["FIELDS", "KEYS", "Json", "Lock", "LockedSkill", "folder_name", "in_order"]
-
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 KEYS: Mapping[str, str] = MappingProxyType(

@@ -37,36 +37,7 @@ from skillyard.base.errors import SkillIoError
 from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.strict_json import nested_deeper_than, strict_loads
 from skillyard.engine.resources import read_file
-from skillyard.install.copies.lock_entries import (
-    FIELDS,
-    KEYS,
-    Json,
-    Lock,
-    LockedSkill,
-    folder_name,
-    in_order,
-)
-
-__all__ = [
-    "LOCAL",
-    "PROJECT_LOCK",
-    "USER_LOCK",
-    "Lock",
-    "LockedSkill",
-    "change_user_lock",
-    "folder_name",
-    "is_of_project",
-    "is_path",
-    "is_user_lock",
-    "portable_source",
-    "project_lock_path",
-    "read_project_lock",
-    "read_user_lock",
-    "render_project_lock",
-    "source_folder",
-    "user_lock_path",
-    "write_project_lock",
-]
+from skillyard.install.copies.lock_entries import FIELDS, KEYS, Json, Lock, LockedSkill, in_order
 
 PROJECT_LOCK = "skills-lock.json"
 USER_LOCK = ".skill-lock.json"

@@ -46,14 +46,6 @@ from skillyard.install.copies.recovery import (
 )
 from skillyard.install.copies.refusal import InstallRefused
 
-__all__ = [
-    "Placed",
-    "check_files",
-    "content_digest",
-    "place_copies",
-    "preview_copies",
-]
-
 
 class Placed(NamedTuple):
     """The result of writing a skill."""

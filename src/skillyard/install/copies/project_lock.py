@@ -18,8 +18,6 @@ from skillyard.install.copies.lockfile import (
     write_project_lock,
 )
 
-__all__ = ["ProjectLock", "UserLock", "stamped"]
-
 
 class ProjectLock(NamedTuple):
     """The lock file at a path, which is read anew for each change: others change it too."""

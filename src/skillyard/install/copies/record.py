@@ -17,9 +17,6 @@ from skillyard.base.errors import SkillIoError
 from skillyard.base.io.user_notes import note_path, real_place, write_note
 from skillyard.engine.resources import read_file
 
-__all__ = ["LINK", "forget_written", "note_written", "places_written", "written_digest"]
-__all__ += ["written_files"]
-
 _MAX_BYTES = 8 << 20
 LINK = "link"
 """Noted instead of a digest where a link was made."""

@@ -18,14 +18,11 @@ import stat
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.files import refuse_link, rename_folder, sync_folder
 from skillyard.base.io.folder_manifest import Manifest, manifest_of
+from skillyard.base.text import folder_name
 from skillyard.install.copies.installed import LIMITS, Installed, note_installed
-from skillyard.install.copies.lock_entries import folder_name
 from skillyard.install.copies.project_lock import ProjectLock
 from skillyard.install.copies.record import forget_written, note_written, written_digest
 from skillyard.install.copies.refusal import InstallRefused
-
-__all__ = ["aside_of", "backup_folder", "beside_of", "complete", "discard", "give_back"]
-__all__ += ["is_stopped", "move_to_backup", "note_change", "stopped_runs", "take_aside"]
 
 _BESIDE = ".skillyard-new-"
 """Prefix of folders that are being written or deleted; the next run deletes leftovers."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from skillyard.base.errors import SkillError
 
-__all__ = ["InstallRefused"]
-
 
 class InstallRefused(SkillError):
     """Raised instead of overwriting local changes, and for files that are not a skill."""

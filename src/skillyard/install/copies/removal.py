@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.folder_manifest import Manifest
+from skillyard.base.text import folder_name
 from skillyard.install.copies.exclusive import alone
 from skillyard.install.copies.installed import Installed, check_installed, manifest_at
-from skillyard.install.copies.lock_entries import LockedSkill, folder_name
+from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.project_lock import ProjectLock
 from skillyard.install.copies.record import forget_written
 from skillyard.install.copies.recovery import (
@@ -28,8 +29,6 @@ from skillyard.install.copies.recovery import (
     take_aside,
 )
 from skillyard.install.copies.refusal import InstallRefused
-
-__all__ = ["RemovedFolder", "remove_copies"]
 
 
 class RemovedFolder(NamedTuple):

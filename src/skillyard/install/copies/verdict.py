@@ -12,9 +12,6 @@ from skillyard.check.scanning import HIGH, RULES, files_of_folder, files_of_pack
 from skillyard.check.scanning.accepted import Accepted, without_accepted
 from skillyard.install.copies.refusal import InstallRefused
 
-__all__ = ["Verdict", "check_accept", "scan_package"]
-
-
 _NAMED = 12
 """Findings that a refusal names."""
 

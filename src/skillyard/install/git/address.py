@@ -14,18 +14,6 @@ from urllib.parse import unquote, urlsplit
 from skillyard.base.errors import InvalidInput, SourceFailed
 from skillyard.install.copies.file_paths import shown_path
 
-__all__ = [
-    "FORGES",
-    "GitAddress",
-    "check_locked",
-    "check_ref",
-    "is_commit",
-    "is_git_address",
-    "is_trusted",
-    "parse_git_address",
-    "refuse_login",
-]
-
 FORGES = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})
 """Public hosts that a lock file may name for ssh."""
 SCHEMES = ("https", "ssh", "git", "http", "file")

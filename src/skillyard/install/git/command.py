@@ -21,8 +21,6 @@ from skillyard.base.errors import SourceFailed
 from skillyard.base.io.processes import Watchdog, end_group, limit_memory, program_path
 from skillyard.base.text import clean_line, shorten, without_secrets
 
-__all__ = ["DEFAULT_LIMITS", "Git", "GitLimits"]
-
 _STEP_S = 0.02
 _SHOWN = 300
 

@@ -21,8 +21,6 @@ from skillyard.base.io.user_folders import cache_folder
 from skillyard.install.git.address import GitAddress, is_commit
 from skillyard.install.git.command import Git
 
-__all__ = ["GitRepository", "GitTree", "clear_repositories", "is_named", "note_named"]
-
 _T = TypeVar("_T")
 
 MAX_PACKS = 40

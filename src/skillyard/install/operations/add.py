@@ -15,12 +15,12 @@ from skillyard.base.lookalikes import look_alikes
 from skillyard.base.shapes import remote as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.shapes.scans import ScanFinding
-from skillyard.base.text import clean_line, shorten
+from skillyard.base.text import clean_line, folder_name, shorten
 from skillyard.engine.discovery.added_sources import note_added_source
 from skillyard.engine.discovery.hosts import host_roots
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.installed import manifest_at, note_installed
-from skillyard.install.copies.lock_entries import LockedSkill, folder_name
+from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.lockfile import (
     LOCAL,
     is_user_lock,
@@ -50,8 +50,6 @@ from skillyard.install.search import FoundSkill, SearchService
 from skillyard.install.search.content import read_package
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings, load_settings
-
-__all__ = ["Added", "InstalledForUser", "add_skill"]
 
 INSTALLER = "npx skills"
 SHOWN_CHARACTERS = 200

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from skillyard.base.errors import SkillError, SourceFailed
 from skillyard.base.shapes.scans import ScanFinding
+from skillyard.base.text import folder_name
 from skillyard.engine.skill import Skill
 from skillyard.install.copies.accepted import accepted_of, with_accepted
 from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.installed import Installed
-from skillyard.install.copies.lock_entries import LockedSkill, folder_name
+from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.lockfile import LOCAL
 from skillyard.install.copies.placement import Placed, check_files, place_copies, preview_copies
 from skillyard.install.copies.project_lock import ProjectLock
@@ -22,8 +23,6 @@ from skillyard.install.operations.signature_check import SignatureCheck, check_s
 from skillyard.install.policy.decision import check_install
 from skillyard.install.signatures.record import with_signer
 from skillyard.install.sources.protocol import Package
-
-__all__ = ["Admission", "admit", "check_package"]
 
 
 class Admission(NamedTuple):

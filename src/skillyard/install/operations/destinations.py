@@ -18,18 +18,6 @@ from skillyard.install.copies.lockfile import project_lock_path
 from skillyard.install.copies.record import LINK, note_written
 from skillyard.install.copies.refusal import InstallRefused
 
-__all__ = [
-    "SHARED",
-    "Agent",
-    "Places",
-    "agents_named",
-    "check_inside",
-    "existing_folders",
-    "host_folders",
-    "link_skill",
-    "places_of",
-]
-
 SHARED = ".agents/skills"
 """The folder that most hosts read, in a project and (below ``~``) for the user."""
 

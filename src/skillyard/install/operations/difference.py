@@ -19,8 +19,6 @@ from skillyard.install.copies.installed import LIMITS
 from skillyard.install.copies.placement import check_files
 from skillyard.install.sources.protocol import Package
 
-__all__ = ["difference_of", "edits_from", "lost_edits"]
-
 _MAX_BYTES = 131_072
 _MAX_LINES = 1_000
 """Lines of a file. difflib takes time by their square."""

@@ -20,8 +20,6 @@ from skillyard.install.signatures.record import signer_of
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings
 
-__all__ = ["outdated_skills"]
-
 
 def outdated_skills(
     into: str | None = None,

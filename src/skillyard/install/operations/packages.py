@@ -20,8 +20,6 @@ from skillyard.install.search import SearchService
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings, load_settings
 
-__all__ = ["ReportFetched", "check_pin", "fetch_packages"]
-
 ReportFetched: TypeAlias = Callable[[int, int], None]
 """Takes how many skills were fetched, and of how many."""
 _AT_ONCE = 8

@@ -18,8 +18,6 @@ from skillyard.install.policy.places import find_policy
 from skillyard.install.policy.rules import NO_RULES
 from skillyard.install.policy.signers import Signer
 
-__all__ = ["locked_source", "policy_of", "refusal_of"]
-
 
 def policy_of(lock: ProjectLock) -> Policy | None:
     """Return the policy that holds for a lock file. Raises SkillIoError for a broken one."""

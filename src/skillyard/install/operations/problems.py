@@ -13,8 +13,6 @@ from skillyard.install.operations import states
 from skillyard.install.operations.project import InstalledSkill
 from skillyard.install.origins.moved import SkillGone
 
-__all__ = ["failure_of", "moved_to", "problem", "problem_of_state", "with_option"]
-
 LINK_OUTSIDE = "skill_link_outside"
 """The code of a link that came with a clone and leads out of it."""
 _ANSWERED = ("not_found", "bad_answer", "too_large", "refused")

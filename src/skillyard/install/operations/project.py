@@ -25,7 +25,7 @@ from skillyard.base.io.folder_manifest import Manifest
 from skillyard.base.io.paths import is_below
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.shapes.installation import FileChange
-from skillyard.base.text import UNNAMED
+from skillyard.base.text import UNNAMED, folder_name
 from skillyard.engine.discovery.added_sources import may_read_source
 from skillyard.engine.discovery.hosts import expand_pattern
 from skillyard.engine.resources import read_file
@@ -45,7 +45,7 @@ from skillyard.install.copies.installed import (
     is_as_written,
     manifest_at,
 )
-from skillyard.install.copies.lock_entries import Lock, LockedSkill, folder_name
+from skillyard.install.copies.lock_entries import Lock, LockedSkill
 from skillyard.install.copies.lockfile import project_lock_path, user_lock_path
 from skillyard.install.copies.project_lock import ProjectLock, UserLock
 from skillyard.install.copies.record import LINK, forget_written, places_written, written_digest
@@ -62,15 +62,6 @@ from skillyard.install.operations.destinations import (
 )
 from skillyard.install.origins.choice import folders_named
 from skillyard.install.origins.locked import skill_folder_of
-
-__all__ = [
-    "RACED",
-    "Copy",
-    "InstalledSkill",
-    "Project",
-    "open_project",
-    "unchanged_check",
-]
 
 RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""

@@ -12,8 +12,6 @@ from skillyard.install.sources.settings import Settings
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
 
-__all__ = ["search_skills"]
-
 
 def search_skills(
     query: str,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from skillyard.base.errors import InvalidInput, SkillyardError
 from skillyard.base.shapes.installation import Removed, RemovedFolder, RemovedSkill, SkillProblem
-from skillyard.install.copies.lock_entries import folder_name
+from skillyard.base.text import folder_name
 from skillyard.install.copies.record import forget_written
 from skillyard.install.copies.removal import remove_copies
 from skillyard.install.operations import states
@@ -20,8 +20,6 @@ from skillyard.install.operations.project import (
     unchanged_check,
 )
 from skillyard.install.operations.update import entries_named
-
-__all__ = ["remove_skills"]
 
 
 def remove_skills(

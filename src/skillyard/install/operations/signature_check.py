@@ -20,16 +20,6 @@ from skillyard.install.signatures.record import signer_of
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings
 
-__all__ = [
-    "SignatureCheck",
-    "check_signature",
-    "checks_signatures",
-    "invalid_signature",
-    "other_signer",
-    "verify_signature",
-    "with_bundles",
-]
-
 
 class SignatureCheck(NamedTuple):
     """Who signed a version of a skill, and who signed the one that the lock pins."""

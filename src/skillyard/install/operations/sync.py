@@ -9,10 +9,10 @@ from dataclasses import replace
 from skillyard.base.errors import SkillyardError, SourceFailed
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.installation import LockAccepted, Synced, SyncedSkill
+from skillyard.base.text import folder_name
 from skillyard.install.copies.accepted import accepted_of
 from skillyard.install.copies.file_paths import name_in_shell
 from skillyard.install.copies.installed import Installed, manifest_at, note_installed
-from skillyard.install.copies.lock_entries import folder_name
 from skillyard.install.copies.record import written_digest, written_files
 from skillyard.install.copies.verdict import check_accept
 from skillyard.install.operations import states
@@ -37,8 +37,6 @@ from skillyard.install.policy.decision import Policy
 from skillyard.install.signatures.record import signer_of
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings
-
-__all__ = ["sync_skills"]
 
 PRESENT = (states.CURRENT, states.LINKED)
 """States in which there may be a link to it."""

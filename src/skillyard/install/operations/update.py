@@ -9,11 +9,12 @@ from dataclasses import replace
 from skillyard.base.errors import InvalidInput, SkillyardError, UnknownName
 from skillyard.base.io.folder_manifest import manifest_of
 from skillyard.base.shapes.installation import FileChange, SkillProblem, SkillUpdate, Updated
+from skillyard.base.text import folder_name
 from skillyard.install.copies.edits import shown_edits
 from skillyard.install.copies.exclusive import alone
 from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.installed import LIMITS, manifest_at, note_installed
-from skillyard.install.copies.lock_entries import Lock, LockedSkill, folder_name
+from skillyard.install.copies.lock_entries import Lock, LockedSkill
 from skillyard.install.copies.recovery import move_to_backup
 from skillyard.install.copies.verdict import check_accept
 from skillyard.install.operations import states
@@ -31,8 +32,6 @@ from skillyard.install.operations.signature_check import checks_signatures
 from skillyard.install.origins.locked import repinned
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings
-
-__all__ = ["entries_named", "update_skills", "version_of"]
 
 _FETCHED = (states.CURRENT, states.BEHIND, states.MISSING, states.NOT_COMPARABLE)
 """States of which the newest version is asked for."""

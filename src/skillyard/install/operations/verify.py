@@ -40,8 +40,6 @@ from skillyard.install.signatures.record import signer_of
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.well_known import WellKnown
 
-__all__ = ["refusal_in_place", "verify_skills"]
-
 UNCHECKED = "signature_unchecked"
 _STATES = {"signature_invalid": "invalid", UNCHECKED: "unchecked"}
 """States of a signature by the code of the error; any other is ``refused``."""

@@ -21,8 +21,6 @@ from skillyard.install.sources.repository import (
 )
 from skillyard.install.sources.transport import origin_of
 
-__all__ = ["ARCHIVE", "archive_kind", "archive_package"]
-
 ARCHIVE = "download"
 """The type of the source in a lock file."""
 LIMITS = ArchiveLimits(

@@ -10,19 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed
+from skillyard.base.text import folder_name
 from skillyard.install.copies.file_paths import shown_path
-from skillyard.install.copies.lock_entries import folder_name
 from skillyard.install.copies.placement import check_files
 from skillyard.install.sources.repository import PLACES, SKILL_FILE, skill_folder
-
-__all__ = [
-    "MAX_READ",
-    "MAX_REQUESTED",
-    "ONLY_ONE",
-    "SkillChoice",
-    "choose_folder",
-    "folders_named",
-]
 
 MAX_READ = 5_000
 """Skills that are read for their names; the largest known collection has 1,700."""

@@ -46,8 +46,6 @@ from skillyard.install.sources.repository import (
 )
 from skillyard.install.sources.settings import Settings
 
-__all__ = ["GitQuery", "ReportBytes", "git_package", "locked_git_package"]
-
 ReportBytes: TypeAlias = Callable[[int], None]
 """Takes how many bytes were fetched."""
 _T = TypeVar("_T")

@@ -17,8 +17,6 @@ from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import SKILL_FILE
 from skillyard.install.sources.settings import Settings
 
-__all__ = ["github_package", "skill_files", "through_git"]
-
 FALLBACK = frozenset({"rate_limited", "denied", "unreachable", "timeout", "offline", "status"})
 """Failures of the API after which git is asked. Private repositories are ``not_found``."""
 

@@ -28,8 +28,6 @@ from skillyard.install.sources.repository import (
     with_skill_file,
 )
 
-__all__ = ["local_package"]
-
 MAX_ENTRIES = 20_000
 """Files and folders that are looked at: those of a large repository."""
 _SKILL_FILE = "SKILL.md"

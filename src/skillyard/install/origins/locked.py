@@ -18,10 +18,11 @@ from urllib.parse import urlsplit
 
 from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed
 from skillyard.base.io.folder_manifest import executable_digest
+from skillyard.base.text import folder_name
 from skillyard.engine.discovery.added_sources import may_read_source
 from skillyard.install.copies.file_paths import checked_path, name_in_shell, shown_path
 from skillyard.install.copies.folder_hash import folder_hash, tree_hash
-from skillyard.install.copies.lock_entries import LockedSkill, folder_name
+from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.lockfile import LOCAL, is_path, source_folder
 from skillyard.install.copies.placement import content_digest
 from skillyard.install.git.address import check_ref, parse_git_address
@@ -37,8 +38,6 @@ from skillyard.install.sources.host_tokens import host_of, token_variable
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import PLACES, SKILL_FILE, is_repository, skill_folder
 from skillyard.install.sources.well_known import WellKnown
-
-__all__ = ["locked_package", "locked_skill", "repinned", "skill_folder_of", "user_entry"]
 
 GIT = ("git", "gitlab")
 NODE_MODULES = "node_modules"

@@ -27,8 +27,6 @@ from skillyard.install.git.address import check_ref, parse_git_address
 from skillyard.install.origins.target import GITLAB, HEAD, Target
 from skillyard.install.sources.repository import is_repository
 
-__all__ = ["plugin_target"]
-
 MAX_NAMED = 8
 
 

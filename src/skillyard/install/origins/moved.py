@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillyard.base.errors import SourceFailed
+from skillyard.base.text import folder_name
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
-from skillyard.install.copies.lock_entries import LockedSkill, folder_name
-
-__all__ = ["SkillGone", "folders_called", "only_folder"]
+from skillyard.install.copies.lock_entries import LockedSkill
 
 _SHOWN = 4
 

@@ -19,8 +19,6 @@ from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import is_repository
 from skillyard.install.sources.well_known import WellKnown
 
-__all__ = ["find_skill", "whole_package"]
-
 
 async def find_target(
     search: SearchService, target: Target, report: ReportBytes | None = None

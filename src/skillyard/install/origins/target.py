@@ -37,8 +37,6 @@ from skillyard.install.git.address import (
 from skillyard.install.origins.archive import archive_kind
 from skillyard.install.sources.repository import is_repository
 
-__all__ = ["Kind", "Target", "parse_target"]
-
 Kind = Literal["name", "github", "git", "archive", "site", "folder", "plugin"]
 HEAD = "HEAD"
 _REF_PARTS = 6

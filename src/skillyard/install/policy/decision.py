@@ -15,19 +15,6 @@ from skillyard.engine.skill import Origin, Skill
 from skillyard.install.policy.rules import NO_RULES, SEVERITIES, Rules
 from skillyard.install.policy.signers import Signer, matches_pattern
 
-__all__ = [
-    "REFUSED",
-    "LockedSource",
-    "Policy",
-    "PolicyRefused",
-    "Refusal",
-    "check_install",
-    "check_signer",
-    "check_source",
-    "decide",
-    "source_text",
-]
-
 REFUSED = "refused_by_policy"
 """The code of the diagnostics about skills that a policy refuses."""
 _SHOWN = 120

@@ -12,8 +12,6 @@ from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
 from skillyard.engine.index.indexed_catalog import load_library, open_library
 from skillyard.install.policy.places import find_policy
 
-__all__ = ["library_spec", "load_catalog", "open_catalog"]
-
 
 def library_spec(
     roots: Sequence[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],

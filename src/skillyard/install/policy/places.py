@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from skillyard.install.policy.decision import LockedSource, Policy
     from skillyard.install.policy.rules import PolicyFile, Profile
 
-__all__ = [
-    "POLICY_FILE",
-    "PROFILE_VARIABLE",
-    "find_policy",
-    "profile_name",
-    "system_policy_path",
-    "user_policy_path",
-]
-
 POLICY_FILE = "skillyard-policy.toml"
 PROFILE_VARIABLE = "SKILLYARD_PROFILE"
 """The environment variable that names a profile."""

@@ -12,8 +12,6 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import SCOPES
 from skillyard.install.policy.signers import ANY_SOURCE, RuleFault, SignerPattern, parse_signatures
 
-__all__ = ["NO_RULES", "SEVERITIES", "PolicyFile", "Profile", "Rules", "parse_policy", "stricter"]
-
 SEVERITIES = ("none", "low", "medium", "high")
 """Severities of findings, ascending."""
 _CHOICES = ("allow", "deny")

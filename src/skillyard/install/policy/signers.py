@@ -9,17 +9,6 @@ from typing import Any, NamedTuple
 
 from skillyard.base.text import clean_line, shorten
 
-__all__ = [
-    "ANY_SOURCE",
-    "SIGNER_KEY",
-    "RuleFault",
-    "Signer",
-    "SignerPattern",
-    "matches_pattern",
-    "parse_signatures",
-    "signer_in_entry",
-]
-
 ANY_SOURCE = ("*",)
 """What ``required = true`` means."""
 SIGNER_KEY = "sigstoreSigner"

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from skillyard.install.sources.protocol import Hit
 
-__all__ = ["Candidate", "merge_hits"]
-
 
 class Candidate(NamedTuple):
     """One skill with the record of each source."""

@@ -13,16 +13,6 @@ from skillyard.engine.formats.frontmatter import decode, split, unify_lines
 from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.install.sources.protocol import Hit, Package
 
-__all__ = [
-    "SKILL_BYTES",
-    "Content",
-    "own",
-    "pointer",
-    "read_package",
-    "size_of",
-    "unhide",
-]
-
 SKILL_BYTES = 8_192
 """Memory of a skill in addition to its texts: fields and lookup tables."""
 

@@ -14,8 +14,6 @@ from skillyard.engine.ranking.match import Match
 from skillyard.engine.skill import SKILL_FIELDS, Skill
 from skillyard.install.sources.protocol import Hit, Package
 
-__all__ = ["FoundSkill", "SearchResult", "SourceStatus"]
-
 
 class SourceStatus(NamedTuple):
     """The outcome of one search at one source."""

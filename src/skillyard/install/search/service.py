@@ -25,8 +25,6 @@ from skillyard.install.sources.responses import Cache
 from skillyard.install.sources.settings import Settings, load_settings
 from skillyard.install.sources.transport import Transport
 
-__all__ = ["SearchService"]
-
 MAX_SKILLS = 100
 """Maximum number of skills in one result."""
 MAX_CONCURRENT_FETCHES = 32

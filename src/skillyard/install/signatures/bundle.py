@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from sigstore.models import Bundle
     from sigstore.verify import Verifier
 
-__all__ = ["verify_archive", "verify_folder"]
-
 _MAX_ROOT_BYTES = 4 << 20
 _ISSUER = "1.3.6.1.4.1.57264.1.8"
 _ISSUER_V1 = "1.3.6.1.4.1.57264.1.1"

@@ -14,8 +14,6 @@ from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.strict_json import strict_loads
 from skillyard.base.text import clean_line, plural, shorten
 
-__all__ = ["FOLDER_BUNDLE", "PAYLOAD_TYPE", "SignatureInvalid", "check_files_signed"]
-
 FOLDER_BUNDLE = "skill.sigstore.json"
 """The bundle in the folder of a skill. It is the one file that is not in its own list."""
 PAYLOAD_TYPE = "application/vnd.in-toto+json"

@@ -10,8 +10,6 @@ from dataclasses import replace
 from skillyard.install.copies.lock_entries import Json, LockedSkill
 from skillyard.install.policy.signers import SIGNER_KEY, Signer, signer_in_entry
 
-__all__ = ["signer_of", "with_signer"]
-
 
 def signer_of(entry: LockedSkill | None) -> Signer | None:
     """Return who signed what an entry pins; None where it does not say."""

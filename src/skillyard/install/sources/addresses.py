@@ -13,8 +13,6 @@ import ipaddress
 import socket
 from collections.abc import Sequence
 
-__all__ = ["is_public", "public_addresses"]
-
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 NOT_PUBLIC_IPV4 = tuple(

@@ -8,8 +8,6 @@ from skillyard.base.errors import SourceFailed
 from skillyard.install.sources.protocol import ArchiveBundle
 from skillyard.install.sources.transport import Transport
 
-__all__ = ["MAX_BUNDLE_BYTES", "fetch_bundle"]
-
 MAX_BUNDLE_BYTES = 1 << 20
 """A bundle of 512 files has about 150 KB."""
 _ENDINGS = (".sigstore.json", ".sigstore")

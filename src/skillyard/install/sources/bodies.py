@@ -9,8 +9,6 @@ from typing import Any
 from skillyard.base.errors import SourceFailed
 from skillyard.base.io.gunzip import Gunzip, TooMuch
 
-__all__ = ["json_of", "read_body"]
-
 CHUNK = 65_536
 MAX_NUMBER_LENGTH = 40
 

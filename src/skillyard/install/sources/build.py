@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from skillyard.install.sources.settings import Settings
     from skillyard.install.sources.transport import Host, Transport
 
-__all__ = ["build_sources", "build_transport", "response_cache"]
-
 
 def response_cache(settings: Settings) -> ResponseCache:
     """Return the cache of remote answers in the user's cache folder."""

@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 from skillyard.base.errors import SourceFailed
 
-__all__ = ["OPEN_S", "CircuitBreaker"]
-
 OPEN_S = 5.0
 """Seconds for which the circuit of an origin stays open: the length of one search."""
 

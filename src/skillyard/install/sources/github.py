@@ -34,8 +34,6 @@ from skillyard.install.sources.repository import (
 from skillyard.install.sources.settings import GITHUB_TOKENS, Settings
 from skillyard.install.sources.transport import REDIRECTED, Host, Transport
 
-__all__ = ["GitHub", "GitHubSource", "build", "hosts"]
-
 API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
 MAX_CONCURRENT_FILES = 64
 """Twenty skills with their references in one round trip. The raw host has no quota."""

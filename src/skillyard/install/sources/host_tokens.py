@@ -16,8 +16,6 @@ from skillyard.base.errors import InvalidInput
 if TYPE_CHECKING:
     from skillyard.install.sources.transport import Host
 
-__all__ = ["PREFIX", "host_of", "host_tokens", "token_variable"]
-
 PREFIX = "SKILLYARD_TOKEN_"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

@@ -11,8 +11,6 @@ from skillyard.engine.ranking.match import Match, rank
 from skillyard.engine.skill import Skill
 from skillyard.install.sources.protocol import Hit, Package
 
-__all__ = ["LocalSource"]
-
 REFERENCES = 64
 """Most Markdown files that are returned with one skill."""
 

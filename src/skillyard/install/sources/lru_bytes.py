@@ -7,8 +7,6 @@ from collections.abc import Hashable
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
-__all__ = ["LruBytes"]
-
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from skillyard.install.copies.file_paths import FilePaths, PathRefused, checked_path, shown_path
 
-__all__ = ["checked_files", "is_inside"]
-
 
 def is_inside(path: str) -> bool:
     """True for a plain relative path of a file that means the same on every system."""

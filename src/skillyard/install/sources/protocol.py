@@ -9,15 +9,6 @@ from skillyard.base.errors import SourceFailed
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.skill import Skill
 
-__all__ = [
-    "ArchiveBundle",
-    "Hit",
-    "Hits",
-    "Package",
-    "RankingSource",
-    "Source",
-]
-
 
 class ArchiveBundle(NamedTuple):
     """The signature beside an archive: a sigstore bundle that is not verified yet."""

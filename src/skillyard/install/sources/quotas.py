@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from skillyard.base.errors import SourceFailed
 from skillyard.base.io.retry_after import retry_after_s
 
-__all__ = ["Quotas", "rate_limit_error"]
-
 EPOCH = 1e9
 """A reset value above this is a time, below it a number of seconds: servers send both."""
 MAX_WAIT_S = 3_600.0

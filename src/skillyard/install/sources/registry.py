@@ -10,14 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = [
-    "BUILT_IN",
-    "LOCAL",
-    "builtin_names",
-    "source_factories",
-    "source_names",
-]
-
 BUILT_IN: Mapping[str, str] = {
     "registry": "skillyard.install.sources.registry_file",
     "skills.sh": "skillyard.install.sources.skills_sh",

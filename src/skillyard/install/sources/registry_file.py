@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from skillyard.install.sources.settings import Settings
     from skillyard.install.sources.transport import Transport
 
-__all__ = ["Registry", "RegistryFile", "build", "parse_registry", "shipped_registry"]
-
 FILE_BYTES = 4 * 1024 * 1024
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}##(?!#)\s*(.*?)\s*#*\s*")

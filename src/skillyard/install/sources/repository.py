@@ -9,20 +9,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-__all__ = [
-    "REFERENCES",
-    "WHOLE",
-    "Blob",
-    "ReadLimits",
-    "files_beside",
-    "is_repository",
-    "limit_files",
-    "reference_paths",
-    "skill_folder",
-    "skill_folders",
-    "with_skill_file",
-]
-
 _T = TypeVar("_T")
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
 REPOSITORY_PATTERN = rf"(?!.*\.\.){_PART}/[._]?{_PART}"

@@ -21,8 +21,6 @@ from skillyard.base.io.files import read_regular
 from skillyard.base.io.sha256 import sha256
 from skillyard.install.sources.lru_bytes import LruBytes
 
-__all__ = ["Cache", "CacheStats", "CachedResponse", "MemoryCache", "ResponseCache"]
-
 MAX_BYTES = 256 * 1024 * 1024
 """Maximum total size of the files. Above it, the responses confirmed longest ago are removed."""
 OLDEST_S = 30 * 24 * 3600.0

@@ -17,8 +17,6 @@ from skillyard.install.sources.transport import Host, Transport
 if TYPE_CHECKING:
     from skillyard.install.sources.settings import Settings
 
-__all__ = ["ServerSource", "build", "hosts"]
-
 FRESH_S = 60.0
 ANSWER_BYTES = 16 * 1024 * 1024
 NAME_CHARACTERS = 500

@@ -16,8 +16,6 @@ from skillyard.base.io.user_folders import config_folder
 from skillyard.install.sources.host_tokens import host_tokens
 from skillyard.install.sources.registry import BUILT_IN
 
-__all__ = ["Settings", "config_path", "load_settings"]
-
 GITHUB_TOKENS = ("SKILLYARD_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
 SKILLS_SH_TOKEN = "SKILLYARD_SKILLS_SH_TOKEN"
 MAX_SECONDS = 1e9

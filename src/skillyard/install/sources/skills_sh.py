@@ -19,8 +19,6 @@ from skillyard.install.sources.repository import REFERENCES, ReadLimits, is_repo
 from skillyard.install.sources.settings import SKILLS_SH_TOKEN, Settings
 from skillyard.install.sources.transport import Host, Transport
 
-__all__ = ["SkillsSh", "build", "hosts"]
-
 MIN_CHARACTERS = 2
 """The shortest query that the marketplace accepts."""
 MAX_HITS = 100

@@ -27,8 +27,6 @@ from skillyard.install.sources.responses import Cache, CachedResponse, MemoryCac
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-__all__ = ["Check", "Host", "Reply", "Transport", "origin_of"]
-
 MAX_BYTES = 1_048_576
 """Default limit for one decompressed response."""
 DEADLINE_S = 30.0

@@ -21,8 +21,6 @@ from skillyard.install.sources.transport import Check, Host, Reply, Transport, o
 if TYPE_CHECKING:
     from skillyard.install.sources.settings import Settings
 
-__all__ = ["SCHEMA", "WellKnown", "build", "digest_of", "hosts"]
-
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 CURRENT = "/.well-known/agent-skills/index.json"
 OLDER = "/.well-known/skills/index.json"

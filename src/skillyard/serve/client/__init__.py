@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skillyard.base.shapes.service import ListedSkill
     from skillyard.serve.client.client import AsyncClient, Client
     from skillyard.serve.client.library_results import (
         Ahead,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from skillyard.serve.client.library_results import Why as Why
     from skillyard.serve.client.refusals import SourcesFailed
     from skillyard.serve.client.retries import Retries
-    from skillyard.serve.client.state import Health, ListedSkill, WellKnownIndex
+    from skillyard.serve.client.state import Health, WellKnownIndex
 
 __all__ = [
     "Ahead",

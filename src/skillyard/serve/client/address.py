@@ -13,8 +13,6 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.version import __version__
 from skillyard.install.sources.transport import origin_of
 
-__all__ = ["ANSWER_BYTES", "DEFAULT_URL", "TOKEN", "URL", "Service"]
-
 DEFAULT_URL = "http://127.0.0.1:8765"
 """The default address of ``skillyard serve``."""
 URL = "SKILLYARD_HTTP_URL"

@@ -11,8 +11,6 @@ from urllib.parse import quote, urlencode
 from skillyard.base.errors import InvalidInput
 from skillyard.serve.client.document import document_of
 
-__all__ = ["Call", "get_call", "path_of", "post_call"]
-
 T = TypeVar("T")
 
 JSON = "application/json"

@@ -36,23 +36,6 @@ from skillyard.serve.client.library_results import (
 from skillyard.serve.client.search_results import found_skill_of, search_result_of
 from skillyard.serve.client.state import Health, WellKnownIndex, health_of, index_of
 
-__all__ = [
-    "evaluate",
-    "feedback",
-    "health",
-    "index",
-    "metrics",
-    "openapi",
-    "rank",
-    "search",
-    "select",
-    "skill",
-    "skill_archive",
-    "skill_file",
-    "skill_from",
-    "why",
-]
-
 INDEX = "/.well-known/agent-skills"
 
 

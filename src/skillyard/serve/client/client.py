@@ -20,8 +20,6 @@ from skillyard.serve.client.exchange import HttpRequest, Steps, Wait, exchange, 
 from skillyard.serve.client.reply import Reply
 from skillyard.serve.client.retries import Retries
 
-__all__ = ["AsyncClient", "Client"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

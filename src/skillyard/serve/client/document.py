@@ -22,8 +22,6 @@ from skillyard.base.io.strict_json import (
     strict_loads,
 )
 
-__all__ = ["Mismatch", "document_of", "member", "read_as"]
-
 T = TypeVar("T")
 
 DEPTH = 64

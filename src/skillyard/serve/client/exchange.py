@@ -19,8 +19,6 @@ from skillyard.serve.client.refusals import bad_answer, gone_silent, refusal_of,
 from skillyard.serve.client.reply import Incoming, Reply
 from skillyard.serve.client.retries import PATIENT, Retries, after_s
 
-__all__ = ["HttpRequest", "Steps", "Wait", "exchange", "receiving", "shown_url"]
-
 T = TypeVar("T")
 
 

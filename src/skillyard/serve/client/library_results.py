@@ -18,24 +18,6 @@ from skillyard.engine.ranking.scorer import Explanation
 from skillyard.serve.client.document import read_as
 from skillyard.serve.client.values import Value, value_of
 
-__all__ = [
-    "Ahead",
-    "Bounds",
-    "Card",
-    "Evaluated",
-    "FeedbackReceipt",
-    "Ranked",
-    "Remarks",
-    "Selected",
-    "Signal",
-    "Why",
-    "evaluated_of",
-    "ranked_of",
-    "receipt_of",
-    "selected_of",
-    "why_of",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card(matches.Match, Value):

@@ -23,8 +23,6 @@ from skillyard.serve.client.document import Mismatch, document_of, read_as
 from skillyard.serve.client.reply import Reply
 from skillyard.serve.client.retries import after_s
 
-__all__ = ["SourcesFailed", "bad_answer", "gone_silent", "refusal_of", "unreachable"]
-
 T = TypeVar("T")
 
 SAID = 500

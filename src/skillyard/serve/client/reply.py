@@ -12,8 +12,6 @@ from typing import NamedTuple
 from skillyard.base.io.gunzip import Gunzip, TooMuch
 from skillyard.serve.client.document import Mismatch
 
-__all__ = ["Incoming", "Reply"]
-
 
 class Reply(NamedTuple):
     """A complete response."""

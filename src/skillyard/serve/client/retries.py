@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.retry_after import retry_after_s
 
-__all__ = ["PATIENT", "Retries", "after_s"]
-
 PATIENT = frozenset({429, 503})
 """Statuses of requests that the service has not started."""
 

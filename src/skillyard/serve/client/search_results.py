@@ -20,8 +20,6 @@ from skillyard.install.sources.protocol import Hit, Package
 from skillyard.serve.client.document import Mismatch, read_as
 from skillyard.serve.client.values import value_of
 
-__all__ = ["found_skill_of", "search_result_of"]
-
 MARKETPLACE = "skills.sh"
 
 

@@ -8,22 +8,10 @@ from typing import Any, NamedTuple
 from skillyard.base.shapes import service
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.shapes.service import CacheStats as CacheState
-from skillyard.base.shapes.service import ListedSkill, SourceState, StoreState
+from skillyard.base.shapes.service import ListedSkill
 from skillyard.install.sources.well_known import SCHEMA
 from skillyard.serve.client.document import Mismatch, member, read_as
 from skillyard.serve.client.values import Value
-
-__all__ = [
-    "CacheState",
-    "CatalogState",
-    "Health",
-    "ListedSkill",
-    "SourceState",
-    "StoreState",
-    "WellKnownIndex",
-    "health_of",
-    "index_of",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

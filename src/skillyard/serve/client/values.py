@@ -13,8 +13,6 @@ from skillyard.base.shapes.encoder import encode
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import Explanation
 
-__all__ = ["Value", "value_of"]
-
 _SHARED: Mapping[type, Callable[..., Any]] = {
     details.Diagnostic: Diagnostic,
     details.Explanation: Explanation,

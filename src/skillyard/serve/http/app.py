@@ -40,8 +40,6 @@ from skillyard.serve.runtime.probes import probe_result
 if TYPE_CHECKING:
     from skillyard.serve.mcp.http_app import McpApp
 
-__all__ = ["MCP_PATH", "create_app"]
-
 MCP_PATH = "/mcp"
 ROUTE = "skillyard.route"
 """Key of the scope for the path template, which log and metrics use."""

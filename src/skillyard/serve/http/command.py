@@ -9,8 +9,6 @@ from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.server import Server, announce, listening_socket
 
-__all__ = ["serve"]
-
 SWITCH_S = 0.0005
 """Seconds after which a computing thread yields (Python's default is 0.005). A response passes
 through several threads, and each may have to wait for a computing one."""

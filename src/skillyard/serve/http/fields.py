@@ -17,8 +17,6 @@ from skillyard.serve.runtime.fields import (
     field_value,
 )
 
-__all__ = ["from_form", "from_json", "from_path", "from_query", "refuse_field"]
-
 MAX_PAIRS = 1_000
 """Parameters of one query string: more than the items of any route's lists together."""
 TRUE = frozenset({"true", "1", "yes", "on"})

@@ -14,8 +14,6 @@ from skillyard.serve.runtime.encoding import JSON
 from skillyard.serve.runtime.fields import Field
 from skillyard.serve.runtime.guards import FORM
 
-__all__ = ["STATUSES", "document"]
-
 Choices = Mapping[str, tuple[str, ...]]
 NO_CHOICES: Choices = MappingProxyType({})
 HTML = "text/html"

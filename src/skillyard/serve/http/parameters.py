@@ -25,24 +25,6 @@ from skillyard.serve.runtime.request_fields import (
 from skillyard.serve.runtime.request_fields import FEEDBACK as _FEEDBACK
 from skillyard.serve.runtime.skill_lookup import ID_PATTERN, SOURCE_PATTERN
 
-__all__ = [
-    "EVALUATE",
-    "FEEDBACK",
-    "ID",
-    "NAME",
-    "ONE_SKILL",
-    "PAGE_BROWSE",
-    "PAGE_SEARCH",
-    "PAGE_SKILL",
-    "RANK",
-    "SEARCH",
-    "SEARCH_BODY",
-    "SELECT",
-    "SOURCE",
-    "VERSION",
-    "WHY",
-]
-
 _Q = Field(
     "q",
     "text",

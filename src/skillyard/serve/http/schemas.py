@@ -16,8 +16,6 @@ from skillyard.base.shapes.service import (
 )
 from skillyard.serve.runtime.schemas import Schema, components_of
 
-__all__ = ["SCHEMAS"]
-
 _REFERENCE = "#/components/schemas/{name}"
 _WELL_KNOWN: Schema = {
     "type": "object",

@@ -11,8 +11,6 @@ from skillyard.install.sources.well_known import SCHEMA
 from skillyard.serve.runtime.publication import Artifact, Publication
 from skillyard.serve.runtime.snapshot import Snapshot
 
-__all__ = ["ARCHIVE_PATH", "INDEX_PATH", "SKILL_PATH", "index_of"]
-
 INDEX_PATH = "/.well-known/agent-skills/index.json"
 SKILL_PATH = "/.well-known/agent-skills/{name}/SKILL.md"
 ARCHIVE_PATH = "/.well-known/agent-skills/{name}.zip"

@@ -20,8 +20,6 @@ from mcp.server.subscriptions import (
     ServerEvent,
 )
 
-__all__ = ["Announcer"]
-
 PATIENCE_S = 5.0
 """Seconds that one client may take to accept one notification."""
 SUBSCRIPTIONS = 1_000

@@ -17,18 +17,6 @@ from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.view import View
 
-__all__ = [
-    "Answer",
-    "Call",
-    "SharedState",
-    "cursor_of",
-    "notice_of",
-    "origin_of",
-    "place_in",
-    "plain_scorer",
-    "problem_of",
-]
-
 
 class SharedState(NamedTuple):
     """The state that all requests of one server share."""

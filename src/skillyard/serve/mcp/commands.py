@@ -24,8 +24,6 @@ from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.probes import probe_result
 from skillyard.serve.runtime.server import Server, announce, library_of, listening_socket
 
-__all__ = ["PATH", "McpServer", "http_application", "serve_http", "serve_stdio"]
-
 PATH = "/mcp"
 
 

@@ -32,20 +32,6 @@ from skillyard.serve.mcp.manifests import Entry, EntryFile, Unserved
 from skillyard.serve.mcp.skill_uris import SCHEME, SKILL_FILE, below
 from skillyard.serve.runtime.view import View
 
-__all__ = [
-    "CACHE_MS",
-    "EXTENSION",
-    "SETTINGS",
-    "DirectoryParams",
-    "GetSkillParams",
-    "get_skill",
-    "list_resources",
-    "list_skills",
-    "list_templates",
-    "read_directory",
-    "read_resource",
-]
-
 EXTENSION = "io.modelcontextprotocol/skills"
 SETTINGS = {"directoryRead": True}
 CACHE_MS = 500

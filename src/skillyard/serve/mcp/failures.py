@@ -13,8 +13,6 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.serve.runtime.errors import Refused, refusal_of
 from skillyard.serve.runtime.logging import Log, cause_of
 
-__all__ = ["ToolFailed", "failure_of", "invalid", "log_failure", "log_refusal", "protocol_error"]
-
 MESSAGE_CHARS = 2_000
 BUSY = -32_000
 """The first JSON-RPC code for servers: the service is overloaded, or has no catalog."""

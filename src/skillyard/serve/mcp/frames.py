@@ -10,25 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from skillyard.base.text import (
-    clean,
-    clean_line,
-    escape_elements,
-    escape_frame,
-    shorten,
-    xml_escape,
-)
+from skillyard.base.invisible import clean
+from skillyard.base.text import clean_line, escape_elements, escape_frame, shorten, xml_escape
 from skillyard.engine.context.budget import cut, estimate_tokens
-
-__all__ = [
-    "MAX_FILES",
-    "FramedText",
-    "attribute",
-    "frame_file",
-    "frame_skill",
-    "safe_json",
-    "safe_text",
-]
 
 MAX_FILES = 200
 """Maximum number of files that one block lists; the others are counted."""

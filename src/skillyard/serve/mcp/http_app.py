@@ -23,8 +23,6 @@ from skillyard.serve.mcp.sessions import Sessions
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import Refused
 
-__all__ = ["McpApp", "mcp_app", "refusal"]
-
 IDLE_S = 600.0
 """Seconds after which an unused session is closed; its client then starts a new one."""
 

@@ -33,15 +33,6 @@ from skillyard.serve.mcp.frames import frame_file, frame_skill, safe_text
 from skillyard.serve.mcp.skill_uris import SKILL_FILE
 from skillyard.serve.runtime.view import View
 
-__all__ = [
-    "list_skills",
-    "load_answer",
-    "load_skill",
-    "offered_skills",
-    "read_skill_file",
-    "skill_by_name",
-]
-
 PROBLEMS = 50
 """Maximum number of invalid files that one answer names."""
 WorkResult = tuple[Answer, Iterable[Skill]]

@@ -31,8 +31,6 @@ from skillyard.serve.mcp.skill_uris import (
 from skillyard.serve.runtime.local import file_of, is_document
 from skillyard.serve.runtime.view import View
 
-__all__ = ["ENTRY_BYTES", "ENTRY_FILES", "Entry", "EntryFile", "Manifests", "Unserved"]
-
 ENTRY_FILES = 512
 """Files of one skill that every host accepts (SEP-2640, "Limits")."""
 ENTRY_BYTES = 16_777_216

@@ -13,8 +13,6 @@ from typing import Any
 
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 
-__all__ = ["refusal_of", "refusal_of_surrogates"]
-
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 """An escape that may be an unpaired surrogate; clients that write ASCII send valid pairs."""
 

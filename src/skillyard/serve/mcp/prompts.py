@@ -14,14 +14,13 @@ from mcp_types import (
     TextContent,
 )
 
-from skillyard.base.text import clean, clean_line, shorten
+from skillyard.base.invisible import clean
+from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
 from skillyard.serve.mcp.call import SharedState, cursor_of, origin_of, place_in
 from skillyard.serve.mcp.failures import ToolFailed, invalid
 from skillyard.serve.mcp.library_tools import load_answer, offered_skills
 from skillyard.serve.runtime.view import View
-
-__all__ = ["get_prompt", "list_prompts"]
 
 PAGE = 100
 ARGUMENT_CHARS = 20_000

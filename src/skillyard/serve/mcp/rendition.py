@@ -21,8 +21,6 @@ from skillyard.engine.formats.frontmatter import decode, join_document, split, u
 from skillyard.engine.formats.nodes import Node, Scalar, plain_value
 from skillyard.engine.formats.yaml_guard import read_mapping
 
-__all__ = ["Unreadable", "conforming"]
-
 COMPATIBILITY_CHARS = 500
 _BARE_KEY = re.compile(r"[a-z]+(?:[_-][a-z]+)+|[a-z]{4,}")
 """Keys that every YAML reader parses as text, except for the words below."""

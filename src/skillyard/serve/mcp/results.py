@@ -8,8 +8,6 @@ from types import MappingProxyType
 from skillyard.base.shapes.tools import RESULTS
 from skillyard.serve.runtime.schemas import Schema, components_of
 
-__all__ = ["COMPONENTS", "OUTLINES"]
-
 _REFERENCE = "{name}"
 COMPONENTS: Mapping[str, Schema] = MappingProxyType(components_of(RESULTS.values(), _REFERENCE))
 """The complete schemas of the results and their members, by class name."""

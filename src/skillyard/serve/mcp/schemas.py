@@ -29,8 +29,6 @@ from skillyard.serve.runtime.request_fields import (
     WRONG_COST,
 )
 
-__all__ = ["ARGUMENTS", "parse_arguments"]
-
 Schema = dict[str, Any]
 
 _NAME = Field("name", "text", "The skill's name, id or slug.", True, shortest=1, longest=300)

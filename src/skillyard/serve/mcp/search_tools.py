@@ -26,8 +26,6 @@ from skillyard.serve.runtime.search_runner import ranked_result
 from skillyard.serve.runtime.skill_lookup import all_sources_failed, skill_by_source
 from skillyard.serve.runtime.view import View
 
-__all__ = ["add_skill", "get_cache_stats", "get_skill", "search_skills"]
-
 UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 """Seconds after which the age of a cached answer is stated, so that a model can consider it."""
 MAX_RESULTS = 20

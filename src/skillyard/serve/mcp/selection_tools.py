@@ -27,8 +27,6 @@ from skillyard.serve.mcp.library_tools import load_answer, skill_by_name
 from skillyard.serve.runtime.snapshot import Ranking
 from skillyard.serve.runtime.view import View
 
-__all__ = ["select_skill", "skill_evaluate", "why_skill"]
-
 CONFIDENCE = "confidence"
 MAX_RUNNERS_UP = 3
 """Number of runners-up that the text of an answer names."""

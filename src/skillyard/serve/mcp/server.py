@@ -52,8 +52,6 @@ from skillyard.serve.mcp.view_worker import ViewWorker
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.view import Change
 
-__all__ = ["SkillServer", "create_server"]
-
 Context = ServerRequestContext[Any, Any]
 P = TypeVar("P")
 R = TypeVar("R")

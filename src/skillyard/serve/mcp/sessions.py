@@ -16,8 +16,6 @@ from skillyard.serve.runtime.clients import CLIENT
 from skillyard.serve.runtime.guards import busy, header_of
 from skillyard.serve.runtime.slots import SlotTable
 
-__all__ = ["Sessions"]
-
 SESSION = b"mcp-session-id"
 VERSION = b"mcp-protocol-version"
 

@@ -19,8 +19,6 @@ from skillyard.engine.skill import Origin, Skill
 from skillyard.serve.runtime.view import View
 from skillyard.store.node.records import key_at
 
-__all__ = ["SCHEME", "SKILL_FILE", "SkillUris", "assign_uris", "below", "segment"]
-
 SCHEME = "skill://"
 SKILL_FILE = "SKILL.md"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")

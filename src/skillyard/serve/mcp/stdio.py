@@ -11,8 +11,6 @@ from pydantic import ValidationError
 
 from skillyard.serve.mcp.messages import refusal_of
 
-__all__ = ["Answering"]
-
 
 class Answering:
     """The stream of valid messages; invalid ones are answered here.

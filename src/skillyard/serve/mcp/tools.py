@@ -19,8 +19,6 @@ from skillyard.serve.mcp.selection_tools import (
     why_skill,
 )
 
-__all__ = ["FEEDBACK_TOOLS", "INSTRUCTIONS", "TOOLS", "describe_tools", "tools_of"]
-
 INSTRUCTIONS = (
     "skillyard serves agent skills: instructions for kinds of work, each with its files. Before a"
     " task, call select_skill with the request in the user's words and the file paths: it chooses"

@@ -13,8 +13,6 @@ from skillyard.serve.runtime import freshness
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.view import View, without_skills
 
-__all__ = ["Progress", "ViewWorker"]
-
 T = TypeVar("T")
 Work = Callable[[View], tuple[T, Iterable[Skill]]]
 """Computes a result from a view, and returns the skills that the result shows."""

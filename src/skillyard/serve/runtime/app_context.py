@@ -26,8 +26,6 @@ from skillyard.serve.runtime.source_health import SourceHealth
 if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query
 
-__all__ = ["CURRENT_SNAPSHOT", "AppContext", "Handler", "Route", "RouteRequest"]
-
 T = TypeVar("T")
 
 

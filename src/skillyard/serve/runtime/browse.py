@@ -10,8 +10,6 @@ from skillyard.engine.catalog import Catalog
 from skillyard.engine.skill import Origin, Skill
 from skillyard.store.node.library import MAX_IN_MEMORY
 
-__all__ = ["BrowseIndex", "BrowseTag", "browse_index_of"]
-
 
 class BrowseTag(NamedTuple):
     """A tag with its skills."""

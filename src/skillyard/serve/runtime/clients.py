@@ -13,8 +13,6 @@ from typing import Any
 
 from skillyard.base.errors import InvalidInput
 
-__all__ = ["CLIENT", "UNKNOWN", "FairShare", "Proxies", "client_of_address"]
-
 UNKNOWN = ""
 """The unknown client, which has no share limit: over stdio, and for connections of a trusted proxy,
 which carry many clients."""

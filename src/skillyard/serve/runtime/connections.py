@@ -23,8 +23,6 @@ from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.options import ServiceLimits
 from skillyard.serve.runtime.slots import SlotTable
 
-__all__ = ["Acceptor", "Connection", "connections_of"]
-
 ACCEPT_BATCH = 32
 """Number of connections accepted before the loop runs other tasks."""
 PAUSE_S = 0.5

@@ -11,8 +11,6 @@ from threading import Lock
 from skillyard.base.errors import EmbedderFailed
 from skillyard.serve.runtime.logging import Log
 
-__all__ = ["EMBEDDER_FAILED", "EMBEDDER_SLOW", "EmbedderHealth"]
-
 EMBEDDER_FAILED = "embedder_failed"
 EMBEDDER_SLOW = "embedder_slow"
 SLOW_S = 5.0

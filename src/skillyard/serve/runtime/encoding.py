@@ -10,18 +10,6 @@ from typing import Any, NamedTuple
 
 from skillyard.base.io.sha256 import sha256
 
-__all__ = [
-    "JSON",
-    "SAFE_HEADERS",
-    "Reply",
-    "accepts_gzip",
-    "json_bytes",
-    "json_reply",
-    "matches",
-    "prefers_html",
-    "tag_of",
-]
-
 JSON = "application/json"
 MIN_COMPRESSED_BYTES = 1_024
 """Bytes from which compression is worthwhile."""

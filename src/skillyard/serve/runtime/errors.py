@@ -19,18 +19,6 @@ from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.text import clean_line
 from skillyard.engine.index.progress import Progress
 
-__all__ = [
-    "ALLOW_REMOTES",
-    "BUILDING",
-    "Fault",
-    "Refused",
-    "building",
-    "refusal_of",
-    "sources_refusal",
-    "wrong_field",
-]
-
-
 BUILDING = "index_building"
 """Code of refusals while the index of a library is built for the first time."""
 ALLOW_REMOTES = (

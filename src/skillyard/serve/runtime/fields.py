@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from skillyard.serve.runtime.errors import Fault
 
-__all__ = ["Field", "Where", "absent_value", "checked_value", "field_value"]
-
 Where = tuple[str | int, ...]
 
 

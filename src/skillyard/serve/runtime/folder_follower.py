@@ -25,8 +25,6 @@ from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.snapshot import Snapshot, snapshot_of
 from skillyard.serve.runtime.view import View, next_view
 
-__all__ = ["FolderFollower"]
-
 T = TypeVar("T")
 
 

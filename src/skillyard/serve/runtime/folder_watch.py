@@ -13,8 +13,6 @@ from importlib import import_module
 from threading import Event, Thread
 from typing import Any
 
-__all__ = ["FolderWatch"]
-
 DEBOUNCE_MS = 200
 """Milliseconds within which changes are combined into one report."""
 QUIET_MS = 40

@@ -14,8 +14,6 @@ from skillyard.serve.runtime.snapshot import Snapshot
 from skillyard.serve.runtime.vectors import VectorThread
 from skillyard.serve.runtime.view import Change, View
 
-__all__ = ["Follower"]
-
 
 class Follower(ABC):
     """Follows a library and has its newest view. Belongs to one event loop."""

@@ -22,16 +22,6 @@ from skillyard.serve.runtime.clients import CLIENT, FairShare, Proxies
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions, is_loopback
 
-__all__ = [
-    "FORM",
-    "HEAD_BYTES",
-    "BodyReader",
-    "ConcurrencyLimiter",
-    "Guard",
-    "head_too_large",
-    "header_of",
-]
-
 FORM = "application/x-www-form-urlencoded"
 """The content type of a submitted form."""
 HEAD_BYTES = 32_768

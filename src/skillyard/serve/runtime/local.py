@@ -24,8 +24,6 @@ from skillyard.install.search.content import size_of
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 
-__all__ = ["LOCAL", "CatalogSource", "file_of", "find_skill", "hit_of", "is_document"]
-
 T = TypeVar("T")
 
 LOCAL = "local"

@@ -17,9 +17,8 @@ from threading import Lock
 from typing import Any, TextIO
 
 from skillyard.base.errors import SkillyardError
-from skillyard.base.text import clean, clean_line, plural, shorten, without_secrets
-
-__all__ = ["STDIO", "Log", "ServerHandler", "cause_of", "redirect"]
+from skillyard.base.invisible import clean
+from skillyard.base.text import clean_line, plural, shorten, without_secrets
 
 MESSAGE_CHARS = 2_000
 TRACE_CHARS = 16_000

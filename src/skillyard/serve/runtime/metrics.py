@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
 from typing import NamedTuple
 
-__all__ = ["MEDIA", "Figure", "Metrics", "render_metrics"]
-
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histogram buckets, in seconds."""

@@ -12,17 +12,6 @@ from skillyard.base.errors import InvalidInput, InvalidSkillsRoot
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.runtime.clients import Proxies
 
-__all__ = [
-    "LOG_FORMATS",
-    "TOKEN",
-    "TOKEN_FILE",
-    "TOOLS",
-    "TOOL_SETS",
-    "ServiceLimits",
-    "ServiceOptions",
-    "is_loopback",
-]
-
 TOKEN = "SKILLYARD_HTTP_TOKEN"
 """The environment variable with the bearer token."""
 TOKEN_FILE = "SKILLYARD_HTTP_TOKEN_FILE"

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from skillyard.serve.runtime.app_context import AppContext
 
-__all__ = ["PATHS", "ProbeResult", "probe_result"]
-
 LIVE = "/livez"
 READY = "/readyz"
 PATHS = (LIVE, READY)

@@ -29,8 +29,6 @@ from skillyard.install.sources.paths import is_inside
 from skillyard.serve.runtime.local import file_of, is_document
 from skillyard.serve.runtime.snapshot import Snapshot
 
-__all__ = ["Artifact", "Publication", "Unpublished"]
-
 _LIMITS = DEFAULT_LIMITS._replace(
     resource_bytes=DEFAULT.file_bytes, resources_listed=DEFAULT_LIMITS.folders_walked
 )

@@ -9,26 +9,6 @@ from skillyard.engine.ranking.registry import BUILT_IN
 from skillyard.hosts.decisions.feedback_file import MAX_NOTE_CHARS, MAX_REQUEST_CHARS
 from skillyard.serve.runtime.fields import Field
 
-__all__ = [
-    "EXCLUDE_TAGS",
-    "FEEDBACK",
-    "FILES",
-    "INCLUDE_TAGS",
-    "LIMIT",
-    "MIN_SCORE",
-    "PACKAGE_SCOPE",
-    "RECENT_ACTIVITY",
-    "REFERENCES",
-    "REQUEST_CHARS",
-    "SCORER",
-    "SHOW_DETAILS",
-    "TEXT",
-    "THRESHOLD",
-    "TOOLS",
-    "TOP_K",
-    "WRONG_COST",
-]
-
 REQUEST_CHARS = 20_000
 """A request in words: prompts that carry a page of text pass."""
 

@@ -8,8 +8,6 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec.json import schema_components
 
-__all__ = ["Schema", "components_of"]
-
 Schema = dict[str, Any]
 
 

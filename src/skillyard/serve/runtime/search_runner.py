@@ -27,8 +27,6 @@ from skillyard.serve.runtime.local import LOCAL, CatalogSource
 from skillyard.serve.runtime.snapshot import Snapshot
 from skillyard.serve.runtime.source_health import ObservedSource, SourceHealth
 
-__all__ = ["SearchRunner", "ranked_result"]
-
 T = TypeVar("T")
 Search = Callable[[SearchService], Awaitable[T]]
 

@@ -25,8 +25,6 @@ from skillyard.serve.runtime.logging import Log, redirect
 from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.slots import SlotTable
 
-__all__ = ["Server", "announce", "library_of", "listening_socket", "server_config"]
-
 BACKLOG = 2_048
 
 

@@ -21,16 +21,6 @@ from skillyard.serve.runtime.local import LOCAL, find_skill
 from skillyard.serve.runtime.snapshot import Snapshot
 from skillyard.serve.runtime.source_health import ObservedSource
 
-__all__ = [
-    "ID_PATTERN",
-    "SOURCE_PATTERN",
-    "all_sources_failed",
-    "local_skill",
-    "remote_skill",
-    "remote_sources",
-    "skill_by_source",
-]
-
 _DOMAIN = r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?"
 SOURCE_PATTERN = rf"^(?:{REPOSITORY_PATTERN}|{_DOMAIN})$"
 """``owner/repo``, or a domain; ``local`` looks like one."""

@@ -11,8 +11,6 @@ from typing import Generic, TypeVar
 
 from skillyard.serve.runtime.clients import FairShare
 
-__all__ = ["SlotTable"]
-
 C = TypeVar("C")
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from skillyard.engine.ranking.protocol import Scorer
     from skillyard.serve.runtime.browse import BrowseIndex
 
-__all__ = ["Ranking", "Snapshot", "Vectors", "snapshot_of"]
-
 T = TypeVar("T")
 
 HITS_BYTES = 64 * 1024 * 1024

@@ -13,8 +13,6 @@ from skillyard.base.shapes.service import SourceState
 from skillyard.install.sources.protocol import Hit, Hits, Package, RankingSource, Source
 from skillyard.serve.runtime.errors import error_dict
 
-__all__ = ["ObservedSource", "SourceHealth"]
-
 
 class SourceHealth:
     """The last outcome of each source, and its failures. Thread-safe."""

@@ -22,8 +22,6 @@ from skillyard.store.node.follower import Follower as StoreThread
 from skillyard.store.node.state import state_folder
 from skillyard.store.opening import safe_address
 
-__all__ = ["StoreFollower"]
-
 FAILURE = "store_not_followed"
 """The public code of every failure. The log has its message, which may contain paths and hosts."""
 

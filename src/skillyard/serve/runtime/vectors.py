@@ -18,8 +18,6 @@ from skillyard.serve.runtime.embedder_health import EmbedderHealth
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.snapshot import Snapshot, Vectors
 
-__all__ = ["VectorThread"]
-
 PROBE_TEXT = "Is the embedder ready?"
 """Sent after a failure. It contains nothing of a request or a skill."""
 

@@ -20,8 +20,6 @@ from skillyard.engine.skill import STORED, Skill
 from skillyard.serve.runtime import freshness
 from skillyard.serve.runtime.snapshot import Snapshot
 
-__all__ = ["Change", "View", "next_view", "without_skills"]
-
 T = TypeVar("T")
 
 

@@ -11,9 +11,6 @@ from skillyard.base.text import clean_line
 from skillyard.install.sources.protocol import Hit
 from skillyard.install.sources.repository import is_repository
 
-__all__ = ["BROWSE", "HOME", "LOCAL", "browse_address", "fits", "install_line",
-           "local_address", "place_of", "search_address", "skill_address"]  # fmt: skip
-
 HOME = "/"
 SKILLS = "/page/skills"
 BROWSE = SKILLS

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from skillyard.base.io.sha256 import sha256
 
-__all__ = ["ICON", "SCRIPT", "STYLE", "TRY", "Asset", "address_of", "asset"]
-
 STYLE = "skillyard.css"
 SCRIPT = "skillyard.js"
 TRY = "try.js"

@@ -13,8 +13,6 @@ from skillyard.serve.web.layout import document
 from skillyard.serve.web.markup import Content, Markup, concat, tag
 from skillyard.serve.web.parts import lead, text_of
 
-__all__ = ["PAGE_SIZE", "browse_page", "tag_list"]
-
 PAGE_SIZE = 50
 """Skills per page."""
 TAGS = 30

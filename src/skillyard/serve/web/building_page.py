@@ -11,8 +11,6 @@ from skillyard.serve.web.markup import Markup, tag
 from skillyard.serve.web.parts import lead
 from skillyard.serve.web.words import wait_words
 
-__all__ = ["building_page", "progress_words"]
-
 REFRESH_S = 3
 """Seconds between reloads in browsers without scripts; with scripts it is one second."""
 

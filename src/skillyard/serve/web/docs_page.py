@@ -15,8 +15,6 @@ from skillyard.serve.web.layout import DOCS, document
 from skillyard.serve.web.markup import Content, Markup, concat, tag
 from skillyard.serve.web.parts import lead
 
-__all__ = ["docs_page"]
-
 FORM = "application/x-www-form-urlencoded"
 EXAMPLES: Mapping[str, str] = {
     "q": "fill in a PDF form", "query": "fill in a PDF form", "text": "fill in a PDF form",

@@ -11,8 +11,6 @@ from skillyard.serve.web.markup import Markup, concat, tag
 from skillyard.serve.web.parts import lead, text_of
 from skillyard.serve.web.words import failure_words, sentence
 
-__all__ = ["error_page"]
-
 MAX_ITEMS = 10
 _TITLES: Mapping[int, str] = {
     400: "This request makes no sense",

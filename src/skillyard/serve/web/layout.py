@@ -15,8 +15,6 @@ from skillyard.serve.web.addresses import BROWSE, HOME
 from skillyard.serve.web.assets import ICON, SCRIPT, STYLE, address_of, asset
 from skillyard.serve.web.markup import Content, Markup, concat, tag
 
-__all__ = ["DOCS", "MEDIA", "POLICY", "bare_document", "bare_policy", "document"]
-
 MEDIA = "text/html; charset=utf-8"
 _CLOSED = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 POLICY = (

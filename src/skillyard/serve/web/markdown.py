@@ -18,10 +18,8 @@ import nh3
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from skillyard.base.text import clean
+from skillyard.base.invisible import clean
 from skillyard.serve.web.markup import Markup, outward, tag
-
-__all__ = ["RenderedText", "render_markdown", "source_block"]
 
 MAX_CHARACTERS = 65_536
 """Maximum characters of a rendered text; a longer one, which no agent reads completely, is shown as

@@ -14,9 +14,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TypeAlias
 
-from skillyard.base.text import clean
-
-__all__ = ["Attribute", "Content", "Markup", "concat", "escape_text", "outward", "tag"]
+from skillyard.base.invisible import clean
 
 
 class Markup(str):

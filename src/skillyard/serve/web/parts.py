@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from skillyard.base.text import clean_line, shorten
 from skillyard.serve.web.markup import Content, Markup, tag
 
-__all__ = ["copy_button", "copy_line", "facts", "lead", "note", "text_of"]
-
 NAME = 200
 
 

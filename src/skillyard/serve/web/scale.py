@@ -9,8 +9,6 @@ from typing import NamedTuple
 from skillyard.base.errors import UnknownName
 from skillyard.engine.ranking.registry import resolve
 
-__all__ = ["Scale", "scale_of"]
-
 _MAX_POINTS: Mapping[str, float] = {"relevance": 108.0}
 """The maximum score in points, if the scorer's document defines one."""
 

@@ -32,17 +32,6 @@ from skillyard.serve.web.signals import evidence, score_badge, score_bar, signal
 from skillyard.serve.web.verdict import verdict_of
 from skillyard.serve.web.words import failure_words, status_words
 
-__all__ = [
-    "MAX_QUERY_CHARACTERS",
-    "RESULTS",
-    "Library",
-    "Offer",
-    "Question",
-    "home_page",
-    "results_page",
-    "search_form",
-]  # fmt: skip
-
 HOME_SKILLS = 24
 """Number of skills on the page without a search."""
 TAGS = 12

@@ -12,8 +12,6 @@ from skillyard.serve.web.markup import Content, Markup, concat, tag
 from skillyard.serve.web.scale import Scale
 from skillyard.serve.web.words import number, score_words, title_words
 
-__all__ = ["bar", "evidence", "score_badge", "score_bar", "signal_bars", "tree"]
-
 MAX_DEPTH = 12
 MAX_NODES = 400
 NOTE = 200

@@ -30,8 +30,6 @@ from skillyard.serve.web.scale import scale_of
 from skillyard.serve.web.signals import evidence, score_badge, score_bar, signal_bars, tree
 from skillyard.serve.web.words import failure_words, number, score_words, title_words
 
-__all__ = ["SkillView", "skill_page"]
-
 DESCRIPTION = 2_000
 MAX_FILES = 200
 """Maximum number of listed files."""

@@ -13,8 +13,6 @@ from skillyard.serve.web.markup import Content, Markup, concat, tag
 from skillyard.serve.web.parts import text_of
 from skillyard.serve.web.words import reason_words, score_words
 
-__all__ = ["Verdict", "verdict_of"]
-
 
 class Verdict(NamedTuple):
     """A selection, a question or an abstention, in words."""

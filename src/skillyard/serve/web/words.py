@@ -8,17 +8,6 @@ from collections.abc import Mapping
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.install.search import SourceStatus
 
-__all__ = [
-    "failure_words",
-    "number",
-    "reason_words",
-    "score_words",
-    "sentence",
-    "status_words",
-    "title_words",
-    "wait_words",
-]
-
 _FAILURES: Mapping[str, str] = {
     "bad_answer": "gave an answer that cannot be read",
     "denied": "refused access",

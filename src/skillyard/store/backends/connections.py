@@ -13,8 +13,6 @@ from typing import Generic, TypeVar
 
 from skillyard.base.errors import StoreUnavailable
 
-__all__ = ["Connections"]
-
 C = TypeVar("C")
 
 _INHERITED: list[object] = []

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[tuple[Any, ...]]
 
-__all__ = ["PostgresBackend", "open_postgres"]
-
 OLDEST = 150_000
 CHANNEL = "skillyard"
 POLL_S = 0.5

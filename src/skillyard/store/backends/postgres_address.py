@@ -9,8 +9,6 @@ from urllib.parse import quote
 from skillyard.base.errors import InvalidInput, StoreRefused
 from skillyard.base.extras import install_command
 
-__all__ = ["address_of", "driver", "parse_address", "secrets_in"]
-
 _DEFAULTS: Mapping[str, Any] = {
     "application_name": "skillyard",
     "connect_timeout": 5,

@@ -10,8 +10,6 @@ from skillyard.base.errors import StoreFailed, StoreRefused, StoreSchema, StoreU
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["failure_of"]
-
 _Failure = tuple[type[StoreFailed], str, str]
 _AWAY: _Failure = (StoreUnavailable, "the server is away", "")
 

@@ -17,8 +17,6 @@ from skillyard.store.backends.postgres_statements import WAITED_FOR
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["commit_replicated", "refuse_without_standby"]
-
 CANCEL_S = 5.0
 """Time limit for the request that cancels the wait."""
 

@@ -15,18 +15,6 @@ from skillyard.store.backends.shared_statements import (
 )
 from skillyard.store.rows import MAX_STATE_BYTES, WEIGHED
 
-__all__ = [
-    "KEEP_CONTENTS",
-    "LOCK",
-    "READING",
-    "STAGE",
-    "STANDBYS",
-    "STATEMENTS",
-    "TABLES",
-    "WAITED_FOR",
-    "WRITING",
-]
-
 TABLES = """
 CREATE TEMP TABLE IF NOT EXISTS staged (
     number bigint GENERATED ALWAYS AS IDENTITY,

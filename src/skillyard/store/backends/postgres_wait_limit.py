@@ -11,8 +11,6 @@ from collections.abc import Generator
 from functools import cache
 from typing import Any
 
-__all__ = ["GRACE_S", "connection_with_limit", "limit_waits"]
-
 GRACE_S = 5.0
 """Additional seconds beyond the time limit of a statement on the server."""
 

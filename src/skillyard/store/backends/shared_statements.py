@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from skillyard.store.rows import COLUMNS, StoredRow
 
-__all__ = [
-    "ALL_COLUMNS", "CONTENT_COLUMNS", "COUNT", "MOVES_OF_PUBLISH", "MOVES_OF_ROLLBACK",
-    "MOVES_OF_WITHDRAWAL", "STAGED_AT_ONCE", "STAGED_COLUMNS", "VERSION_COLUMNS",
-]  # fmt: skip
-
 STAGED_AT_ONCE = 1_000
 """Number of staged rows that are in memory at a time."""
 

@@ -39,8 +39,6 @@ from skillyard.store.schema_steps import Migration, check_schema, latest, pendin
 from skillyard.store.sql_store import SqlStore, open_sql_store
 from skillyard.store.values import Durability
 
-__all__ = ["SqliteBackend", "open_sqlite"]
-
 PREFIX = "sqlite:///"
 OLDEST = (3, 25, 0)
 """The first version of SQLite with window functions."""

@@ -15,8 +15,6 @@ from skillyard.store.backends.shared_statements import (
 )
 from skillyard.store.rows import MAX_STATE_BYTES, WEIGHED, StoredRow
 
-__all__ = ["KEEP_CONTENTS", "SET_UP", "STAGE", "STATEMENTS", "VIEWS"]
-
 _ENTRY = """
     SELECT
         v.tenant, v.namespace, v.source, v.place, v.version, v.generation, v.ordinal, v.digest,

@@ -18,8 +18,6 @@ from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.store.ingest.work_items import Item
 from skillyard.store.values import FileDigest, Standing, Submission
 
-__all__ = ["count", "is_unchanged", "items", "submission"]
-
 MAX_FOLDERS = 4_000_000
 """Limit for the folders below all roots of one ingest: many times the limit of a scan, because only
 the number of a folder is stored. They take about 600 MB."""

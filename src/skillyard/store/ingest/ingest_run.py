@@ -38,8 +38,6 @@ from skillyard.store.ingest.work_items import (
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Standing, StoreKey
 
-__all__ = ["Tell", "ingest"]
-
 Tell = Callable[[Step], None]
 
 QUERY_ITEMS = 500

@@ -16,8 +16,6 @@ from skillyard.base.errors import Diagnostic, InvalidInput, ResourceRefused
 from skillyard.engine.resources import safe_parts
 from skillyard.store.ingest.work_items import Item
 
-__all__ = ["Lines"]
-
 MAX_LINE_BYTES = 16_777_216
 """Maximum bytes of a line: what a store accepts for one skill."""
 _PIECE = 65_536

@@ -18,8 +18,6 @@ from skillyard.engine.resources import safe_parts
 from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.store.values import FileDigest, Standing, Submission
 
-__all__ = ["is_unchanged", "submission"]
-
 _FILE = "SKILL.md"
 _SHA256 = re.compile("[0-9a-f]{64}")
 _WEB = ("https://", "http://")

@@ -9,8 +9,6 @@ from typing import NamedTuple, Self
 from skillyard.base.errors import InvalidInput
 from skillyard.store.values import StoreKey
 
-__all__ = ["Partition", "key_digest"]
-
 MAX_PARTS = 10_000
 _WRITTEN = re.compile(r"([1-9][0-9]{0,4})/([1-9][0-9]{0,4})")
 

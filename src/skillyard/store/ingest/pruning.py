@@ -8,8 +8,6 @@ from skillyard.store.ingest.publisher import Publisher
 from skillyard.store.ingest.seen_keys import SeenKeys
 from skillyard.store.values import StoreKey
 
-__all__ = ["prune"]
-
 PAGE_SIZE = 10_000
 
 

@@ -13,8 +13,6 @@ from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import StoredRow
 from skillyard.store.values import Published, StoreKey
 
-__all__ = ["PublishCounts", "Publisher"]
-
 MAX_BATCH_CHARS = 67_108_864
 """Total bytes of the texts of one batch. Two thousand skills of usual size have a quarter of it."""
 

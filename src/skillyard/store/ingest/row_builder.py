@@ -11,8 +11,6 @@ from skillyard.store.ingest.work_items import BuildSettings, BuiltRow, Item
 from skillyard.store.rows import row_of
 from skillyard.store.values import Standing, Submission
 
-__all__ = ["build_rows", "refusal"]
-
 
 def build_rows(
     settings: BuildSettings, work: Sequence[tuple[Item, Standing | None]]

@@ -8,8 +8,6 @@ from typing import Literal
 from skillyard.store.ingest.partition import key_digest
 from skillyard.store.values import StoreKey
 
-__all__ = ["SeenKeys"]
-
 _CACHE_KIB = 65_536
 """Memory limit, enough for a million keys. Larger sets go to a temporary file."""
 _DIGEST_BYTES = 16

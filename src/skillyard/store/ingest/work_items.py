@@ -11,8 +11,6 @@ from skillyard.store.ingest.partition import Partition
 from skillyard.store.rows import StoredRow
 from skillyard.store.values import Durability
 
-__all__ = ["BuildSettings", "BuiltRow", "IngestResult", "Item", "Options", "Step"]
-
 BATCH = 2_000
 """Skills of one generation: about a second of work. A killed run loses at most two batches."""
 

@@ -15,8 +15,6 @@ from skillyard.engine.skill import Origin, Skill
 from skillyard.store.node.library import MAX_IN_MEMORY, NodeLibrary
 from skillyard.store.values import Position
 
-__all__ = ["NodeCatalog"]
-
 
 class NodeCatalog(Catalog):
     """One generation of a store. No skill shadows another; skills of one name exist side by side.

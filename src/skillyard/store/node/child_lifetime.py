@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from threading import Thread
 
-__all__ = ["LOOK_S", "end_with_parent"]
-
 LOOK_S = 0.2
 """Interval in seconds between two checks of the parent."""
 

@@ -30,8 +30,6 @@ from skillyard.store.opening import check_kind, login_of, open_store, safe_addre
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import START, Changes, Position
 
-__all__ = ["Follower", "Following"]
-
 LISTEN_S = 0.5
 """Seconds of one call of ``listen``; the connection stays open."""
 VERIFY_S = 2.0

@@ -20,16 +20,6 @@ from skillyard.store.node.state import POSITION, NodeState, position_in
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import START, Changes, Position, Version
 
-__all__ = [
-    "MAX_CHANGES",
-    "ApplyResult",
-    "Progress",
-    "apply_few",
-    "few_changes",
-    "is_little",
-    "rebuild",
-]
-
 MAX_CHANGES = 256
 """Number of changes that are applied in the serving process: about half a second of work."""
 MAX_CHARACTERS = 2_000_000

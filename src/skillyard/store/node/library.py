@@ -25,8 +25,6 @@ from skillyard.store.node.records import (
     skill_in,
 )
 
-__all__ = ["MAX_IN_MEMORY", "NodeLibrary"]
-
 MAX_CACHED_SKILLS = 20_000
 """Number of cached skills: about 150 MB at the usual 7 KB each."""
 MAX_CACHED_CHARACTERS = 200_000_000

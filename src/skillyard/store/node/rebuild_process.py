@@ -16,8 +16,6 @@ from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState
 from skillyard.store.opening import login_of, open_store
 
-__all__ = ["RebuildProcess"]
-
 END_S = 5.0
 """Seconds that the process may take to end before it is killed."""
 

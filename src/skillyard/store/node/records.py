@@ -16,23 +16,6 @@ from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version
 
-__all__ = [
-    "HIDDEN",
-    "ID",
-    "NAMED",
-    "PATTERNS",
-    "SLUG",
-    "VERSION",
-    "Provenance",
-    "document_of_version",
-    "key_at",
-    "key_text",
-    "path_of",
-    "provenance_in",
-    "refusal",
-    "skill_in",
-]
-
 VERSION = "1"
 """Version of records, marks and flags. An index of another version is rebuilt."""
 

@@ -14,8 +14,6 @@ from skillyard.store.opening import login_of, open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import START
 
-__all__ = ["open_node", "sync"]
-
 
 def open_node(folder: str, caller: str | None = None) -> NodeCatalog:
     """Return the generation that a node's folder holds, without contacting a store.

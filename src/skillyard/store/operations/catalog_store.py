@@ -34,21 +34,6 @@ from skillyard.store.values import (
     Version,
 )
 
-__all__ = [
-    "store_grant",
-    "store_grants",
-    "store_history",
-    "store_init",
-    "store_log",
-    "store_migrate",
-    "store_publish",
-    "store_refusals",
-    "store_revoke",
-    "store_rollback",
-    "store_status",
-    "store_withdraw",
-]
-
 WAIT_S = 120.0
 """Longest that a statement of a publish may take: it may have to wait for other writers."""
 WHOLE_S = 600.0

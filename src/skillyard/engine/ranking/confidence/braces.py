@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["expand_braces"]
-
 
 def expand_braces(pattern: str, cap: int) -> tuple[str, ...] | None:
     """Return the alternatives of a pattern, in order, without repeats; None for more than ``cap``.

@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.skill import Skill
 
-__all__ = ["Candidates", "as_skills"]
-
 Candidates: TypeAlias = (
     Iterable[Skill | Mapping[str, Any]] | Mapping[str, Skill] | Mapping[str, Mapping[str, Any]]
 )

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["SINGLE_SIGNAL", "Signals", "Weights", "boost", "combine_signals", "raw_confidence"]
-
 AGREEMENT = 0.1
 SINGLE_SIGNAL = 0.9
 

@@ -17,8 +17,6 @@ from skillyard.engine.ranking.confidence.patterns import AVERAGE_SHARE, FileMatc
 from skillyard.engine.ranking.confidence.records import KeywordMatch, PatternMatch
 from skillyard.engine.ranking.scorer import Explanation
 
-__all__ = ["explanation", "reason_of"]
-
 # The document's own example prints up to this many of each.
 PATTERNS_NAMED = 3
 KEYWORDS_NAMED = 5

@@ -22,8 +22,6 @@ from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.ranking.confidence.braces import expand_braces
 from skillyard.engine.ranking.confidence.path_segments import Segment, fold
 
-__all__ = ["FilePath", "Glob", "Route", "compile_glob", "normalise", "split_path"]
-
 _KEY_CHARS = 8
 """Longest prefix or suffix of a file name, in characters, that is used as a lookup key
 (``.test.ts``)."""

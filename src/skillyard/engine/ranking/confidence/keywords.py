@@ -25,8 +25,6 @@ from skillyard.engine.ranking.confidence.records import KeywordMatch, MatchedKey
 from skillyard.engine.ranking.confidence.words import terms
 from skillyard.engine.skill import Skill
 
-__all__ = ["Hit", "KeywordDetector", "KeywordIndex", "Prompt", "keyword_score", "read_prompt"]
-
 # The document's table "Match Source Weights", best first. Reasons use the same order.
 SOURCES = (("name", 0.40), ("keywords", 0.35), ("tags", 0.25), ("description", 0.15))
 

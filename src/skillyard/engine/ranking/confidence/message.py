@@ -13,8 +13,6 @@ from math import floor
 from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.ranking.confidence.records import Evaluation
 
-__all__ = ["NO_MATCH", "markdown"]
-
 NO_MATCH = "No skills matched the current context."
 
 _REASON_CHARS = 50

@@ -13,8 +13,6 @@ from skillyard.base.errors import InvalidInput
 from skillyard.engine.ranking.confidence.scorer import check_number
 from skillyard.engine.ranking.query import Query
 
-__all__ = ["EvaluationOptions", "read_context", "read_options"]
-
 
 class EvaluationOptions(NamedTuple):
     """The options of ``evaluate``."""

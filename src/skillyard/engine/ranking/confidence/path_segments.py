@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Segment", "fold"]
-
 
 def fold(text: str, case_sensitive: bool) -> str:
     """Return the text in the form in which patterns and paths are compared."""

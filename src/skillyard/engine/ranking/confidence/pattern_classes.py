@@ -12,8 +12,6 @@ from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.ranking.confidence.braces import expand_braces
 from skillyard.engine.ranking.confidence.glob import normalise
 
-__all__ = ["PATTERN_CLASSES", "PatternClass", "classify"]
-
 
 class PatternClass(NamedTuple):
     """A class of patterns, and the weight of one match."""

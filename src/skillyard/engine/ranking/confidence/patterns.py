@@ -39,8 +39,6 @@ from skillyard.engine.ranking.confidence.pattern_classes import (
 from skillyard.engine.ranking.confidence.records import MatchedPattern, PatternFault, PatternMatch
 from skillyard.engine.skill import Skill
 
-__all__ = ["FileMatches", "PatternIndex", "PatternMatcher", "declared_by", "pattern_score"]
-
 AVERAGE_SHARE = 0.6
 COVERAGE_SHARE = 0.4
 COVERAGE_FLOOR = 0.6

@@ -11,15 +11,6 @@ from typing import NamedTuple
 from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.shapes.recommendations import Recommendation
 
-__all__ = [
-    "Evaluation",
-    "KeywordMatch",
-    "MatchedKeyword",
-    "MatchedPattern",
-    "PatternFault",
-    "PatternMatch",
-]
-
 
 class MatchedPattern(NamedTuple):
     """The heaviest pattern of a skill that matches one file."""

@@ -34,8 +34,6 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import DefaultPolicy, Explanation, Level, Scored
 from skillyard.engine.skill import Skill
 
-__all__ = ["CONFIDENCE", "BoundConfidence", "Confidence", "ScoredConfidence"]
-
 
 @check_arguments
 @dataclass(frozen=True, slots=True)

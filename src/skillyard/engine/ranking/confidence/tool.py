@@ -34,8 +34,6 @@ from skillyard.engine.ranking.registry import bind
 from skillyard.engine.ranking.scorer import level_of
 from skillyard.engine.skill import Skill
 
-__all__ = ["ConfidenceScorer", "evaluate"]
-
 Context: TypeAlias = Query | Mapping[str, Any] | None
 Options: TypeAlias = EvaluationOptions | Mapping[str, Any] | None
 

@@ -17,8 +17,6 @@ from typing import NamedTuple
 from skillyard.base.text import stream_safe
 from skillyard.engine.analysis.stemmer import stem_word
 
-__all__ = ["STOP_WORDS", "Term", "terms"]
-
 MIN_CHARS = 3
 """Shorter words are dropped ("Filters stop words and short tokens (<3 chars)")."""
 

@@ -23,8 +23,6 @@ from skillyard.engine.ranking.hybrid.evidence import Evidence
 if TYPE_CHECKING:
     from skillyard.engine.embedding.protocol import EmbedderCalibration
 
-__all__ = ["best_log_odds", "log_odds_parts", "probabilities", "probability"]
-
 
 def log_odds_parts(
     features: Features, query: QueryFeatures, calibration: Calibration

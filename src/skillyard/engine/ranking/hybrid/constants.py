@@ -3,19 +3,6 @@
 from math import log
 from typing import NamedTuple
 
-__all__ = [
-    "CALIBRATION",
-    "FEEDBACK_LOG_ODDS",
-    "FEEDBACK_POINTS",
-    "FUSION",
-    "HALF_OF_QUERY",
-    "RELIABILITY",
-    "Calibration",
-    "Features",
-    "Fusion",
-    "QueryFeatures",
-]
-
 RELIABILITY = 0.8
 """The assumed share of judgements that are right."""
 FEEDBACK_LOG_ODDS = log(RELIABILITY / (1.0 - RELIABILITY))

@@ -19,8 +19,6 @@ from skillyard.engine.ranking.hybrid.evidence import CandidateSet, Coverage
 from skillyard.engine.ranking.hybrid.fusion import top_by_points
 from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
 
-__all__ = ["score_coverage"]
-
 FULL_LOG_LENGTH = log(MAX_BODY_TERMS / SHORT_BODY_TERMS) / FULL_IMPACT
 """log(length / short length) for a LENGTH impact of 1."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from skillyard.engine.embedding.protocol import Embedder
     from skillyard.engine.index.document import IndexedDocument
 
-__all__ = ["DenseIndex", "embedded_text", "save_vectors"]
-
 
 def embedded_text(skill: Skill) -> str:
     """Return the text of a skill that is embedded: name and description."""
@@ -59,8 +57,8 @@ class DenseIndex:
         self, ordinals: Sequence[int], progress: Callable[[int, int], object] | None
     ) -> SegmentSearcher:
         """Return an index in memory of the cached vectors and of those that are missing."""
+        from skillyard.base.io.user_folders import cache_folder
         from skillyard.engine.embedding.cache import VectorCache, embed_cached
-        from skillyard.engine.index.library_spec import cache_folder
         from skillyard.engine.index.memory_segments import build_memory_segments
 
         library, embedder = self._library, self.embedder

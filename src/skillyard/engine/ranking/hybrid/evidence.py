@@ -5,17 +5,6 @@ from typing import NamedTuple
 
 from skillyard.engine.index.token_table import UNIT
 
-__all__ = [
-    "UNIT_DOT",
-    "CandidateSet",
-    "Coverage",
-    "Evidence",
-    "ExtraEvidence",
-    "Feedback",
-    "Order",
-    "score_range",
-]
-
 UNIT_DOT = UNIT * UNIT
 """The dot product of a stored unit vector with itself."""
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from skillyard.engine.ranking.hybrid.constants import Calibration, Features, QueryFeatures
     from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
 
-__all__ = ["Outcome", "explain"]
-
 _LABELS = {"unmatched_cosine": "lacking", "out_of_vocabulary": "strange", "emphasis": "said"}
 """Labels of features that have another name in JSON (docs/reference/json.md)."""
 

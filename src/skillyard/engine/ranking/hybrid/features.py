@@ -19,9 +19,6 @@ from skillyard.engine.ranking.hybrid.constants import Features, QueryFeatures
 from skillyard.engine.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, Evidence
 from skillyard.engine.ranking.hybrid.query_analysis import BACKGROUND, AnalysedQuery, Term
 
-__all__ = ["Features", "QueryFeatures", "query_features", "skill_features"]
-
-
 RARE_TERM_RARITY = 5.8
 """Rarity of a term that three skills in a thousand contain. An unmatched term above it suggests
 another subject."""

@@ -23,8 +23,6 @@ from skillyard.engine.ranking.hybrid.evidence import (
 from skillyard.engine.ranking.hybrid.fusion import fuse_totals, top_by_points
 from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
 
-__all__ = ["apply_feedback"]
-
 COSINE_DEPTH = 50
 """The rank whose cosine is rescaled to 0."""
 

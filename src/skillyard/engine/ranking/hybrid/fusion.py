@@ -8,8 +8,6 @@ from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.ranking.hybrid.constants import FEEDBACK_POINTS, Fusion
 from skillyard.engine.ranking.hybrid.evidence import CandidateSet, Evidence
 
-__all__ = ["Points", "fuse", "fuse_totals", "fusion_weights", "rescale", "top_by_points"]
-
 
 class Points(NamedTuple):
     """The points of each kind of evidence. Skills are ordered by their sum."""

@@ -23,8 +23,6 @@ from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
 if TYPE_CHECKING:
     from skillyard.engine.embedding.protocol import Embedder
 
-__all__ = ["score_order"]
-
 
 def score_order(
     totals: Mapping[int, float],

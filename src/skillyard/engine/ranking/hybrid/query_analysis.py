@@ -14,8 +14,6 @@ from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.ranking.query import Query
 
-__all__ = ["AnalysedQuery", "Term", "Vocabulary", "analyse_query", "written_forms"]
-
 MAX_CHARACTERS = 20_000
 """Of a longer request only the start and the end are read; they state the task."""
 MAX_TERMS = 100

@@ -8,8 +8,6 @@ from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.ranking.hybrid.evidence import Evidence
 from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
 
-__all__ = ["reason"]
-
 MAX_NAMED_TERMS = 6
 """Terms listed in a reason."""
 MIN_NAMED_COSINE = 0.2

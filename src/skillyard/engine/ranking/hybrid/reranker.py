@@ -15,8 +15,6 @@ from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.skill import Skill
 
-__all__ = ["MAX_RERANKED", "Candidate", "Reranker", "rerank_scores", "resolve_reranker"]
-
 ENTRY_POINT_GROUP = "skillyard.rerankers"
 MAX_RERANKED = 50
 """Candidates that are reranked: the best by points."""

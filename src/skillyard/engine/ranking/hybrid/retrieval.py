@@ -25,8 +25,6 @@ from skillyard.engine.ranking.query import Query
 if TYPE_CHECKING:
     from skillyard.engine.ranking.hybrid.dense_index import DenseIndex
 
-__all__ = ["ordinals_by_name", "retrieve"]
-
 MAX_NAME_WORDS = 12
 """A request with more words is not compared with whole names."""
 UNLIMITED = 1_000_000_000

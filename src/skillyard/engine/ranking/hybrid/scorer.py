@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from skillyard.engine.ranking.hybrid.dense_index import DenseIndex
     from skillyard.engine.ranking.hybrid.reranker import Reranker
 
-__all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
-
 WRONG_COST = 2.0
 """Cost of a wrong skill relative to a missed one: it is read and followed in vain."""
 FLOOR = floor_of(WRONG_COST)

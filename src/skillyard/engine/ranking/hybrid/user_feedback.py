@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query
     from skillyard.engine.ranking.request_similarity import RequestVector
 
-__all__ = ["feedback_by_ordinal", "relevance"]
-
 START, FULL = 0.30, 0.60
 """Cosines of two requests at which feedback starts to count and counts in full. Nearly half of the
 pairs of requests by other hands for one skill are above 0.30; of the pairs of development requests

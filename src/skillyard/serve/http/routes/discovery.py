@@ -13,8 +13,6 @@ from skillyard.serve.runtime.errors import Refused, not_found
 from skillyard.serve.runtime.local import file_of
 from skillyard.serve.runtime.publication import Unpublished, archive_of
 
-__all__ = ["index", "skill_archive", "skill_file"]
-
 FRESH = "max-age=60, must-revalidate"
 
 

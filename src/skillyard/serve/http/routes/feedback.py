@@ -9,8 +9,6 @@ from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes
 from skillyard.serve.runtime.errors import Refused, refusal_of
 
-__all__ = ["feedback"]
-
 
 async def feedback(context: AppContext, request: RouteRequest) -> Reply:
     """Store a judgement and return it. Raises Refused (403) unless the service takes feedback."""

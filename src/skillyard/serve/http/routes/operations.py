@@ -18,8 +18,6 @@ from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serve.runtime.metrics import MEDIA, Figure, render_metrics
 
-__all__ = ["description", "health", "metrics", "openapi", "root"]
-
 
 async def root(context: AppContext, request: RouteRequest) -> Reply:
     """Return names and links."""

@@ -48,9 +48,6 @@ from skillyard.serve.web.search_page import (
 )
 from skillyard.serve.web.skill_page import SkillView, skill_page
 
-__all__ = ["browse", "docs", "home", "home_by_form",
-           "refusal_reply", "skill", "static"]  # fmt: skip
-
 LIMIT = 10
 MAX_FOLDERS = 20
 """Number of folders that the page of an empty library names."""

@@ -21,8 +21,6 @@ from skillyard.serve.runtime.encoding import Reply, json_bytes
 from skillyard.serve.runtime.errors import refusal_of
 from skillyard.serve.runtime.snapshot import Ranking
 
-__all__ = ["evaluate", "rank", "select", "why"]
-
 CONFIDENCE = "confidence"
 MAX_QUICK_FILES = 20
 """Above this number of files, a ranking runs in the thread for slow work. Hosts send fewer."""

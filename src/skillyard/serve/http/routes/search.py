@@ -19,8 +19,6 @@ from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.search_runner import ranked_result
 from skillyard.serve.runtime.snapshot import Snapshot
 
-__all__ = ["scorer_of", "search", "skill_shape"]
-
 _OPTIONS = ("limit", "include_content", "explain", "cards")
 """Fields that change the response, besides query, sources and scorer."""
 

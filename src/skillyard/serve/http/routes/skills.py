@@ -18,8 +18,6 @@ from skillyard.serve.runtime.skill_lookup import (
     skill_by_source,
 )
 
-__all__ = ["by_name", "by_source"]
-
 
 async def by_name(context: AppContext, request: RouteRequest) -> Reply:
     """Return the skill with a name: from the catalog, or else by exact name or id from a remote.

@@ -17,8 +17,6 @@ from skillyard.serve.runtime.app_context import Handler, Route
 from skillyard.serve.runtime.fields import Field
 from skillyard.serve.runtime.metrics import MEDIA as METRICS
 
-__all__ = ["ROUTES"]
-
 _TEXT = {"type": "string"}
 
 
