@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import skillyard as sy
 from skillyard.base.errors import Diagnostic, SourceFailed
 from skillyard.engine.operations.skill_explanation import why_skill
@@ -11,6 +13,7 @@ from skillyard.engine.skill import Reference, Skill
 from skillyard.hosts.operations.skill_selection import select_skills
 from skillyard.install.search import FoundSkill, SearchResult, SourceStatus
 from skillyard.install.sources.protocol import Hit, Package
+from skillyard.serve.web.rendering import environment
 from skillyard.serve.web.search_page import Offer, Question, results_page
 from skillyard.serve.web.skill_page import SkillView, skill_page
 
@@ -84,3 +87,9 @@ def statuses() -> tuple[SourceStatus, ...]:
         SourceStatus("github", "failed", 0, "rate_limited", "slow down", 40.0),
         SourceStatus("well-known", "partial", 1, "unreachable", "no route"),
     )
+
+
+def macro(name: str, *arguments: Any) -> str:
+    """Return a part of the pages, as a template would show it."""
+    made = getattr(environment().get_template("macros.html").module, name)(*arguments)
+    return str(made).strip()

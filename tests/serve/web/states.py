@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from skillyard.engine.index.progress import Progress
 from skillyard.serve.web.assets import asset
-from skillyard.serve.web.building_page import building_page
-from skillyard.serve.web.layout import MEDIA, POLICY
+from skillyard.serve.web.pages import building_page
+from skillyard.serve.web.rendering import MEDIA, POLICY
 from tests.worked_examples.making import document
 
 __all__ = ["LONG_NAME", "LONG_REQUEST", "Builds", "building", "odd_library"]

@@ -16,8 +16,8 @@ from skillyard.serve.web.addresses import (
     search_address,
     skill_address,
 )
-from skillyard.serve.web.markup import tag
 from tests.serve.web.page_parser import harm, read
+from tests.serve.web.page_values import macro
 from tests.tables import for_each
 
 names = st.text(min_size=1, max_size=30)
@@ -30,7 +30,7 @@ def test_a_skill_s_address_names_it_and_can_stand_in_a_link(
     address = skill_address(source, skill_id, q=query)
     if address is None:
         return
-    assert harm(read(tag("a", "x", href=address))) == []
+    assert harm(read(macro("linked", "x", address))) == []
     parts = urlsplit(address)
     assert not parts.netloc
     path = unquote(parts.path.removeprefix("/page/skills/"))

@@ -142,7 +142,7 @@ def test_scores_are_those_of_the_command_line_and_of_rank_digit_by_digit(
 
 
 def _cards(html: str) -> list[str]:
-    return re.findall(r'<p class="score">.*?<strong>(.*?)</strong>', html)
+    return re.findall(r'(?s)<p class="score">.*?<strong>(.*?)</strong>', html)
 
 
 def _column(line: str) -> str:

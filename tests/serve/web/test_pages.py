@@ -20,8 +20,8 @@ from skillyard.install.search import FoundSkill
 from skillyard.install.sources.protocol import Hit
 from skillyard.serve.runtime.browse import browse_index_of
 from skillyard.serve.runtime.errors import Fault, not_found, sources_refusal, wrong_field
-from skillyard.serve.web.error_page import error_page
-from skillyard.serve.web.layout import bare_policy
+from skillyard.serve.web.pages import error_page
+from skillyard.serve.web.rendering import bare_policy
 from skillyard.serve.web.search_page import Library, Offer, Question, home_page, results_page
 from skillyard.serve.web.skill_page import SkillView, skill_page
 from tests.hostile import tree

@@ -200,7 +200,7 @@ def test_static_files_are_kept_for_good_by_their_hash_and_asked_again_without(
 
 
 def test_static_files_name_no_other_host(served: Running) -> None:
-    for name in ("skillyard.css", "skillyard.js", "try.js", "icon.svg"):
+    for name in ("skillyard.css", "skillyard.js", "icon.svg"):
         text = served.get(f"/static/{name}").text
         assert (
             re.findall(r"https?://[^\s\"')]+", text.replace("http://www.w3.org/2000/svg", "")) == []

@@ -9,6 +9,7 @@ from skillyard.engine.selection import Selection, SelectionPolicy
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
 from skillyard.serve.web.verdict import Verdict, verdict_of
 from tests.serve.web.page_parser import read
+from tests.serve.web.page_values import macro
 from tests.tables import for_each
 
 SKILLS = [sy.Skill("deploy", "Deploy the app to production.", "Ship.")]
@@ -20,7 +21,9 @@ def selected(text: str, *skills: sy.Skill, top_k: int | None = None) -> Selected
 
 
 def said(verdict: Verdict) -> str:
-    return "".join(read(verdict.block()).elements[0].text)
+    heading, detail = read(macro("verdict", verdict)), verdict.sentences
+    assert ["".join(each.text) for each in heading.all("p")] == list(detail)
+    return "".join(heading.all("h2")[0].text) + "".join(detail)
 
 
 def near(*scores: float) -> Selected:
@@ -79,9 +82,8 @@ def test_remote_skills_that_fit_are_no_abstention_and_no_choice_either() -> None
 
 
 def test_a_name_leads_to_its_skill_with_the_request() -> None:
-    page = read(
-        verdict_of(selected("deploy the app", *SKILLS), "deploy the app", "overlap").block()
-    )
+    found = selected("deploy the app", *SKILLS)
+    page = read(macro("verdict", verdict_of(found, "deploy the app", "overlap")))
     (link,) = page.all("a")
     assert link.attributes["href"] == (
         f"/page/skills/local/{SKILLS[0].id}?q=deploy+the+app&scorer=overlap"

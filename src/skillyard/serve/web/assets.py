@@ -1,4 +1,4 @@
-"""The assets of the pages (a style sheet, two scripts, an icon), addressed by content hash."""
+"""The assets of the pages (a style sheet, a script, an icon), addressed by content hash."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ from skillyard.base.io.sha256 import sha256
 
 STYLE = "skillyard.css"
 SCRIPT = "skillyard.js"
-TRY = "try.js"
-"""Only for the page of the API."""
 ICON = "icon.svg"
 _MEDIA = {
     STYLE: "text/css; charset=utf-8",
     SCRIPT: "text/javascript; charset=utf-8",
-    TRY: "text/javascript; charset=utf-8",
     ICON: "image/svg+xml",
 }
 

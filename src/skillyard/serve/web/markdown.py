@@ -17,9 +17,9 @@ from urllib.parse import unquote
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markupsafe import Markup
 
-from skillyard.base.invisible import clean
-from skillyard.serve.web.markup import Markup, outward, tag
+from skillyard.serve.web.rendering import outward, shown
 
 MAX_CHARACTERS = 65_536
 """Maximum characters of a rendered text; a longer one, which no agent reads completely, is shown as
@@ -67,7 +67,7 @@ class RenderedText(NamedTuple):
 
 def render_markdown(text: str, beside: Beside = lambda path: None) -> RenderedText:
     """Return a text as HTML, or as source when rendering would be too expensive."""
-    text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = shown(text)
     if len(text) > MAX_CHARACTERS:
         note = f"longer than {MAX_CHARACTERS:,} characters, so it is shown as it stands in the file"
         return RenderedText(source_block(text), note)
@@ -85,7 +85,8 @@ def render_markdown(text: str, beside: Beside = lambda path: None) -> RenderedTe
 
 def source_block(text: str) -> Markup:
     """Return a text as source, with hidden characters shown."""
-    return tag("pre", tag("code", text), class_="source", tabindex=0, dir="auto")
+    block = Markup('<pre class="source" tabindex="0" dir="auto"><code>{}</code></pre>')
+    return block.format(shown(text))
 
 
 @cache

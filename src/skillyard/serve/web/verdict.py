@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from skillyard.base.text import plural
 from skillyard.engine.ranking.match import Match
 from skillyard.hosts.operations.skill_selection import Selected
 from skillyard.serve.web.addresses import local_address
-from skillyard.serve.web.markup import Content, Markup, concat, tag
-from skillyard.serve.web.parts import text_of
+from skillyard.serve.web.rendering import text_of
 from skillyard.serve.web.words import reason_words, score_words
+
+
+class NamedSkill(NamedTuple):
+    """A skill in the heading."""
+
+    name: str
+    address: str | None
+    score: str = ""
 
 
 class Verdict(NamedTuple):
@@ -21,18 +27,11 @@ class Verdict(NamedTuple):
     """``fits``, ``maybe``, ``elsewhere`` (only remote skills fit) or ``none``."""
     title: str
     """A short form, for the window's title."""
-    heading: Content
-    detail: Content
-    """The sentence below the heading."""
-
-    def block(self, level: str = "h2") -> Markup:
-        """Return it as a part of a page. The address of a search targets its heading."""
-        return tag(
-            "div",
-            tag(level, self.heading, id="verdict", tabindex=-1, dir="auto"),
-            tag("div", self.detail, class_="said", dir="auto") if self.detail else None,
-            class_=f"verdict {self.kind}",
-        )
+    heading: str
+    sentences: tuple[str, ...]
+    """The paragraphs below the heading."""
+    skills: tuple[NamedSkill, ...] = ()
+    """The skills that the heading names at its end."""
 
 
 def verdict_of(selected: Selected, query: str, scorer: str = "", elsewhere: int = 0) -> Verdict:
@@ -44,58 +43,53 @@ def verdict_of(selected: Selected, query: str, scorer: str = "", elsewhere: int 
     verdict = _verdict(selected, query, scorer, elsewhere)
     if not selected.note:
         return verdict
-    return verdict._replace(detail=concat(verdict.detail, tag("p", selected.note)))
+    return verdict._replace(sentences=(*verdict.sentences, selected.note))
 
 
 def _verdict(selected: Selected, query: str, scorer: str, elsewhere: int) -> Verdict:
     chosen = selected.selection
-    floor = f"{selected.min_score:.3g}"
     if chosen.selected:
         return _fits(selected, query, scorer)
     if elsewhere:
         fit = f"{plural(elsewhere, 'skill')} from elsewhere {'fits' if elsewhere == 1 else 'fit'}"
-        words = tag("p", f"It takes {floor} to be chosen. No skill of this catalog has that.")
-        return Verdict("elsewhere", fit, fit, words)
+        takes = (
+            f"It takes {selected.min_score:.3g} to be chosen. No skill of this catalog has that."
+        )
+        return Verdict("elsewhere", fit, fit, (takes,))
     if chosen.maybe:
         return _maybe(selected, query, scorer)
-    why = tag("p", _why_none(selected))
-    return Verdict("none", "No skill fits", "No skill fits this request", why)
+    return Verdict("none", "No skill fits", "No skill fits this request", (_why_none(selected),))
 
 
 def _fits(selected: Selected, query: str, scorer: str) -> Verdict:
     chosen = selected.selection.selected
-    names = [_skill_link(match, query, scorer) for match in chosen]
-    title = f"Fits: {text_of(chosen[0].skill.name, 60)}"
-    if len(chosen) > 1:
+    several, first = len(chosen) > 1, chosen[0]
+    title = f"Fits: {text_of(first.skill.name, 60)}"
+    if several:
         title = f"{title} and {len(chosen) - 1:,} more"
-    first = chosen[0]
     reasons = reason_words(first.reason)
     score = f"scores {score_words(first.score)}, where {selected.min_score:.3g} is enough"
-    words = f"{'The first' if len(chosen) > 1 else 'It'} {score}"
+    words = f"{'The first' if several else 'It'} {score}"
+    sentence = f"{words}: {reasons}." if reasons else f"{words}."
     return Verdict(
         "fits",
         title,
-        concat("Fits: " if len(chosen) == 1 else "These fit: ", _join_with_commas(names)),
-        concat(
-            tag("p", f"{words}: {reasons}." if reasons else f"{words}."),
-            tag("p", selected.question.replace("**", "")) if selected.question else None,
-        ),
+        "These fit: " if several else "Fits: ",
+        (sentence, selected.question.replace("**", "")) if selected.question else (sentence,),
+        tuple(_named(match, query, scorer) for match in chosen),
     )
 
 
 def _maybe(selected: Selected, query: str, scorer: str) -> Verdict:
     near = selected.selection.maybe
-    names = [
-        concat(_skill_link(match, query, scorer), " ", tag("span", score_words(match.score)))
-        for match in near
-    ]
     meant = "Is it what you mean?" if len(near) == 1 else "Is one of them what you mean?"
     rest = "It comes near, but stays" if len(near) == 1 else "They come near, but stay"
     return Verdict(
         "maybe",
         f"Perhaps: {text_of(near[0].skill.name, 60)}",
-        concat("Perhaps: ", _join_with_commas(names)),
-        tag("p", f"{meant} {rest} under the {selected.min_score:.3g} that a choice takes."),
+        "Perhaps: ",
+        (f"{meant} {rest} under the {selected.min_score:.3g} that a choice takes.",),
+        tuple(_named(each, query, scorer)._replace(score=score_words(each.score)) for each in near),
     )
 
 
@@ -118,14 +112,6 @@ def _why_none(selected: Selected) -> str:
     return f"{closest}; it takes {selected.min_score:.3g} to be chosen."
 
 
-def _skill_link(match: Match, query: str, scorer: str) -> Markup:
+def _named(match: Match, query: str, scorer: str) -> NamedSkill:
     address = local_address(match.skill.id, query, scorer)
-    text = text_of(match.skill.name)
-    return tag("a", text, href=address, dir="auto") if address else tag("bdi", text)
-
-
-def _join_with_commas(items: Iterable[Markup]) -> Markup:
-    pieces: list[Content] = []
-    for item in items:
-        pieces += [", ", item] if pieces else [item]
-    return concat(*pieces)
+    return NamedSkill(text_of(match.skill.name), address)

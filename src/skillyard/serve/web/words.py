@@ -78,6 +78,19 @@ def reason_words(reason: str) -> str:
     return shorten("; ".join(piece for piece in pieces if piece), 300)
 
 
+def reason_pieces(reason: str) -> list[str]:
+    """Return what was matched, in the scorer's words."""
+    pieces = [clean_line(piece) for piece in reason.split(" | ")]
+    return [shorten(piece, 200) for piece in pieces if piece]
+
+
+def size_words(size: int) -> str:
+    """Return a number of bytes in a suitable unit."""
+    if size < 1_024:
+        return plural(size, "byte")
+    return f"{size / 1_024:,.1f} KiB" if size < 1_024**2 else f"{size / 1_024**2:,.1f} MiB"
+
+
 def title_words(label: str) -> str:
     """Return the label of a signal with words instead of identifiers."""
     return label.replace("_", " ").strip() or "–"

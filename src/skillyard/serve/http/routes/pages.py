@@ -33,11 +33,8 @@ from skillyard.serve.runtime.skill_lookup import skill_by_source
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 from skillyard.serve.web.addresses import HOME, fits, search_address
 from skillyard.serve.web.assets import asset
-from skillyard.serve.web.browse_page import browse_page
-from skillyard.serve.web.building_page import building_page
-from skillyard.serve.web.docs_page import docs_page
-from skillyard.serve.web.error_page import error_page
-from skillyard.serve.web.layout import MEDIA, POLICY, bare_policy
+from skillyard.serve.web.pages import browse_page, building_page, docs_page, error_page
+from skillyard.serve.web.rendering import MEDIA, POLICY, bare_policy
 from skillyard.serve.web.search_page import (
     RESULTS,
     Library,

@@ -1,0 +1,156 @@
+"""Renders the templates of the pages, and their Content-Security-Policies.
+
+Every value that is not HTML already is escaped. Control characters, bidi overrides and hidden
+characters in it are shown by :func:`skillyard.base.invisible.clean` in the same place. A page loads
+one style sheet, one script and one icon from this service, submits its forms here, and contacts
+nobody else. Pages for clients that may not load these (a missing token, a wrong Host) contain the
+style sheet, allowed by its hash, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from base64 import b64encode
+from functools import cache
+from shlex import quote as shell_quote
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from skillyard.base.invisible import clean
+from skillyard.base.io.sha256 import sha256
+from skillyard.base.text import clean_line, plural, shorten
+from skillyard.engine.ranking.scorer import Explanation
+from skillyard.serve.web import addresses, words
+from skillyard.serve.web.assets import STYLE, address_of, asset
+
+MEDIA = "text/html; charset=utf-8"
+_CLOSED = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+POLICY = (
+    f"{_CLOSED}; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';"
+    " form-action 'self'"
+)
+"""The Content-Security-Policy of a page."""
+MAX_QUERY_CHARACTERS = 20_000
+"""Maximum characters of a request; prompts with a page of text are accepted."""
+NAME = 200
+MAX_DEPTH = 12
+MAX_NODES = 400
+"""What is shown of an explanation."""
+_OUTWARD = re.compile(r"https?://[!-;=?-~]{1,2000}")
+
+
+def render(_template: str, **values: Any) -> bytes:
+    """Return a page."""
+    return environment().get_template(_template).render(**values).encode("utf-8", "replace")
+
+
+@cache
+def bare_policy() -> str:
+    """Return the Content-Security-Policy of a page that loads nothing."""
+    digest = b64encode(sha256(_style().encode("utf-8"))).decode("ascii")
+    return f"{_CLOSED}; form-action 'none'; style-src 'sha256-{digest}'"
+
+
+def text_of(text: str, longest: int = NAME) -> str:
+    """Return text on one line, with hidden characters shown, and cut when it is very long."""
+    return shorten(clean_line(text), longest)
+
+
+def shown(text: str) -> str:
+    """Return text with hidden characters shown, and plain line ends."""
+    return clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def outward(address: str | None) -> str | None:
+    """Return the address if a page may link to it (plain http or https), else None."""
+    if address is None or _OUTWARD.fullmatch(address) is None:
+        return None
+    return address
+
+
+class _Node(NamedTuple):
+    """A part of an explanation; None in ``parts`` is what is left out."""
+
+    label: str
+    value: float
+    note: str
+    parts: tuple[_Node | None, ...]
+
+
+def pruned(explanation: Explanation) -> _Node:
+    """Return an explanation, and only the first levels and parts of a very large one."""
+    left = MAX_NODES
+
+    def node_of(part: Explanation, depth: int) -> _Node:
+        nonlocal left
+        left -= 1
+        parts: list[_Node | None] = []
+        for inner in part.parts:
+            if depth == 0 or left <= 0:
+                parts.append(None)
+                break
+            parts.append(node_of(inner, depth - 1))
+        return _Node(clean_line(part.label), part.value, part.note, tuple(parts))
+
+    return node_of(explanation, MAX_DEPTH)
+
+
+@cache
+def environment() -> Environment:
+    """Return what the templates are rendered with."""
+    made = Environment(
+        loader=PackageLoader("skillyard.serve.web"),
+        autoescape=True,
+        finalize=_finalized,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals |= {
+        "title": "",
+        "here": "",
+        "bare": False,
+        "wide": False,  # unless the page says it
+        "asset": address_of,
+        "failure_words": words.failure_words,
+        "longest": MAX_QUERY_CHARACTERS,
+        "outward": outward,
+        "plural": plural,
+        "status_words": words.status_words,
+        "style": lambda: Markup(_style()),
+    }
+    names = ("browse_address", "fits", "install_line", "local_address", "place_of",
+             "search_address", "skill_address")  # fmt: skip
+    made.globals |= {name: getattr(addresses, name) for name in names}
+    made.filters |= {
+        "evidence": words.reason_pieces,
+        "grouped": "{:,}".format,
+        "line": text_of,
+        "number": words.number,
+        "percent": _percent,
+        "pruned": pruned,
+        "score": words.score_words,
+        "sentence": words.sentence,
+        "shell": shell_quote,
+        "size": words.size_words,
+        "words": words.title_words,
+    }
+    return made
+
+
+def _finalized(value: Any) -> Any:
+    return shown(value) if type(value) is str else value
+
+
+def _style() -> str:
+    sheet = asset(STYLE)
+    assert sheet is not None
+    return sheet.body.decode("utf-8")
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * min(1.0, max(0.0, share if math.isfinite(share) else 0.0)), 1):g}%"
