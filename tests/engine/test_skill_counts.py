@@ -77,7 +77,7 @@ def of_the_service(root: Path) -> dict[str, Any]:
         home = server.get("/", headers={"Accept": "text/html"}).text
         hits = server.get("/search", params={"q": "do pdf csv"}).json()["skills"]
     assert len({each["id"] for each in hits}) == len({each["title"] for each in hits}) == len(hits)
-    (gauge,) = re.findall(r"^skillyard_catalog_skills (\d+)$", metrics, re.MULTILINE)
+    (gauge,) = re.findall(r"^skillyard_catalog_skills (\d+)\.0$", metrics, re.MULTILINE)
     return {
         "/health": {health["skills"], health["counts"]["skills"]},
         "/metrics": {int(gauge)},

@@ -1,39 +1,40 @@
-"""The figures keep the text format: what stands in a label cannot leave it."""
+"""The figures of a service, as a reader of the Prometheus format finds them."""
 
 from __future__ import annotations
 
-import re
+from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
-from skillyard.serve.runtime.metrics import Figure, Metrics, render_metrics
-
-SAMPLE = re.compile(r'[a-z_]+(\{([a-z]+="(\\.|[^"\\\n])*",?)+\})? -?[0-9.e+-]+')
+from tests.serve.http.local_server import running
 
 
-def test_a_histogram_counts_up_to_its_total() -> None:
-    metrics = Metrics()
-    for seconds in (0.0005, 0.004, 0.004, 99.0):
-        metrics.note("/rank", "GET", 200, seconds)
-    metrics.note("/rank", "GET", 422, 0.001)
-    lines = render_metrics(metrics.figures()).splitlines()
-    assert 'skillyard_http_requests_total{route="/rank",method="GET",status="200"} 4' in lines
-    assert 'skillyard_http_requests_total{route="/rank",method="GET",status="422"} 1' in lines
-    name = "skillyard_http_request_duration_seconds"
-    buckets = [int(line.rpartition(" ")[2]) for line in lines if line.startswith(f"{name}_bucket")]
+def test_requests_are_counted_and_timed_by_route_and_documented_names_stay(tmp_path: Path) -> None:
+    with running(tmp_path / "skills") as server:
+        for seconds in (0.0005, 0.004, 0.004, 99.0):
+            server.context.metrics.note('a"b\\c\nd', "GET", 200, seconds)
+        server.context.metrics.note('a"b\\c\nd', "GET", 422, 0.001)
+        families = list(text_string_to_metric_families(server.get("/metrics").text))
+    assert {f"{family.name}:{family.type}" for family in families} == {
+        "skillyard_http_requests:counter", "skillyard_http_request_duration_seconds:histogram",
+        "skillyard_http_in_flight:gauge", "skillyard_http_working:gauge",
+        "skillyard_http_waiting:gauge", "skillyard_catalog_skills:gauge",
+        "skillyard_catalog_selectable:gauge", "skillyard_catalog_generation:gauge",
+        "skillyard_catalog_failing:gauge", "skillyard_catalog_reloads:counter",
+        "skillyard_cache_entries:gauge", "skillyard_cache_bytes:gauge",
+        "skillyard_upstream_requests:counter", "skillyard_upstream_failures:counter",
+    }  # fmt: skip
+    samples = [
+        sample
+        for family in families
+        for sample in family.samples
+        if sample.labels.get("route") == 'a"b\\c\nd'
+    ]
+    counted = {each.labels["status"]: each.value for each in samples if "status" in each.labels}
+    assert counted == {"200": 4, "422": 1}
+    buckets = [each.value for each in samples if each.name.endswith("_bucket")]
     assert buckets == sorted(buckets)
     assert (buckets[0], buckets[-2], buckets[-1]) == (2, 4, 5)
-    assert f'{name}_count{{route="/rank"}} 5' in lines
-    (total,) = [line for line in lines if line.startswith(f"{name}_sum")]
-    assert float(total.rpartition(" ")[2]) == pytest.approx(99.0095)
-
-
-def test_a_label_is_escaped_and_every_line_is_a_sample_or_a_comment() -> None:
-    metrics = Metrics()
-    metrics.note('a"b\\c\nd', "GET", 200, 0.1)
-    figures = [*metrics.figures(), Figure("x", "gauge", "About.", (("", (), 0.5),))]
-    text = render_metrics(figures)
-    assert 'route="a\\"b\\\\c\\nd"' in text
-    assert text.endswith("x 0.5\n")
-    for line in text.splitlines():
-        assert line.startswith(("# HELP ", "# TYPE ")) or SAMPLE.fullmatch(line), line
+    (total,) = [each.value for each in samples if each.name.endswith("_sum")]
+    assert total == pytest.approx(99.0095)

@@ -60,11 +60,11 @@ def test_figures_count_what_was_answered_by_template(tmp_path: Path) -> None:
         assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
         lines = answer.text.splitlines()
         name = "skillyard_http_requests_total"
-        assert f'{name}{{route="/skill/{{name}}",method="GET",status="200"}} 1' in lines
-        assert f'{name}{{route="/skill/{{name}}",method="GET",status="404"}} 1' in lines
-        assert f'{name}{{route="other",method="GET",status="404"}} 1' in lines
-        assert "skillyard_http_in_flight 1" in lines
-        assert "skillyard_catalog_skills 3" in lines
+        assert f'{name}{{method="GET",route="/skill/{{name}}",status="200"}} 1.0' in lines
+        assert f'{name}{{method="GET",route="/skill/{{name}}",status="404"}} 1.0' in lines
+        assert f'{name}{{method="GET",route="other",status="404"}} 1.0' in lines
+        assert "skillyard_http_in_flight 1.0" in lines
+        assert "skillyard_catalog_skills 3.0" in lines
         assert "made" not in answer.text
         assert "zebra" not in answer.text
 

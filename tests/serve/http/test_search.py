@@ -190,7 +190,7 @@ def test_one_source_that_fails_is_named_and_the_others_answer(
         health = server.get("/health")
         assert (health.status_code, health.json()["status"]) == (200, "degraded")
         figures = server.get("/metrics").text
-        assert 'skillyard_upstream_failures_total{source="skills.sh"' in figures
+        assert 'skillyard_upstream_failures_total{code="status",source="skills.sh"}' in figures
 
 
 def test_only_when_every_source_fails_it_is_a_502_with_each_reason(

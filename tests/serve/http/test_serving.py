@@ -66,7 +66,7 @@ def test_a_signal_lets_a_running_request_finish_and_ends_with_zero(
         with socket.create_connection(("127.0.0.1", port), timeout=20) as sock:
             sock.sendall(request("POST", "/select", *headers, body=body[:5], host="localhost"))
             with httpx2.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
-                until(lambda: "skillyard_http_in_flight 2" in client.get("/metrics").text)
+                until(lambda: "skillyard_http_in_flight 2.0" in client.get("/metrics").text)
                 running.send_signal(number)
                 until(lambda: not connects(port))
             sock.sendall(body[5:])

@@ -108,7 +108,7 @@ class AppContext:
         self.routes = tuple(routes)
         self.log = Log(options.log_format) if log is None else log
         self.log.hide(options.token or "", *settings.tokens)
-        self.metrics = Metrics()
+        self.metrics = Metrics(self)
         self.guard = Guard(options)
         self.body_reader = BodyReader(options.limits)
         self.limiter = ConcurrencyLimiter(options.limits)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from skillyard.base.errors import SkillyardError
@@ -12,11 +11,10 @@ from skillyard.base.version import __version__
 from skillyard.engine.catalog.counts import NO_SKILLS
 from skillyard.engine.ranking.registry import scorer_names
 from skillyard.install.policy.places import profile_name
-from skillyard.install.sources.responses import CacheStats
 from skillyard.serve.http.openapi import document
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
-from skillyard.serve.runtime.metrics import MEDIA, Figure, render_metrics
+from skillyard.serve.runtime.metrics import MEDIA
 
 
 async def root(context: AppContext, request: RouteRequest) -> Reply:
@@ -93,50 +91,7 @@ def _sources(context: AppContext) -> tuple[tuple[shapes.SourceState, ...], str]:
 
 async def metrics(context: AppContext, request: RouteRequest) -> Reply:
     """Return the metrics."""
-    stats = await context.in_thread(context.searches.cache_stats)
-    figures = [*context.metrics.figures(), *_figures(context, stats)]
-    return Reply(render_metrics(figures).encode("utf-8"), MEDIA)
-
-
-def _figures(context: AppContext, stats: CacheStats) -> Iterator[Figure]:
-    snapshot, follower = context.follower.snapshot, context.follower
-    counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
-    generation = 0 if snapshot is None else snapshot.generation
-    gauges = (
-        ("http_working", "Requests that are worked on.", context.limiter.running),
-        ("http_waiting", "Requests that wait for a place.", context.limiter.waiting),
-        ("catalog_skills", "Skills of the catalog.", counts.skills),
-        (
-            "catalog_selectable",
-            "Skills that a request can choose.",
-            counts.selectable,
-        ),
-        ("catalog_generation", "Number of the catalog's generation in this process.", generation),
-        (
-            "catalog_failing",
-            "1 while the files of the catalog cannot be read.",
-            bool(follower.failure),
-        ),
-        ("cache_entries", "Remote answers that are kept.", stats.entries),
-        ("cache_bytes", "Bytes of the remote answers that are kept.", stats.bytes),
-    )
-    for name, about, value in gauges:
-        yield Figure(f"skillyard_{name}", "gauge", about, (("", (), float(value)),))
-    counters = (
-        ("catalog_reloads_total", "Times that the files had changed.", follower.reloads),
-        ("upstream_requests_total", "Requests to remotes.", context.searches.remote_requests),
-    )
-    for name, about, value in counters:
-        yield Figure(f"skillyard_{name}", "counter", about, (("", (), float(value)),))
-    yield Figure(
-        "skillyard_upstream_failures_total",
-        "counter",
-        "Failed requests to sources, by source and kind.",
-        tuple(
-            ("", (("source", name), ("code", code)), float(count))
-            for name, code, count in context.source_health.failures()
-        ),
-    )
+    return Reply(await context.in_thread(context.metrics.text), MEDIA)
 
 
 async def openapi(context: AppContext, request: RouteRequest) -> Reply:
