@@ -77,7 +77,7 @@ def run(options: Options) -> Iterator[Figure]:
     rounds = options.rounds or ROUNDS
     with tempfile.TemporaryDirectory() as bytecode:
         environment = child_environment(bytecode)
-        for name in ("SKILLYARD_INDEX", "SKILLYARD_CACHE"):
+        for name in ("SKILLYARD_CONFIG", "SKILLYARD_CACHE"):
             environment.pop(name, None)
         for count in (FEW, SAMPLE, COUNT):
             chosen = records(options.shared, count, COUNT // count)

@@ -96,7 +96,7 @@ def _figures(label: str, skills: Path, rounds: int, *, project: bool = False) ->
 def _environment(place: Path, skills: Path, *, project: bool) -> dict[str, str]:
     """Return the environment of a user whose home and caches are in ``place``."""
     environment = installed_environment(place / "package")
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "SKILLYARD_LOG", "XDG_STATE_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "SKILLYARD_CONFIG", "XDG_STATE_HOME"):
         environment.pop(name, None)
     (place / ".claude").mkdir()
     if not project:

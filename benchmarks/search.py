@@ -276,6 +276,7 @@ def _whole(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
 
 _PURE = """
 import json, sys
+sys.modules["skillyard.engine.index._kernel"] = None
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
 import time
 from skillyard.engine.index.index_reader import open_index
@@ -310,7 +311,6 @@ def _pure(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
                 capture_output=True,
                 text=True,
                 check=True,
-                env={**os.environ, "SKILLYARD_KERNEL": "off"},
             )
             seconds = json.loads(process.stdout)
             ours.append(Sample(sum(seconds) / len(seconds), 0.0))

@@ -76,8 +76,7 @@ def environment_in(folder: str) -> dict[str, str]:
     """Return an environment whose cache and settings lie in ``folder`` and nowhere else."""
     environment = child_environment(str(Path(folder, "bytecode")))
     for name in [name for name in environment if name.startswith("SKILLYARD_")]:
-        if name != "SKILLYARD_KERNEL":
-            del environment[name]
+        del environment[name]
     return environment | {
         "SKILLYARD_CACHE": str(Path(folder, "cache")),
         "XDG_CONFIG_HOME": str(Path(folder, "settings")),

@@ -22,21 +22,19 @@ LIBRARY = Path(__file__).resolve().parent / "skills"
 def main() -> int:
     """Run the commands one after another; return 0 when each answered as it should."""
     from skillyard.install.sources.settings import GITHUB_TOKENS
-    from skillyard_testkit import FakeServers, add_library, faults
+    from skillyard_testkit import FakeServers, add_library, faults, toml
 
     with tempfile.TemporaryDirectory() as folder, FakeServers() as servers:
         add_library(servers, str(LIBRARY))
         os.chdir(folder)
-        for name in (*GITHUB_TOKENS, "SKILLYARD_CONFIG", "SKILLYARD_OFFLINE"):
+        for name in (*GITHUB_TOKENS, "SKILLYARD_OFFLINE"):
             os.environ.pop(name, None)
         os.environ |= {
             "SKILLYARD_CACHE": "cache",
             "XDG_CONFIG_HOME": folder,
-            "SKILLYARD_SKILLS_SH_URL": servers.skills_sh,
-            "SKILLYARD_GITHUB_API_URL": servers.github_api,
-            "SKILLYARD_GITHUB_RAW_URL": servers.github_raw,
-            "SKILLYARD_WELL_KNOWN_URL": servers.well_known,
+            "SKILLYARD_CONFIG": "skillyard.toml",
         }
+        Path("skillyard.toml").write_text(toml({"sources": servers.sources()}), encoding="utf-8")
         hidden = {
             servers.well_known.removeprefix("http://"): "site.example:80"
         }  # as long: columns stay

@@ -5,6 +5,7 @@
 of them is stale. Needs nothing but the package, found in ``src`` beside this folder.
 
 * ``cli.md``: the grammar of the command line
+* ``configuration.md``: the sections of ``skillyard.toml``
 * ``diagnostics.md``: the catalogue of rules
 * ``scan-rules.md``: the rules of the scan, each with its examples
 * ``python.md``: the public names with the first lines of their docstrings
@@ -31,6 +32,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from configuration_page import configuration_page
 from host_page import host_page
 
 import skillyard
@@ -524,6 +526,7 @@ def _shortened(value: Any) -> Any:
 
 WRITERS: dict[str, Callable[[], Iterator[str]]] = {
     "cli.md": _cli,
+    "configuration.md": lambda: configuration_page(GENERATED),
     "diagnostics.md": _diagnostics,
     "hosts.md": lambda: host_page(GENERATED),
     "scan-rules.md": _scan_rules,

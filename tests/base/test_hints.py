@@ -17,9 +17,10 @@ from typing import NamedTuple
 import pytest
 
 import skillyard as sy
+from skillyard.base.configuration import SECTIONS, record_of
+from skillyard.base.strict_toml import keys_of
 from skillyard.cli.grammar import command_parsers, shared_options
 from skillyard.cli.parser import CommandParser
-from skillyard.install.sources.settings import _KEYS
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
 
@@ -111,8 +112,10 @@ def test_every_variable_of_a_hint_is_read_somewhere() -> None:
 
 
 def test_every_setting_of_a_hint_is_one() -> None:
-    known = {".".join(key) for key in _KEYS}
-    assert {name for _, name in named(r"\b([a-z_.]+\.[a-z_]+) in the settings")} <= known
+    known = {f"{key} in [{name}]" for name in SECTIONS for key in keys_of(record_of(name))}
+    found = {name for _, name in named(r"\b([a-z_]+ in \[[a-z]+\])")}
+    assert len(found) > 5
+    assert found - known == {"them in [sources]", "true in [log]"}
 
 
 def test_every_route_and_tool_of_a_hint_is_there() -> None:

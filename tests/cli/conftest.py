@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.bugs import raise_bugs
 from tests.cli.making import hostile_library, library
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -34,7 +35,7 @@ Run = Callable[..., Answer]
 @pytest.fixture(autouse=True)
 def plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same environment everywhere; a bug raises instead of being reported."""
-    monkeypatch.setenv("SKILLYARD_DEBUG", "1")
+    raise_bugs(monkeypatch)
     monkeypatch.setenv("COLUMNS", "80")
     for name in ("NO_COLOR", "TERM", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)

@@ -24,6 +24,7 @@ SERVE_ROWS: dict[tuple[str, str], Row] = {
         "--http": row("--http", "skills --port PORT --mcp http", refused="not allowed with"),
         "--host": row("--host 0.0.0.0"),
         "--port": row("--port 70000", refused="port must be an integer"),
+        "--token-file": row("--token-file token.txt"),
         "--store": row("--store sqlite:///store.db", "--port PORT"),
         "--caller": row("--caller other", _NODE),
         "--state-dir": row("--state-dir node", _NODE),

@@ -12,7 +12,7 @@ import socket
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import closing, redirect_stderr, redirect_stdout
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -25,6 +25,7 @@ from skillyard_testkit import FakeServers
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.cli.making import write
 from tests.cli.remotes import text
+from tests.configuration import configure
 
 __all__ = ["TOKEN", "Row", "Seen", "World", "row"]
 
@@ -86,8 +87,9 @@ class World:
         for line in prepared:
             code, out, err = self._main(tuple(line.split()))
             assert code in (0, 1), f"{line}: {out}{err}"
-        logged = {"SKILLYARD_LOG": "log.jsonl", "SKILLYARD_LOG_TEXT": "1"}
-        self._main(("select", PROMPT, "--root", "skills"), environ=logged)
+        with pytest.MonkeyPatch.context() as patch:
+            configure(patch, tmp / "logged", log={"file": "log.jsonl", "text": True})
+            self._main(("select", PROMPT, "--root", "skills"))
         write(Path("other"), {"paint/SKILL.md": text("paint", "Paints a wall, and a door.")})
         os.chdir(tmp)
         self.place.rename(self.kept)
@@ -120,13 +122,9 @@ class World:
     def _requests(self) -> int:
         return len(self._servers.requests) + len(self._models.log.calls)
 
-    def _main(
-        self, words: tuple[str, ...], stdin: str = "", environ: Mapping[str, str] | None = None
-    ) -> tuple[int, str, str]:
+    def _main(self, words: tuple[str, ...], stdin: str = "") -> tuple[int, str, str]:
         out, err = io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-            for name, value in (environ or {}).items():
-                patch.setenv(name, value)
             patch.setattr("sys.stdin", io.StringIO(stdin))
             if words[0] == "hook":  # what it starts in the background
                 patch.setattr(os, "posix_spawn", lambda *_, **__: print("started") or 1)

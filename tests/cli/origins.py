@@ -36,8 +36,7 @@ FILES: dict[str, str | bytes] = {
 @pytest.fixture
 def project(git_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project of a user with an empty home; the working folder."""
-    for name in ("SKILLYARD_CONFIG", "SKILLYARD_OFFLINE", "SKILLYARD_GIT_HOSTS"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("SKILLYARD_OFFLINE", raising=False)
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)
     monkeypatch.chdir(folder)

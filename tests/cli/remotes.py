@@ -12,6 +12,7 @@ import pytest
 
 from skillyard.install.sources.settings import GITHUB_TOKENS
 from skillyard_testkit import FakeServers
+from tests.configuration import configure
 
 __all__ = ["remotes", "site", "text", "tree_of"]
 
@@ -46,14 +47,11 @@ def remotes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeSer
         up.add_well_known(
             "release-notes", {"SKILL.md": text("release-notes", "Notes.")}, "skill-md"
         )
-        for name in (*GITHUB_TOKENS, "SKILLYARD_CONFIG", "SKILLYARD_OFFLINE", "SKILLYARD_SOURCES"):
+        for name in (*GITHUB_TOKENS, "SKILLYARD_CONFIG", "SKILLYARD_OFFLINE"):
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
         monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-        monkeypatch.setenv("SKILLYARD_SKILLS_SH_URL", up.skills_sh)
-        monkeypatch.setenv("SKILLYARD_GITHUB_API_URL", up.github_api)
-        monkeypatch.setenv("SKILLYARD_GITHUB_RAW_URL", up.github_raw)
-        monkeypatch.setenv("SKILLYARD_WELL_KNOWN_URL", up.well_known)
+        configure(monkeypatch, tmp_path, sources=up.sources())
         yield up
 
 
@@ -71,7 +69,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         base = f"http://127.0.0.1:{server.server_address[1]}"
-        monkeypatch.setenv("SKILLYARD_WELL_KNOWN_URL", base)
+        configure(monkeypatch, tmp_path, sources={"sites": [base]})
         yield folder, base
         server.shutdown()
         thread.join()

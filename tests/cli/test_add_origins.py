@@ -20,6 +20,7 @@ from tests.cli.origins import project as project
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
 from tests.cli.remotes import tree_of
+from tests.configuration import configure
 from tests.install.git.home import git_home as git_home
 from tests.install.git.home import server_of as server_of
 from tests.install.git.servers import KINDS, GitServer, Upstream, http_server
@@ -130,7 +131,7 @@ def test_a_pinned_commit_of_a_rewritten_branch_is_fetched(
     assert run("add", f"file://{upstream.folder}#@pdf", "--into", "skills").code == 0
     upstream.publish({"skills/pdf/SKILL.md": PDF + "new"}, amend=True)
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "other-cache"))
-    monkeypatch.setenv("SKILLYARD_GIT_HOSTS", f"file://{tmp_path}")
+    configure(monkeypatch, tmp_path, sources={"git_hosts": [f"file://{tmp_path}"]})
     assert fetch(locked(project), pinned=True, folder=project).commit == first
 
 
@@ -144,7 +145,7 @@ def test_a_pinned_commit_that_is_gone_is_told_with_what_helps(
     Upstream(tmp_path / "skills.git").publish({"skills/pdf/SKILL.md": PDF + "new"})
     shutil.rmtree(project / "skills" / "pdf")
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "other-cache"))
-    monkeypatch.setenv("SKILLYARD_GIT_HOSTS", f"file://{tmp_path}")
+    configure(monkeypatch, tmp_path, sources={"git_hosts": [f"file://{tmp_path}"]})
     done = run("sync", "--into", "skills")
     assert (done.code, "`skillyard update --into skills pdf` takes the newest" in done.out) == (
         1,
@@ -247,7 +248,7 @@ def test_github_is_asked_by_git_where_its_api_denies(
     base = tmp_path / fault
     Upstream(base / "acme" / "secret.git").publish(FILES, tag="v1")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SKILLYARD_GITHUB_GIT_URL", f"file://{base}")
+        configure(patch, tmp_path, sources={"github_git_url": f"file://{base}"})
         if fault == "rate_limited":
             remotes.faults.add("github_api", "*", faults.rate_limited(), times=None)
         for target in ("acme/secret/pdf", "acme/secret@v1#pdf"):

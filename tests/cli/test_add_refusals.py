@@ -14,6 +14,7 @@ from tests.cli.origins import FILES, PDF, fetch
 from tests.cli.origins import library as library
 from tests.cli.origins import project as project
 from tests.cli.remotes import text
+from tests.configuration import configure
 from tests.install.git.home import git_home as git_home
 from tests.install.git.servers import Upstream
 from tests.tables import for_each
@@ -69,7 +70,7 @@ def test_a_prefix_of_allowed_addresses_is_not_left_by_dots(
     secret = Upstream(tmp_path / "secret.git")
     secret.publish(FILES)
     allowed.mkdir()
-    monkeypatch.setenv("SKILLYARD_GIT_HOSTS", f"file://{allowed}")
+    configure(monkeypatch, tmp_path, sources={"git_hosts": [f"file://{allowed}"]})
     for way in ("..", "%2e%2e"):
         entry = LockedSkill("pdf", f"file://{allowed}/{way}/secret.git", "git")
         with pytest.raises(SourceFailed, match="is not the address of a git repository"):

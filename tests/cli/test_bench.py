@@ -21,6 +21,7 @@ from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, measure
 from skillyard.evals.retrieval.trec import read_run
 from tests.cli.conftest import Answer, Run
 from tests.cli.making import BENCH_QUERIES, BENCH_SKILLS, write
+from tests.configuration import configure
 from tests.engine.embedding.letters import Letters, install
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
@@ -61,18 +62,18 @@ def test_a_run_says_what_it_was_made_of(run: Run) -> None:
 def test_a_run_names_the_scorer_that_the_variable_sets(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
     install(monkeypatch, Letters())
     names = ("--skills", "s.jsonl", "--queries", "q.jsonl")
     answer = run("bench", "run", *names, "--out", "run.json", "--json")
     assert answer.json["scorer"] == "hybrid+letters"
-    note = "ranked by hybrid+letters, which SKILLYARD_SCORER names"
+    note = "ranked by hybrid+letters, which skillyard.toml names"
     assert note in answer.err
     assert "hybrid+letters" in run("bench", "run", *names, "--out", "run.json").out
     assert note not in bench(run).err
     help_text = " ".join(run("bench", "run", "--help").out.split())
-    assert "Without --scorer the scorer that SKILLYARD_SCORER names ranks" in help_text
+    assert "Without --scorer the scorer that skillyard.toml names ranks" in help_text
     assert run("bench", "run", *names, "--out", "run.trec", "--format", "trec").code == 0
     tags = {line.split()[-1] for line in (tmp_path / "run.trec").read_text("utf-8").splitlines()}
     assert tags == {"hybrid+letters"}

@@ -45,32 +45,33 @@ def test_the_summary_counts_each_rule_once_the_severest_first(run: Run, folder: 
 def test_strict_fails_on_warnings_and_not_on_remarks(run: Run, folder: Path) -> None:
     assert run("check", "lib").code == 0
     assert run("check", "lib", "--strict").code == 1
-    remarks = '[severity]\nyaml_repaired = "info"\nreference_missing = "info"\n'
-    write(folder, {"lib/.skillyard.toml": remarks})
+    remarks = '[check.severity]\nyaml_repaired = "info"\nreference_missing = "info"\n'
+    write(folder, {"lib/skillyard.toml": remarks})
     answer = run("check", "lib", "--strict")
     assert (answer.code, "2 remarks" in answer.out) == (0, True)
 
 
 def test_the_configuration_is_used_named_and_left_aside(run: Run, folder: Path) -> None:
-    write(folder, {"pyproject.toml": '[tool.skillyard]\nignore = ["reference_missing"]\n'})
+    write(folder, {"skillyard.toml": '[check]\nignore = ["reference_missing"]\n'})
     ignored = run("check", "lib").out
     assert "reference_missing" not in ignored
-    assert ignored.rstrip().split("\n")[-2].endswith("profile lenient, pyproject.toml)")
-    assert run("check", "lib", "--json").json["configs"] == ["pyproject.toml"]
+    assert ignored.rstrip().split("\n")[-2].endswith("profile lenient, skillyard.toml)")
+    assert run("check", "lib", "--json").json["configs"] == ["skillyard.toml"]
     everything = run("check", "lib", "--no-config", "--json").json
     assert everything["configs"] == []
     assert len(everything["diagnostics"]) == 2
-    write(folder, {"other.toml": 'ignore = ["yaml_repaired"]\n'})
+    write(folder, {"other.toml": '[check]\nignore = ["yaml_repaired"]\n'})
     other = run("check", "lib", "--config", "other.toml", "--json").json
     assert [each["code"] for each in other["diagnostics"]] == ["reference_missing"]
 
 
 def test_a_wrong_configuration_ends_the_run_with_2(run: Run, folder: Path) -> None:
-    write(folder, {"lib/.skillyard.toml": 'ignore = ["reference_mising"]\n'})
+    write(folder, {"lib/skillyard.toml": '[check]\nignore = ["reference_mising"]\n'})
     answer = run("check", "lib")
     assert (answer.code, answer.out) == (2, "")
     expected = (
-        "skillyard: lib/.skillyard.toml:1: unknown code 'reference_mising' in ignore; did you mean"
+        "skillyard: lib/skillyard.toml:2: check.ignore has the unknown code 'reference_mising';"
+        " did you mean"
     )
     assert answer.err.startswith(f"{expected} reference_missing")
 

@@ -24,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home folder with nothing in it."""
     folder = tmp_path / "home"
     folder.mkdir()
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "SKILLYARD_INDEX"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.making import library
+from tests.configuration import configure
 
 REQUEST = "find the commit that broke the build"
 LIKE_IT = "which commit broke our build"
@@ -19,7 +20,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     library(tmp_path / "skills")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
-    monkeypatch.delenv("SKILLYARD_LOG", raising=False)
     return tmp_path
 
 
@@ -54,18 +54,18 @@ def test_select_rank_and_inject_use_it(run: Run) -> None:
 
 
 def test_the_request_is_the_last_logged_one_for_the_skill(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = run("--root", "skills", "feedback", "git-bisect", "--wrong")
     assert answer.code == 2
     assert "add --for REQUEST" in answer.err
-    monkeypatch.setenv("SKILLYARD_LOG", "log.jsonl")
+    configure(monkeypatch, folder, log={"file": "log.jsonl"})
     run("--root", "skills", "select", REQUEST)
     assert (
         "no request for it with text"
         in run("--root", "skills", "feedback", "git-bisect", "--wrong").err
     )
-    monkeypatch.setenv("SKILLYARD_LOG_TEXT", "1")
+    configure(monkeypatch, folder, log={"text": True})
     run("--root", "skills", "select", REQUEST)
     run("--root", "skills", "select", "clean this csv file with a broken delimiter")
     answer = run("--root", "skills", "feedback", "git-bisect", "--wrong")

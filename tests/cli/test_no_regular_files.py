@@ -19,7 +19,7 @@ BOUND_S = 60
 SKILL = "---\nname: {0}\ndescription: Checks the paycheck of an employee.\n---\nDo it.\n"
 CASES = [
     *[
-        ("H/.config/skillyard/config.toml", command, code)
+        ("H/.config/skillyard/skillyard.toml", command, code)
         for command, code in [
             ("doctor", 1),
             ("search paycheck", 2),
@@ -32,7 +32,7 @@ CASES = [
         for command in ("list", "select paycheck", "policy", "add ./src/b --agent claude-code")
     ],
     *[("P/skills-lock.json", command, 2) for command in ("verify", "update", "sync", "remove a")],
-    ("P/.skillyard.toml", "check .", 2),
+    *[("P/skillyard.toml", command, 2) for command in ("check .", "select paycheck")],
     ("H/.claude/settings.json", "doctor", 1),
     ("H/.claude/settings.json", "hook install claude-code", 2),
     ("H/.claude/plugins/installed_plugins.json", "list --scope user --json", 0),

@@ -16,6 +16,7 @@ from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text
+from tests.configuration import configure
 from tests.install.search.memory import Memory, hit
 from tests.remote_answers import forget_remote_answers
 
@@ -85,10 +86,9 @@ class TestSearch:
     def test_settings_that_are_wrong_are_named(
         self, run: Run, remotes: FakeServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        (tmp_path / "c.toml").write_text("[search]\nranker = 3\n")
-        monkeypatch.setenv("SKILLYARD_CONFIG", str(tmp_path / "c.toml"))
+        configure(monkeypatch, tmp_path, sources={"ranker": 3})
         done = run("search", "pdf")
-        assert (done.code, "search.ranker is of the wrong type" in done.err) == (2, True)
+        assert (done.code, "sources.ranker must be a text in quotes" in done.err) == (2, True)
 
 
 class TestAdd:
@@ -282,10 +282,8 @@ class TestAdd:
                 remotes.faults.add(server, "*", faults.status(503), times=None)
         listing = tmp_path / "registry.md"
         listing.write_text(f"## Kits\n- kit | {source} | kit | A kit.\n")
-        config = tmp_path / "config.toml"
-        config.write_text(f"[sources.registry]\nfiles = ['{listing}']\nshipped = false\n")
-        monkeypatch.setenv("SKILLYARD_CONFIG", str(config))
-        monkeypatch.setenv("SKILLYARD_SOURCES", "registry")
+        registry = {"registry_files": [listing], "shipped_registry": False}
+        configure(monkeypatch, tmp_path, sources={**registry, "enabled": ["registry"]})
         folder = tmp_path / "into"
         done = run("add", "kit", *(("--into", str(folder)) if into else ()))
         if not into and failure in contents:  # it is printed as it came, and written nowhere
@@ -328,24 +326,24 @@ class TestFailureMessages:
     @pytest.mark.parametrize(
         ("status", "token", "said"),
         [
-            (401, "", "answered 401; if it needs a token, set SKILLYARD_GITHUB_TOKEN"),
+            (401, "", "answered 401; if it needs a token, set GITHUB_TOKEN"),
             (
                 401,
                 "wrong-token",
-                "rejected the token in SKILLYARD_GITHUB_TOKEN, GITHUB_TOKEN or GH_TOKEN (401);",
+                "rejected the token in GITHUB_TOKEN or GH_TOKEN (401);",
             ),
-            (403, "weak-token", "answered 403; the token in SKILLYARD_GITHUB_TOKEN, GITHUB_TOKEN"),
+            (403, "weak-token", "answered 403; the token in GITHUB_TOKEN or GH_TOKEN"),
             (
                 429,
                 "",
-                "rate limit reached (429); wait 60 s or set SKILLYARD_GITHUB_TOKEN for a higher",
+                "rate limit reached (429); wait 60 s or set GITHUB_TOKEN for a higher",
             ),
             (429, "good-token", "rate limit reached (429); wait 60 s\n"),
             (503, "", "answered 503; the fault is at that server; try again later"),
             (
                 404,
                 "",
-                "one; check the spelling; a private repository needs a token in SKILLYARD_GITHUB",
+                "one; check the spelling; a private repository needs a token in GITHUB_TOKEN",
             ),
         ],
     )

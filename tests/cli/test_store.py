@@ -13,6 +13,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.store.opening import open_store
 from tests.cli.conftest import Run
 from tests.cli.making import write
+from tests.configuration import configure
 from tests.store.conftest import database, postgres_url, server
 from tests.store.ingest.inputs import document, jsonl
 from tests.store.servers import PASSWORD
@@ -27,7 +28,7 @@ def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The address of a store that is not there yet, in the environment."""
     url = f"sqlite:///{tmp_path}/store.db"
     monkeypatch.setenv("SKILLYARD_STORE", url)
-    monkeypatch.setenv("SKILLYARD_PUBLISHER", "ci")
+    configure(monkeypatch, tmp_path, store={"publisher": "ci"})
     return url
 
 
@@ -209,10 +210,10 @@ COMMANDS = [
 
 @pytest.mark.parametrize("url", ADDRESSES)
 def test_no_error_repeats_the_password_of_an_address(
-    url: str, run: Run, skills: Path, monkeypatch: pytest.MonkeyPatch
+    url: str, run: Run, skills: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("psycopg")
-    monkeypatch.setenv("SKILLYARD_PUBLISHER", "ci")
+    configure(monkeypatch, tmp_path, store={"publisher": "ci"})
     for command in COMMANDS if url == ADDRESSES[0] else COMMANDS[:3]:
         for json_flag in ((), ("--json",)):
             answer = run("store", *command, "--store", url, *json_flag)
@@ -232,10 +233,10 @@ def test_an_address_in_the_wrong_place_is_repeated_without_its_password(
 
 
 def test_no_answer_and_no_progress_holds_the_password(
-    run: Run, skills: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, skills: Path, postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKILLYARD_STORE", postgres_url)
-    monkeypatch.setenv("SKILLYARD_PUBLISHER", "ci")
+    configure(monkeypatch, tmp_path, store={"publisher": "ci"})
     for json_flag in ((), ("--json",)):
         for command in COMMANDS:
             answer = run("store", *command, *json_flag)

@@ -11,6 +11,7 @@ import pytest
 from skillyard.hosts.operations.skill_usage import skill_usage
 from tests.cli.conftest import Run
 from tests.cli.making import library
+from tests.configuration import configure
 from tests.hosts.decisions.test_usage import decision
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J"
@@ -24,7 +25,6 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         os.utime(path, (1_600_000_000, 1_600_000_000))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
-    monkeypatch.delenv("SKILLYARD_LOG", raising=False)
     return tmp_path / "log.jsonl"
 
 
@@ -37,13 +37,13 @@ def test_without_a_log_it_says_how_to_make_one(
 ) -> None:
     answer = run("usage", "--root", "skills")
     assert answer.code == 2
-    assert "set SKILLYARD_LOG=FILE" in answer.err
-    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    assert "set file in [log]" in answer.err
+    configure(monkeypatch, log.parent, log={"file": str(log)})
     assert "nothing has been logged yet" in run("usage", "--root", "skills").err
     log.touch()
     answer = run("usage", "--root", "skills")
     assert (answer.code, answer.out) == (0, "No decisions\n")
-    assert "SKILLYARD_LOG" in answer.err
+    assert "set file in [log]" in answer.err
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
@@ -96,8 +96,7 @@ def test_a_request_whose_best_skill_lacks_a_tool_stands_apart(
     file = Path("skills/csv-cleaning/SKILL.md")
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("---\n", "---\nrequires:\n  tools: Bash\n", 1), encoding="utf-8")
-    for name in ("SKILLYARD_LOG", "SKILLYARD_LOG_TEXT"):
-        monkeypatch.setenv(name, str(log) if name.endswith("LOG") else "1")
+    configure(monkeypatch, log.parent, log={"file": str(log), "text": True})
     asked = ("select", "clean a csv file", "--root", "skills")
     assert run(*asked, "--tool", "Read").code == 1
     given = ("usage", "--root", "skills")

@@ -104,7 +104,7 @@ def test_a_profile_of_the_environment_names_the_library_to_look_at(
 def test_folders_of_scopes_are_neither_mended_nor_configured_by_the_project(
     run: Run, home: Path
 ) -> None:
-    write(Path(), {".skillyard.toml": 'ignore = ["yaml_repaired"]\n'})
+    write(Path(), {"skillyard.toml": '[check]\nignore = ["yaml_repaired"]\n'})
     write(Path(), {"own/SKILL.md": ATTACK.format("own")})
     codes = [
         each["path"]

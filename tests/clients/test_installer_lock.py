@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.remotes import text, tree_of
 from tests.clients.conftest import PATIENCE_S, SKILLYARD
+from tests.configuration import configure
 from tests.install.git.home import git_home as git_home
 from tests.install.git.servers import Upstream, http_server
 
@@ -93,7 +94,7 @@ def test_both_keep_the_lock_of_the_user(
         return found
 
     with http_server(tmp_path / "served") as base:
-        monkeypatch.setenv("SKILLYARD_GIT_HOSTS", base)
+        configure(monkeypatch, tmp_path, sources={"git_hosts": [base]})
         url = f"{base}/team/skills.git"
         run(tmp_path, *installer, "add", url, "--skill", "pdf", "-g", "-y", *AGENTS)
         theirs = entries()["pdf"]

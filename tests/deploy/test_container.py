@@ -53,7 +53,7 @@ def test_secrets_reach_the_command_and_their_files_names_do_not(tmp_path: Path) 
         "x",
     )
     assert [name for name in found if name.endswith("_FILE")] == []
-    assert "SKILLYARD_GITHUB_TOKEN" not in found
+    assert "GITHUB_TOKEN" not in found
 
 
 def test_arguments_arrive_as_they_are_and_the_exit_code_comes_back() -> None:

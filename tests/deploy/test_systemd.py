@@ -13,7 +13,7 @@ import pytest
 from skillyard.base.errors import InvalidInput
 from skillyard.cli.grammar import parse
 from skillyard.serve.runtime.options import TOKEN as SECRET
-from skillyard.serve.runtime.options import TOKEN_FILE, ServiceOptions
+from skillyard.serve.runtime.options import ServiceOptions
 from tests.deploy.files import DEPLOY, unit
 from tests.deploy.node_cluster import TOKEN, asked, need, running, until
 from tests.shared_data import PACKAGES, REPOSITORY
@@ -99,21 +99,25 @@ def test_a_unit_hands_its_service_the_token_that_its_name_needs(
     _, values = parse(start.replace("%i", "8766").split()[1:])
     with pytest.raises(InvalidInput, match=SECRET):
         ServiceOptions(host=values.host, allowed_hosts=tuple(values.allow_host))
-    given = dict(value.split("=", 1) for key, value in unit(name) if key == "Environment")
     (credential,) = [value for key, value in unit(name) if key == "LoadCredential"]
     label, _, source = credential.partition(":")
     assert source == "/etc/skillyard/http_token"
-    assert given[TOKEN_FILE] == f"%d/{label}"  # systemd's folder of the unit's credentials
+    assert values.token_file == f"%d/{label}"  # systemd's folder of the unit's credentials
     (tmp_path / label).write_text(f"{TOKEN}\n", encoding="utf-8")
-    monkeypatch.setenv(TOKEN_FILE, str(tmp_path / label))
-    options = ServiceOptions(host=values.host, allowed_hosts=tuple(values.allow_host))
+    options = ServiceOptions(
+        host=values.host,
+        allowed_hosts=tuple(values.allow_host),
+        token_file=str(tmp_path / label),
+    )
     assert options.token == TOKEN
 
 
 def test_the_units_command_serves_with_its_token_file_and_not_without(tmp_path: Path) -> None:
     pytest.importorskip("uvicorn")
     (start,) = [value for key, value in unit("skillyard.service") if key == "ExecStart"]
-    words = start.replace("/srv/skills", "examples/skills").split()[1:]
+    path = tmp_path / "http_token"
+    start = start.replace("%d/http_token", str(path)).replace("/srv/skills", "examples/skills")
+    words = start.split()[1:]
     command = [sys.executable, "-m", "skillyard", *words, "--port", "0", "--local-only"]
     environment = {SECRET: "", "SKILLYARD_CACHE": str(tmp_path / "cache")}
     done = subprocess.run(
@@ -126,10 +130,9 @@ def test_the_units_command_serves_with_its_token_file_and_not_without(tmp_path: 
         check=False,
     )
     assert done.returncode == 2
-    assert SECRET in done.stderr
-    path = tmp_path / "http_token"
+    assert f"the token file {path} cannot be read" in done.stderr
     path.write_text(f"{TOKEN}\n", encoding="utf-8")
-    with running(command, {**environment, TOKEN_FILE: str(path)}) as node:
+    with running(command, environment) as node:
         until(node.port, 200)
         host = {"Host": "skills.example.com"}
         assert asked(node.port, "/health", **host)[0] == 200

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bugs import raise_bugs
 from tests.shared_data import REPOSITORY
 
 
@@ -19,7 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(place)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("SKILLYARD_DEBUG", "1")  # a bug of ours raises instead of being reported
+    raise_bugs(monkeypatch)
     for name in ("NO_COLOR", "TERM", "FORCE_COLOR", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
     return place

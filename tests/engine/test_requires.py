@@ -208,7 +208,6 @@ def test_an_index_gives_the_same_requirements(
 ) -> None:
     monkeypatch.setattr(indexed_catalog, "MAX_READ_DIRECTLY", 0)
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     extra = "requires:\n  skills: none\n"
     root = write_tree(tmp_path / "lib", {"top/SKILL.md": document("top", TEXT, extra=extra)})
     for index in (True, False):
@@ -289,7 +288,6 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A library whose only skill requires a tool, as the skills of the user of a new home."""
     for name in ("HOME", "SKILLYARD_CACHE", "SKILLYARD_STATE"):
         monkeypatch.setenv(name, str(tmp_path / name.rpartition("_")[2].lower()))
-    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     extra = "requires:\n  tools: Bash\n"
     root = tmp_path / "home/.claude/skills"
     return write_tree(root, {"top/SKILL.md": document("top", TEXT, extra=extra)})

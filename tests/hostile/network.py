@@ -15,7 +15,7 @@ import pytest
 
 from skillyard.install.sources.settings import GITHUB_TOKENS
 from skillyard.install.sources.transport import Transport
-from skillyard_testkit import FakeServers, faults
+from skillyard_testkit import FakeServers, faults, toml
 from skillyard_testkit.messages import json_response
 from tests.shared_data import PACKAGES
 
@@ -73,41 +73,26 @@ class World:
         return {
             "HOME": str(self.folder / "home"),
             "TMPDIR": str(self.folder / "tmp"),
-            "SKILLYARD_CONFIG": str(self.folder / "home" / "config.toml"),
+            "SKILLYARD_CONFIG": str(self.folder / "home" / "skillyard.toml"),
             "SKILLYARD_CACHE": str(self.folder / "cache"),
             "GITHUB_TOKEN": GITHUB_TOKEN,
-            "SKILLYARD_SKILLS_SH_TOKEN": SKILLS_SH_TOKEN,
-            "SKILLYARD_DEBUG": "1",
             "COLUMNS": "200",
         }
 
-    def configure(self, timeout_s: int = 8, **more: str) -> None:
-        """Write the settings; ``more`` are lines for a table of their name."""
-        up = self.up
-        text = f"""
-[sources.skills_sh]
-url = "{up.skills_sh}"
-
-[sources.github]
-api_url = "{up.github_api}"
-raw_url = "{up.github_raw}"
-repositories = ["acme/skills"]
-
-[sources.registry]
-files = ["{self.folder}/home/registry.md"]
-shipped = false
-
-[sources.well_known]
-sites = ["{up.well_known}"]
-
-[sources.servers]
-urls = ["{up.other}"]
-
-[search]
-source_timeout_s = {timeout_s}
-{more.get("search", "")}
-"""
-        (self.folder / "home" / "config.toml").write_text(text)
+    def configure(self, timeout_s: int = 8, **more: object) -> None:
+        """Write the settings; ``more`` are further keys."""
+        home = self.folder / "home"
+        sources = {
+            **self.up.sources(),
+            "skills_sh_token": SKILLS_SH_TOKEN,
+            "repositories": ["acme/skills"],
+            "registry_files": [home / "registry.md"],
+            "shipped_registry": False,
+            "servers": [self.up.other],
+            "source_timeout_s": timeout_s,
+            **more,
+        }
+        (home / "skillyard.toml").write_text(toml({"sources": sources}), encoding="utf-8")
 
     def _be_honest(self) -> None:
         """Let the skillyard server answer as one does; behind every fault that a test added."""

@@ -248,11 +248,7 @@ def test_no_redirect_carries_a_token_to_another_host(here: World, server: str) -
 @pytest.mark.parametrize("answer", BEFORE_ALL)
 def test_a_process_meets_a_hostile_answer_as_well(here: World, answer: str) -> None:
     """With its own deadlines: what one source may take is set by the settings."""
-    here.configure(search="over_fetch_floor = 5")
-    text = (here.folder / "home" / "config.toml").read_text()
-    (here.folder / "home" / "config.toml").write_text(
-        text.replace("source_timeout_s = 8", "source_timeout_s = 6")
-    )
+    here.configure(timeout_s=6, over_fetch_floor=5)
     ANSWERS[answer].make(here.up, SEARCHES["well-known"])
     before = here.files()
     done = here.process("search", "pdf forms", "--json")
@@ -264,10 +260,9 @@ def test_a_process_meets_a_hostile_answer_as_well(here: World, answer: str) -> N
 
 
 def test_a_process_refuses_a_private_address_without_a_trace(here: World) -> None:
-    done = here.process("add", "https://169.254.169.254#pdf", SKILLYARD_DEBUG="")
+    done = here.process("add", "https://169.254.169.254#pdf")
     assert (done.code, done.out) == (4, "")
     assert done.err == (
-        "skillyard: 169.254.169.254 does not lie on the public internet; if you know it, set"
-        " SKILLYARD_WELL_KNOWN_URL=https://169.254.169.254, or add it to sources.well_known.sites"
-        " in the settings\n"
+        "skillyard: 169.254.169.254 does not lie on the public internet; if you know it, add"
+        " https://169.254.169.254 to sites in [sources] of your skillyard.toml\n"
     )

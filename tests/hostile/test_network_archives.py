@@ -103,7 +103,7 @@ def test_a_setuid_script_is_installed_as_a_script_and_nothing_more(here: World) 
 def test_a_process_refuses_a_bomb_in_one_line(here: World) -> None:
     publish(here, next(case for case in CASES if case.id.endswith("-bomb")))
     before = here.files()
-    done = here.process("add", "pencil", "--into", str(here.into), SKILLYARD_DEBUG="")
+    done = here.process("add", "pencil", "--into", str(here.into))
     assert (done.code, done.out, done.err.count("\n")) == (4, "", 1)
     assert "assets/log.txt" in done.err
     assert here.files() == before

@@ -110,10 +110,7 @@ def test_a_304_with_a_copy_is_that_copy(here: World, monkeypatch: pytest.MonkeyP
 
 def test_an_empty_repository_fails_alone(here: World) -> None:
     here.up.add_repository("acme/empty")
-    text = (here.folder / "home" / "config.toml").read_text()
-    (here.folder / "home" / "config.toml").write_text(
-        text.replace('["acme/skills"]', '["acme/empty", "acme/skills"]')
-    )
+    here.configure(repositories=["acme/empty", "acme/skills"])
     done = searched(here)
     assert done.ids == EVERY
     assert done.source("github")["state"] in ("ok", "partial")

@@ -112,13 +112,17 @@ class Installed:
 
     @contextmanager
     def remotes(self) -> Iterator[dict[str, str]]:
-        """The variables that lead every remote source, and the model, to stand-ins of the wheel."""
+        """The variables that lead every remote source, and the model, to stand-ins of the wheel.
+
+        ``SKILLYARD_CONFIG`` names a file to which more can be added.
+        """
         command = ("python", "-m", "skillyard_testkit", "--library", "examples/skills")
         fake_llm = ("python", "-m", "skillyard_testkit.fake_llm")
         with self.started(*command) as sources, self.started(*fake_llm) as model:
-            settings = dict(next(sources).strip().split("=", 1) for _ in range(4))
+            file = self.folder / "skillyard.toml"
+            file.write_text("".join(next(sources) for _ in range(5)), encoding="utf-8")
             yield {
-                **settings,
+                "SKILLYARD_CONFIG": str(file),
                 "ANTHROPIC_BASE_URL": address_of(model),
                 "ANTHROPIC_API_KEY": "none",
             }

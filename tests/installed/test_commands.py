@@ -56,9 +56,9 @@ def drive_all(place: Installed, testkit: Installed, *, extras: bool) -> None:
     pin_one(skills / "csv-cleaning", pinned, pinned / "skills-lock.json")
     user_lock = place.home / ".agents" / ".skill-lock.json"
     pin_one(skills / "git-bisect", place.home / ".claude" / "skills", user_lock, version=3)
-    log = {"SKILLYARD_LOG": str(place.folder / "log.jsonl"), "SKILLYARD_LOG_TEXT": "1"}
-    with testkit.remotes() as remotes:
-        settings = {**remotes, **log}
+    with testkit.remotes() as settings:
+        with open(settings["SKILLYARD_CONFIG"], "a", encoding="utf-8") as file:
+            file.write(f"[log]\nfile = '{place.folder / 'log.jsonl'}'\ntext = true\n")
         wrong = [line for drive in DRIVES for line in faults(place, drive, settings, extras)]
     assert not wrong, "\n".join(wrong)
 

@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from skillyard_testkit import toml
 from tests.hosts.hook.conftest import payload
 from tests.parity.trees import write_tree
 from tests.serve.http.local_server import LIBRARY
@@ -241,7 +242,9 @@ def test_a_service_whose_operator_allows_remotes_asks_them(machine: Machine) -> 
         ask(f"{url}/search?q={quote('terraform plan')}")
     assert any("skills.sh" in each for each in machine.violations)
     seen = len(machine.violations)
-    machine.environment["SKILLYARD_SOURCES"] = "skills.sh"
+    file = machine.home / "skillyard.toml"
+    file.write_text(toml({"sources": {"enabled": ["skills.sh"]}}), encoding="utf-8")
+    machine.environment["SKILLYARD_CONFIG"] = str(file)
     with machine.served("--remote", "--local-only") as url:
         ask(f"{url}/search?q=terraform")
     assert len(machine.violations) == seen

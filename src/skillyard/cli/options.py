@@ -162,7 +162,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--publisher": {
         "metavar": "NAME",
-        "help": "name in the log (default: SKILLYARD_PUBLISHER, else the login name)",
+        "help": "name in the log (default: that of skillyard.toml, else the login name)",
     },
     "--recent": {
         **_REPEATS,
@@ -183,7 +183,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--store": {
         "metavar": "URL",
         "help": "the catalog store, sqlite:///file.db or postgresql://user@host/database "
-        "(default: SKILLYARD_STORE)",
+        "(default: SKILLYARD_STORE, else that of skillyard.toml)",
     },
     "--tag": {**_REPEATS, "metavar": "TAG", "help": "only skills with this tag; may repeat"},
     "--tenant": {"metavar": "TENANT", "required": True, "help": "tenant that owns the skills"},
@@ -253,9 +253,9 @@ def add_global(parser: CommandParser, what: str) -> None:
     parser.add_argument("--global", dest="user", action="store_true", help=what)
 
 
-def add_scorer(parser: CommandParser, *, variable: bool = True) -> None:
-    """Add ``--scorer``. ``variable``: ``SKILLYARD_SCORER`` sets the default."""
-    hint = "; SKILLYARD_SCORER names another default" if variable else ""
+def add_scorer(parser: CommandParser, *, configured: bool = True) -> None:
+    """Add ``--scorer``. ``configured``: ``skillyard.toml`` sets the default."""
+    hint = "; skillyard.toml names another default" if configured else ""
     parser.add_argument(
         "--scorer",
         metavar="NAME",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return its exit code. Raises only with SKILLYARD_DEBUG=1."""
+    """Run one command and return its exit code. Raises nothing."""
     if sys.stdout is None:  # closed by the caller: `>&-`
         from contextlib import redirect_stdout
 
@@ -120,10 +120,11 @@ def _report_write_error(error: OSError) -> int:
 
 
 def _report_bug(error: Exception) -> int:
-    if os.environ.get("SKILLYARD_DEBUG"):
-        raise error
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "" if place is None else f" in {place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
     complain(
-        f"skillyard: internal error ({type(error).__name__}: {error}); please report it with what"
-        " SKILLYARD_DEBUG=1 prints"
+        f"skillyard: internal error ({type(error).__name__}: {error}{where}); please report it"
     )
     return WRONG_USE

@@ -210,6 +210,6 @@ def _abstention_remark(usage: Usage) -> str:
         again = f", {usage.repeated:,} of them repeated word for word" if usage.repeated else ""
         parts.append(
             f"Of {usage.without_text:,} the log has only a digest{again}, so they cannot be"
-            " grouped: SKILLYARD_LOG_TEXT=1 logs the text."
+            " grouped: text = true in [log] of skillyard.toml logs the text."
         )
     return " ".join(parts)

@@ -6,6 +6,7 @@ servers as a process of their own. The fake model API is in ``skillyard_testkit.
 """
 
 from skillyard_testkit import faults
+from skillyard_testkit.configuration import toml
 from skillyard_testkit.fake_servers import FakeServers
 from skillyard_testkit.library import add_library
 from skillyard_testkit.messages import Request, Response
@@ -22,4 +23,5 @@ __all__ = [
     "Switches",
     "add_library",
     "faults",
+    "toml",
 ]

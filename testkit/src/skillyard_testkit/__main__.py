@@ -10,23 +10,17 @@ from threading import Event
 from typing import TextIO
 
 from skillyard.base.errors import InvalidInput
+from skillyard_testkit.configuration import toml
 from skillyard_testkit.fake_servers import FakeServers
 from skillyard_testkit.library import add_library
 
 __all__ = ["serve"]
 
-VARIABLES = {
-    "SKILLYARD_SKILLS_SH_URL": "skills_sh",
-    "SKILLYARD_GITHUB_API_URL": "github_api",
-    "SKILLYARD_GITHUB_RAW_URL": "github_raw",
-    "SKILLYARD_WELL_KNOWN_URL": "well_known",
-}
-
 
 def serve(arguments: Sequence[str], out: TextIO, error: TextIO, stop: Event) -> int:
     """Serve until ``stop`` is set, and return the exit code: 0, or 2 for a wrong argument.
 
-    The base URLs are written to ``out``, one ``KEY=VALUE`` a line.
+    What ``skillyard.toml`` needs to ask the servers is written to ``out``.
     """
     parser = argparse.ArgumentParser(
         prog="python -m skillyard_testkit",
@@ -52,7 +46,7 @@ def serve(arguments: Sequence[str], out: TextIO, error: TextIO, stop: Event) -> 
     if options.library is None:
         error.write("nothing is listed: give --library DIR\n")
     with servers:
-        out.writelines(f"{name}={servers.url(server)}\n" for name, server in VARIABLES.items())
+        out.write(toml({"sources": servers.sources()}))
         out.flush()
         stop.wait()
     return 0

@@ -135,6 +135,15 @@ class FakeServers:
         """Base URL of another host, which responds 200 to everything."""
         return self.url("other")
 
+    def sources(self) -> dict[str, str | list[str]]:
+        """Return the section ``[sources]`` of ``skillyard.toml`` that names the servers."""
+        return {
+            "skills_sh_url": self.skills_sh,
+            "github_api_url": self.github_api,
+            "github_raw_url": self.github_raw,
+            "sites": [self.well_known],
+        }
+
     @property
     def requests(self) -> list[RecordedRequest]:
         """The requests so far, in order of arrival."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from skillyard_testkit import toml
 from tests.requirements import requirement
 from tests.serve.mcp.messages import INITIALIZE, INITIALIZED
 from tests.shared_data import REPOSITORY
@@ -39,11 +40,13 @@ def environment(project: Path, system: str) -> dict[str, str]:
     home.mkdir(exist_ok=True)
     kept = {key: os.environ[key] for key in ("PATH", "LANG", "LC_ALL") if key in os.environ}
     folders = {"HOME": home, "LOCALAPPDATA": home / "AppData" / "Local"}
+    log = toml({"log": {"file": home / "log.jsonl"}})
+    (home / "c.toml").write_text(log, encoding="utf-8")
     path = os.pathsep.join([str(REPOSITORY / "src"), str(REPOSITORY)])
     return {
         **kept, **{name: str(folder) for name, folder in folders.items()},
-        "CLAUDE_CONFIG_DIR": str(home / "claude"), "SKILLYARD_LOG": str(home / "log.jsonl"),
-        "SKILLYARD_DEBUG": "1", "PYTHONPATH": path,
+        "CLAUDE_CONFIG_DIR": str(home / "claude"), "SKILLYARD_CONFIG": str(home / "c.toml"),
+        "PYTHONPATH": path,
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import skillyard as sy
 from skillyard.base.errors import InvalidInput
 from skillyard.check.validation.config import CheckConfig, find_check_config, read_check_config
 from tests.check.validation.skill_files import codes, text, tree
+from tests.configuration import configure
 from tests.tables import for_each
 
 FILES = {
@@ -18,20 +19,20 @@ FILES = {
 }
 
 
-def _configured(root: Path, content: str, name: str = ".skillyard.toml") -> Path:
+def _configured(root: Path, content: str, name: str = "skillyard.toml") -> Path:
     tree(root, {**FILES, f"skills/{name}": content})
     return root / "skills"
 
 
 def test_an_ignored_code_is_not_reported(tmp_path: Path) -> None:
-    skills = _configured(tmp_path, 'ignore = ["reference_missing"]\n')
+    skills = _configured(tmp_path, '[check]\nignore = ["reference_missing"]\n')
     assert codes(sy.validate(skills)) == ["reference_missing"] * 2
     assert codes(sy.validate(skills, config=find_check_config(skills))) == []
 
 
 def test_a_severity_replaces_the_profiles_and_turns_a_rule_on(tmp_path: Path) -> None:
     skills = _configured(
-        tmp_path, '[severity]\nreference_missing = "error"\ntrailing_blanks = "info"\n'
+        tmp_path, '[check.severity]\nreference_missing = "error"\ntrailing_blanks = "info"\n'
     )
     tree(tmp_path, {"skills/pencil/SKILL.md": "---\nname: pencil\ndescription: x  \n---\nb\n"})
     found = sy.validate(skills, config=find_check_config(skills))
@@ -42,29 +43,60 @@ def test_a_severity_replaces_the_profiles_and_turns_a_rule_on(tmp_path: Path) ->
 
 
 def test_a_pattern_ignores_codes_of_the_files_below_the_configuration(tmp_path: Path) -> None:
-    skills = _configured(tmp_path, '[per-file-ignores]\n"legacy/*" = ["reference_missing"]\n')
+    skills = _configured(tmp_path, '[check.per_file_ignores]\n"legacy/*" = ["reference_missing"]\n')
     found = sy.validate(skills, config=find_check_config(skills))
     assert [Path(each.path).parts[-2] for each in found] == ["pencil"]
 
 
-def test_the_nearest_file_counts_and_skillyard_toml_before_pyproject(tmp_path: Path) -> None:
+def test_the_nearest_file_with_the_section_counts(tmp_path: Path) -> None:
     tree(
         tmp_path,
         {
             ".git/HEAD": "",
-            "pyproject.toml": '[tool.skillyard]\nignore = ["reference_missing"]\n',
+            "skillyard.toml": '[check]\nignore = ["reference_missing"]\n',
             "a/SKILL.md": text("a"),
-            "b/.skillyard.toml": "",
-            "b/pyproject.toml": '[tool.skillyard]\nignore = ["html_comment"]\n',
-            "c/pyproject.toml": "[tool.other]\nx = 1\n",
+            "b/skillyard.toml": "[check]\n",
+            "c/skillyard.toml": '[scorer]\nname = "hybrid"\n',
         },
     )
     assert {name: _paths(tmp_path / name) for name in ("a", "a/SKILL.md", "b", "c")} == {
-        "a": "pyproject.toml",
-        "a/SKILL.md": "pyproject.toml",
-        "b": "b/.skillyard.toml",
-        "c": "pyproject.toml",
+        "a": "skillyard.toml",
+        "a/SKILL.md": "skillyard.toml",
+        "b": "b/skillyard.toml",
+        "c": "skillyard.toml",
     }
+
+
+def test_the_file_of_a_project_goes_before_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = configure(
+        monkeypatch,
+        tmp_path,
+        check={"ignore": ["html_comment"], "severity": {"line_ends_crlf": "error"}},
+    )
+    mine = find_check_config(tmp_path)
+    assert mine is not None
+    assert (mine.path, sorted(mine.ignore)) == (str(path), ["html_comment"])
+    tree(tmp_path, {"lib/skillyard.toml": '[check]\nignore = ["reference_missing"]\n'})
+    both = find_check_config(tmp_path / "lib")
+    assert both is not None
+    assert (sorted(both.ignore), both.severity_of("line_ends_crlf")) == (
+        ["reference_missing"],
+        "error",
+    )
+
+
+def test_a_file_of_an_earlier_release_is_not_read_and_says_so(tmp_path: Path) -> None:
+    for name, content in {
+        ".skillyard.toml": 'ignore = ["html_comment"]\n',
+        "pyproject.toml": '[tool.skillyard]\nignore = ["html_comment"]\n',
+    }.items():
+        tree(tmp_path, {f"{name}.d/{name}": content, f"{name}.d/a/SKILL.md": text("a")})
+        with pytest.raises(InvalidInput, match=r"is not read any more: move it to \[check\] in"):
+            find_check_config(tmp_path / f"{name}.d")
+    tree(tmp_path, {"other/pyproject.toml": "[tool.other]\nx = 1\n"})
+    assert find_check_config(tmp_path / "other") is None
 
 
 def _paths(path: Path) -> str:
@@ -75,12 +107,15 @@ def _paths(path: Path) -> str:
 
 
 def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:
-    tree(tmp_path, {".skillyard.toml": "", "inner/.git/HEAD": "", "inner/a/SKILL.md": text("a")})
+    tree(
+        tmp_path,
+        {"skillyard.toml": "[check]", "inner/.git/HEAD": "", "inner/a/SKILL.md": text("a")},
+    )
     assert find_check_config(tmp_path / "inner/a") is None
 
 
 def test_a_path_outside_repository_and_working_folder_has_only_its_own(tmp_path: Path) -> None:
-    tree(tmp_path, {".skillyard.toml": "", "a/SKILL.md": text("a")})
+    tree(tmp_path, {"skillyard.toml": "[check]", "a/SKILL.md": text("a")})
     assert find_check_config(tmp_path / "a") is None
     assert find_check_config(tmp_path) is not None
 
@@ -88,29 +123,64 @@ def test_a_path_outside_repository_and_working_folder_has_only_its_own(tmp_path:
 def test_the_search_ends_at_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tree(tmp_path, {".skillyard.toml": "", "work/lib/a/SKILL.md": text("a"), "work/x": ""})
+    tree(tmp_path, {"skillyard.toml": "[check]", "work/lib/a/SKILL.md": text("a"), "work/x": ""})
     monkeypatch.chdir(tmp_path / "work")
     assert find_check_config("lib/a") is None
-    tree(tmp_path, {"work/.skillyard.toml": 'ignore = ["html_comment"]'})
+    tree(tmp_path, {"work/skillyard.toml": '[check]\nignore = ["html_comment"]'})
     config = find_check_config("lib/a")
     assert config is not None
-    assert config.path == ".skillyard.toml"
+    assert config.path == "skillyard.toml"
     assert config.ignore == {"html_comment"}
 
 
 REFUSED = [
-    ("ignore = [", ":1: Invalid value", ""),
-    ("a = 1\nb = = 2", ":2:5: Invalid value", ""),
-    ('\nignored = ["html_comment"]\n', ":2: unknown setting 'ignored'", "did you mean ignore?"),
-    ('ignore = [\n  "html_coment",\n]\n', ":2: unknown code 'html_coment'", "html_comment"),
-    ('ignore = "html_comment"\n', ":1: ignore must be a list of codes", ""),
-    ('[severity]\nhtml_comment = "off"\n', ":2: the severity of html_comment", "under ignore"),
-    ('[severity]\nhtml = "info"\n', ":2: unknown code 'html'", ""),
-    ("severity = 3\n", ":1: severity must be a table", ""),
-    ('[per-file-ignores]\n"a" = "html_comment"\n', ":2: a must be a list of codes", ""),
-    ("per-file-ignores = 3\n", ":1: per-file-ignores must be a table", ""),
-    ('[per-file-ignores]\n"" = []\n', ":1: a pattern is empty", ""),
-    ("\ud800", ": not a TOML file in UTF-8", ""),
+    ("check.ignore = [", ":1: this is not TOML: Invalid value", ""),
+    ("a = 1\nb = = 2", ":2: this is not TOML: Invalid value", ""),
+    ('[checks]\nignore = ["html_comment"]\n', ":1: there is no key checks", "did you mean check?"),
+    (
+        '[check]\n\nignored = ["html_comment"]\n',
+        ":3: there is no key check.ignored",
+        "did you mean ignore?",
+    ),
+    (
+        '[check]\nignore = [\n  "html_coment",\n]\n',
+        ":3: check.ignore has the unknown code 'html_coment'",
+        "html_comment",
+    ),
+    ('[check]\nignore = "html_comment"\n', ":2: check.ignore must be a list of texts", ""),
+    (
+        '[check.severity]\nhtml_comment = "off"\n',
+        ":2: check.severity.html_comment must be error, warning or info",
+        "",
+    ),
+    (
+        '[check.severity]\nhtml = "info"\n',
+        ":2: check.severity.html has the unknown code 'html'",
+        "",
+    ),
+    ("[check]\nseverity = 3\n", ":2: check.severity must be a table", ""),
+    (
+        '[check.per_file_ignores]\n"a" = "html_comment"\n',
+        ":2: check.per_file_ignores.a must be a list of texts",
+        "",
+    ),
+    ("[check]\nper_file_ignores = 3\n", ":2: check.per_file_ignores must be a table", ""),
+    (
+        "[check]\nper-file-ignores = {}\n",
+        ":2: there is no key check.per-file-ignores",
+        "did you mean per_file_ignores?",
+    ),
+    (
+        '[check.per_file_ignores]\n"" = []\n',
+        ":2: check.per_file_ignores. has a pattern that is empty",
+        "",
+    ),
+    ("\ud800", ":1: this is not UTF-8 text", "save it as UTF-8"),
+    (
+        '[scorer]\nname = "hybrid"\n[log]\nfile = "x"\n',
+        ":3: log is not read from the file of a project",
+        "move it to your own",
+    ),
 ]
 
 
@@ -118,7 +188,7 @@ REFUSED = [
 def test_a_wrong_configuration_names_file_line_and_remedy(
     content: str, place: str, remedy: str, tmp_path: Path
 ) -> None:
-    file = tmp_path / ".skillyard.toml"
+    file = tmp_path / "skillyard.toml"
     file.write_bytes(content.encode("utf-8", "surrogatepass"))
     with pytest.raises(InvalidInput) as caught:
         find_check_config(tmp_path)
@@ -127,27 +197,20 @@ def test_a_wrong_configuration_names_file_line_and_remedy(
     assert remedy in message
 
 
-def test_the_line_is_that_of_the_table_and_not_of_another_tools(tmp_path: Path) -> None:
-    content = '[tool.other]\nignore = ["x"]\n\n[tool.skillyard]\nignore = ["x"]\n'
-    (tmp_path / "pyproject.toml").write_text(content)
-    with pytest.raises(InvalidInput, match=r"pyproject\.toml:5: unknown code 'x'"):
-        find_check_config(tmp_path)
-
-
-def test_a_file_that_was_named_must_have_the_table(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[project]\n")
-    (tmp_path / "mine.toml").write_text('ignore = ["html_comment"]\n')
-    with pytest.raises(InvalidInput, match=r"there is no table \[tool\.skillyard\]; add it"):
-        read_check_config(tmp_path / "pyproject.toml")
+def test_a_file_that_was_named_must_have_the_section(tmp_path: Path) -> None:
+    (tmp_path / "empty.toml").write_text("[scorer]\n")
+    (tmp_path / "mine.toml").write_text('[check]\nignore = ["html_comment"]\n')
+    with pytest.raises(InvalidInput, match=r"there is no section \[check\]; add it"):
+        read_check_config(tmp_path / "empty.toml")
     assert read_check_config(tmp_path / "mine.toml").ignore == {"html_comment"}
     with pytest.raises(sy.SkillIoError):
         read_check_config(tmp_path / "none.toml")
 
 
 def test_a_configuration_as_a_value_is_checked_too() -> None:
-    with pytest.raises(InvalidInput, match="unknown code 'nothing' in ignore"):
+    with pytest.raises(InvalidInput, match="ignore has the unknown code 'nothing'"):
         CheckConfig(ignore=["nothing"])
-    with pytest.raises(InvalidInput, match="severity of html_comment"):
+    with pytest.raises(InvalidInput, match=r"severity\.html_comment must be error"):
         CheckConfig(severity={"html_comment": "fatal"})
-    with pytest.raises(InvalidInput, match="a pattern is empty"):
+    with pytest.raises(InvalidInput, match="a pattern that is empty"):
         CheckConfig(per_file_ignores={"": ["html_comment"]})

@@ -14,6 +14,7 @@ from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text
+from tests.configuration import configure
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no executable bits")
@@ -129,8 +130,8 @@ def test_a_source_that_reports_no_bits_pins_none(
     monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
     (tmp_path / "project" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "project")
-    api = os.environ["SKILLYARD_GITHUB_API_URL"]
-    monkeypatch.setenv("SKILLYARD_GITHUB_API_URL", f"{remotes.skills_sh}/nothing")
+    nowhere = f"{remotes.skills_sh}/nothing"
+    configure(monkeypatch, tmp_path, sources={"github_api_url": nowhere})
     assert run("add", "pdf", "--into", "skills").code == 0
     lock = Path("skills-lock.json")
     (entry,) = json.loads(lock.read_text())["skills"].values()
@@ -140,5 +141,5 @@ def test_a_source_that_reports_no_bits_pins_none(
     assert run("verify", "--into", "skills").code == 0
     shape = run("add", "pdf", "--into", "skills", "--json").json
     assert (shape["state"], os.access(script, os.X_OK)) == ("unchanged", True)
-    monkeypatch.setenv("SKILLYARD_GITHUB_API_URL", api)
+    configure(monkeypatch, tmp_path, sources=remotes.sources())
     assert run("outdated", "--into", "skills").code == 0

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 import threading
+import tomllib
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from skillyard.base.errors import EmbedderFailed, InvalidInput
 from skillyard.cli import main
-from skillyard.engine.embedding.endpoint import KEY, MODEL, URL, HttpEmbedder, from_environment
+from skillyard.engine.embedding.endpoint import HttpEmbedder, configured_endpoint
 from skillyard.engine.embedding.protocol import embed_checked, resolve_embedder
+from tests.configuration import configure
 from tests.docs.pages import blocks
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each
@@ -118,7 +121,7 @@ def test_a_busy_server_is_asked_again(server: Server, status: int) -> None:
 
 def test_patience_ends(server: Server) -> None:
     server.answers = [saying(503)] * 3
-    with pytest.raises(EmbedderFailed, match="answered 503; check SKILLYARD_EMBEDDINGS_URL"):
+    with pytest.raises(EmbedderFailed, match="answered 503; check \\[embeddings\\]"):
         HttpEmbedder(server.url, "m", sleep=lambda _: None).embed(["a"])
     assert len(server.requests) == 3
 
@@ -181,18 +184,15 @@ def test_what_is_no_address_is_refused(url: str) -> None:
         HttpEmbedder(url, "m")
 
 
-def test_the_environment_names_the_endpoint(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+def test_the_configuration_names_the_endpoint(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in (URL, MODEL, KEY):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(EmbedderFailed, match=f"set {URL} and {MODEL}"):
+    with pytest.raises(EmbedderFailed, match=r"set url and model in \[embeddings\]"):
         resolve_embedder("http")
-    monkeypatch.setenv(URL, server.url)
-    monkeypatch.setenv(MODEL, "small")
-    monkeypatch.setenv(KEY, "very-secret")
+    section = {"url": server.url, "model": "small", "key": "very-secret"}
+    configure(monkeypatch, tmp_path, embeddings=section)
     embedder = resolve_embedder("http")
-    assert embedder == from_environment()
+    assert embedder == configured_endpoint()
     assert embedder.id == f"{server.url}#small"
     assert "very-secret" not in repr(embedder)
     embedder.embed(["a"])
@@ -200,15 +200,14 @@ def test_the_environment_names_the_endpoint(
 
 
 def test_the_commands_of_the_guide_rank_with_a_server(
-    server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
     page = (REPOSITORY / "docs" / "concepts" / "ranking.md").read_text(encoding="utf-8")
-    (block,) = (each for each in blocks(page) if "hybrid+http" in each.text)
-    *exports, command = block.text.split("\n")
-    for words in map(shlex.split, exports):
-        assert words[0] == "export"
-        name, _, value = words[1].partition("=")
-        monkeypatch.setenv(name, server.url if name == URL else value)
+    (file,) = (each for each in blocks(page) if "[embeddings]" in each.text)
+    (command,) = (each.text for each in blocks(page) if "--scorer hybrid+http" in each.text)
+    section = tomllib.loads(file.text)["embeddings"]
+    configure(monkeypatch, tmp_path, embeddings={**section, "url": server.url})
     monkeypatch.chdir(REPOSITORY)
     assert main([*shlex.split(command)[1:], "--json"]) == 0
     best = json.loads(capsys.readouterr().out)["matches"][0]

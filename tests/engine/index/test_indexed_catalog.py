@@ -41,7 +41,6 @@ def skill(name: str, description: str, more: str = "") -> str:
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     folder = tmp_path / "skills"
     put(folder, "git-bisect", skill("git-bisect", "Finds the commit that broke the build."))
     put(folder, "git-revert", skill("git-revert", "Takes back a commit.", "tags: [git]\n"))
@@ -160,11 +159,6 @@ def test_where_no_index_can_be_kept_the_answers_are_the_same(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = ranked(open_catalog(root))
-    monkeypatch.setenv("SKILLYARD_INDEX", "off")
-    off = open_catalog(root)
-    assert not isinstance(off, IndexedCatalog)
-    assert ranked(off) == expected
-    monkeypatch.delenv("SKILLYARD_INDEX")
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "file"))
     blocked = open_catalog(root)

@@ -67,11 +67,13 @@ def test_vectors_are_the_same(words: list[str]) -> None:
 
 def test_a_whole_answer_is_the_same_in_another_process() -> None:
     root = str(REPOSITORY / "examples" / "skills")
-    command = [sys.executable, "-m", "skillyard", "rank", "which change broke the tests?"]
-    command += ["--explain", "--json", "--root", root]
+    words = ["rank", "which change broke the tests?", "--explain", "--json", "--root", root]
+    off = "sys.modules['skillyard.engine.index._kernel'] = None\n"
+    program = "from skillyard.cli import main\nsys.exit(main(sys.argv[1:]))\n"
     answers = set()
-    for setting, seed in (("on", "1"), ("off", "2"), ("off", "77")):
-        environment = {**os.environ, "SKILLYARD_KERNEL": setting, "PYTHONHASHSEED": seed}
+    for setting, seed in (("", "1"), (off, "2"), (off, "77")):
+        command = [sys.executable, "-c", f"import sys\n{setting}{program}", *words]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
         environment["PYTHONPATH"] = str(PACKAGES)
         answers.add(
             subprocess.run(command, env=environment, capture_output=True, check=True).stdout

@@ -30,7 +30,6 @@ print(type(catalog).__name__, match.skill.name)
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A library that is just large enough to be opened over its index."""
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     root = tmp_path / "skills"
     for number in range(MAX_READ_DIRECTLY + 1):
         path = root / f"chart-{number}" / "SKILL.md"

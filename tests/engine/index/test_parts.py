@@ -48,7 +48,6 @@ open_catalog(sys.argv[1], progress=told)
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LibrarySpec:
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     monkeypatch.setattr(indexed_catalog, "POLL_S", 0.0)
     monkeypatch.setattr(index_update, "MIN_COMMIT_FILES", 256)
     monkeypatch.setattr(indexed_catalog, "WAIT_S", 0.0)

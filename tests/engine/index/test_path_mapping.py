@@ -32,7 +32,6 @@ NAMED = [("lib",), ("./lib",), ("lib/",), ("lib/../lib",), ("link",), ("lib", ".
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     home = tmp_path / "home"
     write_tree(home, FILES)
     (home / "link").symlink_to(home / "lib")

@@ -1,4 +1,4 @@
-"""``SKILLYARD_SCORER`` sets the default scorer of the surfaces, and of nothing else."""
+"""``skillyard.toml`` sets the default scorer of the surfaces, and of nothing else."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from skillyard.cli import main, progress
 from skillyard.engine.embedding.cache import VectorCache
 from skillyard.engine.embedding.protocol import resolve_embedder
 from skillyard.engine.ranking.registry import default_scorer, resolve
+from tests.configuration import configure
 from tests.engine.embedding.letters import GatedLetters, Letters, install
 from tests.tables import for_each
 from tests.worked_examples.making import document
@@ -31,14 +32,18 @@ def skills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "skills"
 
 
-def test_the_default_is_hybrid_until_the_variable_names_another(
-    monkeypatch: pytest.MonkeyPatch,
+def test_the_default_is_hybrid_until_a_file_names_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(monkeypatch, Letters())
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
     assert default_scorer() == "hybrid"
-    for name, default in (("", "hybrid"), ("overlap", "overlap"), ("hybrid+letters",) * 2):
-        monkeypatch.setenv("SKILLYARD_SCORER", name)
-        assert default_scorer() == default
+    for name in ("overlap", "hybrid+letters"):
+        configure(monkeypatch, tmp_path, scorer={"name": name})
+        assert default_scorer() == name
+    Path("skillyard.toml").write_text('scorer.name = "triggers"\n', encoding="utf-8")
+    assert default_scorer() == "triggers"  # the project's file goes before the user's
 
 
 @for_each(
@@ -50,14 +55,14 @@ def test_the_default_is_hybrid_until_the_variable_names_another(
         ("overlap+http", "takes no embedder"),
     ],
 )
-def test_a_scorer_that_cannot_be_used_is_refused_by_the_variable(
-    name: str, why: str, monkeypatch: pytest.MonkeyPatch
+def test_a_scorer_that_cannot_be_used_is_refused_with_file_and_line(
+    name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("skillyard.engine.embedding.protocol._entry_points", dict)
-    monkeypatch.setenv("SKILLYARD_SCORER", name)
+    path = configure(monkeypatch, tmp_path, scorer={"name": name})
     with pytest.raises(InvalidInput) as refused:
         default_scorer()
-    assert str(refused.value).startswith(f"SKILLYARD_SCORER={name}: ")
+    assert str(refused.value).startswith(f"{path}:2: scorer.name is {name}, which ")
     assert why in str(refused.value)
 
 
@@ -65,7 +70,7 @@ def test_commands_use_it_and_the_python_api_does_not(
     skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install(monkeypatch, Letters())
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    configure(monkeypatch, skills, scorer={"name": "hybrid+letters"})
     command = ["rank", TEXT, "--root", str(skills), "--json"]
     assert main(command) == 0
     ranked = json.loads(capsys.readouterr().out)
@@ -77,13 +82,13 @@ def test_commands_use_it_and_the_python_api_does_not(
     assert sy.rank(sy.load_catalog(skills), TEXT) == []
 
 
-def test_a_command_ends_with_2_and_names_the_variable(
+def test_a_command_ends_with_2_and_names_the_key(
     skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+nosuch")
+    configure(monkeypatch, skills, scorer={"name": "hybrid+nosuch"})
     for command in ("rank", "select"):
         assert main([command, TEXT, "--root", str(skills)]) == 2
-        assert "SKILLYARD_SCORER=hybrid+nosuch" in capsys.readouterr().err
+        assert "scorer.name is hybrid+nosuch" in capsys.readouterr().err
 
 
 def test_the_embedder_of_a_package_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,19 +127,17 @@ def test_the_second_command_maps_the_vectors_and_reads_none(
     assert capsys.readouterr().out == first
 
 
-def test_the_doctor_checks_the_variable(
+def test_the_doctor_checks_the_scorer(
     skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def finding() -> dict[str, str]:
         main(["doctor", str(skills), "--json"])
         findings = json.loads(capsys.readouterr().out)["findings"]
         (found,) = (each for each in findings if each["id"] == "scorer")
-        unknown = [each["details"] for each in findings if each["id"] == "environment.unknown"]
-        assert {"name": "SKILLYARD_SCORER"} not in unknown
         return dict(found)
 
-    monkeypatch.setenv("SKILLYARD_SCORER", "overlap")
+    configure(monkeypatch, skills, scorer={"name": "overlap"})
     assert finding()["message"] == "the default scorer is overlap"
-    monkeypatch.setenv("SKILLYARD_SCORER", "nosuch")
+    configure(monkeypatch, skills, scorer={"name": "nosuch"})
     assert finding()["status"] == "error"
-    assert "SKILLYARD_SCORER=nosuch" in finding()["message"]
+    assert "Correct scorer.name" in finding()["remedy"]

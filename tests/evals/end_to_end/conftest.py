@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard_testkit.fake_llm import FakeLlm
+from tests.bugs import raise_bugs
 from tests.evals.end_to_end.making import KEY, Done, Project, project
 
 Run = Callable[..., Done]
@@ -16,7 +17,7 @@ Run = Callable[..., Done]
 @pytest.fixture(autouse=True)
 def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same environment everywhere; a bug raises instead of being reported."""
-    monkeypatch.setenv("SKILLYARD_DEBUG", "1")
+    raise_bugs(monkeypatch)
     monkeypatch.setenv("COLUMNS", "80")
     for name in ("NO_COLOR", "TERM", "FORCE_COLOR", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)

@@ -21,6 +21,7 @@ from skillyard.hosts.decisions import is_enabled
 from skillyard.hosts.decisions.entry import MAX_TEXT_CHARS, RUNNERS_UP, entry, text_digest
 from skillyard.hosts.operations.prompts import inject_prompt
 from skillyard.hosts.operations.skill_selection import select_skills
+from tests.configuration import configure
 from tests.shared_data import PACKAGES
 
 SKILLS = [
@@ -40,8 +41,7 @@ def catalog() -> sy.Catalog:
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "log.jsonl"
-    monkeypatch.setenv("SKILLYARD_LOG", str(path))
-    monkeypatch.delenv("SKILLYARD_LOG_TEXT", raising=False)
+    configure(monkeypatch, tmp_path, log={"file": path})
     return path
 
 
@@ -92,7 +92,7 @@ def test_without_being_asked_to_the_log_holds_none_of_the_users_words(
 def test_the_text_is_kept_when_that_is_asked_for(
     catalog: sy.Catalog, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SKILLYARD_LOG_TEXT", "1")
+    configure(monkeypatch, log.parent, log={"text": True})
     select_skills(catalog, Query(REQUEST, files=("a.py",)))
     select_skills(catalog, Query("x" * (MAX_TEXT_CHARS + 1)))
     first, second = entries(log)
@@ -105,7 +105,7 @@ def test_the_text_is_kept_when_that_is_asked_for(
 def test_the_tools_that_a_request_named_are_logged(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SKILLYARD_LOG_TEXT", "1")
+    configure(monkeypatch, log.parent, log={"text": True})
     needs = sy.Skill("browser", "Opens a page in the browser.", "Open.", requires=("tool:web",))
     catalog = sy.Catalog.from_skills([*SKILLS, needs])
     request = "open the page in the browser"
@@ -158,7 +158,7 @@ def test_a_log_that_cannot_be_written_is_said_and_the_answer_comes(
     catalog: sy.Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
-    monkeypatch.setenv("SKILLYARD_LOG", str(tmp_path))
+    configure(monkeypatch, tmp_path, log={"file": tmp_path})
     with caplog.at_level(logging.WARNING, "skillyard.hosts.decisions"):
         assert select_skills(catalog, Query(REQUEST)).selection.selected
     assert "not logged" in caplog.text
@@ -194,8 +194,6 @@ class _Tracer:
 @pytest.fixture
 def tracer(monkeypatch: pytest.MonkeyPatch) -> _Tracer:
     """The API as a program that uses it has loaded it."""
-    monkeypatch.delenv("SKILLYARD_LOG", raising=False)
-    monkeypatch.delenv("SKILLYARD_LOG_TEXT", raising=False)
     tracer = _Tracer()
     module: Any = ModuleType("opentelemetry.trace")
     module.get_tracer = lambda name: tracer
@@ -219,7 +217,9 @@ def test_a_program_with_opentelemetry_gets_a_span(catalog: sy.Catalog, tracer: _
     assert all(isinstance(value, allowed) for value in span.attributes.values())
 
 
-def test_the_real_api_takes_the_span(catalog: sy.Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_api_takes_the_span(
+    catalog: sy.Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="OpenTelemetry is not installed")
     export = pytest.importorskip("opentelemetry.sdk.trace.export")
     memory = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
@@ -228,7 +228,7 @@ def test_the_real_api_takes_the_span(catalog: sy.Catalog, monkeypatch: pytest.Mo
     provider = sdk.TracerProvider()
     provider.add_span_processor(export.SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
-    monkeypatch.setenv("SKILLYARD_LOG_TEXT", "1")
+    configure(monkeypatch, tmp_path, log={"text": True})
     select_skills(catalog, Query(REQUEST))
     (span,) = exporter.get_finished_spans()
     assert span.name == "skillyard.select"

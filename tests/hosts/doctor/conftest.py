@@ -60,7 +60,6 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
     monkeypatch.setenv("PATH", os.pathsep.join([str(made.programs), "/usr/bin", "/bin"]))
     monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("SKILLYARD_CACHE", str(made.cache))
-    monkeypatch.setenv("SKILLYARD_DEBUG", "1")  # a fault of ours is raised
     monkeypatch.setattr(sys, "executable", str(made.programs / "python"))
     monkeypatch.chdir(made.project)
     return made

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.base.configuration import SECTIONS, record_of
 from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes.encoder import encode
+from skillyard.base.strict_toml import keys_of
 from skillyard.cli.grammar import read_command
 from skillyard.hosts.doctor import diagnose
-from skillyard.hosts.doctor.settings import VARIABLES
-from skillyard.install.sources.host_tokens import PREFIX
+from skillyard.hosts.doctor.settings import REPLACED, VARIABLES
+from tests.configuration import configure
 from tests.hosts.doctor.conftest import Doctor, User, follow
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
@@ -68,18 +70,30 @@ def test_every_variable_that_the_sources_read_is_known() -> None:
     named = set()
     for path in (REPOSITORY / "src").rglob("*.py"):
         named |= set(re.findall(r"SKILLYARD_[A-Z_]*[A-Z]", path.read_text(encoding="utf-8")))
-    hosts = {name for name in named if f"{name}_".startswith(PREFIX)}
-    assert named - hosts == VARIABLES
+    assert named - REPLACED.keys() - {"SKILLYARD_TOKEN"} == VARIABLES
+    assert len(VARIABLES) == 8
 
 
-def test_no_value_of_a_variable_is_reported(
+def test_what_replaces_a_variable_of_an_earlier_release_is_a_key(
     doctor: Doctor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    keys = {f"{name}.{key}" for name in SECTIONS for key in keys_of(record_of(name))}
+    assert {key for key in REPLACED.values() if key and "`" not in key} <= keys
+    monkeypatch.setenv("SKILLYARD_LOG", "log.jsonl")
+    monkeypatch.setenv("SKILLYARD_TOKEN_A_EXAMPLE", "secret")
+    log, token = doctor().all("environment.unknown")
+    assert log.status == "warning"
+    assert log.message == "SKILLYARD_LOG is set, and skillyard does not read it"
+    assert log.remedy.startswith("Use log.file in ")
+    assert token.remedy.startswith("Use sources.host_tokens in ")
+
+
+def test_no_value_is_reported(doctor: Doctor, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (
         "GITHUB_TOKEN", "SKILLYARD_HTTP_TOKEN", "SKILLYARD_SKILLS_SH_TOKEN", "SKILLYARD_ODD",
-        "SKILLYARD_SCORER",
     ):  # fmt: skip
         monkeypatch.setenv(name, "https://me:hunter2@example.org/")
+    configure(monkeypatch, user.home, scorer={"name": "https://me:hunter2@example.org/"})
     report = doctor()
     assert report.one("scorer").status == "error"
     assert "hunter2" not in json.dumps(encode(report.diagnosis))
@@ -98,15 +112,22 @@ def test_a_variable_that_nothing_reads_is_told_with_the_near_name(
 def test_settings_that_cannot_be_used_are_an_error_with_file_and_line(
     doctor: Doctor, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = user.home / ".config" / "skillyard" / "config.toml"
+    path = user.home / ".config" / "skillyard" / "skillyard.toml"
     path.parent.mkdir(parents=True)
     assert doctor().one("settings").status == "ok"
-    path.write_text("[cache]\noffline = true\n", encoding="utf-8")
+    path.write_text("[sources]\noffline = true\n", encoding="utf-8")
     assert doctor().one("settings").status == "ok"
-    path.write_text("[cache]\n\noffline == 1\n", encoding="utf-8")
+    path.write_text("[sources]\n\noffline == 1\n", encoding="utf-8")
     found = doctor().one("settings")
     assert (found.status, found.path, found.line) == ("error", str(path), 3)
-    path.write_text("[cach]\n", encoding="utf-8")
-    assert "no setting cach" in doctor().one("settings").message
+    path.write_text("[source]\n", encoding="utf-8")
+    found = doctor().one("settings")
+    assert ("there is no key source" in found.message, found.remedy) == (
+        True,
+        "did you mean sources?",
+    )
+    path.unlink()
+    (path.parent / "config.toml").write_text("", encoding="utf-8")
+    assert "config.toml is not read any more" in doctor().one("settings").message
     monkeypatch.setenv("SKILLYARD_CONFIG", str(user.home / "gone.toml"))
     assert doctor().one("settings").status == "error"

@@ -108,10 +108,3 @@ def test_the_index_of_the_scopes_is_another_one(doctor: Doctor, user: User) -> N
     follow(found)
     assert doctor(scopes=("user",)).one("index").status == "ok"
     assert doctor().one("index").details["state"] == "missing"
-
-
-def test_an_index_that_is_switched_off_is_told(
-    doctor: Doctor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SKILLYARD_INDEX", "off")
-    assert "SKILLYARD_INDEX is off" in doctor().one("index").message

@@ -65,9 +65,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "home"
     for folder in (".claude/skills", ".codex"):
         (place / folder).mkdir(parents=True)
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "SKILLYARD_LOG", "SKILLYARD_LOG_TEXT"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "SKILLYARD_CONFIG"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     monkeypatch.setenv("HOME", str(place))
     monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))

@@ -9,6 +9,7 @@ import pytest
 
 from skillyard.engine.ranking.hybrid.constants import FEEDBACK_POINTS
 from skillyard.hosts.decisions.feedback_file import add_feedback, feedback_path
+from tests.configuration import configure
 from tests.hosts.hook.conftest import PROMPT, Hook, payload
 
 
@@ -16,7 +17,7 @@ def test_feedback_is_among_the_signals_of_a_decision(
     hook: Hook, users_skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "log.jsonl"
-    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    configure(monkeypatch, tmp_path, log={"file": str(log)})
     add_feedback("bisecting", PROMPT, right=False)
     assert hook(payload(tmp_path)).code == 0
     entry = json.loads(log.read_text(encoding="utf-8"))

@@ -25,6 +25,7 @@ from skillyard.hosts.hook.approval import approve_project
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.operations.library_index import index_build, index_verify
+from tests.configuration import configure
 from tests.engine.embedding.letters import GatedLetters, Letters, install
 from tests.hosts.hook.conftest import Hook, add_skill, payload
 
@@ -113,11 +114,11 @@ def test_other_roots_or_limits_give_nothing(library: Path, tmp_path: Path) -> No
 
 
 @pytest.fixture
-def letters(monkeypatch: pytest.MonkeyPatch) -> Letters:
+def letters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Letters:
     """The embedder of the default scorer."""
     letters = Letters()
     install(monkeypatch, letters)
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
     return letters
 
 
@@ -182,11 +183,11 @@ def test_damaged_saved_vectors_are_made_again(library: Path, home: Path, letters
 
 
 def test_while_vectors_are_computed_others_read_and_update_the_index(
-    library: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    library: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gated = GatedLetters()
     install(monkeypatch, gated)
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
     place = library_place((str(library),), None)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(bring_up_to_date, place)

@@ -94,14 +94,6 @@ def test_a_damaged_index_is_as_good_as_none(
     assert [event["event"] for event in events()] == ["no_index"]
 
 
-def test_with_the_index_turned_off_it_says_why_it_is_silent(
-    hook: Hook, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SKILLYARD_INDEX", "off")
-    assert hook(payload("/")) == (0, "", "")
-    assert "SKILLYARD_INDEX" in events()[0]["message"]
-
-
 def test_a_budget_that_is_used_up_is_logged_and_the_answer_is_empty(
     hook: Hook, users_skill: Path, events: Events
 ) -> None:

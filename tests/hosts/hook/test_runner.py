@@ -22,6 +22,7 @@ from skillyard.hosts.hook.choice import HookOptions
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.runner import answer
+from tests.configuration import configure
 from tests.engine.embedding.letters import Letters, install
 from tests.hosts.hook.conftest import PROMPT, payload
 from tests.shared_data import PACKAGES, REPOSITORY
@@ -95,7 +96,6 @@ def test_a_bug_of_ours_is_logged_by_its_place_and_never_raised(
         raise error
 
     monkeypatch.setattr(runner, "choose", broken)
-    monkeypatch.setenv("SKILLYARD_DEBUG", "1")
     assert answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000) == ""
     (event,) = events()
     assert event["event"] == "error"
@@ -137,7 +137,7 @@ def test_what_is_offered_is_in_the_decision_log_once(
     users_skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "log.jsonl"
-    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    configure(monkeypatch, tmp_path, log={"file": str(log)})
     assert answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
     (entry,) = map(json.loads, log.read_text(encoding="utf-8").splitlines())
     assert entry["use"] == "hook"
@@ -155,7 +155,7 @@ def test_a_skill_that_is_not_approved_is_logged_as_not_chosen_and_why(
     (skill,) = project.rglob("SKILL.md")
     skill.write_text(skill.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
     log = tmp_path / "log.jsonl"
-    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    configure(monkeypatch, tmp_path, log={"file": str(log)})
     assert answer("codex", lambda _: payload(project), QUIET, budget_ms=60_000) == ""
     entry = json.loads(log.read_text(encoding="utf-8"))
     assert (entry["selected"], entry["abstained"]) == ([], True)
@@ -163,12 +163,12 @@ def test_a_skill_that_is_not_approved_is_logged_as_not_chosen_and_why(
 
 
 def test_the_default_scorer_chooses_once_its_vectors_are_there(
-    home: Path, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+    home: Path, users_skill: Path, events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hook never computes them; the process that updates the index does."""
     letters = Letters()
     install(monkeypatch, letters)
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
     assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
     (event,) = events()
     assert event["event"] == "scorer"
@@ -182,12 +182,12 @@ def test_the_default_scorer_chooses_once_its_vectors_are_there(
 
 
 def test_a_default_scorer_that_cannot_be_used_blocks_no_prompt(
-    users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+    users_skill: Path, events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SKILLYARD_SCORER", "nosuch")
+    configure(monkeypatch, tmp_path, scorer={"name": "nosuch"})
     assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
     (event,) = events()
-    assert "SKILLYARD_SCORER=nosuch" in event["message"]
+    assert "scorer.name is nosuch, which cannot be used" in event["message"]
 
 
 class FrozenLetters(Letters):
@@ -212,10 +212,10 @@ def test_an_embedder_that_needs_too_long_leaves_the_choice_to_hybrid_and_both_lo
 ) -> None:
     frozen = FrozenLetters()
     install(monkeypatch, frozen)
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
     assert bring_up_to_date(library_place((), None))
     log = tmp_path / "log.jsonl"
-    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    configure(monkeypatch, tmp_path, log={"file": str(log)})
     # Just more than the reserve is left to the embedder.
     limit_ms = round(timed_selection.RESERVE_S * 2 * 1e3 + 1)
     try:
@@ -240,11 +240,11 @@ def test_an_embedder_that_needs_too_long_leaves_the_choice_to_hybrid_and_both_lo
 
 
 def test_without_any_time_the_embedder_is_not_asked(
-    home: Path, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+    home: Path, users_skill: Path, events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     letters = Letters()
     install(monkeypatch, letters)
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
     assert bring_up_to_date(library_place((), None))
     limit_ms = round(timed_selection.RESERVE_S * 1e3)
     text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=limit_ms, clock=clock(0.0))
@@ -273,10 +273,10 @@ sys.exit(runner.run("codex", HookOptions(refresh=False), budget_ms=200))
 
 
 def test_a_process_whose_embedder_never_ends_answers_and_ends(
-    home: Path, users_skill: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, users_skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(monkeypatch, Letters())
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
     assert bring_up_to_date(library_place((), None))
     paths = os.pathsep.join([str(REPOSITORY), str(PACKAGES)])
     ended = subprocess.run(

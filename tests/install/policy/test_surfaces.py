@@ -54,7 +54,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(f"SKILLYARD_{name}", str(tmp_path / value))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     monkeypatch.setattr(places, "system_policy_path", lambda: str(tmp_path / "system.toml"))
     monkeypatch.chdir(tmp_path / "app")
     return tmp_path / "app"
@@ -136,7 +135,8 @@ def test_a_running_mcp_server_with_a_large_library_follows_the_policy(
     project: Path, monkeypatch: pytest.MonkeyPatch, index: str
 ) -> None:
     monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
-    monkeypatch.setenv("SKILLYARD_INDEX", index)
+    if index == "off":
+        monkeypatch.setenv("SKILLYARD_CACHE", os.devnull)
     (project / "skillyard-policy.toml").write_text(DENY)
     with serving(project / "lib") as server:
         assert server.call("load_skill", {"name": "evil-deploy"}).is_error

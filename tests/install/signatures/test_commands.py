@@ -19,6 +19,7 @@ from tests.cli.conftest import plain_surroundings as plain_surroundings
 from tests.cli.conftest import run as run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
+from tests.configuration import configure
 from tests.install.signatures.needed import need_sigstore
 from tests.install.signatures.team import FILES, Team, zip_of
 from tests.install.signatures.team import team as team
@@ -92,9 +93,9 @@ def test_the_older_ending_beside_an_archive_is_read_too(team: Team, site: tuple[
 
 
 def test_an_archive_in_the_index_of_a_site_is_signed_like_any_other(
-    team: Team, site: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+    team: Team, site: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SKILLYARD_SOURCES", "well-known")
+    configure(monkeypatch, tmp_path, sources={"enabled": ["well-known"]})
     team.policy(f"required = true\n{ACME}")
     archive = zip_of(FILES, inside="")
     url = put(site, archive, INSTANCE.sign(archive))

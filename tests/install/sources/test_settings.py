@@ -1,4 +1,4 @@
-"""Settings: every key and variable, wrong ones named, tokens from the environment alone."""
+"""``[sources]``: every key, wrong ones named with their line, and what the environment says."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.base.configuration import user_file
 from skillyard.base.errors import InvalidInput, SkillIoError, SkillyardError, UnknownName
 from skillyard.install.sources.build import build_sources, build_transport, response_cache
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Source
 from skillyard.install.sources.registry import source_names
-from skillyard.install.sources.settings import Settings, config_path, load_settings
+from skillyard.install.sources.settings import GITHUB_TOKENS, Settings, load_settings
 from tests.install.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, skill
 from tests.property.strategies import few
 from tests.tables import for_each
@@ -23,38 +24,25 @@ from tests.tables import for_each
 FILE = """
 [sources]
 enabled = ["registry", "github"]
-
-[sources.skills_sh]
-url = "https://skills.example"
-
-[sources.github]
-api_url = "https://api.example"
-raw_url = "https://raw.example"
-git_url = "https://git.example"
+skills_sh_url = "https://skills.example/"
+github_api_url = "https://api.example"
+github_raw_url = "https://raw.example"
+github_git_url = "https://git.example"
+github_token = "of the file"
+skills_sh_token = "t0"
 repositories = ["acme/skills", "acme/more"]
-
-[sources.git]
-hosts = ["git.corp.example", "file:///srv/git"]
-
-[sources.registry]
-files = ["a.md", "b.md"]
-shipped = false
-
-[sources.well_known]
+git_hosts = ["git.corp.example", "file:///srv/git"]
+registry_files = ["a.md", "~/b.md"]
+shipped_registry = false
 sites = ["https://site.example"]
-
-[sources.servers]
-urls = ["https://server.example"]
-
-[search]
+servers = ["https://server.example"]
 over_fetch_floor = 30
 source_timeout_s = 2.5
 ranker = "relevance"
-
-[cache]
-max_bytes = 1000000
-max_age_days = 7
+cache_bytes = 1000000
+cache_days = 7
 offline = true
+host_tokens = { "skills.example:8443" = " t1 " }
 """
 EVERY_KEY = {
     "enabled": ("registry", "github"),
@@ -62,6 +50,10 @@ EVERY_KEY = {
     "github_api_url": "https://api.example",
     "github_raw_url": "https://raw.example",
     "github_git_url": "https://git.example",
+    "github_token": "of the file",
+    "skills_sh_token": "t0",
+    "registry_files": ("a.md", str(Path("~/b.md").expanduser())),
+    "host_tokens": {"skills.example:8443": "t1"},
     "git_hosts": ("git.corp.example", "file:///srv/git"),
     "repositories": ("acme/skills", "acme/more"),
     "shipped_registry": False,
@@ -76,10 +68,25 @@ EVERY_KEY = {
 }
 
 
+@pytest.fixture(autouse=True)
+def no_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*GITHUB_TOKENS, "SKILLYARD_OFFLINE", "SKILLYARD_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+
+
 def loaded(tmp_path: Path, text: str, **environment: str) -> Settings:
-    path = tmp_path / "config.toml"
+    path = tmp_path / "skillyard.toml"
     path.write_text(text, encoding="utf-8")
-    return load_settings(environment={"SKILLYARD_CONFIG": str(path), **environment})
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"SKILLYARD_CONFIG": str(path), **environment}.items():
+            patch.setenv(name, value)
+        return load_settings()
+
+
+def loaded_from(path: Path) -> Settings:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKILLYARD_CONFIG", str(path))
+        return load_settings()
 
 
 # --- the file ---
@@ -92,16 +99,15 @@ def test_every_key_of_the_file_is_read(tmp_path: Path, field: str) -> None:
     assert getattr(Settings(), field) != EVERY_KEY[field]  # the test would see it missing
 
 
-def test_every_setting_has_a_key_or_is_a_token(tmp_path: Path) -> None:
-    tokens = {"github_token", "skills_sh_token", "host_tokens"}
-    of_policies = {"archive_bundles"}
-    assert set(Settings._fields) == {*EVERY_KEY, "registry_files", *tokens, *of_policies}
-    files = loaded(tmp_path, FILE).registry_files
-    assert [Path(name).name for name in files] == ["a.md", "b.md"]
+def test_every_setting_is_a_key_but_what_a_policy_says() -> None:
+    assert set(Settings._fields) == {*EVERY_KEY, "archive_bundles"}
 
 
-def test_without_a_file_there_are_the_documented_defaults() -> None:
-    settings = load_settings(environment={"XDG_CONFIG_HOME": "/nowhere/at/all"})
+def test_without_a_file_there_are_the_documented_defaults(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/nowhere/at/all")
+    settings = load_settings()
     assert settings == Settings()
     assert settings.skills_sh_url == "https://skills.sh"
     assert settings.github_api_url == "https://api.github.com"
@@ -114,7 +120,7 @@ def test_without_a_file_there_are_the_documented_defaults() -> None:
     assert (settings.github_token, settings.skills_sh_token) == ("", "")
 
 
-@for_each("text", ["", "\n", "# nothing\n", "[sources]\n", "[cache]\n[search]\n"])
+@for_each("text", ["", "\n", "# nothing\n", "[sources]\n", "[log]\n[scorer]\n"])
 def test_an_empty_file_changes_nothing(tmp_path: Path, text: str) -> None:
     assert loaded(tmp_path, text) == Settings()
 
@@ -124,29 +130,29 @@ WRONG_TYPES = {
     "sources.enabled = [1]": "sources.enabled",
     "sources.enabled = true": "sources.enabled",
     'sources = "registry"': "sources",
-    "sources.skills_sh.url = 7": "sources.skills_sh.url",
-    'sources.skills_sh = "https://skills.sh"': "sources.skills_sh",
-    "sources.github.api_url = []": "sources.github.api_url",
-    "sources.github.raw_url = false": "sources.github.raw_url",
-    'sources.github.repositories = "a/b"': "sources.github.repositories",
-    "sources.github.repositories = [[]]": "sources.github.repositories",
-    "sources.registry.files = {}": "sources.registry.files",
-    'sources.registry.shipped = "no"': "sources.registry.shipped",
-    "sources.registry.shipped = 0": "sources.registry.shipped",
-    "sources.well_known.sites = 1": "sources.well_known.sites",
-    "sources.servers.urls = 1979-05-27": "sources.servers.urls",
-    'search.over_fetch_floor = "15"': "search.over_fetch_floor",
-    "search.over_fetch_floor = 1.5": "search.over_fetch_floor",
-    "search.over_fetch_floor = true": "search.over_fetch_floor",
-    'search.source_timeout_s = "10"': "search.source_timeout_s",
-    "search.source_timeout_s = true": "search.source_timeout_s",
-    "search.ranker = 1": "search.ranker",
-    'cache.max_bytes = "1"': "cache.max_bytes",
-    "cache.max_bytes = false": "cache.max_bytes",
-    "cache.max_age_days = []": "cache.max_age_days",
-    'cache.offline = "yes"': "cache.offline",
-    "cache.offline = 1": "cache.offline",
-    "cache = []": "cache",
+    "sources.skills_sh_url = 7": "sources.skills_sh_url",
+    "sources.github_api_url = []": "sources.github_api_url",
+    "sources.github_raw_url = false": "sources.github_raw_url",
+    'sources.repositories = "a/b"': "sources.repositories",
+    "sources.repositories = [[]]": "sources.repositories",
+    "sources.registry_files = {}": "sources.registry_files",
+    'sources.shipped_registry = "no"': "sources.shipped_registry",
+    "sources.shipped_registry = 0": "sources.shipped_registry",
+    "sources.sites = 1": "sources.sites",
+    "sources.servers = 1979-05-27": "sources.servers",
+    'sources.over_fetch_floor = "15"': "sources.over_fetch_floor",
+    "sources.over_fetch_floor = 1.5": "sources.over_fetch_floor",
+    "sources.over_fetch_floor = true": "sources.over_fetch_floor",
+    'sources.source_timeout_s = "10"': "sources.source_timeout_s",
+    "sources.source_timeout_s = true": "sources.source_timeout_s",
+    "sources.ranker = 1": "sources.ranker",
+    'sources.cache_bytes = "1"': "sources.cache_bytes",
+    "sources.cache_bytes = false": "sources.cache_bytes",
+    "sources.cache_days = []": "sources.cache_days",
+    'sources.offline = "yes"': "sources.offline",
+    "sources.offline = 1": "sources.offline",
+    "sources = []": "sources",
+    "sources.host_tokens.a = 1": "sources.host_tokens.a",
 }  # fmt: skip
 
 
@@ -156,46 +162,36 @@ def test_a_value_of_the_wrong_type_is_an_error_that_names_key_and_file(
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
         loaded(tmp_path, line + "\n")
-    key = WRONG_TYPES[line]
-    assert key.rpartition(".")[2] in str(caught.value)
-    assert "config.toml" in str(caught.value)
+    assert f"skillyard.toml:1: {WRONG_TYPES[line]} must be a" in str(caught.value).replace(
+        "must be true or", "must be a"
+    )
 
 
 OUT_OF_RANGE = [
-    "search.over_fetch_floor = -1", "search.source_timeout_s = 0", "search.source_timeout_s = -5",
-    "search.source_timeout_s = nan", "search.source_timeout_s = inf", "cache.max_bytes = -1",
-    "cache.max_age_days = -1", "cache.max_age_days = nan",
-    'sources.github.repositories = ["not-a-repository"]',
-    'sources.github.repositories = ["../.."]', 'sources.skills_sh.url = "ftp://skills.sh"',
-    'sources.github.api_url = "api.github.com"', 'sources.github.raw_url = ""',
-    'sources.well_known.sites = ["file:///etc"]', 'sources.servers.urls = ["javascript:x"]',
-    'sources.skills_sh.url = "https://user:secret@skills.sh"',
+    "over_fetch_floor = -1", "source_timeout_s = 0", "source_timeout_s = -5",
+    "source_timeout_s = nan", "source_timeout_s = inf", "cache_bytes = -1",
+    "cache_days = -1", "cache_days = nan", 'repositories = ["not-a-repository"]',
+    'repositories = ["../.."]', 'skills_sh_url = "ftp://skills.sh"',
+    'github_api_url = "api.github.com"', 'github_raw_url = ""', 'sites = ["file:///etc"]',
+    'servers = ["javascript:x"]', 'skills_sh_url = "https://user:secret@skills.sh"',
+    'github_token = "a\\nb"', 'skills_sh_token = "tok\u00e9n"', 'host_tokens.a = "a\\u0000b"',
 ]  # fmt: skip
 
 
 @for_each("line", OUT_OF_RANGE)
-def test_a_value_that_cannot_be_is_refused_when_it_is_read_or_used(
-    tmp_path: Path, line: str
-) -> None:
-    def use() -> None:
-        settings = loaded(tmp_path, line + "\n")
-        build_sources(settings, build_transport(settings), ["registry", "github", "well-known"])
-
-    with pytest.raises(SkillyardError) as caught:
-        use()
-    assert str(caught.value)
+def test_a_value_that_cannot_be_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        loaded(tmp_path, f"[sources]\n{line}\n")
+    assert f"skillyard.toml:2: sources.{line.split(' ')[0]}" in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
 UNKNOWN_KEYS = {
-    "[sources.github]\nrepos = []": ("repos", "repositories"),
-    "[source]\nenabled = []": ("source", "sources"),
-    "[sources]\nenable = []": ("enable", "enabled"),
-    "[sources.well-known]\nsites = []": ("well-known", "well_known"),
-    "[search]\noverfetch_floor = 3": ("overfetch_floor", "over_fetch_floor"),
-    "[cache]\nmax_byte = 3": ("max_byte", "max_bytes"),
-    "[search]\ncompletely_else = 3": ("completely_else", "ranker"),
-    "[elsewhere]\nx = 1": ("elsewhere", "search"),
+    "[source]\nenabled = []": ("source", "did you mean sources?"),
+    "[sources]\nenable = []": ("sources.enable", "did you mean enabled?"),
+    "[sources]\nskills-sh-url = ''": ("sources.skills-sh-url", "did you mean skills_sh_url?"),
+    "[sources]\nzzzz = 3": ("sources.zzzz", "known: enabled, skills_sh_url"),
+    "[elsewhere]\nx = 1": ("elsewhere", "known: scopes, scorer, check"),
 }
 
 
@@ -204,8 +200,7 @@ def test_an_unknown_key_is_an_error_that_says_what_there_is(tmp_path: Path, text
     wrong, right = UNKNOWN_KEYS[text]
     with pytest.raises(InvalidInput) as caught:
         loaded(tmp_path, text + "\n")
-    assert wrong in str(caught.value)
-    assert right in str(caught.value)
+    assert f"there is no key {wrong}; {right}" in str(caught.value)
 
 
 def test_an_unknown_source_is_an_error_that_lists_the_known_ones(tmp_path: Path) -> None:
@@ -221,11 +216,11 @@ def test_an_unknown_source_is_an_error_that_lists_the_known_ones(tmp_path: Path)
 
 @for_each("data", [b"[sources", b"a = ", b"\xff\xfe", b"[a]\n[a]\n", b"x = 1\nx = 2\n", b"\x00"])
 def test_what_is_no_toml_is_an_error_that_names_the_file(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "config.toml"
+    path = tmp_path / "skillyard.toml"
     path.write_bytes(data)
     with pytest.raises((InvalidInput, SkillIoError)) as caught:
-        load_settings(environment={"SKILLYARD_CONFIG": str(path)})
-    assert "config.toml" in str(caught.value)
+        loaded_from(path)
+    assert "skillyard.toml" in str(caught.value)
 
 
 @few
@@ -233,73 +228,67 @@ def test_what_is_no_toml_is_an_error_that_names_the_file(tmp_path: Path, data: b
 def test_any_text_is_settings_or_a_named_error(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
-    path = tmp_path_factory.mktemp("settings") / "config.toml"
+    path = tmp_path_factory.mktemp("settings") / "skillyard.toml"
     path.write_text(text, encoding="utf-8", errors="replace")
-    said = "config.toml"
+    said = "skillyard.toml"
     try:
-        load_settings(environment={"SKILLYARD_CONFIG": str(path)})
+        loaded_from(path)
     except SkillyardError as error:
         said = str(error)
-    assert "config.toml" in said
+    assert "skillyard.toml" in said
 
 
 def test_a_named_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     for name in ("missing.toml", ""):
         path = tmp_path / name
         with pytest.raises(SkillIoError) as caught:
-            load_settings(environment={"SKILLYARD_CONFIG": str(path)})
+            loaded_from(path)
         assert str(tmp_path) in str(caught.value)
 
 
 # --- where the file is ---
 
 
-def test_where_the_file_is(tmp_path: Path) -> None:
-    assert config_path({"SKILLYARD_CONFIG": "/x/y.toml", "XDG_CONFIG_HOME": "/z"}) == "/x/y.toml"
-    assert config_path({"XDG_CONFIG_HOME": "/z"}) == "/z/skillyard/config.toml"
-    home = str(Path("~/.config/skillyard/config.toml").expanduser())
-    assert config_path({}) == home
-    assert config_path({"XDG_CONFIG_HOME": "relative"}) == home  # as that specification says
+def test_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    home = str(Path("~/.config/skillyard/skillyard.toml").expanduser())
+    assert user_file() == home
+    monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
+    assert user_file() == home  # as that specification says
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert user_file() == str(tmp_path / "skillyard/skillyard.toml")
+    monkeypatch.setenv("SKILLYARD_CONFIG", "/x/y.toml")
+    assert user_file() == "/x/y.toml"
 
 
-def test_the_users_own_file_is_found(tmp_path: Path) -> None:
+def test_the_users_own_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "skillyard"
     place.mkdir()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     (place / "config.toml").write_text('search.ranker = "overlap"\n')
-    assert load_settings(environment={"XDG_CONFIG_HOME": str(tmp_path)}).ranker == "overlap"
+    with pytest.raises(InvalidInput, match=r"config\.toml is not read any more: move it into"):
+        load_settings()
+    (place / "config.toml").rename(place / "skillyard.toml")
+    (place / "skillyard.toml").write_text('sources.ranker = "overlap"\n')
+    assert load_settings().ranker == "overlap"
+
+
+def test_a_project_sets_no_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger's file would lead tokens and requests elsewhere."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "skillyard.toml").write_text(FILE)
+    monkeypatch.chdir(tmp_path / "inner")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "mine"))
+    with pytest.raises(InvalidInput) as caught:
+        load_settings()
+    assert str(caught.value) == (
+        f"{tmp_path}/skillyard.toml:2: sources is not read from the file of a project; move it to"
+        f" your own {tmp_path}/mine/skillyard/skillyard.toml"
+    )
 
 
 # --- the environment ---
-
-VARIABLES: dict[str, tuple[str, str, Any]] = {
-    "SKILLYARD_SOURCES": ("enabled", "registry, skills.sh", ("registry", "skills.sh")),
-    "SKILLYARD_SKILLS_SH_URL": ("skills_sh_url", "https://env.example", "https://env.example"),
-    "SKILLYARD_GITHUB_API_URL": ("github_api_url", "https://env.example", "https://env.example"),
-    "SKILLYARD_GITHUB_RAW_URL": ("github_raw_url", "https://env.example", "https://env.example"),
-    "SKILLYARD_GITHUB_REPOSITORIES": ("repositories", "env/a,env/b", ("env/a", "env/b")),
-    "SKILLYARD_GITHUB_GIT_URL": ("github_git_url", "https://env.example", "https://env.example"),
-    "SKILLYARD_GIT_HOSTS": ("git_hosts", "env.example, b", ("env.example", "b")),
-    "SKILLYARD_WELL_KNOWN_URL": ("sites", "https://env.example", ("https://env.example",)),
-    "SKILLYARD_SERVERS": ("servers", "https://env.example", ("https://env.example",)),
-    "SKILLYARD_OFFLINE": ("offline", "1", True),
-    "SKILLYARD_SKILLS_SH_TOKEN": ("skills_sh_token", "t0", "t0"),
-    "SKILLYARD_GITHUB_TOKEN": ("github_token", "t1", "t1"),
-    "GITHUB_TOKEN": ("github_token", "t2", "t2"),
-    "GH_TOKEN": ("github_token", "t3", "t3"),
-}
-
-
-@for_each("name", VARIABLES)
-def test_every_variable_stands_over_the_file(tmp_path: Path, name: str) -> None:
-    field, text, value = VARIABLES[name]
-    without = FILE.replace("offline = true", "offline = false")
-    assert getattr(loaded(tmp_path, without), field) != value
-    assert getattr(loaded(tmp_path, without, **{name: text}), field) == value
-
-
-@for_each("name", VARIABLES)
-def test_an_empty_variable_is_none(tmp_path: Path, name: str) -> None:
-    assert loaded(tmp_path, FILE, **{name: ""}) == loaded(tmp_path, FILE)
 
 
 @for_each(
@@ -309,58 +298,23 @@ def test_an_empty_variable_is_none(tmp_path: Path, name: str) -> None:
 )  # fmt: skip
 def test_a_variable_switches_off_too(tmp_path: Path, text: str, offline: bool) -> None:
     for before in ("true", "false"):
-        file = f"cache.offline = {before}\n"
+        file = f"sources.offline = {before}\n"
         assert loaded(tmp_path, file, SKILLYARD_OFFLINE=text).offline is offline
+        assert loaded(tmp_path, file, SKILLYARD_OFFLINE="").offline is (before == "true")
 
 
-def test_the_projects_own_token_comes_first() -> None:
-    environment = {"GH_TOKEN": "c", "GITHUB_TOKEN": "b", "SKILLYARD_GITHUB_TOKEN": "a"}
-    for wanted in "abc":
-        settings = load_settings("/nowhere/config.toml", environment)
-        assert settings.github_token == wanted
-        environment.popitem()
+def test_the_tokens_of_other_programs_go_before_that_of_the_file(tmp_path: Path) -> None:
+    assert loaded(tmp_path, FILE, GH_TOKEN="b", GITHUB_TOKEN="").github_token == "b"
+    assert loaded(tmp_path, FILE, GH_TOKEN="b", GITHUB_TOKEN=" a\n").github_token == "a"
+    settings = loaded(tmp_path, FILE)
+    assert {"of the file", "t0", "t1"} <= set(settings.tokens)
 
 
-@for_each(
-    "text",
-    ['[sources.github]\ntoken = "stolen"', '[sources.skills_sh]\ntoken = "stolen"',
-     'github_token = "stolen"', '[sources]\ngithub_token = "stolen"',
-     '[tokens]\ngithub = "stolen"'],
-)  # fmt: skip
-def test_a_token_in_the_file_is_refused_and_not_repeated(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        loaded(tmp_path, text + "\n")
-    assert "stolen" not in str(caught.value)
-
-
-@for_each("name", ["GITHUB_TOKEN", "SKILLYARD_SKILLS_SH_TOKEN"])
-@for_each("token", ["a\nb", "a\r\nX-Evil: 1", "tok\u00e9n", "a\x00b"])
-def test_a_token_that_is_no_header_adds_none(net: Network, name: str, token: str) -> None:
-    environment = {name: token, "SKILLYARD_SKILLS_SH_URL": net.up.skills_sh,
-                   "SKILLYARD_GITHUB_API_URL": net.up.github_api}  # fmt: skip
-
-    async def use() -> None:
-        settings = load_settings("/nowhere/config.toml", environment)
-        async with build_transport(settings, net.cache()) as transport:
-            await transport.get("github-api", "/repos/a/b")
-            await transport.get("skills.sh", "/api/search?q=ab")
-
-    said = ""
-    try:
-        asyncio.run(use())
-    except SkillyardError as error:
-        said = str(error)
-    assert token not in said
-    for request in net.up.requests:
-        assert "x-evil" not in {header.lower() for header in request.headers}
-
-
-def test_only_the_given_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GITHUB_TOKEN", "ambient")
-    monkeypatch.setenv("SKILLYARD_SOURCES", "registry")
-    assert load_settings("/nowhere/config.toml", {}) == Settings()
-    monkeypatch.setenv("SKILLYARD_CONFIG", "")
-    assert load_settings("/nowhere/config.toml").github_token == "ambient"
+@for_each("token", ["a\nb", "a\r\nX-Evil: 1", "tok\u00e9n"])
+def test_a_token_that_is_no_header_is_refused_and_not_shown(tmp_path: Path, token: str) -> None:
+    with pytest.raises(InvalidInput, match="the token in GITHUB_TOKEN holds a char") as caught:
+        loaded(tmp_path, "", GITHUB_TOKEN=token)
+    assert token not in str(caught.value)
 
 
 # --- what the settings make ---

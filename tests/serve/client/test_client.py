@@ -60,13 +60,10 @@ def test_an_address_with_a_password_is_refused_without_showing_it() -> None:
 
 
 def test_the_default_is_where_the_service_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SKILLYARD_HTTP_URL", "SKILLYARD_HTTP_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("SKILLYARD_HTTP_TOKEN", raising=False)
     with Client() as client:
         assert client.service == Service("http://127.0.0.1:8765", "")
         assert repr(client) == "<Client http://127.0.0.1:8765>"
-    monkeypatch.setenv("SKILLYARD_HTTP_URL", "http://other.example")
-    assert Service().url == "http://other.example"
     assert Service("http://named.example").url == "http://named.example"
 
 

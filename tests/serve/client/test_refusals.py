@@ -142,12 +142,11 @@ def test_the_right_token_opens_and_none_or_another_does_not(guarded: Running, wa
         assert "another" not in str(error)
 
 
-def test_address_and_token_come_from_the_environment(
+def test_the_token_comes_from_the_environment(
     guarded: Running, way: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SKILLYARD_HTTP_URL", guarded.base + "/")
     monkeypatch.setenv("SKILLYARD_HTTP_TOKEN", f" {TOKEN}\n")
-    (found,) = way("", lambda c: c.health(), token=None)
+    (found,) = way(f"{guarded.base}/", lambda c: c.health(), token=None)
     assert found.status == "healthy"
 
 

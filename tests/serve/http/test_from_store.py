@@ -17,6 +17,7 @@ from skillyard.serve.http.well_known import INDEX_PATH
 from skillyard.store.node.state import NodeState
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant, Submission
+from tests.configuration import configure
 from tests.serve.http.local_server import LIBRARY, Running, raw, request, running, until
 from tests.serve.http.shapes import conforms
 from tests.store.node.nodes import Node, publish_tree, store_in
@@ -250,7 +251,7 @@ def test_a_caller_gets_what_it_was_granted_and_is_named_in_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "log.jsonl"
-    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    configure(monkeypatch, tmp_path, log={"file": str(log)})
     with store_in(tmp_path) as store:
         for tenant in ("acme", "beta"):
             store.publish([skill(f"of-{tenant}")], tenant=tenant, publisher="ci")

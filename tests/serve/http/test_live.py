@@ -30,7 +30,7 @@ def followed(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Running, Path]]:
     if request.param == "in memory":
-        monkeypatch.setenv("SKILLYARD_INDEX", "off")
+        monkeypatch.setenv("SKILLYARD_CACHE", os.devnull)
     root = write_tree(tmp_path / "skills", LIBRARY)
     with running(root, limits=AT_ONCE, local_only=True) as server:
         yield server, root

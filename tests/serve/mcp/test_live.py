@@ -428,7 +428,6 @@ def test_a_copy_takes_over_where_the_file_that_was_served_breaks_or_goes(tmp_pat
 def test_who_asks_while_the_index_is_made_is_told_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     monkeypatch.setattr(freshness, "PATIENCE_S", 0.01)
     monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
     go_on = threading.Event()

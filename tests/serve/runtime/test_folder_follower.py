@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -36,7 +37,7 @@ def large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
     monkeypatch.setattr(folder_watch, "_watching", lambda: None)
     if request.param == "in memory":
-        monkeypatch.setenv("SKILLYARD_INDEX", "off")
+        monkeypatch.setenv("SKILLYARD_CACHE", os.devnull)
 
 
 @asynccontextmanager

@@ -18,6 +18,7 @@ from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.store_follower import StoreFollower
 from skillyard.serve.runtime.view import Change
 from skillyard.store.node.state import NodeState
+from tests.configuration import configure
 from tests.engine.embedding.letters import GatedLetters, install
 from tests.store.node.nodes import LIBRARY, Node, answers, in_memory, store_in
 from tests.store.skills import skill, skills
@@ -205,7 +206,7 @@ def test_a_node_answers_by_hybrid_until_its_vectors_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
     letters = GatedLetters()
     install(monkeypatch, letters)
     with store_in(tmp_path) as store:

@@ -20,6 +20,7 @@ from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.install.policy.library import open_catalog
 from skillyard.serve.client import Client
 from skillyard.serve.runtime.snapshot import snapshot_of
+from tests.configuration import configure
 from tests.engine.embedding.letters import GatedLetters, Letters, install
 from tests.parity.trees import write_tree
 from tests.serve.http.local_server import Running, running, until
@@ -48,7 +49,7 @@ def files(**more: str) -> dict[str, str | bytes]:
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("SKILLYARD_SCORER", NAME)
+    configure(monkeypatch, tmp_path, scorer={"name": NAME})
     monkeypatch.setattr(cache, "BATCH_TEXTS", BATCH)
 
 
@@ -228,7 +229,7 @@ def test_an_mcp_server_says_so_as_well(tmp_path: Path, gated: GatedLetters) -> N
 def test_a_service_without_an_embedder_says_nothing_of_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SKILLYARD_SCORER", "")
+    monkeypatch.delenv("SKILLYARD_CONFIG")
     with running(tmp_path / "skills", files()) as server:
         assert "vectors" not in server.get("/health").json()
         assert "note" not in select(server)
@@ -249,9 +250,9 @@ def test_clients_do_not_choose_the_embedder_but_see_the_default(
 def test_a_service_does_not_start_with_a_default_that_cannot_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+nosuch")
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+nosuch"})
     with (
-        pytest.raises(InvalidInput, match=r"SKILLYARD_SCORER=hybrid\+nosuch"),
+        pytest.raises(InvalidInput, match=r"scorer\.name is hybrid\+nosuch"),
         running(tmp_path / "skills", files()),
     ):
         pass

@@ -20,6 +20,7 @@ from skillyard.serve.http.routes import pages
 from skillyard.serve.runtime.guards import FORM
 from skillyard.serve.web.addresses import MAX_CHARACTERS
 from skillyard_testkit import FakeServers
+from tests.configuration import configure
 from tests.engine.embedding.letters import Letters, install
 from tests.serve.http.local_server import Running, raw, request, running, until
 from tests.serve.web.page_parser import harm, read
@@ -185,7 +186,7 @@ def test_the_form_shows_the_scorer_that_ranks_the_chosen_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: dict[str, str], shown: str
 ) -> None:
     install(monkeypatch, Letters())
-    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
     rankers: list[str] = []
 

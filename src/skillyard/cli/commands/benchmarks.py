@@ -50,7 +50,7 @@ def add_bench_run_command(commands: Commands) -> None:
             "Ignores every selection policy. Writes up to 50 skills with a score above zero "
             'for each query. A query is {"id", "query", "files"?, "relevant"?: {skill id: grade}, '
             '"kind"?}; "request" may stand for "query", and "expect": [skill id, ...] '
-            'for "relevant". Without --scorer the scorer that SKILLYARD_SCORER names ranks, else '
+            'for "relevant". Without --scorer the scorer that skillyard.toml names ranks, else '
             "hybrid; the answer and the tag of a trec run name it."
         ),
         examples=(
@@ -87,7 +87,7 @@ def bench_run(args: Namespace, console: Console) -> int:
     """Write a run; 3 when it was interrupted and holds only what was done."""
     from skillyard.cli.progress import progress
     from skillyard.cli.source import load, refuse_library
-    from skillyard.engine.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE
+    from skillyard.engine.ranking.registry import DEFAULT_SCORER
     from skillyard.evals.operations import benchmarks
 
     if args.skills is None:
@@ -107,7 +107,7 @@ def bench_run(args: Namespace, console: Console) -> int:
     from skillyard.cli.views import bench_line
 
     if args.scorer is None and done.scorer != DEFAULT_SCORER:
-        console.note(f"ranked by {done.scorer}, which {SCORER_VARIABLE} names")
+        console.note(f"ranked by {done.scorer}, which skillyard.toml names")
     console.show(done, bench_line)
     if not done.complete:
         console.note("interrupted: that file holds only the queries that were done")

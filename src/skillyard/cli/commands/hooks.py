@@ -130,7 +130,7 @@ def hook_install(args: Namespace, console: Console) -> int:
     from skillyard.base.errors import SkillyardError
     from skillyard.base.shapes.hooks import HookInstalled
     from skillyard.cli.progress import progress
-    from skillyard.engine.index.indexed_catalog import indexing_is_off, open_library_index
+    from skillyard.engine.index.indexed_catalog import open_library_index
     from skillyard.hosts.hook.installation import install
     from skillyard.hosts.hook.library import library_place
     from skillyard.hosts.hook.trust import project_above
@@ -143,8 +143,7 @@ def hook_install(args: Namespace, console: Console) -> int:
     settings = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
     try:
         with progress("indexing", console) as step:
-            if not indexing_is_off():
-                open_library_index(place, progress=step)
+            open_library_index(place, progress=step)
     except SkillyardError as error:  # the hook makes it in the background as well
         console.note(f"the index was not made: {error}")
     console.show(HookInstalled(settings=tuple(settings)), _settings)

@@ -114,7 +114,7 @@ def add_check_command(commands: Commands) -> None:
         "--config",
         metavar="FILE",
         type=file_path,
-        help="use this .skillyard.toml or pyproject.toml (default: the nearest above PATH)",
+        help="use this skillyard.toml (default: the nearest above PATH, and the user's)",
     )
     parser.add_argument("--no-config", action="store_true", help="use no configuration file")
 

@@ -54,7 +54,7 @@ def add_search_command(commands: Commands) -> None:
     parser.add_argument(
         "--references", action="store_true", help="also fetch the reference documents of each skill"
     )
-    add_scorer(parser, variable=False)
+    add_scorer(parser, configured=False)
     add_options(parser, "--explain")
 
 

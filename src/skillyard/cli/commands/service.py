@@ -13,6 +13,7 @@ from skillyard.cli.console import Console, is_terminal
 from skillyard.cli.options import (
     add_library,
     add_options,
+    file_path,
     number,
     whole_number,
 )
@@ -31,9 +32,8 @@ def add_serve_command(commands: Commands) -> None:
         run=serve,
         about=(
             "Listening beyond this machine, or under a public name (--allow-host), requires "
-            "a bearer token in SKILLYARD_HTTP_TOKEN, or in the file that "
-            "SKILLYARD_HTTP_TOKEN_FILE names. On SIGINT and SIGTERM the server completes the "
-            "running requests and stops."
+            "a bearer token in SKILLYARD_HTTP_TOKEN, or in a file (--token-file). On SIGINT and "
+            "SIGTERM the server completes the running requests and stops."
         ),
         examples=(
             "skillyard serve",
@@ -76,6 +76,12 @@ def add_serve_command(commands: Commands) -> None:
         help="the port to listen on (default: 8765; 0 takes a free one)",
     )
     parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        type=file_path,
+        help="the file with the bearer token (default: SKILLYARD_HTTP_TOKEN, else none)",
+    )
+    parser.add_argument(
         "--store",
         metavar="URL",
         help="follow this catalog store instead of reading folders (postgresql://…, sqlite:///…)",
@@ -98,8 +104,8 @@ def add_serve_command(commands: Commands) -> None:
         "--remote",
         action="store_true",
         help=(
-            "also ask the remote sources that the settings enable (default: none but those that "
-            "the settings or SKILLYARD_SOURCES name)"
+            "also ask every remote source that skillyard.toml enables (default: none but those "
+            "that it names)"
         ),
     )
     parser.add_argument(
@@ -158,6 +164,7 @@ def serve(args: Namespace, console: Console) -> int:
         profile=args.library_profile,
         host=args.host,
         port=args.port,
+        token_file=args.token_file or "",
         allowed_hosts=tuple(args.allow_host),
         allowed_origins=tuple(args.allow_origin),
         trusted_proxies=tuple(args.trust_proxy),

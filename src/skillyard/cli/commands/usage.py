@@ -21,9 +21,9 @@ def add_usage_command(commands: Commands) -> None:
         "sum up the decision log: which skills fire, and which requests find none",
         run=usage,
         about=(
-            "Reads the log of SKILLYARD_LOG and that of the prompt hook, and compares them with "
-            "the skills of the library. SKILLYARD_LOG_TEXT=1 logs the text of requests, which "
-            "groups those that found no skill."
+            "Reads the log that skillyard.toml names and that of the prompt hook, and compares "
+            "them with the skills of the library. text = true in [log] logs the text of "
+            "requests, which groups those that found no skill."
         ),
         examples=(
             "skillyard usage",
@@ -31,7 +31,7 @@ def add_usage_command(commands: Commands) -> None:
         ),
     )
     parser.add_argument(
-        "--log", metavar="FILE", type=file_path, help="the log (default: SKILLYARD_LOG)"
+        "--log", metavar="FILE", type=file_path, help="the log (default: that of skillyard.toml)"
     )
     parser.add_argument(
         "--days",

@@ -6,22 +6,30 @@ elsewhere nor stored.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import islice
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from skillyard.base.configuration import read_section
 from skillyard.base.errors import EmbedderFailed, InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.base.io.retry_after import retry_after_s
 
-URL = "SKILLYARD_EMBEDDINGS_URL"
-MODEL = "SKILLYARD_EMBEDDINGS_MODEL"
-KEY = "SKILLYARD_EMBEDDINGS_KEY"
+
+class EmbeddingsSection(NamedTuple):
+    """The server that ``hybrid+http`` asks for vectors."""
+
+    url: str = ""
+    """The whole address of its route, such as ``https://host/v1/embeddings``."""
+    model: str = ""
+    """The model that the server uses."""
+    key: str = ""
+    """Sent as ``Authorization: Bearer …``; empty: none."""
+
 
 BATCH_TEXTS = 64
 """Texts per request."""
@@ -55,7 +63,7 @@ class HttpEmbedder:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise InvalidInput(f"{url!r} is not an http or https address of an embeddings route")
         if parts.username or parts.password:
-            raise InvalidInput(f"give the key in {KEY}, not in the address")
+            raise InvalidInput("give the key in embeddings.key, not in the address")
         if not model:
             raise InvalidInput("name the model of the endpoint")
         if find_spec("httpx2") is None:
@@ -118,7 +126,7 @@ class HttpEmbedder:
                 break
             if wait and number + 1 < MAX_ATTEMPTS:
                 self._sleep(min(wait, MAX_RETRY_AFTER_S))
-        raise EmbedderFailed(self.id, failure, hint=f"check {URL}, {MODEL} and {KEY}")
+        raise EmbedderFailed(self.id, failure, hint="check [embeddings] in your skillyard.toml")
 
     def _once(self, client: Any, texts: list[str]) -> tuple[int, float, Any]:
         """Return (status, seconds to wait, JSON)."""
@@ -159,9 +167,10 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) < 1e30 and isfinite(value)
 
 
-def from_environment() -> HttpEmbedder:
-    """Return the endpoint that the environment configures. Raises EmbedderFailed without one."""
-    url, model = os.environ.get(URL, ""), os.environ.get(MODEL, "")
+def configured_endpoint() -> HttpEmbedder:
+    """Return the endpoint of ``skillyard.toml``. Raises EmbedderFailed without one."""
+    url, model, key = read_section("embeddings", EmbeddingsSection)
     if not url or not model:
-        raise EmbedderFailed("http", "no endpoint is named", hint=f"set {URL} and {MODEL}")
-    return HttpEmbedder(url, model, key=os.environ.get(KEY) or None)
+        hint = "set url and model in [embeddings] of your skillyard.toml"
+        raise EmbedderFailed("http", "no endpoint is named", hint=hint)
+    return HttpEmbedder(url, model, key=key or None)

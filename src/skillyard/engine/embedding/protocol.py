@@ -18,11 +18,11 @@ UNIT = 127
 """The norm of a stored vector, whose components are signed bytes."""
 MAX_DIMENSIONS = 4_096
 
-_BUILT_IN = {"http": "skillyard.engine.embedding.endpoint:from_environment"}
+_BUILT_IN = {"http": "skillyard.engine.embedding.endpoint:configured_endpoint"}
 _REMOVED = {
     "minilm": (
         "removed; use hybrid+http with an embeddings server"
-        " (set SKILLYARD_EMBEDDINGS_URL and SKILLYARD_EMBEDDINGS_MODEL)"
+        " (set url and model in [embeddings] of your skillyard.toml)"
     )
 }
 """Names of earlier releases with their replacements."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -362,7 +361,7 @@ def load_library(
     With ``index`` false, or where none can be written, every file is read. Raises
     InvalidSkillsRoot.
     """
-    if not index or indexing_is_off():
+    if not index:
         return build_catalog(spec, spec.scan(), progress=progress)
     try:
         if not _is_large(index_folder(spec)):
@@ -372,11 +371,6 @@ def load_library(
         return open_library_index(spec, progress=progress)
     except (SkillIoError, IndexDamaged):
         return build_catalog(spec, spec.scan(), progress=progress)
-
-
-def indexing_is_off() -> bool:
-    """Return True when the environment variable ``SKILLYARD_INDEX`` disables the index."""
-    return os.environ.get("SKILLYARD_INDEX", "").lower() in ("off", "0", "no")
 
 
 def _is_large(folder: str) -> bool:
@@ -400,11 +394,9 @@ def open_library(
 
     ``force_scan`` scans the files even when a large library was scanned recently. ``in_parts``
     accepts an index that another process is still building; see :attr:`IndexedCatalog.building`.
-    Without an index (``SKILLYARD_INDEX=off``, or a folder that cannot be written) the result is
-    a catalog that was read from all files. Raises InvalidSkillsRoot.
+    Where the folder of the index cannot be written, the result is a catalog that was read from all
+    files. Raises InvalidSkillsRoot.
     """
-    if indexing_is_off():
-        return build_catalog(spec, spec.scan(), progress=progress)
     try:
         return open_library_index(spec, progress=progress, force_scan=force_scan, in_parts=in_parts)
     except (SkillIoError, IndexDamaged):

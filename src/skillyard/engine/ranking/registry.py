@@ -6,12 +6,12 @@ group ``skillyard.scorers``.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from skillyard.base.configuration import read_section
 from skillyard.base.errors import EmbedderFailed, InvalidInput, UnknownName
 from skillyard.engine.skill import Skill
 
@@ -32,27 +32,36 @@ BUILT_IN = tuple(_BUILT_IN)
 
 DEFAULT_SCORER = "hybrid"
 """The scorer of the Python API when the caller names none."""
-SCORER_VARIABLE = "SKILLYARD_SCORER"
-"""Names the default scorer of the command line, the hook and the services."""
 
 
-def default_scorer() -> str:
-    """Return the scorer that ``SKILLYARD_SCORER`` names, or ``hybrid``.
-
-    Raises InvalidInput, naming the variable, for a scorer that is unknown or not installed.
-    """
-    name = os.environ.get(SCORER_VARIABLE, "").strip()
-    if name and name not in _BUILT_IN:
-        _check_variable(name)
-    return name or DEFAULT_SCORER
+def known_scorer(name: str) -> str:
+    """Return the name of a scorer. Raises InvalidInput for an unknown or not installed one."""
+    if name not in _BUILT_IN:
+        _check_installed(name)
+    return name
 
 
 @cache
-def _check_variable(name: str) -> None:
+def _check_installed(name: str) -> None:
     try:
         resolve(name)
     except (UnknownName, InvalidInput, EmbedderFailed) as error:
-        raise InvalidInput(f"{SCORER_VARIABLE}={name}: {error}") from None
+        raise InvalidInput(f"is {name}, which cannot be used: {error}") from None
+
+
+class ScorerSection(NamedTuple):
+    """The scorer of the command line, the hook and the services."""
+
+    name: Annotated[str, known_scorer] = DEFAULT_SCORER
+    """The default scorer."""
+
+
+def default_scorer() -> str:
+    """Return the scorer that ``skillyard.toml`` names, or ``hybrid``.
+
+    Raises InvalidInput, naming file and line, for one that is unknown or not installed.
+    """
+    return read_section("scorer", ScorerSection).name
 
 
 def is_built_in(name: str) -> bool:

@@ -1,22 +1,36 @@
 """The decision log: which skill was selected for a request, from which library, and the runners-up.
 
-It is off by default. ``SKILLYARD_LOG=FILE`` appends one line of JSON for each selection. A program
-that has loaded OpenTelemetry's API gets a span. Requests are logged as digests;
-``SKILLYARD_LOG_TEXT=1`` logs their text. While the log is off, a selection imports this module
-only.
+It is off by default. With ``file`` in the section ``[log]`` of the user's ``skillyard.toml``, one
+line of JSON is appended to it for each selection. A program that has loaded OpenTelemetry's API
+gets a span. Requests are logged as digests; ``text = true`` logs their text. While the log is off,
+a selection imports this module only.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import Annotated, NamedTuple
 
-__all__ = ["LOG", "LOG_TEXT", "is_enabled"]
+from skillyard.base.configuration import read_section
 
-LOG = "SKILLYARD_LOG"
-LOG_TEXT = "SKILLYARD_LOG_TEXT"
+__all__ = ["LogSection", "is_enabled", "log_section"]
+
+
+class LogSection(NamedTuple):
+    """The decision log."""
+
+    file: Annotated[str, os.path.expanduser] = ""
+    """The file to which each selection is appended as a line of JSON; empty: none."""
+    text: bool = False
+    """Whether the text of requests is logged, and not only its digest."""
+
+
+def log_section() -> LogSection:
+    """Return the settings of the log. Raises InvalidInput and SkillIoError."""
+    return read_section("log", LogSection)
 
 
 def is_enabled() -> bool:
     """Return True when a selection is to be logged or traced."""
-    return bool(os.environ.get(LOG)) or "opentelemetry.trace" in sys.modules
+    return "opentelemetry.trace" in sys.modules or bool(log_section().file)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from json import dumps
 from typing import TYPE_CHECKING
 
 from skillyard.base.shapes.encoder import encode
-from skillyard.hosts.decisions import LOG, LOG_TEXT
+from skillyard.hosts.decisions import log_section
 from skillyard.hosts.decisions.entry import entry
 from skillyard.hosts.decisions.files import append_line
 
@@ -38,7 +37,7 @@ def record(
     whose view of a store a service answers from.
     """
     try:
-        text = os.environ.get(LOG_TEXT, "").lower() in ("1", "true", "yes", "on")
+        path, text = log_section()
         decision = entry(
             *(use, catalog, query, policy, bounds, selection), text=text, note=note, caller=caller
         )
@@ -46,7 +45,6 @@ def record(
             from skillyard.hosts.decisions.spans import emit
 
             emit(decision, started_ns)
-        path = os.environ.get(LOG)
         if path:
             append_line(path, dumps(encode(decision), separators=(",", ":")))
     except Exception as error:  # noqa: BLE001 - a failing log must not fail the selection

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from skillyard.base.errors import SkillyardError
 from skillyard.base.text import plural
 from skillyard.engine.catalog.roots import LibrarySpec
-from skillyard.engine.index.indexed_catalog import indexing_is_off
 from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Finding, Request
 from skillyard.hosts.doctor.indexes import index_finding
 from skillyard.hosts.hook.approval import review_project
@@ -70,8 +69,7 @@ def hooks(request: Request) -> Iterator[Finding]:
     installed: list[InstalledHook] = []
     for host in HOSTS:
         yield from _host(host, request, installed)
-    if not indexing_is_off():  # reported with the index of the library
-        yield from _indexes(request, installed)
+    yield from _indexes(request, installed)
     yield _trust(request, is_used=bool(installed))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from skillyard.base.errors import InvalidSkillsRoot, SkillError
 from skillyard.base.shapes.indexes import IndexStatus
 from skillyard.base.text import plural
-from skillyard.engine.index.indexed_catalog import indexing_is_off
 from skillyard.hosts.doctor.finding import INFO, OK, WARNING, Finding, Request
 from skillyard.hosts.operations.library_index import index_status
 
@@ -22,14 +21,6 @@ _STATES = {
 
 def index(request: Request) -> Iterator[Finding]:
     """Check the index that commands answer from."""
-    if indexing_is_off():
-        yield Finding(
-            "index",
-            INFO,
-            "SKILLYARD_INDEX is off: every question reads all files, prompt hooks do not answer",
-            "Remove the variable.",
-        )
-        return
     try:
         status = index_status(request.library_roots, request.scopes, profile=request.profile)
     except InvalidSkillsRoot:

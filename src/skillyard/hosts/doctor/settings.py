@@ -1,85 +1,114 @@
-"""Check environment variables, the settings file and the default scorer. No value is reported."""
+"""Check environment variables, ``skillyard.toml`` and the scorer. No value is reported."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from skillyard.base.errors import InvalidInput, SkillError, SkillyardError
-from skillyard.engine.embedding import endpoint
-from skillyard.engine.ranking.registry import SCORER_VARIABLE, default_scorer
+from skillyard.base.configuration import (
+    CONFIG_VARIABLE,
+    SECTIONS,
+    project_file,
+    read_section,
+    record_of,
+    user_file,
+)
+from skillyard.base.errors import SkillError, SkillyardError
+from skillyard.base.strict_toml import ConfigurationFault
+from skillyard.engine.ranking.registry import default_scorer
 from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Finding, Request
 from skillyard.install.policy.places import PROFILE_VARIABLE
-from skillyard.install.sources import settings as remote_settings
-from skillyard.install.sources.host_tokens import PREFIX
+from skillyard.install.sources.settings import OFFLINE, load_settings
 
 VARIABLES = frozenset(
     {
-        *(name for name in remote_settings.VARIABLES if name.startswith("SKILLYARD_")),
-        *(endpoint.URL, endpoint.MODEL, endpoint.KEY),
-        *("SKILLYARD_CACHE", "SKILLYARD_DEBUG", "SKILLYARD_INDEX"),
-        *("SKILLYARD_KERNEL", "SKILLYARD_LOG", "SKILLYARD_LOG_TEXT", "SKILLYARD_STATE"),
-        *("SKILLYARD_HTTP_TOKEN", "SKILLYARD_HTTP_TOKEN_FILE", "SKILLYARD_HTTP_URL"),
-        *("SKILLYARD_PUBLISHER", "SKILLYARD_STORE", "SKILLYARD_TOOLS"),
-        PROFILE_VARIABLE,
-        SCORER_VARIABLE,
+        *("SKILLYARD_CACHE", "SKILLYARD_STATE", "SKILLYARD_STORE", "SKILLYARD_TOOLS"),
+        *(CONFIG_VARIABLE, "SKILLYARD_HTTP_TOKEN", OFFLINE, PROFILE_VARIABLE),
     }
 )
 """The variables of skillyard's own."""
-_LINE = re.compile(r"\(at line (\d+)")
+REPLACED = {
+    "SKILLYARD_DEBUG": "",
+    "SKILLYARD_EMBEDDINGS_KEY": "embeddings.key",
+    "SKILLYARD_EMBEDDINGS_MODEL": "embeddings.model",
+    "SKILLYARD_EMBEDDINGS_URL": "embeddings.url",
+    "SKILLYARD_GITHUB_API_URL": "sources.github_api_url",
+    "SKILLYARD_GITHUB_GIT_URL": "sources.github_git_url",
+    "SKILLYARD_GITHUB_RAW_URL": "sources.github_raw_url",
+    "SKILLYARD_GITHUB_REPOSITORIES": "sources.repositories",
+    "SKILLYARD_GITHUB_TOKEN": "sources.github_token",
+    "SKILLYARD_GIT_HOSTS": "sources.git_hosts",
+    "SKILLYARD_HTTP_TOKEN_FILE": "`skillyard serve --token-file`",
+    "SKILLYARD_HTTP_URL": "`Client(base_url=…)`",
+    "SKILLYARD_INDEX": "",
+    "SKILLYARD_KERNEL": "",
+    "SKILLYARD_LOG": "log.file",
+    "SKILLYARD_LOG_TEXT": "log.text",
+    "SKILLYARD_PUBLISHER": "store.publisher",
+    "SKILLYARD_SCORER": "scorer.name",
+    "SKILLYARD_SERVERS": "sources.servers",
+    "SKILLYARD_SKILLS_SH_TOKEN": "sources.skills_sh_token",
+    "SKILLYARD_SKILLS_SH_URL": "sources.skills_sh_url",
+    "SKILLYARD_SOURCES": "sources.enabled",
+    "SKILLYARD_WELL_KNOWN_URL": "sources.sites",
+}
+"""Variables of earlier releases, and the keys of ``skillyard.toml`` instead."""
+_TOKEN_PREFIX = "SKILLYARD_TOKEN_"
 
 
 def settings(request: Request) -> Iterator[Finding]:
-    """Check the names of the variables, the settings file and the scorer."""
+    """Check the names of the variables, the configuration and the scorer."""
     for name in sorted(os.environ):
-        if name.startswith("SKILLYARD_") and not name.startswith(PREFIX) and name not in VARIABLES:
+        if name.startswith("SKILLYARD_") and name not in VARIABLES:
             yield _unknown(name)
-    yield _file()
+    yield _configuration()
     yield _scorer()
 
 
 def _unknown(name: str) -> Finding:
-    near = get_close_matches(name, sorted(VARIABLES), 1, 0.8)
+    key = "sources.host_tokens" if name.startswith(_TOKEN_PREFIX) else REPLACED.get(name)
+    near = get_close_matches(name, sorted(VARIABLES), 1, 0.8) if key is None else []
     guess = f"; did you mean {near[0]}?" if near else ""
+    place = f"{key} in {user_file()}" if key and "`" not in key else key
     return Finding(
         "environment.unknown",
-        WARNING if near else INFO,
+        WARNING if near or key is not None else INFO,
         f"{name} is set, and skillyard does not read it{guess}",
-        "Correct its name or remove it.",
+        f"Use {place} instead, and remove it." if key else "Correct its name or remove it.",
         details={"name": name},
     )
 
 
-def _file() -> Finding:
-    path = remote_settings.config_path()
+def _configuration() -> Finding:
+    path = user_file()
     try:
-        remote_settings.load_settings()
+        for name in SECTIONS:
+            read_section(name, record_of(name))
+        load_settings()
     except SkillyardError as error:
-        line = _LINE.search(str(error))
-        text = error.message if isinstance(error, SkillError) else str(error)
+        where = error if isinstance(error, ConfigurationFault | SkillError) else None
         return Finding(
             "settings",
             ERROR,
-            f"the settings cannot be used: {text.removeprefix(f'{path}: ')}",
-            "Correct the file, or the variable that names it.",
-            path=path,
-            line=int(line.group(1)) if line else None,
+            f"the configuration cannot be used: {str(error) if where is None else where.message}",
+            (where and where.hint) or "Correct the file, or the variable that names it.",
+            path=path if where is None else where.path,
+            line=None if where is None else where.line,
         )
-    there = "the settings file can be read"
-    message = there if os.path.isfile(path) else "no settings file; the defaults hold"
-    return Finding("settings", OK, message, path=path)
+    files = [each for each in (path, project_file()) if each and os.path.isfile(each)]
+    message = "skillyard.toml can be read" if files else "no skillyard.toml; the defaults hold"
+    return Finding("settings", OK, message, path=files[0] if files else path)
 
 
 def _scorer() -> Finding:
     try:
         name = default_scorer()
-    except InvalidInput as error:
+    except SkillyardError:
         return Finding(
             "scorer",
             ERROR,
-            f"the default scorer cannot be used: {error}",
-            f"Correct or remove {SCORER_VARIABLE}, or install what it names.",
+            "the default scorer cannot be used",
+            "Correct scorer.name in skillyard.toml, or install what it names.",
         )
     return Finding("scorer", OK, f"the default scorer is {name}")

@@ -10,7 +10,7 @@ from skillyard.base.errors import InvalidSkillsRoot, SkillyardError
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.hooks import Approval, Refusal
 from skillyard.engine.catalog import read_catalog
-from skillyard.engine.index.indexed_catalog import indexing_is_off, open_library_index
+from skillyard.engine.index.indexed_catalog import open_library_index
 from skillyard.engine.skill import Origin
 from skillyard.hosts.decisions.files import moment
 from skillyard.hosts.hook.journal import forget_reports
@@ -56,8 +56,7 @@ def approve_project(project: str | ProjectSkills, accepted: Sequence[Accepted] =
     now = approve(path, skills, accepted)
     forget_reports(path)
     try:
-        if not indexing_is_off():
-            open_library_index(library_place((), path))
+        open_library_index(library_place((), path))
     except SkillyardError:
         pass  # the hook also builds the index in the background
     return _compare(now, before.skills() if before is not None else {}, skills, refused)

@@ -9,10 +9,9 @@ from skillyard.base.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.base.io.processes import shell_command
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.text import clean_line
-from skillyard.engine.index.indexed_catalog import indexing_is_off
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.ranking.query import Query
-from skillyard.engine.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE, default_scorer
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, default_scorer
 from skillyard.engine.selection import Selection, SelectionPolicy, labels, select
 from skillyard.hosts.decisions import is_enabled
 from skillyard.hosts.decisions.feedback_file import with_feedback
@@ -74,9 +73,6 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
     except SkillIoError as error:  # a broken policy or unknown profile: nothing is offered
         log_event(host, "error", clean_line(f"{error.path}: {error.message}; {error.hint}"))
         return None
-    if indexing_is_off():
-        log_event(host, "no_index", "SKILLYARD_INDEX is off: a hook answers from an index only")
-        return None
     catalog = open_library(place, refresh=options.refresh)
     budget.check("opening the index")
     if catalog is None:
@@ -105,12 +101,13 @@ def _select(
     A hook never computes the vectors of skills: the update of the index does.
     """
     try:
-        if "+" in os.environ.get(SCORER_VARIABLE, ""):
+        scorer = default_scorer()
+        if "+" in scorer:
             from skillyard.hosts.hook.timed_selection import select_in_time
 
             selection, why = select_in_time(catalog, query, policy, budget)
         else:
-            selection, why = select(catalog, query, policy, default_scorer()), ""
+            selection, why = select(catalog, query, policy, scorer), ""
     except InvalidInput as error:
         selection, why = select(catalog, query, policy), str(error)
     if why:

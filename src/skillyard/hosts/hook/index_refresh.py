@@ -20,7 +20,7 @@ from skillyard.engine.catalog.roots import LibrarySpec, real_root
 from skillyard.engine.embedding.protocol import embed_in_one_thread
 from skillyard.engine.index.clone import clone_index
 from skillyard.engine.index.index_update import refresh_index
-from skillyard.engine.index.indexed_catalog import indexing_is_off, open_current
+from skillyard.engine.index.indexed_catalog import open_current
 from skillyard.engine.index.library_spec import index_folder, is_fresh
 from skillyard.engine.ranking.hybrid.dense_index import save_vectors
 from skillyard.engine.ranking.registry import bind, default_scorer, resolve
@@ -114,8 +114,6 @@ def prepare_hooks(spec: LibrarySpec, folder: str) -> tuple[str, ...]:
     Besides the library, a hook uses the user's own skills and the approved skills of a project. An
     index that another process is updating is skipped. Raises SkillyardError, OSError.
     """
-    if indexing_is_off():
-        return ()
     places = dict.fromkeys(_places(spec, project_above(folder), folder))
     return tuple(index_folder(place) for place in places if bring_up_to_date(place))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes.feedback import FeedbackReceipt
-from skillyard.hosts.decisions import LOG, LOG_TEXT
+from skillyard.hosts.decisions import log_section
 from skillyard.hosts.decisions.feedback_file import MAX_REQUEST_CHARS, add_feedback
 from skillyard.hosts.decisions.log_reader import iter_entries
 
@@ -50,7 +50,7 @@ def judge_for_client(
 
 
 def _logged_request(slug: str, *, runners_up: bool) -> str:
-    path = os.environ.get(LOG)
+    path = log_section().file
     query = ""
     if path and os.path.exists(path):
         for entry in iter_entries(path):
@@ -60,7 +60,7 @@ def _logged_request(slug: str, *, runners_up: bool) -> str:
         where = f"the log {path} has no request for it with text" if path else "there is no log"
         raise InvalidInput(
             f"which request was that? {where}: add --for REQUEST, or log requests with"
-            f" {LOG}=FILE and {LOG_TEXT}=1",
+            " file and text = true in [log] of your skillyard.toml",
             field="request",
         )
     return query[:MAX_REQUEST_CHARS]

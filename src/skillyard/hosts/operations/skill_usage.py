@@ -25,7 +25,7 @@ from skillyard.base.sums import wilson
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.skill import Origin, Skill
-from skillyard.hosts.decisions import LOG
+from skillyard.hosts.decisions import log_section
 from skillyard.hosts.decisions.files import moment
 from skillyard.hosts.decisions.log_reader import iter_entries
 from skillyard.hosts.decisions.request_clusters import RequestCluster, cluster_requests
@@ -40,25 +40,24 @@ MAX_REQUESTS_SHOWN = 5
 MIN_CLOSE = 2
 """One close decision is chance; a conflict comes back."""
 HOW_TO_LOG = (
-    f"set {LOG}=FILE where the agent or the server starts, and SKILLYARD_LOG_TEXT=1 to log the text"
-    " of requests too"
+    "set file in [log] of your skillyard.toml, and text = true to log the text of requests too"
 )
 
 
 def log_paths(log: str | None) -> tuple[str, ...]:
-    """Return the logs to read: the one that is named, else those of the environment that exist.
+    """Return the logs to read: the one that is named, else those that exist.
 
-    These are that of ``SKILLYARD_LOG`` and that of the prompt hook. Raises InvalidInput when no log
-    is named and none exists, with how to enable logging.
+    These are that of ``skillyard.toml`` and that of the prompt hook. Raises InvalidInput when no
+    log is named and none exists, with how to enable logging.
     """
     if log is not None:
         return (log,)
-    decisions = os.environ.get(LOG)
+    decisions = log_section().file
     if not decisions:
         raise InvalidInput(f"there is no decision log: {HOW_TO_LOG}; or name one with --log FILE")
     if not os.path.exists(decisions):
         raise InvalidInput(
-            f"{LOG} names {decisions}, which does not exist: nothing has been logged yet;"
+            f"skillyard.toml names {decisions}, which does not exist: nothing has been logged yet;"
             " select a skill first, or name another log with --log FILE"
         )
     return tuple(path for path in (decisions, journal_path()) if os.path.exists(path))

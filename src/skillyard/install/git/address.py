@@ -174,8 +174,7 @@ def check_locked(address: GitAddress, hosts: Iterable[str]) -> None:
     raise SourceFailed(
         "refused",
         f"a lock file or manifest names {shown_path(address.url)}, and may come from a stranger",
-        hint=f"if you know it, add {entry!r} to sources.git.hosts in the settings, or set"
-        f" SKILLYARD_GIT_HOSTS={entry}",
+        hint=f"if you know it, add {entry!r} to git_hosts in [sources] of your skillyard.toml",
     )
 
 

@@ -292,7 +292,7 @@ class GitRepository:
         return SourceFailed(
             "offline",
             f"{self.address.shown} is not in the cache",
-            hint="unset SKILLYARD_OFFLINE, or cache.offline in the settings, to ask it",
+            hint="unset SKILLYARD_OFFLINE, or offline in [sources] of skillyard.toml",
         )
 
     def _exclusive(self, work: Callable[[], _T], commit: str = "", branch: str = _HEAD) -> _T:

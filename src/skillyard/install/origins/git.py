@@ -126,8 +126,7 @@ async def _pinned(address: GitAddress) -> tuple[str, ...]:
         raise SourceFailed(
             "refused",
             f"a lock file or manifest names {address.host}, which is not on the public internet",
-            hint=f"if you know it, set SKILLYARD_GIT_HOSTS={address.host}, or add it to"
-            " sources.git.hosts in the settings",
+            hint="if you know it, add it to git_hosts in [sources] of your skillyard.toml",
         )
     listed = ",".join(f"[{each}]" if ":" in each else each for each in addresses)
     return (f"http.curloptResolve={address.host}:{port}:{listed}", "http.followRedirects=false")

@@ -34,7 +34,7 @@ from skillyard.install.origins.local import local_package
 from skillyard.install.origins.moved import SkillGone, folders_called, only_folder
 from skillyard.install.search import SearchService
 from skillyard.install.sources.github import GitHub
-from skillyard.install.sources.host_tokens import host_of, token_variable
+from skillyard.install.sources.host_tokens import host_name, host_of
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import PLACES, SKILL_FILE, is_repository, skill_folder
 from skillyard.install.sources.well_known import WellKnown
@@ -214,7 +214,7 @@ async def _of_site(request: _Request) -> Package:
     named = locked.source_url or locked.source
     try:
         parts = urlsplit(named if "://" in named else f"https://{named}")
-        token_variable(named)
+        host_name(named)
     except ValueError:  # InvalidInput too: this entry is wrong, and not the others
         raise _refused(locked, "its source is not a valid address") from None
     site = f"{parts.scheme}://{parts.netloc}"

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from skillyard.base.arguments import check_arguments
+from skillyard.base.configuration import read_section
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
 from skillyard.engine.index.indexed_catalog import load_library, open_library
 from skillyard.install.policy.places import find_policy
+
+
+class ScopesSection(NamedTuple):
+    """The folders of agents that are read."""
+
+    read: tuple[Literal["user", "project", "system", "marketplaces", "packages"], ...] = ()
+    """The scopes of every command that names no root and no scope."""
 
 
 def library_spec(
@@ -23,10 +32,12 @@ def library_spec(
     """Return the library of a program that works in the current folder, with its policy.
 
     Without roots those of the profile are meant, else the current folder; without scopes those of
-    the profile. Raises InvalidInput, and SkillIoError for a policy that cannot be read and an
-    unknown profile.
+    the profile, and where no roots are named either, those of ``skillyard.toml``. Raises
+    InvalidInput, and SkillIoError for a policy that cannot be read and an unknown profile.
     """
     policy = find_policy(None, profile)
+    if not roots and not scopes and (policy is None or not policy.profile):
+        scopes = read_section("scopes", ScopesSection).read
     if policy is not None:
         roots = roots or (*policy.own_roots, *policy.project_roots)
         scopes = scopes or policy.scopes
@@ -53,8 +64,8 @@ def load_catalog(
 
     A library of more than 64 files uses the same index as the command line. The index is in the
     user's cache folder, and is built or updated first. Fields beyond the card are then read from
-    the skill's file on first access. ``index=False`` or ``SKILLYARD_INDEX=off`` reads every file
-    now and writes no index. The results are the same.
+    the skill's file on first access. ``index=False`` reads every file now and writes no
+    index. The results are the same.
 
     Skills that the policy of the current folder refuses are not loaded. ``profile`` names one of
     its profiles, whose roots and scopes are used where none are given; None reads

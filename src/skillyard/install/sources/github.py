@@ -145,8 +145,8 @@ class GitHub:
         """Return the failure for a repository that is missing, or private to others."""
         host = self.transport.hosts["github-api"]
         hint = "check the spelling"
-        if host.token_variables and not host.token:
-            hint += f"; a private repository needs a token in {host.token_variables[0]}"
+        if host.token_places and not host.token:
+            hint += f"; a private repository needs a token in {host.token_places[0]}"
         branch = "" if ref == "HEAD" else f" with {ref}"
         what = f"GitHub has no repository {repository}{branch}"
         return SourceFailed("not_found", what, hint=hint, status=status)
@@ -368,13 +368,13 @@ class GitHubSource:
 
 def hosts(settings: Settings) -> dict[str, Host]:
     """Return GitHub's API, and where it serves files."""
-    token, variables = settings.github_token, GITHUB_TOKENS
+    token, places = settings.github_token, GITHUB_TOKENS
     return {
-        "github-api": Host(settings.github_api_url, API_VERSION, token, token_variables=variables),
+        "github-api": Host(settings.github_api_url, API_VERSION, token, token_places=places),
         "github-raw": Host(
             settings.github_raw_url,
             token=token,
-            token_variables=variables,
+            token_places=places,
             at_once=MAX_CONCURRENT_FILES,
         ),
     }

@@ -1,26 +1,23 @@
-"""The settings of remote search: one TOML file, overridden by environment variables.
+"""The settings of remote search: the section ``[sources]`` of the user's ``skillyard.toml``.
 
-The file is ``$SKILLYARD_CONFIG``, else ``skillyard/config.toml`` in the user's configuration
-folder. Tokens come from the environment only, and are sent only to their own host.
+A token is sent only to its own host. Of the environment, only ``SKILLYARD_OFFLINE`` and the tokens
+of GitHub that other programs use too are read.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
-from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.base.io.files import read_regular
-from skillyard.base.io.user_folders import config_folder
-from skillyard.install.sources.host_tokens import host_tokens
+from skillyard.base.configuration import CONFIG_VARIABLE, read_section, user_file
+from skillyard.base.errors import InvalidInput
+from skillyard.base.strict_toml import NO_KEY, Bounds
 from skillyard.install.sources.registry import BUILT_IN
 
-GITHUB_TOKENS = ("SKILLYARD_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
-SKILLS_SH_TOKEN = "SKILLYARD_SKILLS_SH_TOKEN"
-MAX_SECONDS = 1e9
-"""Upper limit for seconds and days; it excludes infinity and NaN."""
-
+GITHUB_TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
+OFFLINE = "SKILLYARD_OFFLINE"
+_FORMER_FILE = "config.toml"
 
 _ALL = tuple(BUILT_IN)
 """Compared by identity: a list that names the same sources is a choice."""
@@ -33,43 +30,86 @@ _PLACES = {
 """Source -> the setting with the places that it queries."""
 
 
+def _url(text: str) -> str:
+    from skillyard.install.sources.transport import origin_of
+
+    origin_of(text)
+    return text
+
+
+def _base(text: str) -> str:
+    return _url(text).rstrip("/")
+
+
+def _repository(text: str) -> str:
+    from skillyard.install.sources.repository import is_repository
+
+    if not is_repository(text):
+        raise InvalidInput(f"has {text!r}, which is not owner/repo")
+    return text
+
+
+def _token(text: str) -> str:
+    token = text.strip()
+    if not token.isascii() or not token.isprintable():
+        raise InvalidInput("holds a character that no header may")
+    return token
+
+
+Address = Annotated[str, _url]
+Base = Annotated[str, _base]
+Token = Annotated[str, _token]
+Path = Annotated[str, os.path.expanduser]
+
+
 class Settings(NamedTuple):
     """The settings of remote search."""
 
     enabled: tuple[str, ...] = _ALL
     """Sources that are queried when a search names none. Sources without anything to query are
     skipped."""
-    skills_sh_url: str = "https://skills.sh"
-    skills_sh_token: str = ""
-    github_api_url: str = "https://api.github.com"
-    github_raw_url: str = "https://raw.githubusercontent.com"
+    skills_sh_url: Base = "https://skills.sh"
+    """The address of skills.sh, or of a mirror."""
+    skills_sh_token: Token = ""
+    """The token of skills.sh."""
+    github_api_url: Base = "https://api.github.com"
+    """The address of GitHub's API."""
+    github_raw_url: Base = "https://raw.githubusercontent.com"
+    """The address of the files of GitHub's repositories."""
     github_git_url: str = ""
     """Where git finds the repositories of GitHub when its API denies them (default: github.com for
     GitHub's own API, nowhere for another one)."""
-    github_token: str = ""
+    github_token: Token = ""
+    """The token of GitHub; ``GITHUB_TOKEN`` and ``GH_TOKEN`` go before it."""
     git_hosts: tuple[str, ...] = ()
     """Hosts, or beginnings of addresses, that a lock file may name for git."""
-    repositories: tuple[str, ...] = ()
+    repositories: tuple[Annotated[str, _repository], ...] = ()
     """Repositories to search, as ``owner/repo``."""
-    registry_files: tuple[str, ...] = ()
+    registry_files: tuple[Path, ...] = ()
     """The user's registry files, in addition to the bundled one."""
     shipped_registry: bool = True
-    sites: tuple[str, ...] = ()
+    """Whether the bundled registry file is searched."""
+    sites: tuple[Address, ...] = ()
     """Sites with a well-known index."""
-    servers: tuple[str, ...] = ()
+    servers: tuple[Address, ...] = ()
     """Other skillyard servers."""
-    over_fetch_floor: int = 15
+    over_fetch_floor: Annotated[int, Bounds(ge=0)] = 15
     """Each source is queried for twice the limit, and for at least this many skills."""
-    source_timeout_s: float = 10.0
+    source_timeout_s: Annotated[float, Bounds(gt=0, le=1e9)] = 10.0
     """Time limit for the search of one source."""
     ranker: str = "hybrid"
-    cache_bytes: int = 256 * 1024 * 1024
-    cache_days: float = 30.0
+    """The scorer that ranks what the sources found."""
+    cache_bytes: Annotated[int, Bounds(ge=0)] = 256 * 1024 * 1024
+    """Size of the cache of remote answers."""
+    cache_days: Annotated[float, Bounds(ge=0, le=1e9)] = 30.0
+    """Age at which an answer leaves the cache."""
     offline: bool = False
-    archive_bundles: bool = False
+    """Answer from the cache only; ``SKILLYARD_OFFLINE`` goes before it."""
+    archive_bundles: Annotated[bool, NO_KEY] = False
     """Whether the signature beside an archive is fetched with it: not a setting, a policy says."""
-    host_tokens: Mapping[str, str] = {}
-    """Tokens of other hosts, by variable (``host_tokens.py``)."""
+    host_tokens: Mapping[str, Token] = {}
+    """Host, or ``host:port`` -> its token: of sites, servers and archives. Such a host may be in a
+    private network."""
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -88,154 +128,26 @@ class Settings(NamedTuple):
         return tuple(name for name, field in _PLACES.items() if getattr(self, field))
 
 
-_KEYS: Mapping[tuple[str, ...], tuple[str, type | tuple[type, ...]]] = {
-    ("sources", "enabled"): ("enabled", list),
-    ("sources", "skills_sh", "url"): ("skills_sh_url", str),
-    ("sources", "github", "api_url"): ("github_api_url", str),
-    ("sources", "github", "raw_url"): ("github_raw_url", str),
-    ("sources", "github", "git_url"): ("github_git_url", str),
-    ("sources", "github", "repositories"): ("repositories", list),
-    ("sources", "git", "hosts"): ("git_hosts", list),
-    ("sources", "registry", "files"): ("registry_files", list),
-    ("sources", "registry", "shipped"): ("shipped_registry", bool),
-    ("sources", "well_known", "sites"): ("sites", list),
-    ("sources", "servers", "urls"): ("servers", list),
-    ("search", "over_fetch_floor"): ("over_fetch_floor", int),
-    ("search", "source_timeout_s"): ("source_timeout_s", (int, float)),
-    ("search", "ranker"): ("ranker", str),
-    ("cache", "max_bytes"): ("cache_bytes", int),
-    ("cache", "max_age_days"): ("cache_days", (int, float)),
-    ("cache", "offline"): ("offline", bool),
-}
-
-_ENVIRONMENT = {
-    "SKILLYARD_SOURCES": "enabled",
-    "SKILLYARD_SKILLS_SH_URL": "skills_sh_url",
-    "SKILLYARD_GITHUB_API_URL": "github_api_url",
-    "SKILLYARD_GITHUB_RAW_URL": "github_raw_url",
-    "SKILLYARD_GITHUB_GIT_URL": "github_git_url",
-    "SKILLYARD_GITHUB_REPOSITORIES": "repositories",
-    "SKILLYARD_GIT_HOSTS": "git_hosts",
-    "SKILLYARD_WELL_KNOWN_URL": "sites",
-    "SKILLYARD_SERVERS": "servers",
-    "SKILLYARD_OFFLINE": "offline",
-    SKILLS_SH_TOKEN: "skills_sh_token",
-}
-"""Lists are separated by commas."""
-
-VARIABLES = frozenset({*_ENVIRONMENT, *GITHUB_TOKENS, "SKILLYARD_CONFIG"})
-"""The environment variables that are read here."""
-
-
-def config_path(environment: Mapping[str, str] | None = None) -> str:
-    """Return the path of the settings file, which need not exist."""
-    environment = os.environ if environment is None else environment
-    path = environment.get("SKILLYARD_CONFIG")
-    if path:
-        return path
-    folder = config_folder(environment.get("XDG_CONFIG_HOME", ""))
-    return os.path.join(folder, "config.toml")
-
-
-def load_settings(
-    path: str | None = None, environment: Mapping[str, str] | None = None
-) -> Settings:
-    """Return the settings of the file, if it exists, overridden by the environment.
+def load_settings() -> Settings:
+    """Return the settings of the user's file, overridden by the environment.
 
     Raises SkillIoError for a named file that cannot be read, InvalidInput for an invalid setting.
     """
-    environment = os.environ if environment is None else environment
-    path = config_path(environment) if path is None else path
-    changes = _from_file(path, must_exist=bool(environment.get("SKILLYARD_CONFIG")))
-    for name, field in _ENVIRONMENT.items():
-        if environment.get(name):
-            changes[field] = _from_text(field, environment[name])
+    former = os.path.join(os.path.dirname(user_file()), _FORMER_FILE)
+    if not os.environ.get(CONFIG_VARIABLE) and os.path.lexists(former):
+        raise InvalidInput(
+            f"{former} is not read any more: move it into [sources] of {user_file()}, as"
+            " docs/reference/configuration.md says, and remove it"
+        )
+    settings = read_section("sources", Settings)
+    switch = os.environ.get(OFFLINE, "").strip().lower()
+    if switch:
+        settings = settings._replace(offline=switch not in ("0", "no", "off", "false"))
     for name in GITHUB_TOKENS:
-        if environment.get(name):
-            changes["github_token"] = environment[name].strip()
-            break
-    changes["host_tokens"] = host_tokens(environment)
-    return _check(Settings(**changes), path)
-
-
-def _from_text(field: str, text: str) -> Any:
-    default = Settings._field_defaults[field]
-    if isinstance(default, bool):
-        return text.strip().lower() not in ("", "0", "no", "off", "false")
-    if isinstance(default, tuple):
-        return tuple(part.strip() for part in text.split(",") if part.strip())
-    return text.strip()
-
-
-_MAX_BYTES = 1 << 20
-
-
-def _from_file(path: str, *, must_exist: bool) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        data, _ = read_regular(path, _MAX_BYTES, follow=True)
-        document = tomllib.loads(data.decode("utf-8"))
-    except FileNotFoundError:
-        if must_exist:
-            raise SkillIoError("there are no settings here", path=path) from None
-        return {}
-    except OSError as error:
-        what = error.strerror or str(error)
-        hint = "make it a regular file that you can read"
-        message = f"the settings cannot be read: {what}"
-        raise SkillIoError(message, path=path, hint=hint) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path}: {error}") from None
-    return _fields(document, (), path)
-
-
-def _fields(table: Mapping[str, Any], place: tuple[str, ...], path: str) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        here = (*place, key)
-        if here in _KEYS:
-            field, kind = _KEYS[here]
-            wrong = not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)
-            if wrong or (kind is list and not all(isinstance(item, str) for item in value)):
-                raise InvalidInput(f"{path}: {'.'.join(here)} is of the wrong type")
-            values[field] = tuple(value) if kind is list else value
-        elif isinstance(value, Mapping) and any(known[: len(here)] == here for known in _KEYS):
-            values |= _fields(value, here, path)
-        else:
-            known = ", ".join(sorted(".".join(key) for key in _KEYS))
-            raise InvalidInput(f"{path}: no setting {'.'.join(here)}; known: {known}")
-    return values
-
-
-def _check(settings: Settings, path: str) -> Settings:
-    from skillyard.install.sources.repository import is_repository
-    from skillyard.install.sources.transport import origin_of
-
-    for url in (
-        settings.skills_sh_url,
-        settings.github_api_url,
-        settings.github_raw_url,
-        *settings.sites,
-        *settings.servers,
-    ):
-        origin_of(url)
-    for repository in settings.repositories:
-        if not is_repository(repository):
-            raise InvalidInput(f"{path}: {repository!r} is not owner/repo")
-    if settings.over_fetch_floor < 0 or not 0 < settings.source_timeout_s < MAX_SECONDS:
-        raise InvalidInput(f"{path}: over_fetch_floor is at least 0, source_timeout_s above 0")
-    if settings.cache_bytes < 0 or not 0 <= settings.cache_days < MAX_SECONDS:
-        raise InvalidInput(f"{path}: cache.max_bytes and cache.max_age_days are at least 0")
-    for variable, token in (
-        (" or ".join(GITHUB_TOKENS), settings.github_token),
-        (SKILLS_SH_TOKEN, settings.skills_sh_token),
-    ):
-        if not token.isascii() or not token.isprintable():
-            raise InvalidInput(f"the token in {variable} holds a character that no header may")
-    trimmed = {
-        name: getattr(settings, name).rstrip("/")
-        for name in ("skills_sh_url", "github_api_url", "github_raw_url")
-    }
-    files = tuple(os.path.expanduser(file) for file in settings.registry_files)
-    return settings._replace(**trimmed, registry_files=files)
+        text = os.environ.get(name, "")
+        if text:
+            try:
+                return settings._replace(github_token=_token(text))
+            except InvalidInput as error:
+                raise InvalidInput(f"the token in {name} {error}") from None
+    return settings

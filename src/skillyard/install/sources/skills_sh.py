@@ -16,7 +16,7 @@ from skillyard.install.sources.github import LFS, GitHub
 from skillyard.install.sources.paths import checked_files, is_inside
 from skillyard.install.sources.protocol import Hit, Package, Source
 from skillyard.install.sources.repository import REFERENCES, ReadLimits, is_repository, limit_files
-from skillyard.install.sources.settings import SKILLS_SH_TOKEN, Settings
+from skillyard.install.sources.settings import Settings
 from skillyard.install.sources.transport import Host, Transport
 
 MIN_CHARACTERS = 2
@@ -180,7 +180,7 @@ def hosts(settings: Settings) -> dict[str, Host]:
     host = Host(
         settings.skills_sh_url,
         token=settings.skills_sh_token,
-        token_variables=(SKILLS_SH_TOKEN,),
+        token_places=("skills_sh_token in [sources] of skillyard.toml",),
     )
     return {SkillsSh.name: host}
 

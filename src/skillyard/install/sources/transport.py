@@ -56,7 +56,7 @@ class Host(NamedTuple):
     """Headers of every request."""
     token: str = ""
     """Sent as a bearer token, to this origin only."""
-    token_variables: tuple[str, ...] = ()
+    token_places: tuple[str, ...] = ()
     """The environment variables of the token; the first one that is set counts."""
     named_by_user: bool = True
     """False when the address came from a command line or a response: it must be public then."""
@@ -196,7 +196,7 @@ class Transport:
             raise SourceFailed(
                 "offline",
                 f"{_without_query(url)} is not in the cache",
-                hint="unset SKILLYARD_OFFLINE, or cache.offline in the settings, to ask it",
+                hint="unset SKILLYARD_OFFLINE, or offline in [sources] of skillyard.toml",
             )
         until, failure = self._failed.get(key, (0.0, None))
         if failure is not None and stored is None and self._clock() < until:
@@ -354,9 +354,8 @@ class Transport:
             raise SourceFailed(
                 "refused",
                 f"{host} does not lie on the public internet",
-                hint="if you know it, set SKILLYARD_WELL_KNOWN_URL="
-                f"{parts.scheme}://{parts.netloc.removesuffix(':443')}, or add it to"
-                " sources.well_known.sites in the settings",
+                hint=f"if you know it, add {parts.scheme}://{parts.netloc.removesuffix(':443')}"
+                " to sites in [sources] of your skillyard.toml",
             )
         address = f"[{addresses[0]}]" if ":" in addresses[0] else addresses[0]
         netloc = f"{address}:{parts.port}" if parts.port else address
@@ -430,7 +429,7 @@ def _refusal(url: str, host: Host, status: int, wait_s: float | None) -> SourceF
 
 def _denial(url: str, host: Host, status: int, answered: str) -> SourceFailed:
     """Return the failure for status 401 or 403, with a hint about tokens."""
-    *others, last = host.token_variables or ("",)
+    *others, last = host.token_places or ("",)
     variables = f"{', '.join(others)} or {last}" if others else last
     if host.token and variables and status == 401:
         return SourceFailed(
@@ -442,15 +441,15 @@ def _denial(url: str, host: Host, status: int, answered: str) -> SourceFailed:
     if host.token and variables:
         hint = f"the token in {variables} may lack the right to read this"
     else:
-        hint = f"if it needs a token, set {host.token_variables[0]}" if variables else ""
+        hint = f"if it needs a token, set {host.token_places[0]}" if variables else ""
     return SourceFailed("denied", answered, hint=hint, status=status)
 
 
 def _more_requests(host: Host) -> str:
     """Return how a user gets a higher rate limit of a host; empty if unknown."""
-    if host.token or not host.token_variables:
+    if host.token or not host.token_places:
         return ""
-    return f"set {host.token_variables[0]} for a higher limit"
+    return f"set {host.token_places[0]} for a higher limit"
 
 
 def _redirected(reply: Reply) -> Reply:

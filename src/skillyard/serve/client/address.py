@@ -15,8 +15,6 @@ from skillyard.install.sources.transport import origin_of
 
 DEFAULT_URL = "http://127.0.0.1:8765"
 """The default address of ``skillyard serve``."""
-URL = "SKILLYARD_HTTP_URL"
-"""The environment variable with the address."""
 TOKEN = "SKILLYARD_HTTP_TOKEN"
 """The environment variable with the bearer token, for the service and its clients."""
 ANSWER_BYTES = 64 * 1024 * 1024
@@ -31,8 +29,7 @@ class Service:
     """The address of a service. Raises InvalidInput for an invalid address, token or timeout."""
 
     url: str = ""
-    """The address, with a path if the service is below one; empty takes that of :data:`URL`, or the
-    default."""
+    """The address, with a path if the service is below one; empty takes the default."""
     token: str | None = field(default=None, repr=False)
     """The bearer token; None takes that of :data:`TOKEN`, empty sends none."""
     timeout_s: float = 30.0
@@ -43,7 +40,7 @@ class Service:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "url", _address(self.url or os.environ.get(URL, "") or DEFAULT_URL))
+        put(self, "url", _address(self.url or DEFAULT_URL))
         put(self, "token", _token(os.environ.get(TOKEN, "") if self.token is None else self.token))
         for name in ("timeout_s", "deadline_s", "answer_bytes"):
             _check_positive(name, getattr(self, name))

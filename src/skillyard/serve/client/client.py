@@ -42,7 +42,7 @@ class _BaseClient(ABC):
     ) -> None:
         """Raises InvalidInput for invalid arguments and when httpx2 or msgspec is not installed.
 
-        ``base_url`` is the address of the service (default: SKILLYARD_HTTP_URL, else
+        ``base_url`` is the address of the service (default:
         http://127.0.0.1:8765), ``token`` its bearer token (default: SKILLYARD_HTTP_TOKEN), which is
         sent to that address only; redirects are not followed. ``timeout_s`` limits each I/O step,
         ``deadline_s`` a whole response, ``answer_bytes`` its size. ``sleep`` is the

@@ -174,7 +174,7 @@ def unreachable(url: str, why: str) -> ServiceUnavailable:
         url,
         f"it cannot be reached: {_clean(why)}",
         code="unreachable",
-        hint="start it with `skillyard serve --http`, or set SKILLYARD_HTTP_URL to its address",
+        hint="start it with `skillyard serve --http`, or name its address with base_url=",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.engine.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE
+from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.serve.runtime.fields import Field
 from skillyard.serve.runtime.request_fields import (
     EXCLUDE_TAGS,
@@ -35,7 +35,7 @@ _Q = Field(
     aliases=("query", "text"),
 )
 _SCORER = SCORER._replace(
-    about=f"{SCORER.about} Default: {DEFAULT_SCORER}, or what {SCORER_VARIABLE} says."
+    about=f"{SCORER.about} Default: {DEFAULT_SCORER}, or what skillyard.toml says."
 )
 _RAW = Field(
     "include_raw", "flag", "Bring the text of SKILL.md as it stands in the file.", default=False

@@ -22,8 +22,8 @@ from skillyard.engine.index.progress import Progress
 BUILDING = "index_building"
 """Code of refusals while the index of a library is built for the first time."""
 ALLOW_REMOTES = (
-    "its operator allows remote sources with `serve --remote`, or names them in the settings or"
-    " SKILLYARD_SOURCES"
+    "its operator allows remote sources with `serve --remote`, or names them in [sources] of"
+    " skillyard.toml"
 )
 MAX_WAIT_S = 30
 """Maximum seconds of Retry-After, because the estimate may be wrong."""

@@ -14,8 +14,6 @@ from skillyard.serve.runtime.clients import Proxies
 
 TOKEN = "SKILLYARD_HTTP_TOKEN"
 """The environment variable with the bearer token."""
-TOKEN_FILE = "SKILLYARD_HTTP_TOKEN_FILE"
-"""The environment variable with the path of a token file, for systemd credentials and secrets."""
 TOKEN_BYTES = 4_096
 """Maximum bytes of a token file: headers could not contain more."""
 TOOLS = "SKILLYARD_TOOLS"
@@ -77,7 +75,9 @@ class ServiceOptions:
     """0 selects a free port."""
     token: str | None = field(default=None, repr=False)
     """The bearer token that every request must contain; empty for none. None reads it from
-    :data:`TOKEN` or :data:`TOKEN_FILE`."""
+    ``token_file``, else from :data:`TOKEN`."""
+    token_file: str = ""
+    """The path of a file with the token, for systemd credentials and secrets."""
     allowed_hosts: tuple[str, ...] = ()
     """Additional names (``name`` or ``name:port``) that clients use for this service. A name that
     is not local to this machine needs a token, like an address: a proxy may forward strangers."""
@@ -115,10 +115,14 @@ class ServiceOptions:
         put = object.__setattr__
         for name in ("roots", "scopes", "allowed_hosts", "allowed_origins", "trusted_proxies"):
             put(self, name, _texts(name, getattr(self, name)))
-        put(self, "token", _token(_token_of_environment() if self.token is None else self.token))
+        put(
+            self,
+            "token",
+            _token(_found_token(self.token_file) if self.token is None else self.token),
+        )
         if type(self.port) is not int or not 0 <= self.port <= PORTS:
             raise InvalidInput(f"port must be an integer of 0 to {PORTS}")
-        for name in ("store", "caller", "state_dir"):
+        for name in ("store", "caller", "state_dir", "token_file"):
             if not isinstance(getattr(self, name), str):
                 raise InvalidInput(f"{name} must be text")
         if isinstance(self.max_stale_s, bool) or not 0 <= self.max_stale_s < 1e9:
@@ -155,8 +159,8 @@ class ServiceOptions:
 def _check_alone(host: str, names: Iterable[str]) -> None:
     """Raise InvalidInput when a service without a token could be reached from other machines."""
     remedy = (
-        f"set {TOKEN} to a secret that clients must send as `Authorization: Bearer …`, or"
-        f" {TOKEN_FILE} to the path of a file that holds it"
+        f"set {TOKEN} to a secret that clients must send as `Authorization: Bearer …`, or name a"
+        " file that holds it with --token-file"
     )
     if not is_loopback(host):
         raise InvalidInput(
@@ -190,21 +194,18 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     return items
 
 
-def _token_of_environment() -> str:
-    """Return the token from the environment or its file. Raises InvalidInput."""
-    token, path = os.environ.get(TOKEN, ""), os.environ.get(TOKEN_FILE, "")
+def _found_token(path: str) -> str:
+    """Return the token of a file, else that of the environment. Raises InvalidInput."""
     if not path:
-        return token
-    if token:
-        raise InvalidInput(f"{TOKEN} and {TOKEN_FILE} are both set: unset one of them")
+        return os.environ.get(TOKEN, "")
     try:
         with open(path, encoding="utf-8") as file:
             content = file.read(TOKEN_BYTES).strip()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise InvalidInput(f"{TOKEN_FILE}: cannot read {path}: {why}") from None
+        raise InvalidInput(f"the token file {path} cannot be read: {why}") from None
     if not content:
-        raise InvalidInput(f"{TOKEN_FILE}: {path} is empty, and would let everybody in")
+        raise InvalidInput(f"the token file {path} is empty, and would let everybody in")
     return content
 
 

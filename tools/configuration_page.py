@@ -1,0 +1,132 @@
+"""The reference page of ``skillyard.toml``: every section and key, from their classes."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from skillyard.base.configuration import SECTIONS, record_of
+from skillyard.base.strict_toml import (
+    USER_ONLY,
+    Bounds,
+    default_of,
+    is_record,
+    keys_of,
+    notes_of,
+    options_of,
+    words_of,
+)
+from skillyard.hosts.doctor.settings import REPLACED
+
+_HEAD = """\
+# Configuration
+
+{generated}
+
+One file, `skillyard.toml`, has a section for each part of skillyard. There are two of them:
+
+- **Your own** is in your [configuration folder](platforms.md#where-files-lie). `SKILLYARD_CONFIG`
+  names another one.
+- **A project's** is the nearest at or above the working folder, up to the root of the repository. A
+  stranger may have written it. So it has only the sections that affect the work in that project.
+  Every other section in it ends the command with 2 and says where it belongs.
+
+Options of the command line go before environment variables, these before the project's file, and
+that before your own. An unknown key or a wrong value ends the command with 2 and names file, line
+and the nearest key. `skillyard doctor` checks both files. The [policy](../guides/policy.md) and the
+lock file are files of their own.
+
+```toml
+[scorer]
+name = "hybrid"
+
+[sources]
+enabled = ["registry", "skills.sh", "github"]
+repositories = ["my-company/skills"]
+
+[log]
+file = "~/skillyard-decisions.jsonl"
+```
+
+## Environment variables
+
+| variable | effect |
+|---|---|
+| `SKILLYARD_CONFIG` | the path of your own file |
+| `SKILLYARD_CACHE` | the folder of indexes and remote answers |
+| `SKILLYARD_STATE` | the folder of approvals, feedback and notes on installed skills |
+| `SKILLYARD_OFFLINE` | `1`: answer from the cache only, `0`: ask, whatever `sources.offline` says |
+| `SKILLYARD_PROFILE` | the profile of the [policy](../guides/policy.md) |
+| `SKILLYARD_STORE` | the catalog store of the `store` commands |
+| `SKILLYARD_TOOLS` | `all` offers every [MCP tool](../guides/mcp.md) |
+| `SKILLYARD_HTTP_TOKEN` | the bearer token of a service, for it and its clients |
+
+Other programs' variables are read too: `GITHUB_TOKEN` and `GH_TOKEN`, the proxies, `NO_COLOR`, and
+the keys of model providers.
+"""
+
+
+def configuration_page(generated: str) -> Iterator[str]:
+    """Yield the lines of the page."""
+    yield _HEAD.replace("{generated}", generated)
+    for name, section in SECTIONS.items():
+        record = record_of(name)
+        yield f"## [{name}]\n"
+        whose = (
+            "Your own file and that of a project." if section.of_project else "Your own file only."
+        )
+        yield f"{_plain(inspect.getdoc(record) or '').splitlines()[0]} {whose}\n"
+        yield "| key | value | default | effect |"
+        yield "|---|---|---|---|"
+        yield from _rows(record, "")
+        yield ""
+    yield "## Variables of earlier releases\n"
+    yield "`skillyard doctor` names each that is set and is not read any more.\n"
+    yield "| variable | now |"
+    yield "|---|---|"
+    for name, key in REPLACED.items():
+        now = key if "`" in key else f"`{key}`" if key else "nothing replaces it"
+        yield f"| `{name}` | {now} |"
+    yield "| `SKILLYARD_TOKEN_HOST` | `sources.host_tokens` |"
+
+
+def _rows(record: type[Any], above: str) -> Iterator[str]:
+    effects = dict(_docstrings(record))
+    for key, hint in keys_of(record).items():
+        kinds = [kind for kind in options_of(hint) if kind is not type(None)]
+        if is_record(kinds[0]):
+            yield from _rows(kinds[0], f"{above}{key}.")
+            continue
+        value = " or ".join(map(words_of, options_of(hint)))
+        bounds = [str(note) for note in notes_of(hint) if isinstance(note, Bounds)]
+        value = ", ".join([value, *filter(None, bounds)])
+        effect = effects.get(key, "")
+        if USER_ONLY in notes_of(hint):
+            effect = f"{effect} Your own file only."
+        cells = (f"`{above}{key}`", value, _shown(default_of(record, key)), effect)
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _docstrings(record: type[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the docstring of each field, as one line."""
+    body = ast.parse(inspect.getsource(record)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    for field, after in zip(body.body, body.body[1:], strict=False):
+        text = after.value if isinstance(after, ast.Expr) else None
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Constant):
+            yield ast.unparse(field.target), _plain(inspect.cleandoc(str(text.value)))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("``", "`").split())
+
+
+def _shown(value: Any) -> str:
+    if callable(value) or value in ("", (), {}) or value is None:
+        return ""
+    if isinstance(value, tuple):
+        return f"`{json.dumps(list(value))}`"
+    return f"`{json.dumps(value)}`"
