@@ -52,7 +52,7 @@ service:fetch-metadata | issue 17: row 10
 service:connections | issue 17: row 11
     Idle sockets beyond every limit stop no answer, and fill no log.
 service:fair-use | issue 17: row 14
-    One client cannot take all connections, bodies, sessions or places of a service.
+    One client cannot take all bodies, sessions or places of a service.
 service:described | issue 17: row 16
     What the OpenAPI document allows is answered, and what it forbids is refused, as it says.
 mcp:half-characters | issue 17: row 16

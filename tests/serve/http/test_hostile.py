@@ -67,13 +67,7 @@ TELLING = {
     ),
     "a long path": (request("GET", "/" + "a" * 200_000, host="localhost"), 431),
     "a whole address of somebody else": (
-        request("GET", "http://evil.example/health", "Connection: close", host="localhost"), 403,
-    ),
-    "a whole address of ours": (
-        request("GET", "http://localhost/health", "Connection: close", host="evil.example"), 200,
-    ),
-    "a broken whole address": (
-        request("GET", "http://[::1/health", "Connection: close", host="localhost"), 400,
+        request("GET", "http://evil.example/health", "Connection: close", host="localhost"), 400,
     ),
     "no path": (request("GET", "health", "Connection: close", host="localhost"), 400),
     "a tunnel": (request("CONNECT", "evil.example:80", "Connection: close", host="localhost"), 400),

@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.serve.runtime.clients import CLIENT, UNKNOWN, FairShare, Proxies, client_of_address
+from skillyard.serve.runtime.clients import CLIENT, UNKNOWN, FairShare, client_of_address
 from skillyard.serve.runtime.guards import ConcurrencyLimiter
 from skillyard.serve.runtime.options import ServiceLimits
 from skillyard.serve.runtime.slots import SlotTable
@@ -31,39 +31,9 @@ pytestmark = requirement("service:fair-use")
 )
 def test_a_client_is_an_address_or_a_network_of_ipv6(address: str, client: str) -> None:
     assert client_of_address(address) == client
-    assert Proxies().client_of({"client": (address, 1), "headers": []}) == client
 
 
-def test_a_server_that_names_no_client_has_one() -> None:
-    assert Proxies().client_of({}) == Proxies().client_of({"client": None}) == UNKNOWN
-
-
-@for_each(
-    ("peer", "forwarded", "client"),
-    [
-        ("10.0.0.1", ["203.0.113.7"], "203.0.113.7"),
-        ("::ffff:10.0.0.1", ["203.0.113.7"], "203.0.113.7"),
-        ("10.0.0.1", ["1.1.1.1, 203.0.113.7, 10.0.0.2"], "203.0.113.7"),
-        ("10.0.0.1", ["1.1.1.1", "203.0.113.7"], "203.0.113.7"),
-        ("10.0.0.1", ["2001:db8::7"], "2001:db8::/64"),
-        ("10.0.0.1", [], "10.0.0.1"),
-        ("10.0.0.1", ["10.0.0.9"], "10.0.0.1"),
-        ("10.0.0.1", [""], "10.0.0.1"),
-        ("192.0.2.1", ["203.0.113.7"], "192.0.2.1"),
-    ],
-)
-def test_a_trusted_proxy_says_who_its_client_is_and_nobody_else_does(
-    peer: str, forwarded: list[str], client: str
-) -> None:
-    headers = [(b"x-forwarded-for", value.encode()) for value in forwarded]
-    scope = {"client": (peer, 1), "headers": headers}
-    assert Proxies(["10.0.0.0/24"]).client_of(scope) == client
-
-
-def test_a_proxys_own_connections_are_those_of_many() -> None:
-    proxies = Proxies(["127.0.0.1"])
-    assert proxies.client_of_connection("127.0.0.1") == UNKNOWN
-    assert proxies.client_of_connection("127.0.0.2") == "127.0.0.2"
+def test_one_without_an_address_has_no_share() -> None:
     share = FairShare(10)
     assert all(share.acquire(UNKNOWN) for _ in range(10))
 

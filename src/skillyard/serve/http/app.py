@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -49,6 +50,7 @@ AUTHORITY = "skillyard.authority"
 METHODS = frozenset(
     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
 )
+_READS = ("GET", "HEAD")
 COMPRESSED_IN_THREAD = 65_536
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -132,41 +134,77 @@ class _Gate:
             await self._app(scope, receive, send)
             return
         context = self._context
-        probe = _probe(context, scope)
+        # Probes come every second and skip guards, log and metrics.
+        probe = probe_result(context, scope["path"]) if scope["method"] in _READS else None
         if probe is not None:
-            await _response(probe)(scope, receive, send)
+            body, text = probe.body, "text/plain; charset=utf-8"
+            await Response(body, probe.status, SAFE_HEADERS, text)(scope, receive, send)
             return
-        passage = _Passage(scope, receive, send)
-        inside = False
+        given = header_of(scope, b"x-request-id")
+        scope[REQUEST_ID] = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        start = time.perf_counter()
+        status = size = 0
+        unread = bool(header_of(scope, b"transfer-encoding"))
+        unread = unread or header_of(scope, b"content-length") not in ("", "0")
+
+        async def receive_piece() -> Message:
+            nonlocal unread
+            message = await receive()
+            if message["type"] == "http.request" and not message.get("more_body", False):
+                unread = False
+            return message
+
+        async def send_piece(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in SAFE_HEADERS.items():
+                    headers.setdefault(name, value)
+                headers["x-request-id"] = scope[REQUEST_ID]
+                if unread:  # an unread body may never end
+                    headers["connection"] = "close"
+            elif message["type"] == "http.response.body" and scope["method"] != "HEAD":
+                size += len(message.get("body", b""))
+            await send(message)
+
         context.metrics.in_flight += 1
         try:
-            try:
-                scope[AUTHORITY] = context.guard.check(scope)
-                inside = True
-                await self._app(scope, passage.receive, passage.send)
-            except Refused as refused:
-                _log_refusal(context.log, refused, scope, cause_of(refused))
-                # A refused client may not load the assets of a page either.
-                reply = _reply_of(refused, scope, bare=not inside)
-                await _response(reply)(scope, passage.receive, passage.send)
-            except Exception as error:  # noqa: BLE001 - one request never ends another
-                context.log.write_failure(error, id=passage.id)
-                if not passage.status:
-                    reply = _reply_of(refusal_of(SkillyardError()), scope)
-                    await _response(reply)(scope, passage.receive, passage.send)
+            await self._pass(scope, receive_piece, send_piece, lambda: bool(status))
         finally:
             context.metrics.in_flight -= 1
-            passage.note(context)
+            seconds = time.perf_counter() - start
+            method = scope["method"] if scope["method"] in METHODS else "other"
+            route = scope.get(ROUTE, "other")
+            context.metrics.note(route, method, status, seconds)
+            context.log.write(
+                "request",
+                id=scope[REQUEST_ID],
+                method=method,
+                route=route,
+                status=status,
+                ms=round(seconds * 1000, 3),
+                bytes=size,
+            )
 
-
-def _probe(context: AppContext, scope: Scope) -> Reply | None:
-    """Return the response of a probe. Probes come every second and skip guards, log and metrics."""
-    if scope["method"] not in ("GET", "HEAD"):
-        return None
-    probe = probe_result(context, scope["path"])
-    if probe is None:
-        return None
-    return Reply(probe.body, "text/plain; charset=utf-8", probe.status, SAFE_HEADERS)
+    async def _pass(
+        self, scope: Scope, receive: Receive, send: Send, has_begun: Callable[[], bool]
+    ) -> None:
+        """Check the request and pass it on. One request never ends another."""
+        inside = False
+        try:
+            scope[AUTHORITY] = self._context.guard.check(scope)
+            inside = True
+            await self._app(scope, receive, send)
+        except Refused as refused:
+            _log_refusal(self._context.log, refused, scope, cause_of(refused))
+            # A refused client may not load the assets of a page either.
+            await _response(_reply_of(refused, scope, bare=not inside))(scope, receive, send)
+        except Exception as error:  # noqa: BLE001 - whatever a route raises
+            self._context.log.write_failure(error, id=scope[REQUEST_ID])
+            if not has_begun():
+                reply = _reply_of(refusal_of(SkillyardError()), scope)
+                await _response(reply)(scope, receive, send)
 
 
 def _log_refusal(
@@ -175,68 +213,6 @@ def _log_refusal(
     """Log a refusal with its cause, under the request's id."""
     place = {"id": scope[REQUEST_ID], "route": scope.get(ROUTE, "other")}
     log.write_refusal(refused.code, refused.message, status=refused.status, cause=cause, **place)
-
-
-class _Passage:
-    """One request in progress, with the facts for its log line."""
-
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request_id = header_of(scope, b"x-request-id")
-        self.id = request_id if _ID.fullmatch(request_id) else secrets.token_hex(8)
-        scope[REQUEST_ID] = self.id
-        self.status = 0
-        self._size = 0
-        self._start = time.perf_counter()
-        self._scope = scope
-        self._receive = receive
-        self._send = send
-        length = header_of(scope, b"content-length")
-        self._unread = bool(header_of(scope, b"transfer-encoding")) or length not in ("", "0")
-
-    async def receive(self) -> Message:
-        """Return the next piece of the body."""
-        message = await self._receive()
-        if message["type"] == "http.request" and not message.get("more_body", False):
-            self._unread = False
-        return message
-
-    async def send(self, message: Message) -> None:
-        """Send a piece of the response; its start gets the headers of every response."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            message["headers"] = self._headers(message.get("headers", ()))
-        elif message["type"] == "http.response.body" and self._scope["method"] != "HEAD":
-            self._size += len(message.get("body", b""))
-        await self._send(message)
-
-    def _headers(self, pairs: Any) -> list[tuple[bytes, bytes]]:
-        headers = list(pairs)
-        names = {name for name, _ in headers}
-        headers += [
-            (name.encode(), value.encode())
-            for name, value in SAFE_HEADERS.items()
-            if name.encode() not in names
-        ]
-        headers.append((b"x-request-id", self.id.encode("ascii")))
-        if self._unread:  # an unread body may never end
-            headers.append((b"connection", b"close"))
-        return headers
-
-    def note(self, context: AppContext) -> None:
-        """Write the log line and update the metrics."""
-        seconds = time.perf_counter() - self._start
-        route = self._scope.get(ROUTE, "other")
-        method = self._scope["method"] if self._scope["method"] in METHODS else "other"
-        context.metrics.note(route, method, self.status, seconds)
-        context.log.write(
-            "request",
-            id=self.id,
-            method=method,
-            route=route,
-            status=self.status,
-            ms=round(seconds * 1000, 3),
-            bytes=self._size,
-        )
 
 
 class _Resource:

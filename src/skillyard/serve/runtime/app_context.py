@@ -108,7 +108,6 @@ class AppContext:
         self.routes = tuple(routes)
         self.log = Log(options.log_format) if log is None else log
         self.log.hide(options.token or "", *settings.tokens)
-        self.metrics = Metrics(self)
         self.guard = Guard(options)
         self.body_reader = BodyReader(options.limits)
         self.limiter = ConcurrencyLimiter(options.limits)
@@ -123,6 +122,7 @@ class AppContext:
             remote=options.remote,
         )
         self.follower = _follower_for(options, self.log)
+        self.metrics = Metrics(self.follower, self.searches, self.limiter)
         self.publication = Publication()
         self.closing = False
         self._working = 0

@@ -250,17 +250,9 @@ def _index(event: str, facts: Mapping[str, Any]) -> str:
     return f"making the index: {facts['done']:,} of {facts['total']:,} files{about}"
 
 
-_CONNECTIONS = {
-    "idle_closed": "closed an idle connection to make room for a new one",
-    "client_refused": "refused a connection: its client has its share, and none of it is idle",
-    "no_descriptor": "the system allows no further connection",
-}
-
-
 def _connections(event: str, facts: Mapping[str, Any]) -> str:
-    client = f" ({facts['client']})" if "client" in facts else ""
     times = f", {facts['times']} times" if "times" in facts else ""
-    return f"{_CONNECTIONS[facts['code']]}{client}{times}"
+    return f"closed an idle connection to make room for a new one{times}"
 
 
 _SENTENCES: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from prometheus_client import (
     CONTENT_TYPE_PLAIN_0_0_4,
@@ -18,9 +17,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from skillyard.engine.catalog.counts import NO_SKILLS
-
-if TYPE_CHECKING:
-    from skillyard.serve.runtime.app_context import AppContext
+from skillyard.serve.runtime.follower import Follower
+from skillyard.serve.runtime.guards import ConcurrencyLimiter
+from skillyard.serve.runtime.search_runner import SearchRunner
 
 MEDIA = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -32,7 +31,9 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 class Metrics:
     """The metrics of one service. Thread-safe."""
 
-    def __init__(self, context: AppContext) -> None:
+    def __init__(
+        self, follower: Follower, searches: SearchRunner, limiter: ConcurrencyLimiter
+    ) -> None:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "skillyard_http_requests",
@@ -51,7 +52,7 @@ class Metrics:
         in_flight = "Requests that have come and are not answered yet."
         gauge = Gauge("skillyard_http_in_flight", in_flight, registry=self._registry)
         gauge.set_function(lambda: self.in_flight)
-        self._registry.register(_State(context))
+        self._registry.register(_State(follower, searches, limiter))
 
     def note(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count one response. ``route`` is a path template, never a path from a client."""
@@ -66,18 +67,22 @@ class Metrics:
 class _State(Collector):
     """What is read when somebody asks for it."""
 
-    def __init__(self, context: AppContext) -> None:
-        self._context = context
+    def __init__(
+        self, follower: Follower, searches: SearchRunner, limiter: ConcurrencyLimiter
+    ) -> None:
+        self._follower = follower
+        self._searches = searches
+        self._limiter = limiter
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        context, follower = self._context, self._context.follower
-        snapshot, stats = follower.snapshot, context.searches.cache_stats()
+        follower, searches, limiter = self._follower, self._searches, self._limiter
+        snapshot, stats = follower.snapshot, searches.cache_stats()
         counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
         generation = 0 if snapshot is None else snapshot.generation
         failing = bool(follower.failure)
         for name, about, value in (
-            ("http_working", "Requests that are worked on.", context.limiter.running),
-            ("http_waiting", "Requests that wait for a place.", context.limiter.waiting),
+            ("http_working", "Requests that are worked on.", limiter.running),
+            ("http_waiting", "Requests that wait for a place.", limiter.waiting),
             ("catalog_skills", "Skills of the catalog.", counts.skills),
             ("catalog_selectable", "Skills that a request can choose.", counts.selectable),
             ("catalog_generation", "Number of the catalog's generation here.", generation),
@@ -88,7 +93,7 @@ class _State(Collector):
             yield GaugeMetricFamily(f"skillyard_{name}", about, value)
         for name, about, value in (
             ("catalog_reloads", "Times that the files had changed.", follower.reloads),
-            ("upstream_requests", "Requests to remotes.", context.searches.remote_requests),
+            ("upstream_requests", "Requests to remotes.", searches.remote_requests),
         ):
             yield CounterMetricFamily(f"skillyard_{name}", about, value)
         failures = CounterMetricFamily(
@@ -96,6 +101,6 @@ class _State(Collector):
             "Failed requests to sources, by source and kind.",
             labels=("source", "code"),
         )
-        for source, code, count in context.source_health.failures():
+        for source, code, count in searches.source_health.failures():
             failures.add_metric((source, code), count)
         yield failures

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, InvalidSkillsRoot
 from skillyard.install.sources.settings import Settings
-from skillyard.serve.runtime.clients import Proxies
 
 TOKEN = "SKILLYARD_HTTP_TOKEN"
 """The environment variable with the bearer token."""
@@ -39,17 +38,13 @@ class ServiceLimits(NamedTuple):
     """Bytes of all request bodies in transit; shared fairly among clients."""
     body_s: float = 20.0
     """Seconds that a client may take to send a body."""
-    body_start_s: float = 5.0
-    """Seconds of that before the minimum rate applies."""
-    body_rate: int = 1_024
-    """Minimum rate of a body in bytes per second."""
     header_s: float = 10.0
     """Seconds from connecting until the request line and headers must be complete."""
     send_s: float = 30.0
     """Seconds that a response may wait for a client that does not read it."""
     connections: int = 8_192
-    """Number of open connections, limited by the system's descriptors and shared fairly among
-    clients. Without room, the connection that has been idle longest is closed."""
+    """Number of open connections, limited by the system's descriptors. Without room, the connection
+    that has been idle longest is closed."""
     sessions: int = 1_400
     """Number of open MCP sessions, shared fairly; the longest idle one is ended first."""
     look_s: float = 1.0
@@ -138,7 +133,8 @@ class ServiceOptions:
             raise InvalidInput("feedback must be True or False")
         for origin in self.allowed_origins:
             _check_origin(origin)
-        Proxies(self.trusted_proxies)
+        for proxy in self.trusted_proxies:
+            _check_network(proxy)
         _check_limits(self.limits)
         if not self.token:
             _check_alone(self.host, self.allowed_hosts)
@@ -216,6 +212,13 @@ def _token(token: object) -> str:
     if not (trimmed.isascii() and trimmed.isprintable()) or " " in trimmed:
         raise InvalidInput(f"{TOKEN} must be visible ASCII characters without blanks")
     return trimmed
+
+
+def _check_network(address: str) -> None:
+    try:
+        ip_network(address)
+    except ValueError as error:
+        raise InvalidInput(f"trusted_proxies: {error}") from None
 
 
 def _check_origin(origin: str) -> None:

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -18,14 +19,17 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.io.descriptors import raise_descriptor_limit
 from skillyard.base.io.signals import ENDING
 from skillyard.base.io.sockets import own_address
-from skillyard.serve.runtime.clients import Proxies
-from skillyard.serve.runtime.connections import Acceptor, Connection, connections_of
 from skillyard.serve.runtime.guards import HEAD_BYTES
 from skillyard.serve.runtime.logging import Log, redirect
-from skillyard.serve.runtime.options import ServiceOptions
-from skillyard.serve.runtime.slots import SlotTable
+from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions
 
-BACKLOG = 2_048
+BACKLOG = 256
+OTHER_FILES = 4
+"""One descriptor in this many is reserved for files, databases and remotes."""
+LEAST_OTHER_FILES = 64
+"""Minimum number of reserved descriptors: each thread and each remote has a few."""
+LEAST = 16
+"""Minimum number of connections to serve anything."""
 
 
 def announce(log: Log, sock: socket.socket, options: ServiceOptions, path: str = "") -> None:
@@ -77,55 +81,120 @@ def _not_listening(error: OSError, host: str, port: int) -> str:
     return f"cannot listen on {host} port {port}: {error.strerror or error}"
 
 
-def server_config(app: Any, options: ServiceOptions) -> uvicorn.Config:
+def connections_of(descriptors: int, most: int) -> int:
+    """Return the number of connections for this many descriptors, at most ``most``."""
+    others = max(LEAST_OTHER_FILES, descriptors // OTHER_FILES)
+    return min(most, max(LEAST, descriptors - others))
+
+
+class Connection(H11Protocol):
+    """uvicorn's connection, with what uvicorn does not limit.
+
+    uvicorn waits for the head of a request, and for the reader of a response, without end, and
+    holds any number of connections. Here both have a time limit, and the connection that has been
+    idle longest is closed when there are too many. It is h11's, which limits the size of a head.
+    """
+
+    def __init__(
+        self, *, limits: ServiceLimits, idle: dict[Connection, None], log: Log, **of: Any
+    ) -> None:
+        """``idle`` are the connections without a request, in the order in which they became so."""
+        super().__init__(**of)
+        self._limits = limits
+        self._idle = idle
+        self._log = log
+        self._deadline: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Start waiting for a request, in the place of the oldest idle connection if need be."""
+        super().connection_made(transport)
+        self._idle[self] = None
+        self._deadline = self.loop.call_later(self._limits.header_s, self.evict)
+        if len(self.connections) > self._limits.connections:
+            next(iter(self._idle)).evict()  # this one, when all others are at work
+            self._log.write_throttled("connections", "idle_closed")
+
+    def data_received(self, data: bytes) -> None:
+        """Process received data. The time limit of a head starts with its first byte."""
+        if self._deadline is None and not self._at_work:
+            self._deadline = self.loop.call_later(self._limits.header_s, self.evict)
+        super().data_received(data)
+        self._note()
+
+    def on_response_complete(self) -> None:
+        """Become idle, unless the next request has already arrived."""
+        super().on_response_complete()
+        self._note()
+
+    def pause_writing(self) -> None:
+        """Start the time limit for the client to read the response."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self._limits.send_s, self.evict)
+
+    def resume_writing(self) -> None:
+        """Stop that time limit."""
+        super().resume_writing()
+        _stop(self._unread)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Release everything that is held for the connection."""
+        _stop(self._deadline, self._unread)
+        self._idle.pop(self, None)
+        super().connection_lost(exc)
+
+    def evict(self) -> None:
+        """Close at once, discarding unsent data."""
+        self._idle.pop(self, None)
+        self.transport.abort()
+
+    @property
+    def _at_work(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _note(self) -> None:
+        if self._at_work:
+            _stop(self._deadline)
+            self._deadline = None
+            self._idle.pop(self, None)
+        elif self.cycle is not None and self._deadline is None and not self.transport.is_closing():
+            self._idle[self] = None
+
+
+def _stop(*timers: asyncio.TimerHandle | None) -> None:
+    for timer in timers:
+        if timer is not None:
+            timer.cancel()
+
+
+def server_config(app: Any, options: ServiceOptions, log: Log) -> uvicorn.Config:
     """Return uvicorn's configuration for one of our applications: our log and limits."""
+    most = connections_of(raise_descriptor_limit(), options.limits.connections)
+    limits = options.limits._replace(connections=most)
+    http: Any = partial(Connection, limits=limits, idle={}, log=log)
     return uvicorn.Config(
         app,
-        http=H11Protocol,  # Server creates each connection with further arguments
+        http=http,
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        proxy_headers=bool(options.trusted_proxies),
+        forwarded_allow_ips=list(options.trusted_proxies),
         workers=1,  # without it, uvicorn parses WEB_CONCURRENCY
+        backlog=BACKLOG,
         timeout_graceful_shutdown=max(1, round(options.limits.drain_s)),
         h11_max_incomplete_event_size=HEAD_BYTES,
     )
 
 
 class Server(uvicorn.Server):
-    """uvicorn with our log and time limits, and an ordinary return after a signal."""
+    """uvicorn with our log and limits, and an ordinary return after a signal."""
 
     def __init__(self, app: Any, options: ServiceOptions, log: Log) -> None:
         redirect(log, "uvicorn.error", "mcp")
-        super().__init__(server_config(app, options))
-        self._limits = options.limits
-        self._proxies = Proxies(options.trusted_proxies)
-        self._log = log
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start the application, then accept connections."""
-        await super().startup(sockets=[])
-        most = connections_of(raise_descriptor_limit(), self._limits.connections)
-        table: SlotTable[Connection] = SlotTable(most)
-
-        def new_connection(client: str) -> Connection:
-            return Connection(
-                limits=self._limits,
-                table=table,
-                client=client,
-                config=self.config,
-                server_state=self.server_state,
-                app_state=self.lifespan.state,
-                _loop=asyncio.get_running_loop(),
-            )
-
-        acceptors: list[Any] = [
-            Acceptor(each, new_connection, table, self._proxies, self._log)
-            for each in sockets or ()
-        ]
-        self.servers = acceptors
+        super().__init__(server_config(app, options, log))
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
