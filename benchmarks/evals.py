@@ -197,8 +197,10 @@ def _project(home: Path, skills: int) -> None:
     place.mkdir(parents=True)
     text = json.dumps({"candidates": candidates}, indent=1)  # JSON is YAML
     (place / "candidates.yaml").write_text(text, encoding="utf-8")
+    from skillyard_testkit import toml
+
     config = {"models": {"generation": "claude-haiku-5-5", "judge": "claude-sonnet-5-5"}}
-    (home / "evals" / "config.yaml").write_text(json.dumps(config), encoding="utf-8")
+    (home / "evals" / "skillyard.toml").write_text(toml({"eval": config}), encoding="utf-8")
 
 
 def _skill(name: str, rng: random.Random) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from skillyard.base.configuration import SECTIONS, record_of
 from skillyard.base.strict_toml import (
     USER_ONLY,
-    Bounds,
+    Range,
     default_of,
     is_record,
     keys_of,
@@ -101,7 +101,7 @@ def _rows(record: type[Any], above: str) -> Iterator[str]:
             yield from _rows(kinds[0], f"{above}{key}.")
             continue
         value = " or ".join(map(words_of, options_of(hint)))
-        bounds = [str(note) for note in notes_of(hint) if isinstance(note, Bounds)]
+        bounds = [str(note) for note in notes_of(hint) if isinstance(note, Range)]
         value = ", ".join([value, *filter(None, bounds)])
         effect = effects.get(key, "")
         if USER_ONLY in notes_of(hint):

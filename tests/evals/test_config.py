@@ -1,28 +1,33 @@
-"""``config.yaml``: every default, every fault with its line, and never a key."""
+"""``[eval]``: every default, every fault with its line, and never a key."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+import os
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.config import read_config
-from skillyard.evals.config_values import Config, Models, Paths
-from tests.evals.cases.making import one, written
+from skillyard.base.errors import InvalidInput
+from skillyard.evals.config_values import Config, Models
+from skillyard.evals.operations.eval_runs import eval_config
+from tests.configuration import configure
+from tests.evals.cases.making import written
 from tests.tables import for_each
 
 
+def read(folder: Path, text: str) -> Config:
+    """Return what a file in a folder says."""
+    written(folder, "skillyard.toml", text)
+    return eval_config(str(folder))
+
+
 def test_a_file_that_says_nothing_keeps_every_default(tmp_path: Path) -> None:
-    for text in ("", "# nothing yet\n\n", "provider: anthropic\n"):
-        result, diagnostics = read_config(written(tmp_path, "config.yaml", text))
-        assert diagnostics == ()
-        assert result is not None
-        assert result.path == str(tmp_path / "config.yaml")
-        assert result.paths == Config().below(tmp_path).paths
-        assert replace(result, path=None, paths=Paths()) == Config()
+    for text in ("", "# nothing yet\n\n", "[eval]\n", 'eval.provider = "anthropic"\n'):
+        assert read(tmp_path, text) == Config().below(tmp_path)
 
 
 def test_the_defaults_are_those_of_the_specification() -> None:
@@ -45,29 +50,33 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     assert config.chars_per_token == 4.0
 
 
-def test_what_is_said_goes_before_the_default(tmp_path: Path) -> None:
+def test_what_is_said_goes_before_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = """\
-provider: openai
-base_url: http://127.0.0.1:8080/v1
-models: {generation: small, judge: large, more_judges: [other]}
-temperature: 0.5
-runs: 3
-concurrency: 16
-role: You answer.
-chars_per_token: 3.6
-cost: {max_cost_per_run: null, max_calls_per_run: 20}
-rng: {default_seed: 7}
-paths: {rubrics: ../r, results: /var/results}
-timeouts: {judge_s: 90}
-regression:
-  activation: {tpr_drop: 0.2}
-judging: {orders: single, tie_band: 0.25}
-profiles:
-  small: {temperature: false}
+[eval]
+provider = "openai"
+models = { generation = "small", judge = "large", more_judges = ["other"] }
+temperature = 0.5
+runs = 3
+concurrency = 16
+role = "You answer."
+chars_per_token = 3.6
+cost = { max_cost_per_run = "none", max_calls_per_run = 20 }
+default_seed = 7
+paths = { rubrics = "../r", results = "/var/results" }
+timeouts.judge_s = 90
+regression.activation.tpr_drop = 0.2
+judging = { orders = "single", tie_band = 0.25 }
+[eval.profiles.small]
+temperature = false
 """
-    result, diagnostics = read_config(written(tmp_path / "e", "config.yaml", text))
-    assert diagnostics == ()
-    assert result is not None
+    configure(
+        monkeypatch,
+        tmp_path,
+        eval={"base_url": "http://127.0.0.1:8080/v1", "runs": 9, "cost": {"max_calls_per_run": 1}},
+    )
+    result = read(tmp_path / "e", text)
     assert result.models == Models("small", "large", ("other",))
     assert (result.cost.max_cost_per_run, result.cost.max_calls_per_run) == (None, 20)
     assert (result.default_seed, result.role, result.chars_per_token) == (7, "You answer.", 3.6)
@@ -78,48 +87,93 @@ profiles:
     assert result.regression.activation.fpr_increase == 0.05
     assert (result.judging.orders, result.judging.tie_band) == ("single", 0.25)
     assert result.profiles["small"]["temperature"] is False
+    assert (result.runs, result.base_url) == (3, "http://127.0.0.1:8080/v1")
+
+
+def test_the_nearest_file_counts_for_cases_below_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path, "skillyard.toml", "[eval]\nruns = 2\n")
+    (tmp_path / "evals").mkdir()
+    assert eval_config(str(tmp_path / "evals")).runs == 1  # it may belong to somebody else
+    monkeypatch.chdir(tmp_path)
+    assert eval_config("evals").runs == 2
+    assert eval_config("evals").paths.rubrics == os.path.join("evals", "rubrics")
+
+
+def test_a_project_names_no_server_that_gets_the_key(tmp_path: Path) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"skillyard\.toml:2: eval\.base_url is not read from the"
+    ):
+        read(tmp_path, '[eval]\nbase_url = "http://stranger.example"\n')
+
+
+def test_a_file_of_an_earlier_release_is_not_read_and_says_so(tmp_path: Path) -> None:
+    written(tmp_path, "config.yaml", "runs: 2\n")
+    with pytest.raises(InvalidInput, match=r"config\.yaml is not read any more: move it to \[eval"):
+        eval_config(str(tmp_path))
 
 
 @for_each(
     ("text", "line", "says"),
     [
-        ("a: 1\nprovder: openai\n", 2, "there is no field provder"),
-        ("provider: other\n", 1, "provider is not known"),
-        ("retry:\n  max_retrys: 3\n", 2, "there is no field retry.max_retrys"),
-        ("retry:\n  max_retries: -1\n", 2, "retry.max_retries must be at least 0"),
-        ("retry:\n  max_retries: 2.5\n", 2, "retry.max_retries is not a whole number"),
-        ("retry:\n  jitter: true\n", 2, "retry.jitter is not a number"),
-        ("retry: 5\n", 1, "retry is not a mapping"),
-        ("temperature: 3\n", 1, "temperature must be at least 0 and at most 2"),
-        ("temperature:\n", 1, "temperature is empty"),
-        ("concurrency: 65\n", 1, "concurrency must be at least 1 and at most 64"),
-        ("timeouts:\n  case_s: 0\n", 2, "timeouts.case_s must be above 0"),
-        ("cost:\n  max_cost_per_run: -1\n", 2, "cost.max_cost_per_run must be at least 0"),
-        ("models:\n  generation: ''\n", 2, "models.generation is empty"),
-        ("models:\n  generation: 4\n", 2, "models.generation is not text"),
-        ("regression:\n  activation:\n    tpr_drop: 2\n", 3, "regression.activation.tpr_drop must"),
-        ("regression:\n  activaton: {a: 1}\n", 2, "there is no field regression.activaton"),
-        ("rng:\n  seed: 3\n", 2, "there is no field rng.seed"),
-        ("judging:\n  orders: twice\n", 2, "judging.orders is not known"),
-        ("base_url: ftp://x\n", 1, "base_url is no address"),
-        ("base_url: 'http://[x'\n", 1, "base_url is no address"),
-        ("base_url: http://me:pw@x\n", 1, "base_url holds more than"),
-        ("base_url: http://x/?q=1\n", 1, "base_url holds more than"),
-        ("fail_fast:\n  enabled: maybe\n", 2, "fail_fast.enabled is neither true nor false"),
-        ("x: 1\nx: 2\n", 2, "the file holds the key 'x' a second time"),
-        ("- a\n", 1, "the file is not a list of"),
+        ('runs = 1\nprovder = "openai"', 3, "there is no key eval.provder"),
+        ('provider = "other"', 2, "eval.provider must be anthropic or openai"),
+        ("[eval.retry]\nmax_retrys = 3", 3, "there is no key eval.retry.max_retrys"),
+        ("[eval.retry]\nmax_retries = -1", 3, "eval.retry.max_retries must be at least 0"),
+        ("[eval.retry]\nmax_retries = 2.5", 3, "eval.retry.max_retries must be a whole number"),
+        ("[eval.retry]\njitter = true", 3, "eval.retry.jitter must be a number"),
+        ("retry = 5", 2, "eval.retry must be a table"),
+        ("temperature = 3", 2, "eval.temperature must be at least 0 and at most 2"),
+        ("concurrency = 65", 2, "eval.concurrency must be at least 1 and at most 64"),
+        ("timeouts.case_s = 0", 2, "eval.timeouts.case_s must be above 0"),
+        ("cost.max_cost_per_run = -1", 2, "eval.cost.max_cost_per_run must be at least 0"),
+        (
+            'cost.max_cost_per_run = "no"',
+            2,
+            'eval.cost.max_cost_per_run must be a number or "none"',
+        ),
+        ("models.generation = ''", 2, "eval.models.generation is empty"),
+        ("models.generation = 4", 2, "eval.models.generation must be a text"),
+        (
+            "[eval.regression.activation]\ntpr_drop = 2",
+            3,
+            "eval.regression.activation.tpr_drop must",
+        ),
+        ("regression.activaton.a = 1", 2, "there is no key eval.regression.activaton"),
+        ("rng.default_seed = 3", 2, "there is no key eval.rng"),
+        ("judging.orders = 'twice'", 2, "eval.judging.orders must be both or single"),
+        ('fail_fast.enabled = "maybe"', 2, "eval.fail_fast.enabled must be true or false"),
+        ("x = 1\nx = 2", 3, "this is not TOML"),
     ],
 )
 def test_a_fault_is_told_with_its_line(tmp_path: Path, text: str, line: int, says: str) -> None:
-    path = written(tmp_path, "config.yaml", text)
-    result, diagnostics = read_config(path)
-    assert result is None
-    one(diagnostics, path, line, says)
+    with pytest.raises(InvalidInput) as caught:
+        read(tmp_path, f"[eval]\n{text}\n")
+    assert str(caught.value).startswith(f"{tmp_path}/skillyard.toml:{line}: {says}")
 
 
-def test_the_nearest_field_is_named(tmp_path: Path) -> None:
-    _, (error,) = read_config(written(tmp_path, "c.yaml", "concurency: 2\n"))
-    assert error.hint == "did you mean concurrency?"
+@for_each(
+    ("url", "says"),
+    [
+        ("ftp://x", "is no address"),
+        ("http://[x", "is no address"),
+        ("http://me:pw@x", "holds more than"),
+        ("http://x/?q=1", "holds more than"),
+    ],
+)
+def test_an_address_that_no_server_has_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, says: str
+) -> None:
+    configure(monkeypatch, tmp_path, eval={"base_url": url})
+    with pytest.raises(InvalidInput, match=f"eval.base_url {says}") as caught:
+        eval_config(str(tmp_path))
+    assert "pw" not in str(caught.value)
+
+
+def test_the_nearest_key_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"did you mean concurrency\?"):
+        read(tmp_path, "eval.concurency = 2\n")
 
 
 KEY = "sk-ant-api03-A1b2C3d4"
@@ -128,43 +182,29 @@ KEY = "sk-ant-api03-A1b2C3d4"
 @for_each(
     "text",
     [
-        f"api_key: {KEY}\n",
-        f"models: {{generation: x, apikey: {KEY}}}\n",
-        f"profiles:\n  x: {{Auth-Token: {KEY}}}\n",
-        f"openai_secret: {KEY}\n",
-        f"models: {{generation: {KEY}}}\n",
-        f"models: {{more_judges: [a, {KEY}]}}\n",
-        f"role: Bearer {KEY}\n",
-        f"provider: {KEY}\n",
-        f"password:\n  - {KEY}\n",
-        f"api_key: {KEY}: x\n",
-        f"api_key: {KEY}\n\tbroken: [\n",
+        f'api_key = "{KEY}"',
+        f'models = {{ generation = "x", apikey = "{KEY}" }}',
+        f'openai_secret = "{KEY}"',
+        f'models = {{ generation = "{KEY}" }}',
+        f'models = {{ more_judges = ["a", "{KEY}"] }}',
+        f'role = "Bearer {KEY}"',
+        f'provider = "{KEY}"',
+        f"api_key = {KEY}",
+        f'api_key = "{KEY}"\nbroken = [\n',
     ],
 )
 def test_a_credential_is_refused_and_never_shown(tmp_path: Path, text: str) -> None:
-    result, diagnostics = read_config(written(tmp_path, "config.yaml", text))
-    assert result is None
-    assert diagnostics
-    assert KEY not in repr(diagnostics)
-    assert "A1b2C3d4" not in repr(diagnostics)
-
-
-def test_what_only_sounds_like_a_credential_is_read(tmp_path: Path) -> None:
-    text = "max_tokens: 100\nchars_per_token: 3.6\njudging: {max_tokens: 512}\n"
-    result, diagnostics = read_config(written(tmp_path, "config.yaml", text))
-    assert (result is not None, diagnostics) == (True, ())
-
-
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    result, (error,) = read_config(tmp_path / "none.yaml")
-    assert (result, error.code) == (None, "io_error")
+    with pytest.raises(InvalidInput) as caught:
+        read(tmp_path, f"[eval]\n{text}\n")
+    assert KEY not in str(caught.value)
+    assert "A1b2C3d4" not in str(caught.value)
 
 
 @given(st.text(max_size=120))
-def test_no_text_whatever_makes_reading_raise(
+def test_no_text_whatever_makes_reading_fail_in_another_way(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
-    path = tmp_path_factory.mktemp("config") / "config.yaml"
+    path = tmp_path_factory.mktemp("config") / "skillyard.toml"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    result, diagnostics = read_config(path)
-    assert (result is None) == any(each.severity == "error" for each in diagnostics)
+    with suppress(InvalidInput):
+        eval_config(str(path.parent))

@@ -1,14 +1,15 @@
 """``skillyard.toml``: the user's own file and that of the project, section by section.
 
 The user's file is in the user's folder of configurations; ``SKILLYARD_CONFIG`` names another one.
-The project's is the nearest at or above the working folder, up to the root of the repository. It
-was written by a stranger, so it has only the sections that affect the work in that project. What it
+The project's is the nearest with the section, up to the root of the repository. It may have been
+written by a stranger, so it has only the sections that affect the work in that project. What it
 says goes before the user's file; environment variables and options go before both.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -41,6 +42,7 @@ SECTIONS = {
     "scopes": Section("skillyard.install.policy.library:ScopesSection", True),
     "scorer": Section("skillyard.engine.ranking.registry:ScorerSection", True),
     "check": Section("skillyard.check.validation.config:CheckSection", True),
+    "eval": Section("skillyard.evals.config_values:Config", True),
     "embeddings": Section("skillyard.engine.embedding.endpoint:EmbeddingsSection", False),
     "sources": Section("skillyard.install.sources.settings:Settings", False),
     "log": Section("skillyard.hosts.decisions:LogSection", False),
@@ -60,31 +62,39 @@ def user_file() -> str:
     return os.environ.get(CONFIG_VARIABLE) or os.path.join(config_folder(), CONFIG_FILE)
 
 
-def project_file(folder: str = ".") -> str | None:
-    """Return the path of the nearest file of a project for the work in a folder, or None."""
-    paths = (os.path.join(each, CONFIG_FILE) for each in project_folders(folder))
-    found = next(filter(os.path.lexists, paths), None)
-    return None if found is None or _is_same(found, user_file()) else found
+def project_folders(folder: str) -> list[str]:
+    """Return the folders of a project's files for the work in a folder, nearest first.
 
-
-def project_folders(folder: str, end: str = "") -> list[str]:
-    """Return a folder and those above it up to the root of its repository, or ``end``.
-
-    Below neither it is that folder alone: what lies above belongs to somebody else.
+    They end at the root of the repository, and without one at the working folder. Below neither it
+    is that folder alone: what lies above belongs to somebody else.
     """
     try:
         each = os.path.abspath(folder)
     except FileNotFoundError:  # the working folder is gone
         return []
-    folders = []
-    while True:
-        folders.append(each)
-        if os.path.lexists(os.path.join(each, ".git")) or (end and _is_same(each, end)):
-            return folders
+    folders = [each]
+    while not os.path.lexists(os.path.join(each, ".git")):
         above = os.path.dirname(each)
         if above == each:
-            return folders[:1]
+            end = next((number for number, one in enumerate(folders) if _is_same(one, ".")), 0)
+            return folders[: end + 1]
         each = above
+        folders.append(each)
+    return folders
+
+
+def project_toml(name: str, folders: Iterable[str]) -> TomlFile | None:
+    """Return the first file of a project that has a section, or None.
+
+    Raises ConfigurationFault and SkillIoError.
+    """
+    for folder in folders:
+        path = os.path.join(folder, CONFIG_FILE)
+        if os.path.lexists(path) and not _is_same(path, user_file()):
+            file = named_toml(path)
+            if name in file.tables:
+                return file
+    return None
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -99,57 +109,39 @@ def read_section(name: str, record: type[T], folder: str = ".") -> T:
 
     Raises ConfigurationFault for a fault, SkillIoError for a file that cannot be read.
     """
-    files = [each for each in (read_user_file(), _project_file(folder)) if each is not None]
-    if not files:
+    layers = [read_user_file(), project_toml(name, project_folders(folder))]
+    given = [(each, each.tables[name]) for each in layers if each and name in each.tables]
+    if not given:
         return record()
     from skillyard.base.strict_toml import read_record
 
-    for file in files:
-        check_sections(file)
-    layers = [(file, file.tables[name]) for file in files if name in file.tables]
-    return read_record(record, layers, (name,)) if layers else record()
-
-
-def check_sections(file: TomlFile) -> None:
-    """Raise ConfigurationFault for a section that does not exist, or that is not for that file."""
-    from skillyard.base.strict_toml import not_theirs, unknown_key
-
-    for name in file.tables:
-        if name not in SECTIONS:
-            raise unknown_key(file, (name,), SECTIONS)
-        if file.own_file and not SECTIONS[name].of_project:
-            raise not_theirs(file, (name,))
+    return read_record(record, given, (name,))
 
 
 def read_user_file() -> TomlFile | None:
     """Return the user's file, or None. Raises ConfigurationFault and SkillIoError."""
     path = user_file()
     try:
-        return read_file(path)
+        return _read(path, "")
     except FileNotFoundError:
         if os.environ.get(CONFIG_VARIABLE):
             raise SkillIoError("there is no configuration here", path=path) from None
         return None
 
 
-def _project_file(folder: str) -> TomlFile | None:
-    path = project_file(folder)
-    return None if path is None else project_toml(path)
-
-
-def project_toml(path: str) -> TomlFile:
-    """Return the file of a project. Raises ConfigurationFault and SkillIoError."""
+def named_toml(path: str) -> TomlFile:
+    """Return a file that may be a stranger's. Raises ConfigurationFault and SkillIoError."""
     try:
-        return read_file(path)._replace(own_file=user_file())
+        return _read(path, user_file())
     except FileNotFoundError:
-        raise SkillIoError("the link leads nowhere", path=path, hint="remove it") from None
+        raise SkillIoError("no such file", path=path) from None
 
 
-def read_file(path: str) -> TomlFile:
-    """Return a parsed file. Raises FileNotFoundError, ConfigurationFault and SkillIoError."""
+def _read(path: str, own_file: str) -> TomlFile:
+    """Return a file with known sections; ``own_file`` is the user's for one of a project."""
     try:
         status = os.stat(path)
-        return _parsed(path, status.st_mtime_ns, status.st_size, status.st_ino)
+        return _parsed(path, own_file, status.st_mtime_ns, status.st_size, status.st_ino)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -159,8 +151,14 @@ def read_file(path: str) -> TomlFile:
 
 
 @lru_cache(maxsize=16)
-def _parsed(path: str, *_stamp: int) -> TomlFile:
-    from skillyard.base.strict_toml import parse_toml
+def _parsed(path: str, own_file: str, *_stamp: int) -> TomlFile:
+    from skillyard.base.strict_toml import not_theirs, parse_toml, unknown_key
 
     data, _ = read_regular(path, _MAX_BYTES, follow=True)
-    return parse_toml(data, path)
+    file = parse_toml(data, path)._replace(own_file=own_file)
+    for name in file.tables:
+        if name not in SECTIONS:
+            raise unknown_key(file, (name,), SECTIONS)
+        if own_file and not SECTIONS[name].of_project:
+            raise not_theirs(file, (name,))
+    return file

@@ -1,8 +1,8 @@
 """TOML that is read strictly by the annotations of a class; a fault names file, line and fix.
 
 Each key is a field of a dataclass or named tuple, and an unknown one is an error. An annotation may
-have notes: :class:`Bounds`, :data:`USER_ONLY`, :data:`NO_KEY`, and functions that return the value
-to store or raise ValueError with what is wrong.
+have notes: :class:`Range`, :data:`NOT_BLANK`, :data:`USER_ONLY`, :data:`NO_KEY`, and functions that
+return the value to store or raise ValueError with what is wrong.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from dataclasses import MISSING
 from difflib import get_close_matches
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import clean_line, shorten
@@ -25,6 +35,11 @@ USER_ONLY = "user only"
 """The note of a key that only the user's own file may set."""
 NO_KEY = "no key"
 """The note of a field that no file sets."""
+NOT_BLANK = "not blank"
+"""The note of a text that says something."""
+SomeText = Annotated[str, NOT_BLANK]
+MAX_NUMBER = 1_000_000_000_000
+"""Maximum of a number that has no natural one."""
 
 _KEY = r"""(?:[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')"""
 _KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
@@ -36,25 +51,21 @@ Place = tuple[str, ...]
 Record = type
 
 
-class Bounds(NamedTuple):
-    """The numbers that a key may hold, and how long its text or list is at least."""
+class Range(NamedTuple):
+    """The numbers that a key may hold."""
 
-    ge: float | None = None
-    le: float | None = None
-    gt: float | None = None
-    min_length: int = 0
+    low: float
+    high: float = MAX_NUMBER
+    above: bool = False
+    """``low`` itself is left out."""
 
-    def fault_of(self, value: Any) -> str:
-        """Return what is wrong with a value; empty where it is within the bounds."""
-        if isinstance(value, str | tuple):
-            return "must not be empty" if len(value) < self.min_length else ""
-        low = (self.ge is None or value >= self.ge) and (self.gt is None or value > self.gt)
-        inside = low and (self.le is None or value <= self.le)
-        return "" if inside else f"must be {self}"
+    def allows(self, value: float) -> bool:
+        """Return True for a number in the range."""
+        return (self.low < value if self.above else self.low <= value) and value <= self.high
 
     def __str__(self) -> str:
-        bounds = (("at least", self.ge), ("above", self.gt), ("at most", self.le))
-        return " and ".join(f"{word} {bound:,.12g}" for word, bound in bounds if bound is not None)
+        low = f"{'above' if self.above else 'at least'} {self.low:,.12g}"
+        return low if self.high == MAX_NUMBER else f"{low} and at most {self.high:,.12g}"
 
 
 class ConfigurationFault(InvalidInput):
@@ -241,11 +252,14 @@ def read_value(file: TomlFile, value: Any, hint: Any, place: Place) -> Any:
         raise file.fault(place, f"must be {' or '.join(map(words_of, options))}", word=word)
     result = _of_kind(file, value, kind, place)
     for note in notes_of(hint):
-        if isinstance(note, Bounds):
-            fault = note.fault_of(result)
-        else:
+        fault = ""
+        if isinstance(note, Range) and result is not None and not note.allows(result):
+            fault = f"must be {note}"
+        elif note == NOT_BLANK and not result.strip():
+            fault = "is empty; write some text"
+        elif callable(note):
             try:
-                result, fault = (note(result) if callable(note) else result), ""
+                result = note(result)
             except ValueError as error:
                 fault = str(error)
         if fault:

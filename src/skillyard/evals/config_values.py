@@ -1,16 +1,43 @@
-"""The configuration of evaluations as a frozen value with all defaults (spec/evals.md 1.4)."""
+"""The section ``[eval]`` of ``skillyard.toml`` with all defaults (spec/evals.md 1.4).
+
+Keys of providers come from the environment. A text that looks like one is refused and never shown.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from skillyard.evals.fields import Range, SomeText
+from skillyard.base.errors import InvalidInput
+from skillyard.base.strict_toml import NOT_BLANK, USER_ONLY, Range, SomeText
 from skillyard.evals.statistics.verdicts import MARGIN
 
+_SECRET = re.compile(r"\s*(?:Bearer\s+\S|sk-[A-Za-z0-9]|sk_[A-Za-z0-9])", re.IGNORECASE)
+
+
+def _no_secret(text: str) -> str:
+    if _SECRET.match(text):
+        raise InvalidInput(
+            "looks like a credential; remove it (and change the key if others could read it): keys"
+            " come from the environment, ANTHROPIC_API_KEY or OPENAI_API_KEY"
+        )
+    return text
+
+
+def _address(text: str) -> str:
+    from skillyard.evals.models.servers import address_fault
+
+    fault = address_fault(text)
+    if fault:
+        raise InvalidInput(f"{fault}; write http://host:port or https://host")
+    return text
+
+
+ModelId = Annotated[str, NOT_BLANK, _no_secret]
 Orders = Literal["both", "single"]
 Provider = Literal["anthropic", "openai"]
 Share = Annotated[float, Range(0, 1)]
@@ -32,11 +59,11 @@ CharsPerToken = Annotated[float, Range(1, 20)]
 class Models:
     """Model ids of the provider. There are no defaults: ids change, and cost follows from them."""
 
-    generation: SomeText = ""
+    generation: ModelId = ""
     """Writes the answers, and picks skills where a model is the router. Empty: not set."""
-    judge: SomeText = ""
+    judge: ModelId = ""
     """Judges the answers. Empty: not set."""
-    more_judges: tuple[str, ...] = ()
+    more_judges: tuple[ModelId, ...] = ()
     """Judge the same pairs too, for the agreement between judges."""
 
 
@@ -53,7 +80,7 @@ class RetryTimes:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The caps of a run. None: no cap."""
+    """The caps of a run, as numbers or ``"none"``."""
 
     max_cost_per_run: Annotated[float | None, Range(0, 100_000)] = 15.0
     """US dollars."""
@@ -62,7 +89,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The paths of the data. In a file they are relative to the file's folder."""
+    """The paths of the data, relative to the folder of the evaluations."""
 
     cases: SomeText = "."
     """Case files of skills, ``<skill>.yaml``; the others hold cases of one layer alone."""
@@ -158,11 +185,12 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The configuration of a run, before the options of the command line are applied."""
+    """How evaluations run, before the options of the command line are applied."""
 
     provider: Provider = "anthropic"
-    base_url: str | None = None
-    """A server with the provider's API; None: from the environment, or the provider's own."""
+    base_url: Annotated[str | None, _address, USER_ONLY] = None
+    """A server with the provider's API, which gets the key; else from the environment, or the
+    provider's own."""
     models: Models = Models()
     temperature: Temperature = 0.0
     """As requested; a model profile decides whether it is sent."""
@@ -171,14 +199,13 @@ class Config:
     runs: Runs = 1
     concurrency: Concurrency = 4
     """Requests in flight at a time."""
-    role: str | None = None
-    """The fixed first sentence of every system text; None: ``conditions.prompts.DEFAULT_ROLE``."""
+    role: Annotated[str | None, _no_secret] = None
+    """The fixed first sentence of every system text."""
     chars_per_token: CharsPerToken = 4.0
     """For estimates; 3.6 fits English on newer tokenizers better (spec/evals.md 1.7)."""
     retry: RetryTimes = RetryTimes()
     cost: Cost = Cost()
     default_seed: Seed = 42
-    """``rng.default_seed`` in the file."""
     paths: Paths = Paths()
     fail_fast: FailFast = FailFast()
     timeouts: Timeouts = Timeouts()
@@ -187,8 +214,6 @@ class Config:
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
     """What models take, by the beginning of their ids; goes before our own table
     (``models/profiles.py``, which checks it)."""
-    path: str | None = None
-    """The file this was read from; None: defaults alone."""
 
     def below(self, folder: str | os.PathLike[str]) -> Config:
         """Return the config with every relative path put below a folder."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Annotated
 
-from skillyard.evals.fields import Range, SomeText
+from skillyard.base.strict_toml import Range, SomeText
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.records import Record

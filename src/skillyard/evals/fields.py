@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
@@ -18,28 +17,7 @@ from typing import (
     is_typeddict,
 )
 
-MAX_NUMBER = 1_000_000_000
-"""Maximum of a number that has no natural one, because stored settings are not trusted."""
-_NOT_BLANK = "not blank"
-SomeText = Annotated[str, _NOT_BLANK]
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The numbers that a field may hold."""
-
-    low: float
-    high: float = MAX_NUMBER
-    above: bool = False
-    """``low`` itself is left out."""
-
-    def __contains__(self, value: float) -> bool:
-        return (self.low < value if self.above else self.low <= value) and value <= self.high
-
-    def __str__(self) -> str:
-        low = f"{'above' if self.above else 'at least'} {self.low:,.12g}"
-        return low if self.high == MAX_NUMBER else f"{low} and at most {self.high:,.12g}"
-
+from skillyard.base.strict_toml import NOT_BLANK, Range
 
 Count = Annotated[int, Range(0)]
 """A count of a file that is not trusted."""
@@ -88,7 +66,7 @@ def kind_of(hint: Any) -> Kind:
     options = get_args(base) if get_origin(base) in (Union, UnionType) else (base,)
     allowed = next((each for each in notes if isinstance(each, Range)), None)
     (single,) = (each for each in options if each is not NoneType)
-    return Kind(single, NoneType in options, allowed, _NOT_BLANK in notes)
+    return Kind(single, NoneType in options, allowed, NOT_BLANK in notes)
 
 
 def fault_of(value: Any, hint: Any) -> Fault | None:
@@ -130,6 +108,6 @@ def _number_fault(value: Any, kind: Kind) -> Fault | None:
     name = "a whole number" if kind.type is int else "a number"
     if isinstance(value, bool) or not isinstance(value, int if kind.type is int else int | float):
         return Fault(f"is not {name}", f"write {name} without quotes")
-    if kind.allowed is not None and value not in kind.allowed:
+    if kind.allowed is not None and not kind.allowed.allows(value):
         return Fault(f"must be {kind.allowed}", f"write {name} in that range")
     return None

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.strict_toml import MAX_NUMBER, Range
 from skillyard.evals.conditions.prompts import DEFAULT_ROLE
 from skillyard.evals.config_values import (
     CharsPerToken,
@@ -26,7 +27,7 @@ from skillyard.evals.config_values import (
     Temperature,
     Tokens,
 )
-from skillyard.evals.fields import MAX_NUMBER, Range, fault_of, hints_of
+from skillyard.evals.fields import fault_of, hints_of
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.models.servers import address_of, server_of
 from skillyard.evals.statistics.verdicts import MARGIN
@@ -163,4 +164,6 @@ class RunSettings:
             ("judge_model", "--judge-model", "models.judge"),
         ):
             if not getattr(self, name):
-                raise InvalidInput(f"no {name} is set; give {flag}, or {place} in config.yaml")
+                raise InvalidInput(
+                    f"no {name} is set; give {flag}, or {place} in [eval] of skillyard.toml"
+                )

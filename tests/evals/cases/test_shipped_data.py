@@ -21,8 +21,8 @@ from skillyard.evals.cases.layer_cases import (
 from skillyard.evals.cases.skill_cases import SkillCases
 from skillyard.evals.cases.skill_names import find_name
 from skillyard.evals.conditions.prompts import DEFAULT_ROLE, Arms, skill_arms
-from skillyard.evals.config import read_config
 from skillyard.evals.config_values import Config
+from skillyard.evals.operations.eval_runs import eval_config
 from skillyard.evals.statistics.power import planned_verdicts
 from tests.shared_data import REPOSITORY
 
@@ -36,10 +36,7 @@ def catalog() -> Catalog:
 
 @pytest.fixture(scope="module")
 def config() -> Config:
-    dataset, diagnostics = read_config(HOME / "config.yaml")
-    assert diagnostics == ()
-    assert dataset is not None
-    return dataset
+    return eval_config(str(HOME))
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from skillyard_testkit import toml
 from tests.cli.making import write
 
 __all__ = ["KEY", "Done", "Project", "config", "project"]
@@ -200,13 +201,13 @@ class Project:
         return sorted((results or self.results).glob(f"{kind}/*/*.json"))
 
     def configure(self, **sections: Any) -> None:
-        """Write config.yaml again, with these sections on top."""
-        write(self.folder, {"evals/config.yaml": config(**sections)})
+        """Write the configuration again, with these keys on top."""
+        write(self.folder, {"evals/skillyard.toml": config(**sections)})
 
 
 def config(**sections: Any) -> str:
-    """Return a configuration without waits between attempts; JSON is YAML too."""
-    return json.dumps({**_CONFIG, **sections}, indent=1)
+    """Return a configuration without waits between attempts."""
+    return toml({"eval": {**_CONFIG, **sections}})
 
 
 def project(folder: Path) -> Project:
@@ -245,7 +246,7 @@ def project(folder: Path) -> Project:
     write(
         folder,
         {
-            "evals/config.yaml": config(),
+            "evals/skillyard.toml": config(),
             **rubrics,
             "evals/datasets/activation/all.jsonl": _lines(activation),
             "evals/datasets/confusion/groups.jsonl": _lines(confusion),

@@ -236,7 +236,7 @@ def test_a_price_that_nobody_knows_wants_a_cap_on_calls(
     meta = workspace.envelope()["meta"]
     assert meta["unpriced"]
     assert meta["max_calls"] == 20
-    workspace.configure(cost={"max_cost_per_run": None})
+    workspace.configure(cost={"max_cost_per_run": "none"})
     assert run("size-impact", *given).code == 0, "without a cap in money there is none to keep"
 
 

@@ -1,10 +1,9 @@
 """The configuration of ``check``: ignored codes, severities, and ignored codes for certain files.
 
 It is the section ``[check]`` of the user's ``skillyard.toml``, and before that of the nearest one
-with the section in the folder of a path or above. The search ends at the folder that contains
-``.git`` or at the working folder, whichever comes first. For a path below neither, only its own
-folder is searched. A configuration belongs to the library in which it lies. Do not apply it to
-skills of others.
+with the section in the folder of a path or above. The search ends at the root of the repository,
+and without one at the working folder. For a path below neither, only its own folder is searched. A
+configuration belongs to the library in which it lies. Do not apply it to skills of others.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from skillyard.base.arguments import Conversion, check_arguments, conversion, set_field
 from skillyard.base.configuration import (
     CONFIG_FILE,
-    check_sections,
+    named_toml,
     project_folders,
     project_toml,
     read_user_file,
@@ -131,10 +130,14 @@ def find_check_config(path: str | os.PathLike[str]) -> CheckConfig | None:
     The nearest file is used; the module docstring says how far up it is searched. Raises
     InvalidInput for an invalid configuration, SkillIoError for a file that cannot be read.
     """
-    user = read_user_file()
-    place = os.fspath(path)
-    nearest = next(filter(None, map(_of_folder, _folders(place))), None)
-    files = [each for each in (user, nearest) if each is not None and "check" in each.tables]
+    layers = [read_user_file()]
+    for folder in _folders(os.fspath(path)):
+        nearest = project_toml("check", [folder])
+        if nearest is not None:
+            layers.append(nearest)
+            break
+        _refuse_former(folder)
+    files = [each for each in layers if each is not None and "check" in each.tables]
     return _config(files) if files else None
 
 
@@ -144,8 +147,7 @@ def read_check_config(path: str | os.PathLike[str]) -> CheckConfig:
 
     Raises InvalidInput, SkillIoError.
     """
-    file = project_toml(os.fspath(path))
-    check_sections(file)
+    file = named_toml(os.fspath(path))
     if "check" not in file.tables:
         raise InvalidInput(f"{file.path}: there is no section [check]; add it")
     return _config([file])
@@ -162,23 +164,14 @@ def _config(files: list[TomlFile]) -> CheckConfig:
     return CheckConfig(*section, folder=os.path.dirname(path) or ".", path=shown)
 
 
-def _of_folder(folder: str) -> TomlFile | None:
-    """Return the file of a folder, if it has the section. Raises InvalidInput for former files."""
-    path = os.path.join(folder, CONFIG_FILE)
-    if os.path.lexists(path):
-        file = project_toml(path)
-        check_sections(file)
-        if "check" in file.tables:
-            return file
+def _refuse_former(folder: str) -> None:
     for name, mark in _FORMER.items():
         former = os.path.join(folder, name)
         if os.path.lexists(former) and mark in _beginning(former):
-            where = mark and f"{mark}] of "
             raise InvalidInput(
-                f"{where}{former} is not read any more: move it to [check] in {path}, with"
-                " per_file_ignores for per-file-ignores"
+                f"{mark and f'{mark}] of '}{former} is not read any more: move it to [check] in"
+                f" {os.path.join(folder, CONFIG_FILE)}, with per_file_ignores for per-file-ignores"
             )
-    return None
 
 
 def _beginning(path: str) -> str:
@@ -194,7 +187,7 @@ def _folders(path: str) -> list[str]:
     They are relative if the path was.
     """
     start = path if os.path.isdir(path) else os.path.dirname(path)
-    folders = project_folders(start or ".", end=os.getcwd())
+    folders = project_folders(start or ".")
     return folders if os.path.isabs(path) else [os.path.relpath(each) for each in folders]
 
 

@@ -35,11 +35,11 @@ def _list(metavar: str, help: str, **more: Any) -> dict[str, Any]:
 
 
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "path": _list("PATH", "case files or folders, instead of those in config.yaml", type=file_path),
-    "results": _list("RESULTS", "results files (default: the latest of each type)", type=file_path),
-    "--evals-dir": _folder(
-        "the folder with config.yaml and the cases (default: evals)", default="evals"
+    "path": _list(
+        "PATH", "case files or folders, instead of those in skillyard.toml", type=file_path
     ),
+    "results": _list("RESULTS", "results files (default: the latest of each type)", type=file_path),
+    "--evals-dir": _folder("the folder with the cases (default: evals)", default="evals"),
     "--output-dir": _folder(
         "folder of results and cached answers (default: results below the evals folder)"
     ),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from skillyard.base.strict_toml import SomeText
 from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.case_lines import Identities, read_case_lines
 from skillyard.evals.cases.dataset import SourceFile
 from skillyard.evals.cases.records import Notes, Record
 from skillyard.evals.cases.skill_names import check_prompt, known_skills
-from skillyard.evals.fields import SomeText
 
 _NAMES = ("expected_skills", "acceptable_skills", "required_skills")
 

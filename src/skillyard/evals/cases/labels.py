@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from skillyard.base.strict_toml import SomeText
 from skillyard.evals.cases.case_lines import Identities, read_case_lines
 from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read_sources
 from skillyard.evals.cases.records import Notes, Record
-from skillyard.evals.fields import SomeText
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from skillyard.base.strict_toml import SomeText
 from skillyard.evals.cases.dataset import SourceFile
 from skillyard.evals.cases.parser import json_items, json_root
 from skillyard.evals.cases.records import LocatedValue, Notes, Record
 from skillyard.evals.cases.skill_cases import Owner, SkillCases, SkillPrompt
 from skillyard.evals.cases.skill_names import check_prompt
-from skillyard.evals.fields import SomeText
 
 _LIST = "evals"
 _PROMPT = ("prompt", "query")

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
+from skillyard.base.strict_toml import Range, SomeText
 from skillyard.base.text import plural
 from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.dataset import SourceFile
@@ -20,7 +21,6 @@ from skillyard.evals.cases.skill_names import check_prompt, known_skill
 from skillyard.evals.checks.check import Check, read_checks
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion, read_criteria
-from skillyard.evals.fields import Range, SomeText
 
 TIERS = ("small", "medium", "large")
 PLACEHOLDER = "TODO"

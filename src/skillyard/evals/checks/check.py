@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Any
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.strict_toml import SomeText
 from skillyard.base.text import clean_line, shorten
 from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.cases.records import Record, plain
-from skillyard.evals.fields import SomeText
 
 KINDS = ("contains", "not_contains", "regex", "not_regex", "json_schema", "script")
 """``contains`` and ``not_contains`` respect case; ``regex`` is searched for, with RE2's syntax."""

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
+from skillyard.base.configuration import CONFIG_FILE, read_section
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.layer_cases import CasePlaces
 from skillyard.evals.checks.outcome import require_libraries
-from skillyard.evals.config import read_config
 from skillyard.evals.config_values import Config
 from skillyard.evals.layers.datasets import BadCases, diagnostic_line
 from skillyard.evals.layers.plan import Plan, PlanSession, plan
@@ -40,7 +40,7 @@ from skillyard.evals.storage.events import start_of_latest_run, start_of_run
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
 
-CONFIG = "config.yaml"
+_FORMER = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 """It becomes a part of a file's name."""
 _NAMED = 12
@@ -273,17 +273,14 @@ def _default_paths(config: Config, eval_type: str) -> tuple[str, ...]:
 
 
 def eval_config(evals_dir: str) -> Config:
-    """Return the configuration of an evaluations folder; the defaults where it has none.
-
-    Raises BadCases with every error of the file.
-    """
-    path = os.path.join(evals_dir, CONFIG)
-    if not os.path.lexists(path):
-        return Config().below(evals_dir)
-    config, diagnostics = read_config(path)
-    if config is None:
-        raise BadCases(diagnostics)
-    return config
+    """Return the section ``[eval]`` for an evaluations folder. Raises InvalidInput."""
+    former = os.path.join(evals_dir, _FORMER)
+    if os.path.lexists(former):
+        raise InvalidInput(
+            f"{former} is not read any more: move it to [eval] in"
+            f" {os.path.join(evals_dir, CONFIG_FILE)}, with default_seed for rng.default_seed"
+        )
+    return read_section("eval", Config, evals_dir).below(evals_dir)
 
 
 def _first_event(results: str, eval_type: str, run_id: str | None) -> Mapping[str, Any]:

@@ -12,7 +12,8 @@ from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from skillyard.base.errors import InvalidInput
-from skillyard.evals.fields import Range, fits, hints_of
+from skillyard.base.strict_toml import Range
+from skillyard.evals.fields import fits, hints_of
 
 if TYPE_CHECKING:
     from skillyard.evals.layers.work import CaseResult

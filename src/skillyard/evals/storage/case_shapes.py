@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any, TypedDict
 
 from skillyard.base.errors import InvalidInput
-from skillyard.evals.fields import Range, fits, hints_of
+from skillyard.base.strict_toml import Range
+from skillyard.evals.fields import fits, hints_of
 from skillyard.evals.layers.registry import LAYERS
 
 _LARGEST = 1e6

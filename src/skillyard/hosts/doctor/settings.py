@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from skillyard.base.configuration import (
+    CONFIG_FILE,
     CONFIG_VARIABLE,
     SECTIONS,
-    project_file,
+    project_folders,
     read_section,
     record_of,
     user_file,
@@ -96,7 +97,8 @@ def _configuration() -> Finding:
             path=path if where is None else where.path,
             line=None if where is None else where.line,
         )
-    files = [each for each in (path, project_file()) if each and os.path.isfile(each)]
+    places = (path, *(os.path.join(each, CONFIG_FILE) for each in project_folders(".")))
+    files = [each for each in places if os.path.isfile(each)]
     message = "skillyard.toml can be read" if files else "no skillyard.toml; the defaults hold"
     return Finding("settings", OK, message, path=files[0] if files else path)
 
