@@ -199,14 +199,13 @@ def read_record(record: type[T], layers: Sequence[tuple[TomlFile, Any]], place: 
     values: dict[str, Any] = {}
     for name, hint in hints.items():
         given = [(file, table[name]) for file, table in layers if name in table]
-        kind = options_of(hint)[0]
-        if given and is_record(kind):
-            values[name] = read_record(kind, given, (*place, name))
+        if is_record(hint):
+            values[name] = read_record(hint, given, (*place, name))
+        elif not given and default_of(record, name) is MISSING:
+            raise layers[-1][0].fault(place, f"must have {name}")
         else:
             for file, value in given:
                 values[name] = read_value(file, value, hint, (*place, name))
-        if not given and default_of(record, name) is MISSING:
-            raise layers[-1][0].fault(place, f"must have {name}")
     return record(**values)
 
 

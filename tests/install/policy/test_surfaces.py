@@ -185,7 +185,7 @@ def test_the_hook_offers_no_refused_skill_and_nothing_under_a_broken_policy(
     assert offer.skill.name == "good-deploy"
     (project / "skillyard-policy.toml").write_text("[skills", encoding="utf-8")
     assert choose("claude-code", asked, options, Budget(60_000)) is None
-    assert "the policy is not TOML" in (tmp_path / "state/hook.log").read_text(encoding="utf-8")
+    assert "this is not TOML" in (tmp_path / "state/hook.log").read_text(encoding="utf-8")
 
 
 def test_index_and_files_agree_and_a_changed_policy_is_not_answered_from_the_old_index(

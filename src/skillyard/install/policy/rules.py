@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from skillyard.base.errors import SkillIoError
-from skillyard.base.text import clean_line, shorten
-from skillyard.engine.skill import SCOPES
-from skillyard.install.policy.signers import ANY_SOURCE, RuleFault, SignerPattern, parse_signatures
+from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.strict_toml import ConfigurationFault, SomeText, parse_toml, read_record
+from skillyard.base.text import clean_line
+from skillyard.install.policy.signers import (
+    ANY_SOURCE,
+    SignaturesTable,
+    SignerPattern,
+    signature_rules,
+)
 
 SEVERITIES = ("none", "low", "medium", "high")
 """Severities of findings, ascending."""
-_CHOICES = ("allow", "deny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class Rules:
         Raises KeyError for an unknown rule.
         """
         if rule in _WORDS:
-            return str(getattr(self, _WORDS[rule][0]))
+            return str(getattr(self, _WORDS[rule]))
         if rule in _SWITCHES:
             return str(getattr(self, _SWITCHES[rule])).lower()
         if rule == "signatures.required" and ANY_SOURCE[0] in self.signed_sources:
@@ -85,14 +89,76 @@ _LISTS = {
     "signatures.required": "signed_sources",
 }
 _WORDS = {
-    "sources.unlocked": ("unlocked", _CHOICES),
-    "licences.missing": ("missing_licence", _CHOICES),
-    "scan.max_severity": ("max_severity", SEVERITIES),
+    "sources.unlocked": "unlocked",
+    "licences.missing": "missing_licence",
+    "scan.max_severity": "max_severity",
 }
 _SWITCHES = {"pins.required": "pins_required", "signatures.same_signer": "same_signer"}
-_SIGNATURES = "signatures"
-_KEYS = sorted([*_LISTS, *_WORDS, *_SWITCHES, "signatures.identity", "signatures.trust_root"])
-_OF_PROFILES = ("roots", "scopes", "tags")
+
+
+def _normal(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({each.strip().lower() for each in patterns}))
+
+
+def _path(text: str) -> str:
+    if "\0" in text:
+        raise InvalidInput("holds a character that no path has")
+    return text
+
+
+_Patterns = Annotated[tuple[SomeText, ...], _normal]
+_Choice = Literal["allow", "deny"]
+
+
+class _Sources(NamedTuple):
+    allowed: _Patterns = ()
+    unlocked: _Choice = "allow"
+
+
+class _Licences(NamedTuple):
+    allowed: _Patterns = ()
+    missing: _Choice = "allow"
+
+
+class _Pins(NamedTuple):
+    required: bool = False
+
+
+class _Scan(NamedTuple):
+    max_severity: Literal["none", "low", "medium", "high"] = "high"
+
+
+class _Denied(NamedTuple):
+    denied: _Patterns = ()
+
+
+class _Tags(NamedTuple):
+    allowed: _Patterns = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """The tables of a file, and of a profile."""
+
+    sources: _Sources
+    licences: _Licences
+    pins: _Pins
+    scan: _Scan
+    tools: _Denied
+    skills: _Denied
+    tags: _Tags
+    signatures: SignaturesTable
+
+
+@dataclass(frozen=True, slots=True)
+class _ProfileTables(_Tables):
+    roots: tuple[Annotated[SomeText, _path], ...] = ()
+    scopes: tuple[Literal["user", "project", "system", "marketplaces", "packages"], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _FileTables(_Tables):
+    profiles: Mapping[str, _ProfileTables] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,140 +183,65 @@ class PolicyFile(NamedTuple):
 
 def parse_policy(data: bytes, path: str) -> PolicyFile:
     """Return what a policy file says. Raises SkillIoError (``policy_invalid``) for any fault."""
-    import tomllib
-
     try:
-        text = data.decode("utf-8")
-        document = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise _fault("the policy is not UTF-8 text", path, line, "save it as UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise _fault(
-            f"the policy is not TOML: {error}", path, _line_of_error(str(error)), "correct it"
-        ) from None
-    profiles = document.pop("profiles", {})
-    if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
-        start = _line_of("profiles", text)
-        raise _fault("profiles must be tables", path, start, "write [profiles.NAME]")
+        file = parse_toml(data, path)
+        profiles = file.tables.get("profiles", {})
+        for profile in profiles.values() if isinstance(profiles, dict) else ():
+            if isinstance(profile, dict) and isinstance(profile.get("tags"), list):
+                profile["tags"] = {"allowed": profile["tags"]}
+        tables = read_record(_FileTables, [(file, file.tables)])
+    except ConfigurationFault as fault:
+        error = SkillIoError(
+            clean_line(fault.message),
+            path=path,
+            code="policy_invalid",
+            hint=fault.hint or "correct it",
+        )
+        error.line = fault.line
+        raise error from None
     return PolicyFile(
         path,
-        _rules(document, text, path),
-        {name: _profile(name, members, text, path) for name, members in profiles.items()},
+        _rules(tables, file.tables, path),
+        {
+            name: Profile(
+                tuple(dict.fromkeys(each.roots)),
+                tuple(dict.fromkeys(each.scopes)),
+                _rules(each, profiles[name], path),
+                file.line_of(("profiles", name)),
+            )
+            for name, each in tables.profiles.items()
+        },
     )
 
 
-def _profile(name: str, members: dict[str, Any], text: str, path: str) -> Profile:
-    start = _line_of(f"profiles.{name}", text)
-    if start is not None:  # faults are in the lines from there on
-        text = "\n" * (start - 1) + "\n".join(text.split("\n")[start - 1 :])
-    lists: dict[str, tuple[str, ...]] = {}
-    for key in _OF_PROFILES:
-        if isinstance(members.get(key), dict):
-            continue  # [profiles.NAME.tags] allowed = […]
-        if key == "tags" and key not in members:
-            continue  # an empty list allows nothing, as everywhere
-        value = members.pop(key, [])
-        if not isinstance(value, list) or not all(
-            isinstance(each, str) and each and "\0" not in each for each in value
-        ):
-            hint = f'write {key} = ["…"]'
-            raise _fault(f"profiles.{name}.{key} must be a list of texts", path, start, hint)
-        lists[key] = tuple(dict.fromkeys(value))
-    for scope in lists["scopes"]:
-        if scope not in SCOPES:
-            hint = f"known scopes: {', '.join(SCOPES)}"
-            raise _fault(f"profiles.{name}.scopes has the unknown {scope}", path, start, hint)
-    if "tags" in lists:
-        members["tags"] = {"allowed": list(lists["tags"])}
-    rules = _rules(members, text, path)
-    return Profile(lists["roots"], lists["scopes"], rules, start)
+def _rules(tables: _Tables, given: Mapping[str, Any], path: str) -> Rules:
+    """Return the rules of tables; ``given`` has the tables and keys that are in the file."""
+    known = {name: given[name] for name in _Tables.__dataclass_fields__ if name in given}
+    where = {f"{name}.{key}": path for name, members in known.items() for key in members}
 
+    def sets(key: str, patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+        return (patterns,) if key in where else ()
 
-def _rules(document: dict[str, Any], text: str, path: str) -> Rules:
-    settings: dict[str, Any] = {}
-    where: dict[str, str] = {}
-    for table, members in document.items():
-        if not isinstance(members, dict):
-            raise _unknown(table, text, path, table)
-        if table == _SIGNATURES:
-            settings |= _signatures(members, text, path)
-            where |= {f"{table}.{name}": path for name in members}
-            continue
-        for name, value in members.items():
-            key = f"{table}.{name}"
-            attribute, setting = _value(key, value, text, path)
-            settings[attribute] = setting
-            where[key] = path
-        if not members and not any(key.startswith(f"{table}.") for key in _KEYS):
-            raise _unknown(table, text, path, table)
-    return Rules(**settings, where=where)
-
-
-def _signatures(members: Mapping[str, object], text: str, path: str) -> dict[str, Any]:
-    try:
-        return parse_signatures(members, os.path.dirname(path))
-    except RuleFault as fault:
-        name = fault.key.partition(".")[2]
-        if not fault.hint:
-            raise _unknown(fault.key, text, path, name) from None
-        raise _fault(f"{fault.key} {fault}", path, _line_of(name, text), fault.hint) from None
-
-
-def _value(key: str, value: object, text: str, path: str) -> tuple[str, Any]:
-    name = key.partition(".")[2]
-    line = _line_of(name, text)
-    if key in _LISTS:
-        if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
-            raise _fault(f"{key} must be a list of texts", path, line, f'write {name} = ["…"]')
-        items = tuple(sorted({each.strip().lower() for each in value}))
-        return _LISTS[key], (items,) if key.endswith(".allowed") else items
-    if key in _WORDS:
-        attribute, words = _WORDS[key]
-        if not isinstance(value, str) or value not in words:
-            hint = f"write one of {', '.join(words)} in quotes"
-            raise _fault(f"{key} has a value that is not known", path, line, hint)
-        return attribute, value
-    if key in _SWITCHES:
-        if not isinstance(value, bool):
-            raise _fault(f"{key} must be true or false", path, line, "write true or false")
-        return _SWITCHES[key], value
-    raise _unknown(key, text, path, name)
-
-
-def _unknown(key: str, text: str, path: str, name: str) -> SkillIoError:
-    shown = shorten(clean_line(key), 80)
-    known = f"{', '.join(_KEYS)}; in [profiles.NAME] also {', '.join(_OF_PROFILES)}"
-    hint = f"remove it; known keys: {known}"
-    return _fault(f"there is no rule {shown}", path, _line_of(name, text), hint)
-
-
-def _fault(message: str, path: str, line: int | None, hint: str) -> SkillIoError:
-    error = SkillIoError(
-        shorten(clean_line(message), 300), path=path, code="policy_invalid", hint=hint
+    return Rules(
+        allowed_sources=sets("sources.allowed", tables.sources.allowed),
+        unlocked=tables.sources.unlocked,
+        pins_required=tables.pins.required,
+        max_severity=tables.scan.max_severity,
+        allowed_licences=sets("licences.allowed", tables.licences.allowed),
+        missing_licence=tables.licences.missing,
+        denied_tools=tables.tools.denied,
+        denied_skills=tables.skills.denied,
+        allowed_tags=sets("tags.allowed", tables.tags.allowed),
+        where=where,
+        **signature_rules(tables.signatures, os.path.dirname(path)),
     )
-    error.line = line
-    return error
-
-
-def _line_of_error(message: str) -> int | None:
-    digits = message.partition("at line ")[2].partition(",")[0]
-    return int(digits) if digits.isdigit() else None
-
-
-def _line_of(name: str, text: str) -> int | None:
-    """Return the first line that sets a key or opens a table of that name."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip().lstrip("[").lstrip("\"'").startswith(name):
-            return number
-    return None
 
 
 def stricter(one: Rules, other: Rules) -> Rules:
     """Return rules that allow exactly what both allow. The order of the two does not matter."""
     severity = min(one.max_severity, other.max_severity, key=SEVERITIES.index)
     where = {**other.where, **one.where}
-    for key, (attribute, _) in _WORDS.items():
+    for key, attribute in _WORDS.items():
         if getattr(one, attribute) != getattr(other, attribute):
             strict = severity if attribute == "max_severity" else "deny"
             strictest = one if getattr(one, attribute) == strict else other

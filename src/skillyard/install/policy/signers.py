@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from skillyard.base.errors import InvalidInput
+from skillyard.base.strict_toml import SomeText
 from skillyard.base.text import clean_line, shorten
 
 ANY_SOURCE = ("*",)
@@ -15,7 +17,6 @@ SIGNER_KEY = "sigstoreSigner"
 """The key of the signer in an entry of a lock file. The common installer preserves it."""
 _SHOWN = 160
 _MAX_PATTERNS = 256
-_KEYS = ("required", "identity", "same_signer", "trust_root")
 
 
 def matches_pattern(text: str, pattern: str) -> bool:
@@ -72,74 +73,59 @@ class SignerPattern(NamedTuple):
         return f"{_line(self.identity)} ({_line(self.issuer)})"
 
 
-class RuleFault(ValueError):
-    """A value of a rule that is refused."""
-
-    def __init__(self, key: str, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.key = key
-        self.hint = hint
-
-
 def _line(text: str) -> str:
     return shorten(clean_line(text), _SHOWN)
 
 
-def parse_signatures(table: Mapping[str, object], folder: str) -> dict[str, Any]:
+def _trust_root(text: str) -> str:
+    if not text.strip() or "\0" in text:
+        raise InvalidInput('must be the path of a file; write trust_root = "trusted_root.json"')
+    if text.startswith(("//", "\\\\")):
+        raise InvalidInput("is a file of another machine; copy it beside the policy")
+    return text
+
+
+class AcceptedSigner(NamedTuple):
+    """One table of ``identity``."""
+
+    identity: SomeText
+    issuer: SomeText
+
+
+def _some(signers: tuple[AcceptedSigner, ...]) -> tuple[AcceptedSigner, ...]:
+    if not 0 < len(signers) <= _MAX_PATTERNS:
+        raise InvalidInput(
+            f"must be a list of 1 to {_MAX_PATTERNS} tables; write"
+            ' identity = [{ identity = "…", issuer = "https://…" }]'
+        )
+    return signers
+
+
+class SignaturesTable(NamedTuple):
+    """The table ``[signatures]`` of a policy."""
+
+    required: bool | tuple[SomeText, ...] = False
+    identity: Annotated[tuple[AcceptedSigner, ...], _some] = ()
+    same_signer: bool = False
+    trust_root: Annotated[str, _trust_root] = ""
+
+
+def signature_rules(table: SignaturesTable, folder: str) -> dict[str, Any]:
     """Return the attributes of ``Rules`` that a table ``[signatures]`` sets.
 
-    ``folder`` is that of the policy file; a relative trust root is below it. Raises RuleFault,
-    without a hint for an unknown key.
+    ``folder`` is that of the policy file; a relative trust root is below it.
     """
-    for key in table:
-        if key not in _KEYS:
-            raise RuleFault(f"signatures.{key}", "", "")
-    root = table.get("trust_root")
-    if root is not None and (not isinstance(root, str) or not root.strip() or "\0" in root):
-        hint = 'write trust_root = "trusted_root.json"'
-        raise RuleFault("signatures.trust_root", "must be the path of a file", hint)
-    if isinstance(root, str) and root.startswith(("//", "\\\\")):
-        hint = "copy it beside the policy"
-        raise RuleFault("signatures.trust_root", "is a file of another machine", hint)
+    root, required = table.trust_root, table.required
     place = os.path.normpath(os.path.join(os.path.abspath(folder), root)) if root else ""
-    patterns = _patterns(table.get("identity"), place) if "identity" in table else ()
+    patterns = {SignerPattern(*each, place) for each in table.identity}
     if place and not patterns:
-        patterns = (SignerPattern(trust_root=place),)
-    same = table.get("same_signer", False)
-    if not isinstance(same, bool):
-        raise RuleFault("signatures.same_signer", "must be true or false", "write true or false")
+        patterns = {SignerPattern(trust_root=place)}
+    named = (ANY_SOURCE if required else ()) if isinstance(required, bool) else required
     return {
-        "signed_sources": _sources(table.get("required", False)),
-        "signers": (patterns,) if patterns else (),
-        "same_signer": same,
+        "signed_sources": tuple(sorted({each.strip().lower() for each in named})),
+        "signers": (tuple(sorted(patterns)),) if patterns else (),
+        "same_signer": table.same_signer,
     }
-
-
-def _sources(value: object) -> tuple[str, ...]:
-    if isinstance(value, bool):
-        return ANY_SOURCE if value else ()
-    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
-        hint = 'write required = true, or ["github:acme/*"]'
-        message = "must be true, false or a list of patterns of sources"
-        raise RuleFault("signatures.required", message, hint)
-    return tuple(sorted({each.strip().lower() for each in value}))
-
-
-def _patterns(value: object, trust_root: str) -> tuple[SignerPattern, ...]:
-    hint = 'write identity = [{ identity = "…", issuer = "https://…" }]'
-    if not isinstance(value, list) or not 0 < len(value) <= _MAX_PATTERNS:
-        message = f"must be a list of 1 to {_MAX_PATTERNS} tables"
-        raise RuleFault("signatures.identity", message, hint)
-    patterns = set()
-    for each in value:
-        members = each if isinstance(each, dict) else {}
-        values = [members.get(key) for key in ("identity", "issuer")]
-        texts = [text for text in values if isinstance(text, str) and text.strip()]
-        if len(texts) != 2 or len(members) != 2:
-            message = "must have an identity and an issuer in each table, and nothing else"
-            raise RuleFault("signatures.identity", message, hint)
-        patterns.add(SignerPattern(texts[0], texts[1], trust_root))
-    return tuple(sorted(patterns))
 
 
 def signer_in_entry(entry: Mapping[str, object]) -> Signer | None:
