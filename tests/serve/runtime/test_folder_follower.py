@@ -1,4 +1,4 @@
-"""A large library: what the files say is there before what ranks them, and both in the end."""
+"""Folders are followed: what changed is there after a refresh, and is said once."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from skillyard.engine.catalog import Catalog, changes
+from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.match import rank
 from skillyard.install.policy.library import open_catalog
 from skillyard.serve.runtime import folder_follower, folder_watch, freshness
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.folder_follower import FolderFollower
 from skillyard.serve.runtime.logging import Log
-from skillyard.serve.runtime.snapshot import Snapshot
 from skillyard.serve.runtime.view import Change, View
 from tests.serve.mcp.local_servers import (
     LIBRARY,
@@ -65,42 +64,7 @@ def best(follower: FolderFollower, query: str) -> str:
     return matches[0].skill.name if matches else ""
 
 
-def test_the_files_do_not_wait_for_the_ranking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = write_tree(tmp_path / "skills", LIBRARY)
-    ready = Event()
-    make_ready = Snapshot.make_ready
-
-    def slowly(self: Snapshot, scorers: Any) -> None:
-        assert ready.wait(30)
-        make_ready(self, scorers)
-
-    async def work() -> None:
-        async with following(root) as follower:
-            before = follower.snapshot
-            monkeypatch.setattr(Snapshot, "make_ready", slowly)
-            write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
-            try:
-                await follower.refresh()
-                assert "brew" in names(follower)
-                assert follower.snapshot is before
-                write_tree(root, {"knit/SKILL.md": document("knit", "Knit woollen socks.")})
-                await follower.refresh()
-                assert "knit" in names(follower)
-                assert follower.snapshot is before
-            finally:
-                ready.set()
-            await follower.wait_until_idle()
-            assert best(follower, "brew a pot of tea") == "brew"
-            assert best(follower, "knit woollen socks") == "knit"
-            assert follower.snapshot is not None
-            assert files_of(follower) is follower.snapshot.whole
-
-    run(work())
-
-
-def test_who_listens_hears_once_what_changed_before_it_is_ranked(tmp_path: Path) -> None:
+def test_who_listens_hears_once_what_changed(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
 
     async def work() -> None:
@@ -112,47 +76,23 @@ def test_who_listens_hears_once_what_changed_before_it_is_ranked(tmp_path: Path)
             await follower.wait_until_idle()
             ((change, view),) = heard
             assert [skill.name for skill in change.changed] == ["deploy"]
-            assert view is not None
-            assert view.files is not view.snapshot.whole
+            assert view is follower.view
             assert best(follower, "fly to the moon") == "deploy"
-            assert follower.view is not None
-            assert follower.view.files is follower.view.snapshot.whole
 
     run(work())
 
 
-def test_a_look_that_finds_nothing_reads_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_look_that_finds_nothing_says_nothing(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
 
     async def work() -> None:
         async with following(root) as follower:
-            files = files_of(follower)
-            monkeypatch.setattr(changes, "changed_entries", lambda *known: [])
-            monkeypatch.setattr(type(files), "reload", lambda self: pytest.fail("it was read"))
-            monkeypatch.setattr(freshness, "INDEX_CHECK_S", 1e9)
-            follower._checked = follower._clock()
+            heard: list[Change] = []
+            follower.listen(heard.append)
             await follower.refresh()
-            assert files_of(follower) is files
-            assert follower.failure == ""
-
-    run(work())
-
-
-def test_what_a_glance_cannot_see_is_found_by_the_check(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = write_tree(tmp_path / "skills", LIBRARY)
-
-    async def work() -> None:
-        async with following(root) as follower:
-            monkeypatch.setattr(changes, "changed_entries", lambda *known: [])
-            write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
-            await follower.refresh()  # the first look after a start checks
-            await follower.wait_until_idle()
-            assert "brew" in names(follower)
-            assert best(follower, "brew a pot of tea") == "brew"
+            assert (heard, follower.reloads, follower.failure) == ([], 0, "")
+            assert follower.snapshot is not None
+            assert follower.snapshot.generation == 1
 
     run(work())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ async def watched(*folders: Path) -> AsyncIterator[Told]:
     try:
         yield told
     finally:
-        await asyncio.to_thread(told.watch.close)
+        await told.watch.close()
 
 
 def done(work: Callable[[], Awaitable[Any]]) -> None:
@@ -137,7 +137,7 @@ def test_a_folder_that_was_made_anew_is_watched_again(tmp_path: Path) -> None:
 def test_where_the_system_refuses_it_is_said_and_nothing_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refusing(*folders: str, **options: Any) -> Iterator[set[Any]]:
+    async def refusing(*folders: str, **options: Any) -> AsyncIterator[set[Any]]:
         raise OSError(28, "OS file watch limit reached")
         yield set()
 
@@ -175,4 +175,4 @@ def test_without_watchfiles_it_watches_nothing(
     watch = FolderWatch(lambda: None, lambda why: None)
     watch.follow(numbered(tmp_path))
     assert (watch.available, watch.stands) == (False, False)
-    watch.close()
+    asyncio.run(watch.close())

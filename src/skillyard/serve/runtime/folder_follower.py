@@ -1,17 +1,13 @@
-"""Follows folders of skill files. They are refreshed on requests, and when a file changes.
-
-A small library is scanned and ranked in one step. For a large one the new files are shown first,
-and the snapshot that ranks them follows some seconds later.
-"""
+"""Follows folders of skill files. They are refreshed on requests, and when a file changes."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.index.progress import Progress
@@ -29,7 +25,7 @@ T = TypeVar("T")
 
 
 class FolderFollower(Follower):
-    """Follows the folders of the options. Files are read in threads of its own."""
+    """Follows the folders of the options. Files are read in a thread of its own."""
 
     def __init__(
         self, options: ServiceOptions, log: Log, clock: Callable[[], float] = time.monotonic
@@ -38,24 +34,14 @@ class FolderFollower(Follower):
         self._options = options
         self._clock = clock
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="skillyard-files")
-        self._ranker = ThreadPoolExecutor(1, thread_name_prefix="skillyard-ranks")
-        self._threads_working = 0
-        self._snapshot: Snapshot | None = None
-        self._files: Catalog | None = None
-        """The newest snapshot and files, from which the next view is made."""
-        self._publishing = asyncio.Lock()
+        self._is_reading = False
         self._refreshing: asyncio.Task[None] | None = None
-        self._ranking: asyncio.Task[None] | None = None
         self._began = self._ended = float("-inf")
         """When the last completed refresh began and ended."""
         self._took = 0.0
         """Its duration in seconds."""
         self._took_unchanged = 0.0
         """Duration in seconds of the last refresh that found no change."""
-        self._checked = float("-inf")
-        self._check_took = 0.0
-        self._last_request = clock()
-        self._requested = asyncio.Event()
         self._watch = FolderWatch(self._on_change, self._on_watch_failure)
         self._changed_since = False
         """True when something changed after the last refresh began."""
@@ -67,7 +53,7 @@ class FolderFollower(Follower):
     @property
     def working(self) -> bool:
         """True while a thread scans the files, or prepares them for ranking."""
-        return self._threads_working > 0
+        return self._is_reading
 
     @property
     def is_watched(self) -> bool:
@@ -83,8 +69,6 @@ class FolderFollower(Follower):
     def building(self) -> Progress | None:
         """The progress of the first index of a large library, until the service can answer."""
         return self._progress.estimate
-
-    # --- requests ---
 
     async def current(self) -> View:
         """Return the newest view, and start a refresh when it is due.
@@ -111,25 +95,14 @@ class FolderFollower(Follower):
 
         In a library with slow scans, the view may be several refreshes old.
         """
-        self._last_request = self._clock()
-        self._requested.set()
+        max_age = max(freshness.MAX_AGE_S, freshness.SLOW_REFRESHES * self._took)
         if self._view is None:
             await asyncio.wait({self.refresh()})
-        elif self._clock() - self._began > self._max_age():
+        elif self._clock() - self._began > (freshness.STALE_S if self.is_watched else max_age):
             await asyncio.wait({self.refresh()}, timeout=freshness.PATIENCE_S)
         if self._view is None:
             raise unavailable() from self._problem
         return self._view
-
-    def _max_age(self) -> float:
-        """Return the maximum age in seconds of a fresh view."""
-        if self.is_watched:
-            return freshness.STALE_S
-        if self._took <= freshness.QUICK_REFRESH_S:
-            return freshness.MAX_AGE_S
-        return max(freshness.STALE_S, freshness.SLOW_REFRESHES * self._took)
-
-    # --- schedule ---
 
     def refresh_if_due(self) -> asyncio.Task[None] | None:
         """Start a refresh if one is due; return the running one, if any."""
@@ -149,25 +122,11 @@ class FolderFollower(Follower):
         return self._refreshing
 
     async def keep_fresh(self) -> None:
-        """Refresh periodically until cancelled, rarely while there are no requests."""
+        """Refresh periodically until cancelled."""
         while True:
-            began = self._clock()
             await asyncio.wait({self.refresh()})
-            took = self._clock() - began
-            if self.is_watched:
-                await asyncio.sleep(max(freshness.WATCHED_PAUSE_S, freshness.PAUSE_FACTOR * took))
-            elif began - self._last_request <= freshness.IDLE_S:
-                await asyncio.sleep(max(freshness.PAUSE_S, freshness.PAUSE_FACTOR * took))
-            else:
-                pause = max(freshness.PAUSE_S, freshness.IDLE_PAUSE_FACTOR * took)
-                await self._wait_for_request(pause)
-
-    async def _wait_for_request(self, timeout_s: float) -> None:
-        self._requested.clear()
-        try:
-            await asyncio.wait_for(self._requested.wait(), timeout_s)
-        except TimeoutError:
-            return
+            pause = freshness.WATCHED_PAUSE_S if self.is_watched else freshness.PAUSE_S
+            await asyncio.sleep(max(pause, self._took_unchanged / freshness.MAX_REFRESH_SHARE))
 
     def _on_change(self) -> None:
         """Refresh now, because something has changed."""
@@ -178,17 +137,17 @@ class FolderFollower(Follower):
     def _on_watch_failure(self, why: str) -> None:
         self._log.write("watch", "warning", error=why)
 
-    # --- a refresh ---
-
     async def _refresh(self) -> None:
         loop = self._loop = asyncio.get_running_loop()
         began = self._clock()
         self._changed_since = False
         try:
-            if self._snapshot is None or not self._is_large():
-                await self._refresh_at_once(began)
+            snapshot = await self._in_thread(self._newer_snapshot)
+            self._failure = ""
+            if snapshot is None:
+                self._took_unchanged = self._clock() - began
             else:
-                await self._refresh_files(self._snapshot, began)
+                await self._replace(snapshot)
         except Exception as error:  # noqa: BLE001 - the view before goes on answering
             self._record_failure(error)
         finally:
@@ -196,92 +155,14 @@ class FolderFollower(Follower):
             self._took = self._ended - began
             self._refreshing = None
             self._progress.clear()
-        if self._files is not None and self._watch.available and not self._closed:
-            self._watch.follow({each.path: each.inode for each in self._files.folders})
+        if self._view is not None and self._watch.available and not self._closed:
+            self._watch.follow({each.path: each.inode for each in self._view.files.folders})
         if self._changed_since and not self._closed:
             loop.call_soon(self.refresh)
 
-    def _is_large(self) -> bool:
-        return self._files is not None and len(self._files) > freshness.LARGE_LIBRARY
-
-    async def _refresh_at_once(self, began: float) -> None:
-        """Scan and rank everything, and replace the snapshot as a whole."""
-        snapshot = await self._run_in(self._reader, self._newer_snapshot)
-        self._failure = ""
-        if snapshot is None:
-            self._took_unchanged = self._clock() - began
-        else:
-            await self._replace_snapshot(snapshot)
-
-    async def _refresh_files(self, snapshot: Snapshot, began: float) -> None:
-        """Scan the files of a large library; in full only when a glance detects a change."""
-        before = self._files
-        assert before is not None
-        files = (await self._run_in(self._reader, before.glance)).catalog
-        if files is before:
-            self._took_unchanged = self._clock() - began
-            pause = max(freshness.INDEX_CHECK_S, self._check_took / freshness.MAX_REFRESH_SHARE)
-            due = self._clock() - self._checked >= pause
-            if (due or self._failure) and self._ranking is None:
-                self._start_ranking(self._check_index(snapshot))
-            return
-        self._failure = ""
-        self._files = files
-        await self._publish()
-        if self._ranking is None:
-            self._start_ranking(self._rank_files())
-
-    def _start_ranking(self, work: Coroutine[Any, Any, None]) -> None:
-        self._ranking = asyncio.get_running_loop().create_task(self._rank(work))
-
-    async def _rank(self, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        except Exception as error:  # noqa: BLE001 - the view before goes on answering
-            self._record_failure(error)
-        finally:
-            self._ranking = None
-
-    async def _check_index(self, snapshot: Snapshot) -> None:
-        """Detect an index that another process rebuilt, which a glance does not notice."""
-        began = self._clock()
-        files = self._files
-        assert files is not None
-        changed = await self._run_in(self._ranker, partial(snapshot.reload_if_changed, self._open))
-        self._failure = ""
-        self._check_took = self._clock() - began
-        self._checked = self._clock()
-        if changed is not None:
-            newer = (await self._run_in(self._ranker, files.reload)).catalog
-            if newer is not files and self._files is files:
-                self._files = newer
-                await self._publish()
-        if changed is not None or self._files is not snapshot.whole:
-            await self._rank_files()
-
-    async def _rank_files(self) -> None:
-        """Build the snapshot that ranks the files, and repeat until they are unchanged."""
-        while not self._closed:
-            before, files = self._snapshot, self._files
-            assert before is not None
-            assert files is not None
-            snapshot = await self._run_in(
-                self._ranker, partial(self._snapshot_of_files, before, files)
-            )
-            self._failure = ""
-            if self._files is files:
-                self._files = snapshot.whole
-            await self._replace_snapshot(snapshot)
-            if self._files is snapshot.whole:
-                return
-
-    def _snapshot_of_files(self, before: Snapshot, files: Catalog) -> Snapshot:
-        catalog = self._open() if before.is_indexed else files
-        return _ready(snapshot_of(catalog, before.generation + 1, self._open, files), before)
-
     def _newer_snapshot(self) -> Snapshot | None:
         """Return a snapshot of the current files; None when nothing changed."""
-        before = self._snapshot
+        before = self.snapshot
         if before is None:
             first = snapshot_of(self._open(), 1, self._open)
             first.make_ready(first.used)
@@ -289,13 +170,17 @@ class FolderFollower(Follower):
         changed = before.reload_if_changed(self._open)
         if changed is None:
             return None
-        return _ready(snapshot_of(changed, before.generation + 1, self._open, before.whole), before)
+        snapshot = snapshot_of(changed, before.generation + 1, self._open, before.whole)
+        snapshot.make_ready(before.used)
+        if snapshot.digest == before.digest:  # the same content under a newer index
+            snapshot.generation = before.generation
+        return snapshot
 
     def _open(self) -> Catalog:
         loop = self._loop
 
         def report(indexed: int, total: int) -> None:
-            if self._snapshot is None:
+            if self._view is None:
                 loop.call_soon_threadsafe(self._progress.update, indexed, total)
 
         return open_catalog(
@@ -307,22 +192,21 @@ class FolderFollower(Follower):
             profile=self._options.profile,
         )
 
-    async def _run_in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-        self._threads_working += 1
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        self._is_reading = True
         try:
-            return await asyncio.get_running_loop().run_in_executor(thread, work)
+            return await asyncio.get_running_loop().run_in_executor(self._reader, work)
         finally:
-            self._threads_working -= 1
+            self._is_reading = False
 
-    # --- results ---
-
-    async def _replace_snapshot(self, snapshot: Snapshot) -> None:
-        before, self._snapshot = self._snapshot, snapshot
-        if not self._is_large() or self._files is None:
-            self._files = snapshot.whole
-        await self._publish()
-        if before is not None and before.generation == snapshot.generation:
-            return  # the same content under a newer index is no visible change
+    async def _replace(self, snapshot: Snapshot) -> None:
+        """Publish the view of a snapshot, and announce its changes."""
+        before = self._view
+        view = self._view = await self._in_thread(partial(next_view, before, snapshot))
+        self.vectors.follow({view.ranked, view.snapshot})
+        await self._announce(before, view)
+        if before is not None and before.snapshot.generation == snapshot.generation:
+            return  # no visible change
         self.reloads += before is not None
         self._log.write(
             "catalog",
@@ -331,19 +215,6 @@ class FolderFollower(Follower):
             digest=snapshot.digest[:16],
         )
 
-    async def _publish(self) -> None:
-        """Publish the view of the newest snapshot and files, and announce its changes."""
-        async with self._publishing:
-            before, snapshot, files = self._view, self._snapshot, self._files
-            if snapshot is None or files is None:
-                return
-            if before is not None and before.snapshot is snapshot and before.files is files:
-                return
-            work = partial(next_view, before, snapshot, files)
-            view = self._view = await self._run_in(self._reader, work)
-            self.vectors.follow({view.ranked, view.snapshot})
-            await self._announce(before, view)
-
     def _record_failure(self, error: Exception) -> None:
         kind = getattr(error, "code", "") or type(error).__name__
         if kind != self._failure or str(error) != str(self._problem):
@@ -351,26 +222,17 @@ class FolderFollower(Follower):
         self._failure, self._problem = kind, error
 
     async def wait_until_idle(self) -> None:
-        """Wait until the running refresh and ranking have ended."""
-        running = {task for task in (self._refreshing, self._ranking) if task is not None}
-        if running:
-            await asyncio.wait(running)
+        """Wait until the running refresh has ended."""
+        if self._refreshing is not None:
+            await asyncio.wait({self._refreshing})
 
     async def close(self) -> None:
         """Wait for the running refresh, and stop the threads."""
         self._closed = True
         self.vectors.close()
         await self.wait_until_idle()
-        for ends in (self._watch.close, self._reader.shutdown, self._ranker.shutdown):
-            await asyncio.get_running_loop().run_in_executor(None, ends)
-
-
-def _ready(snapshot: Snapshot, before: Snapshot) -> Snapshot:
-    """Return the snapshot, prepared for the used scorers. Equal content keeps its number."""
-    snapshot.make_ready(before.used)
-    if snapshot.digest == before.digest:
-        snapshot.generation = before.generation
-    return snapshot
+        await self._watch.close()
+        await asyncio.get_running_loop().run_in_executor(None, self._reader.shutdown)
 
 
 class _IndexProgress:

@@ -154,7 +154,7 @@ class StoreFollower(Follower):
         if snapshot is None or snapshot is self.snapshot:
             return
         self.reloads += before is not None
-        view = self._view = next_view(before, snapshot, snapshot.whole)
+        view = self._view = next_view(before, snapshot)
         self.vectors.follow({view.ranked, view.snapshot})
         self._has_view.set()
         self._log.write(

@@ -29,16 +29,16 @@ class View:
     def __init__(
         self,
         snapshot: Snapshot,
-        files: Catalog,
         generation: int = 1,
         last_good: Mapping[str, Skill] = MappingProxyType({}),
         ranked: Snapshot | None = None,
+        files: Catalog | None = None,
     ) -> None:
         """``last_good`` contains skills by path; ``ranked`` is the snapshot that includes them."""
         self.snapshot = snapshot
         """The newest snapshot of the files alone, for HTTP and the pages."""
-        self.files = files
-        """The current files; for a large library newer than the snapshot, for some seconds."""
+        self.files = files = snapshot.whole if files is None else files
+        """The skills of the files alone: all, or those that are still there."""
         self.ranked = snapshot if ranked is None else ranked
         """The snapshot with the last good versions, for ranking and searching."""
         self.catalog = _with_skills(files, last_good.values())
@@ -92,15 +92,15 @@ class Change(NamedTuple):
         return cls(*before.catalog.difference(after.catalog))
 
 
-def next_view(before: View | None, snapshot: Snapshot, files: Catalog) -> View:
-    """Return the view of the newest files, with the last good versions of broken ones."""
+def next_view(before: View | None, snapshot: Snapshot) -> View:
+    """Return the view of the newest snapshot, with the last good versions of broken files."""
     if before is None:
-        return View(snapshot, files)
-    if files.on_demand:  # a store only returns valid skills
-        return View(snapshot, files, before.generation + 1)
-    last_good = {skill.path: skill for skill in _broken_skills(before.catalog, files)}
-    ranked = _ranking_snapshot(before, snapshot, last_good)
-    view = View(snapshot, files, before.generation, last_good, ranked)
+        return View(snapshot)
+    if snapshot.whole.on_demand:  # a store only returns valid skills
+        return View(snapshot, before.generation + 1)
+    last_good = {skill.path: skill for skill in _broken_skills(before.catalog, snapshot.whole)}
+    ranked = _ranking_snapshot(snapshot, last_good)
+    view = View(snapshot, before.generation, last_good, ranked)
     if view.digest != before.digest:
         view.generation += 1  # nobody has the view yet
     return view
@@ -115,7 +115,7 @@ def without_skills(view: View, paths: frozenset[str]) -> View:
     }
     ranked = _new_snapshot(_without_paths(view.ranked.whole, paths), view.snapshot)
     files = _without_paths(view.files, paths)
-    return View(view.snapshot, files, view.generation, last_good, ranked)
+    return View(view.snapshot, view.generation, last_good, ranked, files)
 
 
 def _errors(files: Catalog, last_good: Mapping[str, Skill]) -> dict[str, Diagnostic]:
@@ -158,17 +158,11 @@ def _broken_skills(before: Catalog, files: Catalog) -> Iterator[Skill]:
             yield skill
 
 
-def _ranking_snapshot(before: View, snapshot: Snapshot, last_good: Mapping[str, Skill]) -> Snapshot:
+def _ranking_snapshot(snapshot: Snapshot, last_good: Mapping[str, Skill]) -> Snapshot:
     """Return the snapshot for ranking, including the last good versions."""
-    paths = {skill.path for skill in snapshot.whole}
-    missing = [skill for path, skill in last_good.items() if path not in paths]
-    if not missing:
-        return snapshot
-    if before.snapshot is snapshot:
-        return before.ranked
-    if len(snapshot.whole) > freshness.LARGE_LIBRARY:
+    if not last_good or len(snapshot.whole) > freshness.LARGE_LIBRARY:
         return snapshot  # ranking it in memory would take longer than mending the file
-    return _new_snapshot(_with_skills(snapshot.whole, missing), snapshot)
+    return _new_snapshot(_with_skills(snapshot.whole, last_good.values()), snapshot)
 
 
 def _without_paths(catalog: Catalog, paths: frozenset[str]) -> Catalog:
