@@ -11,12 +11,12 @@ from typing import Any
 from skillyard.base.configuration import SECTIONS, record_of
 from skillyard.base.strict_toml import (
     USER_ONLY,
-    Range,
     default_of,
     is_record,
     keys_of,
     notes_of,
     options_of,
+    range_of,
     words_of,
 )
 from skillyard.hosts.doctor.settings import REPLACED
@@ -101,7 +101,7 @@ def _rows(record: type[Any], above: str) -> Iterator[str]:
             yield from _rows(kinds[0], f"{above}{key}.")
             continue
         value = " or ".join(map(words_of, options_of(hint)))
-        bounds = [str(note) for note in notes_of(hint) if isinstance(note, Range)]
+        bounds = [str(each) for each in map(range_of, notes_of(hint)) if each is not None]
         value = ", ".join([value, *filter(None, bounds)])
         effect = effects.get(key, "")
         if USER_ONLY in notes_of(hint):

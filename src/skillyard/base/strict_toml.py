@@ -52,20 +52,27 @@ Record = type
 
 
 class Range(NamedTuple):
-    """The numbers that a key may hold."""
+    """The numbers that a key may hold. The bounds are called as those of annotated-types."""
 
-    low: float
-    high: float = MAX_NUMBER
-    above: bool = False
-    """``low`` itself is left out."""
+    ge: float | None = None
+    le: float | None = MAX_NUMBER
+    gt: float | None = None
 
     def allows(self, value: float) -> bool:
         """Return True for a number in the range."""
-        return (self.low < value if self.above else self.low <= value) and value <= self.high
+        low = (self.ge is None or value >= self.ge) and (self.gt is None or value > self.gt)
+        return low and (self.le is None or value <= self.le)
 
     def __str__(self) -> str:
-        low = f"{'above' if self.above else 'at least'} {self.low:,.12g}"
-        return low if self.high == MAX_NUMBER else f"{low} and at most {self.high:,.12g}"
+        le = None if self.le == MAX_NUMBER else self.le
+        bounds = (("at least", self.ge), ("above", self.gt), ("at most", le))
+        return " and ".join(f"{word} {bound:,.12g}" for word, bound in bounds if bound is not None)
+
+
+def range_of(note: Any) -> Range | None:
+    """Return the bounds of a note, also of one of annotated-types or pydantic; None without any."""
+    bounds = Range(*(getattr(note, name, None) for name in Range._fields))
+    return None if bounds == (None, None, None) else bounds
 
 
 class ConfigurationFault(InvalidInput):
@@ -172,7 +179,8 @@ def _keys_of(record: Record) -> Mapping[str, Any]:
 
 def notes_of(hint: Any) -> tuple[Any, ...]:
     """Return what an annotation says beside the type."""
-    return getattr(hint, "__metadata__", ())
+    notes = getattr(hint, "__metadata__", ())
+    return tuple(one for note in notes for one in getattr(note, "metadata", None) or (note,))
 
 
 def is_record(kind: Any) -> bool:
@@ -251,9 +259,9 @@ def read_value(file: TomlFile, value: Any, hint: Any, place: Place) -> Any:
         raise file.fault(place, f"must be {' or '.join(map(words_of, options))}", word=word)
     result = _of_kind(file, value, kind, place)
     for note in notes_of(hint):
-        fault = ""
-        if isinstance(note, Range) and result is not None and not note.allows(result):
-            fault = f"must be {note}"
+        fault, bounds = "", range_of(note)
+        if bounds is not None and result is not None and not bounds.allows(result):
+            fault = f"must be {bounds}"
         elif note == NOT_BLANK and not result.strip():
             fault = "is empty; write some text"
         elif callable(note):

@@ -43,7 +43,7 @@ Provider = Literal["anthropic", "openai"]
 Share = Annotated[float, Range(0, 1)]
 Points = Annotated[float, Range(0, 4)]
 """On the scale of 1 to 5."""
-Seconds = Annotated[float, Range(0, 3_600, above=True)]
+Seconds = Annotated[float, Range(gt=0, le=3_600)]
 Cases = Annotated[int, Range(1, 1_000_000)]
 Runs = Annotated[int, Range(1, 1_000)]
 Seed = Annotated[int, Range(0, 2**63 - 1)]

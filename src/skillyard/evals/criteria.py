@@ -22,7 +22,7 @@ class Criterion:
     """One line of a rubric. The weights of a rubric sum to 1 (within 0.01)."""
 
     name: SomeText
-    weight: Annotated[float, Range(0, 1, above=True)]
+    weight: Annotated[float, Range(gt=0, le=1)]
     description: SomeText
     """The instruction to the judge."""
 

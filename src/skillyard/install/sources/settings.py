@@ -95,7 +95,7 @@ class Settings(NamedTuple):
     """Other skillyard servers."""
     over_fetch_floor: Annotated[int, Range(0)] = 15
     """Each source is queried for twice the limit, and for at least this many skills."""
-    source_timeout_s: Annotated[float, Range(0, 1e9, above=True)] = 10.0
+    source_timeout_s: Annotated[float, Range(gt=0, le=1e9)] = 10.0
     """Time limit for the search of one source."""
     ranker: str = "hybrid"
     """The scorer that ranks what the sources found."""
