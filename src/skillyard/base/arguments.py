@@ -72,6 +72,14 @@ set_field = object.__setattr__
 """Sets a field of a frozen dataclass in ``__post_init__``."""
 
 
+class OfProject:
+    """The note in an annotation of a key of which a project's file may have some values only."""
+
+    def __init__(self, fault_of: Callable[[Any], str]) -> None:
+        """``fault_of`` returns what is wrong with a value there; empty for nothing."""
+        self.fault_of = fault_of
+
+
 def conversion(default: object) -> Any:
     """Return the default of a field of the type :class:`Conversion`."""
     return field(default=default)

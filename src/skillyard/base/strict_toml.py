@@ -1,8 +1,8 @@
 """TOML that is read strictly by the annotations of a class; a fault names file, line and fix.
 
 Each key is a field of a dataclass or named tuple, and an unknown one is an error. An annotation may
-have notes: :class:`Range`, :data:`NOT_BLANK`, :data:`USER_ONLY`, :data:`NO_KEY`, and functions that
-return the value to store or raise ValueError with what is wrong.
+have notes: :class:`Range`, :data:`NOT_BLANK`, :data:`USER_ONLY`, :class:`OfProject`,
+:data:`NO_KEY`, and functions that return the value to store or raise ValueError with what is wrong.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import (
     get_type_hints,
 )
 
+from skillyard.base.arguments import OfProject
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import clean_line, shorten
 
@@ -262,6 +263,8 @@ def read_value(file: TomlFile, value: Any, hint: Any, place: Place) -> Any:
         fault, bounds = "", range_of(note)
         if bounds is not None and result is not None and not bounds.allows(result):
             fault = f"must be {bounds}"
+        elif isinstance(note, OfProject):
+            fault = note.fault_of(result) if file.own_file else ""
         elif note == NOT_BLANK and not result.strip():
             fault = "is empty; write some text"
         elif callable(note):

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from skillyard.base.arguments import OfProject
 from skillyard.base.configuration import read_section
 from skillyard.base.errors import EmbedderFailed, InvalidInput, UnknownName
 from skillyard.engine.skill import Skill
@@ -49,11 +50,16 @@ def _check_installed(name: str) -> None:
         raise InvalidInput(f"is {name}, which cannot be used: {error}") from None
 
 
+def _embedder_fault(name: str) -> str:
+    """Return what is wrong with the name in the file of a project: requests could be sent away."""
+    return "names an embedder, which only your own file may" if "+" in name else ""
+
+
 class ScorerSection(NamedTuple):
     """The scorer of the command line, the hook and the services."""
 
-    name: Annotated[str, known_scorer] = DEFAULT_SCORER
-    """The default scorer."""
+    name: Annotated[str, OfProject(_embedder_fault), known_scorer] = DEFAULT_SCORER
+    """The default scorer. A project names none with an embedder."""
 
 
 def default_scorer() -> str:
