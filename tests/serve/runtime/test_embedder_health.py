@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from threading import Event
 
 import pytest
 
@@ -61,7 +59,7 @@ def reaches(server: Running, broken: BrokenLetters, state: tuple[int, float]) ->
     return (broken.attempts, vectors(server)["retry_in_s"]) == state
 
 
-def test_a_failure_at_the_start_is_logged_once_shown_and_tried_again_later_and_later(
+def test_a_failure_at_the_start_is_logged_once_shown_and_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
     broken = BrokenLetters()
@@ -69,21 +67,20 @@ def test_a_failure_at_the_start_is_logged_once_shown_and_tried_again_later_and_l
     with running(tmp_path / "skills", files()) as server:
         until(lambda: vectors(server)["failure"] is not None)
         assert vectors(server)["failure"] == "embedder_failed"
-        assert vectors(server)["retry_in_s"] == 15.0
+        assert vectors(server)["retry_in_s"] == 60.0
         assert server.get("/health").json()["status"] == "degraded"
         assert select(server)["note"] == select(server)["note"] == FAILED
         wait(server, clock, 5.0)
-        assert vectors(server)["retry_in_s"] == 10.0
+        assert vectors(server)["retry_in_s"] == 55.0
         assert broken.attempts == 1
-        for attempts, pause in enumerate((15.0, 30.0, 60.0, 120.0, 240.0, 300.0), start=2):
-            state = (attempts, pause)
+        for attempts in (2, 3):
             wait(server, clock, vectors(server)["retry_in_s"])
-            until(partial(reaches, server, broken, state))
+            until(partial(reaches, server, broken, (attempts, 60.0)))
         (logged,) = (line for line in server.lines() if line["event"] == "vectors")
         assert "it is broken" in logged["error"]
         broken.is_broken = False
         assert select(server)["note"] == FAILED
-        wait(server, clock, 300.0)
+        wait(server, clock, 60.0)
         until(lambda: "note" not in select(server))
         computed = {"scorer": NAME, "done": 3, "total": 3, "failure": None}
         until(lambda: vectors(server) == computed)
@@ -118,8 +115,8 @@ def test_after_a_failure_at_a_request_no_other_request_waits_for_the_embedder(
         plain = server.post("/select", {"text": TEXT, "scorer": "hybrid"}).json()
         attempts = broken.attempts
         assert select(server) == {**plain, "note": FAILED}
-        # The request failed, then the thread: now, and again in 15 seconds.
-        until(lambda: vectors(server).get("retry_in_s") == 15.0)
+        # The request failed, then the thread: now, and again in 60 seconds.
+        until(lambda: vectors(server).get("retry_in_s") == 60.0)
         assert broken.attempts == attempts + 2
         assert vectors(server)["failure"] == "embedder_failed"
         assert server.get("/health").json()["status"] == "degraded"
@@ -130,7 +127,7 @@ def test_after_a_failure_at_a_request_no_other_request_waits_for_the_embedder(
         assert broken.attempts == attempts + 2
         broken.is_broken = False
         assert select(server)["note"] == FAILED
-        wait(server, clock, 15.0)
+        wait(server, clock, 60.0)
         until(lambda: vectors(server)["failure"] is None)
         assert "note" not in select(server)
         assert broken.queries == [TEXT, PROBE_TEXT, TEXT]
@@ -158,21 +155,16 @@ def test_a_request_that_the_embedder_refuses_keeps_it_from_no_other_request(
 
 
 class SlowLetters(Letters):
-    """Letters that need some seconds of a clock for each request, and may not end before a gate."""
+    """Letters that need some seconds of a clock for each request."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__()
         self.clock = clock
         self.seconds = 0.0
-        self.waits = Event()
-        self.gate = Event()
-        self.gate.set()
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
         if query:
             self.clock.now += self.seconds
-            self.waits.set()
-            assert self.gate.wait(30)
         return super().embed(texts, query=query)
 
 
@@ -185,29 +177,9 @@ def test_a_slow_answer_counts_as_a_failure(
         until(lambda: "note" not in select(server))
         slow.seconds = 6.0
         assert "note" not in select(server)  # it waited, and has its answer
-        until(lambda: vectors(server).get("retry_in_s") == 15.0)
+        until(lambda: vectors(server).get("retry_in_s") == 60.0)
         assert vectors(server)["failure"] == "embedder_slow"
         assert select(server)["note"] == f"Ranked by hybrid, not by {NAME}: its embedder is slow."
         slow.seconds = 0.1
-        wait(server, clock, 15.0)
+        wait(server, clock, 60.0)
         until(lambda: "note" not in select(server))
-
-
-def test_while_one_request_waits_for_a_slow_embedder_no_other_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
-) -> None:
-    slow = SlowLetters(clock)
-    install(monkeypatch, slow)
-    with running(tmp_path / "skills", files()) as server, ThreadPoolExecutor(1) as pool:
-        until(lambda: "note" not in select(server))
-        slow.waits.clear()
-        slow.gate.clear()
-        first = pool.submit(select, server)
-        try:
-            assert slow.waits.wait(30)
-            clock.now += 5.5
-            assert select(server)["note"].endswith("its embedder is slow.")
-            assert vectors(server)["failure"] == "embedder_slow"
-        finally:
-            slow.gate.set()
-        assert "note" not in first.result(30)

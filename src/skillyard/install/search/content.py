@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,9 +11,6 @@ from skillyard.engine.formats.agentskills import Document, parse_document
 from skillyard.engine.formats.frontmatter import decode, split, unify_lines
 from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.install.sources.protocol import Hit, Package
-
-SKILL_BYTES = 8_192
-"""Memory of a skill in addition to its texts: fields and lookup tables."""
 
 
 class Content(NamedTuple):
@@ -89,13 +85,6 @@ def own(skill: Skill) -> Skill:
 
 _PLAIN = (str, int, float, type(None))
 """Immutable types of values."""
-
-
-def size_of(skill: Skill) -> int:
-    """Return the approximate memory of a skill in bytes."""
-    texts = sys.getsizeof(skill.body) + 4 * sys.getsizeof(skill.frontmatter)
-    texts += sum(map(sys.getsizeof, (part for each in skill.references for part in each)))
-    return texts + sys.getsizeof(skill.description) + SKILL_BYTES
 
 
 def _body(text: str, path: str, limits: Limits) -> str:

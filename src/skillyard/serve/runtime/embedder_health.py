@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
 from threading import Lock
 
 from skillyard.base.errors import EmbedderFailed
@@ -15,9 +14,9 @@ EMBEDDER_FAILED = "embedder_failed"
 EMBEDDER_SLOW = "embedder_slow"
 SLOW_S = 5.0
 """Seconds after which an answer counts as a failure: a request should not wait longer."""
-FIRST_PAUSE_S = 15.0
-"""Seconds between a failed attempt and the next one. They double with each further failure."""
-MAX_PAUSE_S = 300.0
+RETRY_S = 60.0
+"""Seconds between a failed attempt and the next one."""
+_SLOW = f"the embedder needed more than {SLOW_S:g} s for one text"
 
 
 class EmbedderHealth:
@@ -40,11 +39,8 @@ class EmbedderHealth:
         self._clock = clock
         self._on_failure = on_failure
         self._lock = Lock()
-        self._number = count()
-        self._running: dict[int, float] = {}
-        """When the requests began that wait for the embedder, by number."""
-        self._failures = 0
-        """Failures since the last request that the embedder answered."""
+        self._has_failed = False
+        """True when it failed since the last request that it answered."""
         self._retry_at = float("-inf")
 
     @property
@@ -52,73 +48,42 @@ class EmbedderHealth:
         """Seconds until the next attempt; 0.0 when it is due or runs; None without a failure."""
         return max(0.0, self._retry_at - self._clock()) if self.failure else None
 
-    def is_usable(self) -> bool:
-        """Return False after a failure, and when a request has waited for :data:`SLOW_S`."""
-        with self._lock:
-            is_slow = min(self._running.values(), default=self._clock()) < self._clock() - SLOW_S
-            if is_slow:  # counted once
-                self._running.clear()
-        if is_slow:
-            self._fail_request(EMBEDDER_SLOW, _slow())
-        return not self.failure
-
     @contextmanager
     def request(self) -> Iterator[None]:
         """Record how the embedder does at a request. Lets EmbedderFailed pass."""
-        number, began = next(self._number), self._clock()
-        with self._lock:
-            self._running[number] = began
+        began = self._clock()
         try:
             yield
         except EmbedderFailed as error:
             # What another package says may repeat the request, which is not logged.
-            self._fail_request(EMBEDDER_FAILED, f"{type(error).__name__} of {error.embedder}")
+            self._fail(EMBEDDER_FAILED, f"{type(error).__name__} of {error.embedder}", request=True)
             raise
-        else:
-            self._end_request(self._clock() - began)
-        finally:
-            with self._lock:
-                self._running.pop(number, None)
-
-    def _end_request(self, seconds: float) -> None:
-        if seconds > SLOW_S:
-            self._fail_request(EMBEDDER_SLOW, _slow())
+        if self._clock() - began > SLOW_S:
+            self._fail(EMBEDDER_SLOW, _SLOW, request=True)
         elif not self.failure:
-            self._failures = 0
-
-    def _fail_request(self, failure: str, message: str) -> None:
-        with self._lock:
-            if self.failure:  # others had begun before the first one failed
-                return
-            self._fail(failure, 0.0 if not self._failures else self._pause_s())
-        self._log.write("vectors", "error", error=message)
-        self._on_failure()
+            self._has_failed = False
 
     def record_attempt(self, error: Exception | None, seconds: float = 0.0) -> None:
         """Record how an attempt outside of requests ended. ``seconds``: what one text took."""
-        if error is None and seconds <= SLOW_S:
-            self.failure = ""
-            return
-        failure, message = EMBEDDER_SLOW, _slow()
         if error is not None:
-            known = isinstance(error, EmbedderFailed)
-            failure = EMBEDDER_FAILED if known else type(error).__name__
-            message = f"{type(error).__name__}: {error}"
+            kind = type(error).__name__
+            failure = EMBEDDER_FAILED if isinstance(error, EmbedderFailed) else kind
+            self._fail(failure, f"{kind}: {error}")
+        elif seconds > SLOW_S:
+            self._fail(EMBEDDER_SLOW, _SLOW)
+        else:
+            self.failure = ""
+
+    def _fail(self, failure: str, message: str, *, request: bool = False) -> None:
         with self._lock:
+            if request and self.failure:  # others had begun before the first one failed
+                return
             is_new = failure != self.failure
-            self._fail(failure, self._pause_s())
+            pause = 0.0 if request and not self._has_failed else RETRY_S
+            self._retry_at = self._clock() + pause
+            self._has_failed = True
+            self.failure = failure
         if is_new:
             self._log.write("vectors", "error", error=message)
-
-    def _fail(self, failure: str, pause_s: float) -> None:
-        self._failures += 1
-        self._retry_at = self._clock() + pause_s
-        self.failure = failure
-
-    def _pause_s(self) -> float:
-        doublings = min(max(self._failures - 1, 0), 16)
-        return min(FIRST_PAUSE_S * (1 << doublings), MAX_PAUSE_S)
-
-
-def _slow() -> str:
-    return f"the embedder needed more than {SLOW_S:g} s for one text"
+        if request:
+            self._on_failure()

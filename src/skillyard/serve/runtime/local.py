@@ -20,7 +20,6 @@ from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.resources import list_resources, read_file, read_resource
 from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.install.search import FoundSkill
-from skillyard.install.search.content import size_of
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 
@@ -106,14 +105,6 @@ class CatalogSource:
 
 def hit_of(snapshot: Snapshot, skill: Skill) -> Hit:
     """Return a skill as a hit; its id is the slug if that is unique."""
-    cached = snapshot.hits.get(skill.path)
-    if cached is None or cached[0] is not skill:
-        cached = (skill, _new_hit(snapshot, skill))
-        snapshot.hits.put(skill.path, cached, size_of(skill))
-    return cached[1]
-
-
-def _new_hit(snapshot: Snapshot, skill: Skill) -> Hit:
     source, skill_id = skill.source or LOCAL, skill.slug
     try:
         alone = snapshot.whole.get(skill_id).path == skill.path

@@ -47,7 +47,8 @@ class Log:
     ) -> None:
         self.form = form
         self._clock = clock
-        self._event_counts: dict[tuple[str, str], _EventCount] = {}
+        self._causes: dict[tuple[str, str], tuple[float, int]] = {}
+        """When an event was last written, by its kind and cause, and how many came since."""
         self._stream = sys.stderr if stream is None else stream
         self._lock = Lock()
         self._secrets: tuple[str, ...] = ()
@@ -59,51 +60,6 @@ class Log:
 
     def write(self, event: str, level: str = "info", **facts: Any) -> None:
         """Write one event with its facts. ``level`` is info, warning or error."""
-        if self._event_counts:
-            self.flush(self._clock() - THROTTLE_S)
-        self._write(event, level, facts)
-
-    def write_throttled(
-        self, event: str, code: str, level: str = "warning", /, **facts: Any
-    ) -> None:
-        """Write an event that may occur a thousand times a second: one counted line per cause.
-
-        The first is written at once. Further ones within :data:`THROTTLE_S` are counted, and
-        written as one line with the facts of the last and their number, ``times``.
-        """
-        now = self._clock()
-        self.flush(now - THROTTLE_S)
-        with self._lock:
-            if (event, code) not in self._event_counts and len(self._event_counts) >= MAX_CAUSES:
-                code = "others"
-            known = self._event_counts.get((event, code))
-            if known is not None:
-                known.times += 1
-                known.facts = facts
-                return
-            self._event_counts[event, code] = _EventCount(now, level, facts)
-        self._write(event, level, {"code": code, **facts})
-
-    def flush(self, before: float | None = None) -> None:
-        """Write the counted events: of causes last written by ``before``, or of all."""
-        with self._lock:
-            due = [
-                key
-                for key, known in self._event_counts.items()
-                if before is None or known.since <= before
-            ]
-            counted = [(key, self._event_counts.pop(key)) for key in due]
-            # Causes that still occur are counted for another interval; others are forgotten.
-            for key, known in counted:
-                if known.times and before is not None:
-                    self._event_counts[key] = _EventCount(
-                        before + THROTTLE_S, known.level, known.facts
-                    )
-        for (event, code), known in counted:
-            if known.times:
-                self._write(event, known.level, {"code": code, **known.facts, "times": known.times})
-
-    def _write(self, event: str, level: str, facts: Mapping[str, Any]) -> None:
         if self.form == "none" and level != "error":
             return
         facts = {name: self._safe(value) for name, value in facts.items()}
@@ -114,6 +70,35 @@ class Log:
                 self._stream.flush()
             except (OSError, ValueError):
                 pass  # nobody reads the log any more
+
+    def write_throttled(
+        self, event: str, code: str, level: str = "warning", /, **facts: Any
+    ) -> None:
+        """Write an event that may occur a thousand times a second: one line per cause and interval.
+
+        Further ones within :data:`THROTTLE_S` are counted; the next line has their number with its
+        own, ``times``.
+        """
+        now = self._clock()
+        with self._lock:
+            if (event, code) not in self._causes and len(self._causes) >= MAX_CAUSES:
+                code = "others"
+            since, times = self._causes.get((event, code), (-THROTTLE_S, 0))
+            if now - since < THROTTLE_S:
+                self._causes[event, code] = since, times + 1
+                return
+            self._causes[event, code] = now, 0
+        if times:
+            facts["times"] = times + 1
+        self.write(event, level, code=code, **facts)
+
+    def flush(self) -> None:
+        """Write the numbers of the events that were counted."""
+        with self._lock:
+            counted, self._causes = self._causes, {}
+        for (event, code), (_, times) in counted.items():
+            if times:
+                self.write(event, "warning", code=code, times=times)
 
     def write_refusal(
         self,
@@ -164,18 +149,6 @@ class Log:
             what = f"The skills cannot be read: {clean_line(str(facts['error']))}"
             return f"{what}\nServing at {url}, without skills until they can (Ctrl+C to stop)"
         return "\n".join(_lines(event, facts))
-
-
-class _EventCount:
-    """A cause that was written, and its events since."""
-
-    __slots__ = ("facts", "level", "since", "times")
-
-    def __init__(self, since: float, level: str, facts: Mapping[str, Any]) -> None:
-        self.since = since
-        self.level = level
-        self.facts = facts
-        self.times = 0
 
 
 def cause_of(error: BaseException) -> BaseException | None:

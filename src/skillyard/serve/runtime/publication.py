@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from threading import Lock
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -58,21 +59,14 @@ class _Stamp(NamedTuple):
     executable: bool
 
 
-class _Digest(NamedTuple):
-    """The digest of one archive, and the stamps of its files."""
-
-    skill_hash: str
-    stamps: tuple[_Stamp, ...]
-    digest: str
-
-
 class Publication:
     """The published skills of a service. Thread-safe. All methods read files."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._skills: WeakKeyDictionary[Snapshot, dict[str, Skill]] = WeakKeyDictionary()
-        self._digests: dict[str, _Digest] = {}
+        self._digests: dict[str, tuple[str, tuple[_Stamp, ...], str]] = {}
+        """By path: hash of the skill, stamps of its files, digest of its archive."""
 
     def skills(self, snapshot: Snapshot) -> Mapping[str, Skill]:
         """Return the published skills by name, sorted; of one name the first by path."""
@@ -87,16 +81,9 @@ class Publication:
     def artifacts(self, snapshot: Snapshot) -> list[Artifact]:
         """Return the file to fetch for each complete published skill, by name."""
         artifacts = []
-        skills = self.skills(snapshot)
-        for skill in skills.values():
-            try:
+        for skill in self.skills(snapshot).values():
+            with suppress(Unpublished, SourceFailed):
                 artifacts.append(self._artifact(skill))
-            except (Unpublished, SourceFailed):
-                continue
-        current = {skill.path for skill in skills.values()}
-        with self._lock:
-            for path in [path for path in self._digests if path not in current]:
-                del self._digests[path]
         return artifacts
 
     def _artifact(self, skill: Skill) -> Artifact:
@@ -107,15 +94,12 @@ class Publication:
         if not files:
             return Artifact(skill, False, skill.hash)
         stamps = _stamps(skill, files)
-        with self._lock:
-            known = self._digests.get(skill.path)
-        if known is not None and known[:2] == (skill.hash, stamps):
-            return Artifact(skill, True, known.digest)
-        digest = sha256(archive_of(skill)).hex()
-        if _stamps(skill, files) == stamps:  # otherwise it is recomputed for the next index
-            with self._lock:
-                self._digests[skill.path] = _Digest(skill.hash, stamps, digest)
-        return Artifact(skill, True, digest)
+        known = self._digests.get(skill.path)
+        if known is None or known[:2] != (skill.hash, stamps):
+            known = (skill.hash, stamps, sha256(archive_of(skill)).hex())
+            if _stamps(skill, files) == stamps:  # otherwise it is computed again for the next index
+                self._digests[skill.path] = known
+        return Artifact(skill, True, known[2])
 
 
 def archive_of(skill: Skill) -> bytes:

@@ -7,11 +7,11 @@ loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import replace
 from threading import Lock, Thread
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.base.extras import install_command
@@ -80,9 +80,6 @@ class SearchRunner:
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
-        self._closed = False
-        self._free: list[asyncio.Runner] = []
-        """Unused loops for searches of the catalog alone."""
 
     @property
     def asks_remotes(self) -> bool:
@@ -173,23 +170,10 @@ class SearchRunner:
 
         here = asyncio.get_running_loop()
         if all(source.at_hand for source in sources):
-            return await here.run_in_executor(self._pool, self._in_this_thread, run_search)
+            return await here.run_in_executor(self._pool, lambda: asyncio.run(run_search()))
         loop = await here.run_in_executor(self._pool, self._running)
         running: Future[T] = asyncio.run_coroutine_threadsafe(run_search(), loop)
         return await asyncio.wrap_future(running)
-
-    def _in_this_thread(self, run_search: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Run a search on a loop of its own, which is reused for the next one."""
-        with self._lock:
-            runner = self._free.pop() if self._free else asyncio.Runner()
-        try:
-            return runner.run(run_search())
-        finally:
-            with self._lock:
-                if not self._closed:
-                    self._free.append(runner)
-            if self._closed:
-                runner.close()
 
     def _running(self) -> asyncio.AbstractEventLoop:
         """Return the loop, and start it when necessary."""
@@ -210,10 +194,6 @@ class SearchRunner:
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
-            self._closed, free = True, self._free
-            self._free = []
-        for runner in free:
-            runner.close()
         if loop is None or thread is None:
             return
         asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result()

@@ -17,9 +17,6 @@ from skillyard.engine.catalog import Catalog
 from skillyard.engine.embedding.cache import Progress, refuse_missing
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, default_scorer, resolve
-from skillyard.engine.skill import Skill
-from skillyard.install.sources.lru_bytes import LruBytes
-from skillyard.install.sources.protocol import Hit
 from skillyard.serve.runtime.embedder_health import EMBEDDER_SLOW, EmbedderHealth
 
 if TYPE_CHECKING:
@@ -27,9 +24,6 @@ if TYPE_CHECKING:
     from skillyard.serve.runtime.browse import BrowseIndex
 
 T = TypeVar("T")
-
-HITS_BYTES = 64 * 1024 * 1024
-"""Maximum size of the cached found skills. Their texts are mostly shared with other parts."""
 
 TRIES = 3
 """Attempts to open an index while its files change, before it is built in memory."""
@@ -62,8 +56,6 @@ class Snapshot:
         self.digest = whole.digest
         self.identity = whole.identity
         """Identifies the results of searches: snapshots with equal identity answer equally."""
-        self.hits: LruBytes[str, tuple[Skill, Hit]] = LruBytes(HITS_BYTES)
-        """Recently found skills, as a search shows them; see ``local.hit_of``."""
         self._catalog = catalog
         self.vectors = Vectors()
         """The vectors of ``hybrid+NAME``."""
@@ -108,7 +100,7 @@ class Snapshot:
         ranking, health = self.ranking_for(scorer), self.embedder
         if not scorer.startswith(f"{DEFAULT_SCORER}+") or ranking.note:
             return work(ranking)
-        if health is not None and not health.is_usable():
+        if health is not None and health.failure:
             return work(self._without_vectors(scorer))
         try:
             with nullcontext() if health is None else health.request():

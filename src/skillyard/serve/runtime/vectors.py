@@ -2,7 +2,7 @@
 
 Until all of them are there, a snapshot is ranked by ``hybrid``, and its answers say so. Each batch
 is stored in the cache, so that a restart goes on where the process ended. After a failure the
-thread tries again at the times that :mod:`.embedder_health` sets.
+thread tries again at the time that :mod:`.embedder_health` sets.
 """
 
 from __future__ import annotations
