@@ -139,13 +139,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--explain": {"action": "store_true", "help": "show how each score is computed"},
     "--fallback": {"metavar": "TAG", "help": "when no skill passes, select one with this tag"},
-    "--files": {
-        **_REPEATS,
-        "metavar": "PATH",
-        "type": file_path,
-        "help": "path of a file that the task is about: matched with file patterns, never "
-        "opened; may repeat",
-    },
     "--min-score": {
         "metavar": "X",
         "type": number,
@@ -156,20 +149,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "part of the tenant, words joined by / (default: its top)",
     },
     "--not-tag": {**_REPEATS, "metavar": "TAG", "help": "no skills with this tag; may repeat"},
-    "--package-scope": {
-        "action": "store_true",
-        "help": "with --files: skills below packages/a count for files below it only",
-    },
     "--publisher": {
         "metavar": "NAME",
         "help": "name in the log (default: that of skillyard.toml, else the login name)",
     },
-    "--recent": {
-        **_REPEATS,
-        "metavar": "WHAT",
-        "help": "a recent activity (confidence only); may repeat",
-    },
-    "--references": {"action": "store_true", "help": "count reference documents (relevance only)"},
     "--source": {
         "metavar": "NAME",
         "help": "the source of the skills, as owner/repo (default: none)",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skillyard.check.operations.skill_scan import Scanned
     from skillyard.engine.catalog import Catalog
     from skillyard.engine.catalog.roots import LibrarySpec
+    from skillyard.engine.operations.requests import QueryRequest
     from skillyard.engine.ranking.query import Query
     from skillyard.engine.selection import SelectionPolicy
 
@@ -168,44 +169,29 @@ def words_of(words: list[str]) -> str | None:
     return read_text("-") if words == ["-"] else " ".join(words)
 
 
-def query_of(args: Namespace) -> Query:
-    """Return the query of a ranking command, with feedback. Raises InvalidInput without any."""
-    from skillyard.engine.ranking.query import Query
+def query_of(asked: QueryRequest, args: Namespace) -> Query:
+    """Return the query of a ranking command, with feedback.
+
+    Raises InvalidInput without any, and for an option that the scorer does not read.
+    """
+    from skillyard.engine.ranking.registry import BUILT_IN, default_scorer
     from skillyard.hosts.decisions.feedback_file import with_feedback
 
-    text = words_of(args.query)
-    if text is None and not (args.files or args.tag):
+    if not (args.query or asked.files or asked.include_tags):
         raise InvalidInput(
             "no request: write it as words after the command, as in "
             '`skillyard select "clean this csv file"`, or give --files'
         )
-    _refuse_unread(args)
-    query = Query(
-        text or "",
-        tuple(args.files),
-        tuple(args.recent),
-        tuple(args.tag),
-        tuple(args.not_tag),
-        args.references,
-        args.package_scope,
-        tools=tuple(getattr(args, "tool", ())),
-    )
-    return with_feedback(query)
-
-
-def _refuse_unread(args: Namespace) -> None:
-    """Raise InvalidInput for an option that the scorer does not read."""
-    from skillyard.engine.ranking.registry import BUILT_IN
-
-    scorer = scorer_of(args).partition("+")[0]
+    scorer = (asked.scorer or default_scorer()).partition("+")[0]
     for flag, value, reader in (
-        ("--recent", args.recent, "confidence"),
-        ("--references", args.references, "relevance"),
+        ("--recent", asked.recent_activity, "confidence"),
+        ("--references", asked.include_references, "relevance"),
     ):
         if value and scorer in BUILT_IN and scorer != reader:
             raise InvalidInput(f"{flag} counts only with --scorer {reader}; {scorer} ignores it")
-    if args.package_scope and not args.files:
+    if asked.package_scope and not asked.files:
         raise InvalidInput("--package-scope compares skills with --files: name the files")
+    return with_feedback(asked.as_query())
 
 
 def scorer_of(args: Namespace) -> str:
@@ -215,18 +201,15 @@ def scorer_of(args: Namespace) -> str:
     return str(args.scorer or default_scorer())
 
 
-def policy_of(args: Namespace, *, tags: bool = False) -> SelectionPolicy:
-    """Return the policy of a command that selects.
-
-    With ``tags`` it contains the tags of the arguments; without, they belong to the query.
-    """
+def policy_of(args: Namespace) -> SelectionPolicy:
+    """Return the policy of a command that selects, with its tags."""
     from skillyard.engine.selection import SelectionPolicy
 
     return SelectionPolicy(
-        getattr(args, "top_k", None),
+        None,
         args.min_score,
-        tuple(args.tag) if tags else (),
-        tuple(args.not_tag) if tags else (),
+        tuple(args.tag),
+        tuple(args.not_tag),
         args.fallback,
         args.wrong_cost,
     )

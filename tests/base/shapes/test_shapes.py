@@ -17,7 +17,7 @@ from skillyard.base.shapes.encoder import encode
 from skillyard.base.shapes.skills import Skill
 from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from skillyard.engine.skill import SKILL_FIELDS
-from skillyard.serve.mcp.schemas import ARGUMENTS
+from skillyard.serve.mcp.requests import ARGUMENTS
 from skillyard.serve.runtime.schemas import components_of
 from tests.docs.pages import blocks
 from tests.shared_data import REPOSITORY

@@ -142,7 +142,7 @@ def test_why_explains_one_skill(served: Running) -> None:
         ("/select", {"text": "x", "top_k": -1}),
         ("/select", {"text": "x" * 20_001}),
         ("/select", {"txt": "x"}),
-        ("/evaluate", {"text": "x", "limit": 0}),
+        ("/evaluate", {"text": "x", "limit": -1}),
         ("/evaluate", {"text": "x", "threshold": 2}),
         ("/evaluate", {"text": "x", "files": ["a"] * 201}),
     ],

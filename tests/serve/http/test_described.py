@@ -42,10 +42,10 @@ BODIES: list[tuple[str, dict[str, Any], bool]] = [
     ("/search", {"query": None}, False),
 ]
 QUERIES: list[tuple[str, dict[str, str], dict[str, Any], bool]] = [
-    ("/search", {}, {"q": "0", "source": ["0"]}, False),
-    ("/search", {}, {"q": "0", "source": ["local"]}, True),
-    ("/rank", {}, {"q": "a", "scorer": "0"}, False),
-    ("/why", {}, {"q": "a", "name": "deploy", "scorer": "0"}, False),
+    ("/search", {}, {"query": "0", "source": ["0"]}, False),
+    ("/search", {}, {"query": "0", "source": ["local"]}, True),
+    ("/rank", {}, {"query": "a", "scorer": "0"}, False),
+    ("/why", {}, {"query": "a", "name": "deploy", "scorer": "0"}, False),
     ("/", {}, {"scorer": "0"}, False),
     ("/", {}, {"scorer": "hybrid"}, True),
     ("/skills/{source}/{id}", {"source": "0", "id": "0"}, {}, True),

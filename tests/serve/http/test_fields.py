@@ -4,28 +4,45 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.base.operation import Bounds, Field, Spelling, fields_of
+from skillyard.engine.operations.skill_explanation import WHY as REASONS
+from skillyard.hosts.operations import skill_selection as operations
+from skillyard.hosts.operations.recommendations import EVALUATE as EVALUATION
 from skillyard.serve.http.fields import from_json, from_query
-from skillyard.serve.http.parameters import EVALUATE, RANK, SEARCH, SEARCH_BODY, SELECT, WHY
+from skillyard.serve.http.requests import SearchRequest
 from skillyard.serve.runtime.errors import Refused
-from skillyard.serve.runtime.fields import Field
 from tests.tables import for_each
 
-FIELDS = (
-    Field("q", "text", "Words.", True, shortest=1, longest=20),
-    Field("limit", "integer", "How many.", default=10, least=1, most=50),
-    Field("floor", "number", "A score.", least=0, most=1),
-    Field("deep", "flag", "Whether.", default=False),
-    Field("files", "texts", "Paths.", items=3, longest=5, aliases=("paths",)),
-    Field("kind", "text", "Which.", choices=("a", "b")),
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A request with a field of every kind."""
+
+    q: Annotated[str, "Words.", Bounds(shortest=1, longest=20)]
+    limit: Annotated[int, "How many.", Bounds(least=1, most=50)] = 10
+    floor: Annotated[float | None, "A score.", Bounds(least=0, most=1)] = None
+    deep: Annotated[bool, "Whether."] = False
+    files: Annotated[
+        tuple[str, ...], "Paths.", Bounds(items=3, longest=5), Spelling(("paths",))
+    ] = ()
+    kind: Annotated[Literal["a", "b"] | None, "Which."] = None
+
+
+FIELDS = fields_of(Wanted, "http")
+RANK, SELECT, EVALUATE, WHY = (
+    operation.fields("http")
+    for operation in (operations.RANK, operations.SELECT, EVALUATION, REASONS)
 )
+SEARCH = fields_of(SearchRequest, "http")
 
 
 def faults(refused: Refused) -> list[tuple[tuple[str | int, ...], str]]:
@@ -151,13 +168,13 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
     max_leaves=8,
 )
-NAMES = sorted({name for f in (*SEARCH_BODY, *SELECT, *EVALUATE) for name in f.names})
+NAMES = sorted({name for f in (*SEARCH, *SELECT, *EVALUATE) for name in f.names})
 
 
 @given(st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=5), VALUES, max_size=6))
 def test_any_json_gives_values_of_the_right_kind_or_a_422(document: dict[str, Any]) -> None:
     data = json.dumps(document).encode("utf-8", "surrogatepass")
-    for fields in (SEARCH_BODY, SELECT, EVALUATE):
+    for fields in (SEARCH, SELECT, EVALUATE):
         found = read_or_refused(partial(from_json, fields, data, strict=True))
         if found is not None:
             assert set(found) == {field.name for field in fields}
@@ -193,6 +210,6 @@ def check_kind(field: Field, value: Any) -> None:
     kinds = {"text": str, "integer": int, "number": int | float, "flag": bool, "texts": tuple}
     assert value is None or isinstance(value, kinds[field.kind])
     if field.kind in ("integer", "number") and value is not None:
-        least = float("-inf") if field.least is None else field.least
-        most = float("inf") if field.most is None else field.most
+        least = float("-inf") if field.bounds.least is None else field.bounds.least
+        most = float("inf") if field.bounds.most is None else field.bounds.most
         assert least <= float(value) <= most  # type: ignore[arg-type]

@@ -10,8 +10,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from skillyard.base.shapes.tools import RESULTS
+from skillyard.serve.mcp.requests import ARGUMENTS
 from skillyard.serve.mcp.results import OUTLINES
-from skillyard.serve.mcp.schemas import ARGUMENTS
 from skillyard.serve.mcp.tools import TOOLS, tools_of
 from tests.serve.mcp.local_servers import SECRET, Serving, run, shows
 from tests.tables import for_each

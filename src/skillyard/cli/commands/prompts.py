@@ -206,7 +206,7 @@ def inject(args: Namespace, console: Console) -> int:
         catalog,
         prompt,
         other,
-        policy_of(args, tags=True),
+        policy_of(args),
         scorer=scorer,
         max_chars=args.max_chars,
         fence=random_fence() if args.fence else None,

@@ -6,34 +6,20 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import SkillNotFound
+from skillyard.cli.binder import add_request, read_request
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import (
-    add_limit,
-    add_options,
-    add_scorer,
-    number,
-    whole_number,
-)
 from skillyard.cli.parser import add_command
-from skillyard.cli.source import (
-    load,
-    load_to_rank,
-    note_unloaded,
-    policy_of,
-    query_of,
-    scorer_of,
-    words_of,
-)
+from skillyard.cli.source import load, load_to_rank, note_unloaded, query_of, scorer_of
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.engine.operations.skill_explanation import Why
-    from skillyard.hosts.operations.skill_selection import Ranked, Selected
 
 
 def add_rank_command(commands: Commands) -> None:
     """Declare ``rank``."""
+    from skillyard.hosts.operations.skill_selection import RankRequest
+
     parser = add_command(
         commands,
         "rank",
@@ -48,21 +34,17 @@ def add_rank_command(commands: Commands) -> None:
             "skillyard rank fix the flaky test --explain",
         ),
     )
-    add_options(parser, "query", "--files", "--package-scope", "--recent")
-    add_scorer(parser)
-    add_limit(parser, "show at most K skills", 10)
-    add_options(parser, "--tag", "--not-tag", "--references", "--tool", "--explain")
+    add_request(parser, RankRequest)
 
 
 def rank(args: Namespace, console: Console) -> int:
     """Print a ranking; 1 when no skill has a score."""
-    from skillyard.hosts.operations.skill_selection import rank_skills
+    from skillyard.hosts.operations.skill_selection import RankRequest, rank_skills
 
-    query, scorer = query_of(args), scorer_of(args)
+    asked = read_request(args, RankRequest)
+    query, scorer = query_of(asked, args), scorer_of(args)
     catalog = load_to_rank(args, console, scorer)
-    result: Ranked = rank_skills(
-        catalog, query, scorer=scorer, limit=args.limit, explain=args.explain
-    )
+    result = rank_skills(catalog, query, scorer=scorer, limit=asked.limit, explain=asked.explain)
     if console.json:
         console.document(result.document(result.diagnostics))
     else:
@@ -75,6 +57,8 @@ def rank(args: Namespace, console: Console) -> int:
 
 def add_select_command(commands: Commands) -> None:
     """Declare ``select``."""
+    from skillyard.hosts.operations.skill_selection import SelectRequest
+
     parser = add_command(
         commands,
         "select",
@@ -86,28 +70,18 @@ def add_select_command(commands: Commands) -> None:
             'skillyard select "hello" --fallback general',
         ),
     )
-    add_options(parser, "query", "--files", "--package-scope", "--recent")
-    add_scorer(parser)
-    add_options(parser, "--min-score", "--wrong-cost")
-    parser.add_argument(
-        "--top-k",
-        metavar="K",
-        type=whole_number,
-        help="select at most K skills (default: the scorer's own)",
-    )
-    add_options(parser, "--fallback")
-    add_limit(parser, "list at most K of the rejected skills", None)
-    add_options(parser, "--tag", "--not-tag", "--references", "--tool", "--explain")
+    add_request(parser, SelectRequest)
 
 
 def select(args: Namespace, console: Console) -> int:
     """Print a choice; 1 when it abstains."""
-    from skillyard.hosts.operations.skill_selection import select_skills
+    from skillyard.hosts.operations.skill_selection import SelectRequest, select_skills
 
-    query, scorer, policy = query_of(args), scorer_of(args), policy_of(args)
+    asked = read_request(args, SelectRequest)
+    query, scorer, policy = query_of(asked, args), scorer_of(args), asked.as_policy()
     catalog = load_to_rank(args, console, scorer)
-    result: Selected = select_skills(
-        catalog, query, policy, scorer=scorer, limit=args.limit, explain=args.explain
+    result = select_skills(
+        catalog, query, policy, scorer=scorer, limit=asked.limit, explain=asked.explain
     )
     if console.json:
         console.document(result.document(result.diagnostics))
@@ -121,6 +95,8 @@ def select(args: Namespace, console: Console) -> int:
 
 def add_evaluate_command(commands: Commands) -> None:
     """Declare ``evaluate``."""
+    from skillyard.hosts.operations.recommendations import EvaluateRequest
+
     parser = add_command(
         commands,
         "evaluate",
@@ -129,37 +105,24 @@ def add_evaluate_command(commands: Commands) -> None:
         about="Exits with 1 when no skill reaches the threshold.",
         examples=('skillyard evaluate --text "test the login form" --files tests/login.spec.ts',),
     )
-    parser.add_argument(
-        "--text", metavar="T", help="the user's words; - reads them from standard input"
-    )
-    add_options(parser, "--files", "--recent")
-    parser.add_argument(
-        "--threshold",
-        metavar="X",
-        type=number,
-        default=0.3,
-        help="minimum confidence, 0 to 1 (default: 0.3)",
-    )
-    add_limit(parser, "at most K results", 10)
-    parser.add_argument(
-        "--details", action="store_true", help="add the details of the best matches to the message"
-    )
+    add_request(parser, EvaluateRequest)
 
 
 def evaluate(args: Namespace, console: Console) -> int:
     """Print the documented evaluation; 1 when no skill reaches the threshold."""
-    from skillyard.hosts.operations.recommendations import evaluate_skills
+    from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
 
+    asked = read_request(args, EvaluateRequest)
     catalog = load(args, console)
     chooser = load(args, console, indexed=True)
     result = evaluate_skills(
         catalog,
-        None if args.text is None else words_of([args.text]),
-        args.files,
-        args.recent,
-        threshold=args.threshold,
-        limit=args.limit,
-        show_details=args.details,
+        asked.text,
+        asked.files,
+        asked.recent_activity,
+        threshold=asked.threshold,
+        limit=asked.limit,
+        show_details=asked.show_details,
         chooser=chooser,
     )
     console.show_text(result, result.message)
@@ -169,6 +132,8 @@ def evaluate(args: Namespace, console: Console) -> int:
 
 def add_why_command(commands: Commands) -> None:
     """Declare ``why``."""
+    from skillyard.engine.operations.skill_explanation import WhyRequest
+
     parser = add_command(
         commands,
         "why",
@@ -176,35 +141,27 @@ def add_why_command(commands: Commands) -> None:
         run=why,
         examples=('skillyard why git-bisect "find the commit that broke the build"',),
     )
-    parser.add_argument("name", metavar="NAME", help="name, id or slug of the skill")
-    add_options(parser, "query", "--files", "--package-scope", "--recent")
-    add_scorer(parser)
-    add_limit(parser, "show at most K skills that rank higher", 5)
-    add_options(parser, "--tag", "--not-tag", "--references", "--tool")
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="show how the score is computed, also of the skills that rank higher",
-    )
+    add_request(parser, WhyRequest)
 
 
 def why(args: Namespace, console: Console) -> int:
     """Print why one skill stands where it stands."""
-    from skillyard.engine.operations.skill_explanation import why_skill
+    from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
 
-    query, scorer = query_of(args), scorer_of(args)
+    asked = read_request(args, WhyRequest)
+    query, scorer = query_of(asked, args), scorer_of(args)
     catalog = load_to_rank(args, console, scorer)
     if not len(catalog):
-        error = SkillNotFound(args.name)
+        error = SkillNotFound(asked.name)
         error.hint = "there are no skills"
         raise error
-    result: Why = why_skill(catalog, args.name, query, scorer=scorer, limit=args.limit)
+    result = why_skill(catalog, asked.name, query, scorer=scorer, limit=asked.limit)
     if console.json:
-        console.document(result.document(explain=args.explain))
+        console.document(result.document(explain=asked.explain))
     else:
         from skillyard.cli.views import reasons
 
-        console.print(*reasons(result, trees=args.explain))
+        console.print(*reasons(result, trees=asked.explain))
     return 0
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.operation import Bounds, Operation, Spelling
 from skillyard.base.shapes import reasons as shapes
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.matches import Policy
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.catalog.requirements import RequirementChecker
+from skillyard.engine.operations.requests import QueryRequest
 from skillyard.engine.ranking.match import (
     Match,
     Pair,
@@ -29,6 +32,29 @@ from skillyard.engine.skill import Origin, Skill
 
 _LEADERS = 4
 """How many of the best skills are kept for the sentences."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class WhyRequest(QueryRequest):
+    """Explain the rank of one skill for a request."""
+
+    name: Annotated[
+        str,
+        "The skill's name, id or slug.",
+        Bounds(shortest=1, longest=500),
+        Spelling(metavar="NAME"),
+    ]
+    limit: Annotated[
+        int,
+        "How many of the skills that rank higher to compare.",
+        Bounds(least=0, most=50),
+        Spelling(metavar="K"),
+    ] = 5
+
+
+WHY = Operation(
+    "why", "Why one skill stands where it stands, and what beats it.", WhyRequest, ("GET", "/why")
+)
 
 
 class Signal(NamedTuple):

@@ -3,16 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.operation import Bounds, Operation, Spelling
 from skillyard.base.shapes.recommendations import Evaluated, Recommendation
 from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.catalog import Catalog
+from skillyard.engine.operations.requests import REQUEST_CHARS
 from skillyard.engine.ranking.confidence import evaluate
 from skillyard.engine.ranking.protocol import Scorer
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.selection import select
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class EvaluateRequest:
+    """Rate skills by file patterns and keywords, as the document of ``skill_evaluate`` says."""
+
+    files: Annotated[
+        tuple[str, ...] | None,
+        "File paths to analyze",
+        Bounds(items=200),
+        Spelling(metavar="PATH"),
+    ] = None
+    text: Annotated[
+        str | None,
+        "Text content to analyze",
+        Bounds(longest=REQUEST_CHARS),
+        Spelling(("query", "q"), metavar="T"),
+    ] = None
+    recent_activity: Annotated[
+        tuple[str, ...] | None,
+        "Recent activity keywords",
+        Bounds(items=200),
+        Spelling(("recentActivity",), "--recent", "WHAT", "recentActivity"),
+    ] = None
+    threshold: Annotated[
+        float, "Minimum confidence, 0 to 1", Bounds(least=0, most=1), Spelling(metavar="X")
+    ] = 0.3
+    limit: Annotated[int, "Max results", Bounds(least=0, most=100), Spelling(metavar="K")] = 10
+    show_details: Annotated[
+        bool,
+        "Include match details",
+        Spelling(("showDetails",), "--details", tool="showDetails"),
+    ] = False
+
+
+EVALUATE = Operation(
+    "evaluate",
+    "The documented skill_evaluate over the catalog.",
+    EvaluateRequest,
+    ("POST", "/evaluate"),
+)
 
 
 def evaluate_skills(

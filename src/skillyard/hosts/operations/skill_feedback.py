@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.operation import Bounds, Operation
 from skillyard.base.shapes.feedback import FeedbackReceipt
 from skillyard.hosts.decisions import log_section
-from skillyard.hosts.decisions.feedback_file import MAX_REQUEST_CHARS, add_feedback
+from skillyard.hosts.decisions.feedback_file import (
+    MAX_NOTE_CHARS,
+    MAX_REQUEST_CHARS,
+    add_feedback,
+)
 from skillyard.hosts.decisions.log_reader import iter_entries
 
 if TYPE_CHECKING:
     from skillyard.base.shapes.feedback import FeedbackChange
     from skillyard.engine.catalog import Catalog
     from skillyard.hosts.decisions.feedback_file import By
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class FeedbackRequest:
+    """Say that a skill was right or wrong for a request."""
+
+    name: Annotated[str, "The skill's name, id or slug.", Bounds(shortest=1, longest=500)]
+    right: Annotated[bool, "False when the skill was wrong for the request."]
+    request: Annotated[
+        str,
+        "The request that it was selected for; the judgement counts for similar ones.",
+        Bounds(shortest=1, longest=MAX_REQUEST_CHARS),
+    ]
+    note: Annotated[
+        str | None, "Why, for the owner of the library.", Bounds(longest=MAX_NOTE_CHARS)
+    ] = None
+
+
+FEEDBACK = Operation(
+    "feedback",
+    "Say that a skill was wrong or right for a request; refused unless the service was started"
+    " with --feedback.",
+    FeedbackRequest,
+    ("POST", "/feedback"),
+)
 
 
 def judge_skill(

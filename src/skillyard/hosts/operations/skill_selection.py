@@ -1,14 +1,17 @@
 """Rank and select the skills of a catalog."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from time import time_ns
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.operation import Bounds, Operation, Spelling
 from skillyard.base.shapes.matches import Match as MatchShape
 from skillyard.base.shapes.matches import Policy
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.counts import SkillCounts
+from skillyard.engine.operations.requests import QueryRequest
 from skillyard.engine.ranking.match import Match, eligible, in_order, score_query
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
@@ -27,6 +30,77 @@ from skillyard.hosts.decisions import is_enabled
 if TYPE_CHECKING:
     from skillyard.base.shapes import details, rankings, selections
     from skillyard.engine.ranking.protocol import Scorer
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RankRequest(QueryRequest):
+    """Rank the skills for a request."""
+
+    limit: Annotated[
+        int, "How many skills to return.", Bounds(least=1, most=50), Spelling(metavar="K")
+    ] = 10
+    diagnostics: Annotated[
+        bool, "List what did not load, or loaded with a remark.", Spelling(on=("http",))
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SelectRequest(QueryRequest):
+    """Choose skills for a request, or abstain."""
+
+    top_k: Annotated[
+        int | None, "Choose at most so many.", Bounds(least=0, most=50), Spelling(metavar="K")
+    ] = None
+    min_score: Annotated[
+        float | None,
+        "The score to reach.",
+        Bounds(),
+        Spelling(metavar="X"),
+    ] = None
+    wrong_cost: Annotated[
+        float | None,
+        "What a wrong skill costs where a missed one costs 1; not with min_score.",
+        Bounds(above=0),
+        Spelling(metavar="X"),
+    ] = None
+    fallback_tag: Annotated[
+        str | None,
+        "The tag of the skill to take when none reaches it.",
+        Bounds(shortest=1),
+        Spelling(flag="--fallback", metavar="TAG", on=("cli", "http")),
+    ] = None
+    limit: Annotated[
+        int | None,
+        "How many of the skills that were not chosen to name; ten by default.",
+        Bounds(least=0, most=10),
+        Spelling(metavar="K", on=("cli", "http")),
+    ] = None
+    diagnostics: Annotated[
+        bool, "List what did not load, or loaded with a remark.", Spelling(on=("http",))
+    ] = False
+
+    def as_policy(self) -> SelectionPolicy:
+        """Return what may be chosen. Raises InvalidInput."""
+        return SelectionPolicy(
+            self.top_k,
+            self.min_score,
+            fallback_tag=self.fallback_tag,
+            wrong_cost=self.wrong_cost,
+        )
+
+
+RANK = Operation(
+    "rank",
+    "Rank the catalog for a request: no floor, no abstention.",
+    RankRequest,
+    ("GET", "/rank"),
+)
+SELECT = Operation(
+    "select",
+    "Choose skills of the catalog for a request, or abstain.",
+    SelectRequest,
+    ("POST", "/select"),
+)
 
 
 class Ranked(NamedTuple):

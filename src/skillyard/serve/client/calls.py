@@ -9,14 +9,17 @@ InvalidInput with the ``field`` of the rejected argument.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from skillyard.base.arguments import text_items
 from skillyard.base.errors import InvalidInput
+from skillyard.base.operation import Operation
+from skillyard.engine.operations.skill_explanation import WHY
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.selection import SelectionPolicy, policy_with
+from skillyard.hosts.operations.skill_selection import RANK, SELECT
 from skillyard.install.search import FoundSkill, SearchResult
 from skillyard.install.sources.well_known import digest_of
 from skillyard.serve.client.call import Call, get_call, path_of, post_call
@@ -35,6 +38,8 @@ from skillyard.serve.client.library_results import (
 )
 from skillyard.serve.client.search_results import found_skill_of, search_result_of
 from skillyard.serve.client.state import Health, WellKnownIndex, health_of, index_of
+
+T = TypeVar("T")
 
 INDEX = "/.well-known/agent-skills"
 
@@ -111,29 +116,19 @@ def rank(
     include_references: bool = False,
     scorer: str | None = None,
     limit: int = 10,
-    *,
-    tools: Iterable[str] = (),
-    explain: bool = False,
-    diagnostics: bool = False,
+    **more: Any,
 ) -> Call[Ranked]:
     """Rank all skills of the service's catalog for a query, without a floor.
 
-    The arguments are those of :func:`skillyard.rank`; ``limit`` is 1 to 50, and ``scorer`` None the
-    service's default. ``tools`` are those that the caller has. ``explain`` adds the explanation
-    tree of each score, ``diagnostics`` the problems found while loading. Text of more than about
-    10,000 characters does not fit into the URL: use :func:`select`.
+    The arguments are those of :func:`skillyard.rank`, and ``more`` the other fields of
+    :class:`~skillyard.hosts.operations.skill_selection.RankRequest`: ``explain`` adds the
+    explanation tree of each score, ``diagnostics`` the problems found while loading. ``limit`` is 1
+    to 50, and ``scorer`` None the service's default. Text of more than about 10,000 characters does
+    not fit into the URL: use :func:`select`.
     """
-    query = Query(
-        text, files, recent_activity, include_tags, exclude_tags, include_references, tools=tools
-    )
-    parameters = {
-        **_query_string(query),
-        "scorer": scorer,
-        "limit": limit,
-        "explain": explain,
-        "diagnostics": diagnostics,
-    }
-    return get_call("/rank", ranked_of, parameters, arguments={"q": "text"})
+    query = Query(text, files, recent_activity, include_tags, exclude_tags, include_references)
+    values = {**_query_values(query), "scorer": scorer, "limit": limit}
+    return _get(RANK, ranked_of, values, more, arguments={"query": "text"})
 
 
 def select(
@@ -143,16 +138,14 @@ def select(
     *,
     min_score: float | None = None,
     top_k: int | None = None,
-    limit: int = 10,
-    explain: bool = False,
-    diagnostics: bool = False,
+    **more: Any,
 ) -> Call[Selected]:
     """Select skills of the service's catalog for a query, or abstain.
 
-    Takes the policy and bounds of :func:`skillyard.select`; the policy's tags are sent with the
-    query's. ``scorer`` None is the service's default. ``limit`` (0 to 10) is the number of rejected
-    skills in the result. Raises InvalidInput when both query and policy name tags to include: a
-    request has one such list.
+    Takes the policy and bounds of :func:`skillyard.select`, and in ``more`` the other fields of
+    :class:`~skillyard.hosts.operations.skill_selection.SelectRequest`; the policy's tags are sent
+    with the query's. ``scorer`` None is the service's default. Raises InvalidInput when both query
+    and policy name tags to include: a request has one such list.
     """
     request, policy = _query(query), policy_with(policy, min_score, top_k)
     if request.include_tags and policy.include_tags:
@@ -160,25 +153,17 @@ def select(
             "include_tags: name them in the query or in the policy, not in both",
             field="include_tags",
         )
-    body = {
-        "text": request.text,
-        "files": request.files,
-        "recent_activity": request.recent_activity,
+    values = {
+        **_query_values(request),
         "include_tags": request.include_tags or policy.include_tags,
         "exclude_tags": (*request.exclude_tags, *policy.exclude_tags),
-        "include_references": request.include_references,
-        "package_scope": request.package_scope,
-        "tools": request.tools,
         "scorer": scorer,
         "top_k": policy.top_k,
         "min_score": policy.min_score,
         "wrong_cost": policy.wrong_cost,
         "fallback_tag": policy.fallback_tag,
-        "limit": limit,
-        "explain": explain,
-        "diagnostics": diagnostics,
     }
-    return post_call("/select", selected_of, body, arguments={"text": "query"})
+    return post_call("/select", selected_of, _values(SELECT, values, more))
 
 
 def evaluate(
@@ -206,29 +191,16 @@ def evaluate(
     return post_call("/evaluate", evaluated_of, body)
 
 
-def why(
-    name: str,
-    query: str | Query = "",
-    *,
-    scorer: str | None = None,
-    limit: int = 5,
-    explain: bool = False,
-) -> Call[Why]:
+def why(name: str, query: str | Query = "", *, scorer: str | None = None, **more: Any) -> Call[Why]:
     """Explain the score and the rank of one skill of the service's catalog.
 
-    ``name`` is its exact name, id or slug. Up to ``limit`` (0 to 50) skills ranked above it are
-    compared; ``explain`` adds their explanation trees. ``scorer`` None is the service's default.
-    Raises SkillNotFound, AmbiguousName.
+    ``name`` is its exact name, id or slug; ``more`` are the other fields of
+    :class:`~skillyard.engine.operations.skill_explanation.WhyRequest`: up to ``limit`` (0 to 50)
+    skills ranked above it are compared, and ``explain`` adds their explanation trees. ``scorer``
+    None is the service's default. Raises SkillNotFound, AmbiguousName.
     """
-    request = _query(query)
-    parameters = {
-        "name": _text("name", name),
-        **_query_string(request),
-        "scorer": scorer,
-        "limit": limit,
-        "explain": explain,
-    }
-    return get_call("/why", why_of, parameters, subject=name, arguments={"q": "query"})
+    values = {"name": _text("name", name), **_query_values(_query(query)), "scorer": scorer}
+    return _get(WHY, why_of, values, more, subject=name)
 
 
 def feedback(name: str, request: str, *, right: bool, note: str = "") -> Call[FeedbackReceipt]:
@@ -316,9 +288,9 @@ def _query(query: str | Query) -> Query:
     return query if isinstance(query, Query) else Query(_text("query", query))
 
 
-def _query_string(query: Query) -> dict[str, Any]:
+def _query_values(query: Query) -> dict[str, Any]:
     return {
-        "q": query.text,
+        "query": query.text,
         "files": query.files,
         "recent_activity": query.recent_activity,
         "include_tags": query.include_tags,
@@ -327,3 +299,28 @@ def _query_string(query: Query) -> dict[str, Any]:
         "package_scope": query.package_scope,
         "tools": query.tools,
     }
+
+
+def _values(
+    operation: Operation, values: Mapping[str, Any], more: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what is sent. Raises InvalidInput for a field that the operation does not have."""
+    kinds = {field.name: field.kind for field in operation.fields("http")}
+    for name in more:
+        if name not in kinds:
+            known = ", ".join(kinds)
+            raise InvalidInput(f"no argument {name!r}; {operation.name} takes: {known}", field=name)
+    return {
+        name: text_items(name, value) if kinds[name] == "texts" else value
+        for name, value in {**values, **more}.items()
+    }
+
+
+def _get(
+    operation: Operation,
+    shape: Callable[[Any], T],
+    values: Mapping[str, Any],
+    more: Mapping[str, Any],
+    **options: Any,
+) -> Call[T]:
+    return get_call(operation.route[1], shape, _values(operation, values, more), **options)

@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from skillyard.base.io.strict_json import RepeatedKey, strict_loads
+from skillyard.base.operation import Field
 from skillyard.serve.runtime.errors import Fault, Refused, wrong_field
 from skillyard.serve.runtime.fields import (
-    Field,
     Where,
     absent_value,
     checked_value,

@@ -7,11 +7,11 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any
 
+from skillyard.base.operation import Field
 from skillyard.base.version import __version__
 from skillyard.serve.http.schemas import SCHEMAS
 from skillyard.serve.runtime.app_context import Route
 from skillyard.serve.runtime.encoding import JSON
-from skillyard.serve.runtime.fields import Field
 from skillyard.serve.runtime.guards import FORM
 
 Choices = Mapping[str, tuple[str, ...]]
@@ -59,8 +59,8 @@ def document(
     """
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        filled = _with_choices(route, choices)
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(filled)
+        fields = _with_choices(route, choices)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, fields)
     shape: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {
@@ -81,20 +81,20 @@ def document(
     return shape
 
 
-def _with_choices(route: Route, choices: Choices) -> Route:
-    """Return the route with the choices of its fields on this service.
+def _with_choices(route: Route, choices: Choices) -> list[Field]:
+    """Return the fields of a route with their choices on this service.
 
     A field that may be empty, as in a form, also has the empty choice.
     """
     fields = []
     for field in route.fields:
         names = tuple(choices.get(field.name, field.choices))
-        empty = ("",) if names and field.kind == "texts" and not field.shortest else ()
+        empty = ("",) if names and field.kind == "texts" and not field.bounds.shortest else ()
         fields.append(field._replace(choices=(*names, *empty)))
-    return route._replace(fields=tuple(fields))
+    return fields
 
 
-def _operation(route: Route) -> dict[str, Any]:
+def _operation(route: Route, fields: Sequence[Field]) -> dict[str, Any]:
     shape: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.about,
@@ -103,11 +103,11 @@ def _operation(route: Route) -> dict[str, Any]:
     }
     parameters = [_parameter(field, "path") for field in route.path_fields]
     if route.method == "GET":
-        parameters += [_parameter(field, "query") for field in route.fields]
+        parameters += [_parameter(field, "query") for field in fields]
     else:
         shape["requestBody"] = {
             "required": True,
-            "content": {FORM if route.form else JSON: {"schema": _body(route)}},
+            "content": {FORM if route.form else JSON: {"schema": _body(route, fields)}},
         }
     if parameters:
         shape["parameters"] = parameters
@@ -129,23 +129,23 @@ def _parameter(field: Field, place: str) -> dict[str, Any]:
 def _schema(field: Field) -> dict[str, Any]:
     """Return the schema of a value; a text that must not be empty must not be blank either."""
     shape = field.schema()
-    if field.shortest and not (field.choices or field.pattern):
+    if field.bounds.shortest and not (field.choices or field.bounds.pattern):
         (shape["items"] if field.kind == "texts" else shape)["pattern"] = NOT_BLANK
     return shape
 
 
-def _body(route: Route) -> dict[str, Any]:
+def _body(route: Route, fields: Sequence[Field]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
-    for field in route.fields:
+    for field in fields:
         properties[field.name] = _schema(field) if route.form else _member(field)
-        for alias in field.aliases:
+        for alias in field.spelling.also:
             properties[alias] = {
                 **_member(field),
                 "description": f"Another name of {field.name}.",
             }
     # A required field with an alias is present under either name; the description says so.
-    required = [field.name for field in route.fields if field.required and not field.aliases]
-    either = [field for field in route.fields if field.required and field.aliases]
+    required = [field.name for field in fields if field.required and not field.spelling.also]
+    either = [field for field in fields if field.required and field.spelling.also]
     shape: dict[str, Any] = {"type": "object", "properties": properties}
     if required:
         shape["required"] = required
@@ -154,13 +154,11 @@ def _body(route: Route) -> dict[str, Any]:
     if route.either:
         shape["anyOf"] = [
             {"required": [name], "properties": {name: _non_empty(field)}}
-            for field in route.fields
+            for field in fields
             for name in field.names
             if field.name in route.either
         ]
-    both = [
-        {"required": list(pair)} for field in route.fields for pair in combinations(field.names, 2)
-    ]
+    both = [{"required": list(pair)} for field in fields for pair in combinations(field.names, 2)]
     if both:  # a field is sent under one of its names
         shape["not"] = {"anyOf": both}
     if route.strict:

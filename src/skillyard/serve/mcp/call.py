@@ -32,8 +32,8 @@ class Call(NamedTuple):
     """One call of a tool."""
 
     shared: SharedState
-    values: dict[str, Any]
-    """The validated arguments, with defaults."""
+    request: Any
+    """The validated arguments: a value of the tool's class in :mod:`.requests`."""
     progress: Progress
     """Reports progress to the client: done, total, message."""
 

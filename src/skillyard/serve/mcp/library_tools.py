@@ -65,22 +65,22 @@ def _refuse_many(view: View) -> None:
 
 async def list_skills(call: Call) -> Answer:
     """List the library's skills as cards, page by page."""
-    values = call.values
+    asked = call.request
     try:
-        after = place_in(values["cursor"])
+        after = place_in(asked.cursor)
     except ValueError as error:
         raise ToolFailed("invalid_argument", f"cursor: {error}") from None
-    tags = tuple(values["tags"] or ())
+    tags = tuple(asked.tags or ())
 
     def work(view: View) -> WorkResult:
         _refuse_many(view)
-        hidden: bool = values["include_hidden"]
+        hidden: bool = asked.include_hidden
         keyed = view.cached(("in order", hidden), lambda: _in_order(view, hidden))
         if tags:
             keyed = [each for each in keyed if has_tag(each[1], tags)]
 
         start = 0 if after is None else bisect_right(keyed, after, key=itemgetter(0))
-        rows = keyed[start : start + values["limit"]]
+        rows = keyed[start : start + asked.limit]
         more = cursor_of(rows[-1][0]) if len(keyed) > start + len(rows) else None
         page = [skill for _, skill in rows]
         return _listing(view, call.shared, page, len(keyed), more), page
@@ -168,17 +168,17 @@ def skill_by_name(view: View, name: str) -> Skill:
 
 async def load_skill(call: Call) -> Answer:
     """Return one skill's framed instructions, with a list of its files."""
-    values = call.values
+    asked = call.request
 
     def work(view: View) -> WorkResult:
-        skill = skill_by_name(view, values["name"])
+        skill = skill_by_name(view, asked.name)
         return (
             load_answer(
                 view,
                 call.shared,
                 skill,
-                section=values["section"],
-                max_tokens=values["max_tokens"],
+                section=asked.section,
+                max_tokens=asked.max_tokens,
             ),
             [skill],
         )
@@ -245,11 +245,11 @@ def _files(skill: Skill) -> tuple[Resource, ...]:
 
 async def read_skill_file(call: Call) -> Answer:
     """Return one text file of a skill's own folder in its frame."""
-    values = call.values
+    asked = call.request
 
     def work(view: View) -> WorkResult:
-        skill = skill_by_name(view, values["name"])
-        return _file(view, skill, values["path"], values["max_tokens"]), [skill]
+        skill = skill_by_name(view, asked.name)
+        return _file(view, skill, asked.path, asked.max_tokens), [skill]
 
     return await call.shared.views.answer(work)
 

@@ -34,22 +34,22 @@ MAX_RESULTS = 20
 
 async def search_skills(call: Call) -> Answer:
     """Search the enabled sources. Returns cards, and bodies within a token budget."""
-    values, context = call.values, call.shared.context
-    limit = max(0, min(MAX_RESULTS, values["limit"]))
-    if not values["query"].strip():
+    asked, context = call.request, call.shared.context
+    limit = max(0, min(MAX_RESULTS, asked.limit))
+    if not asked.query.strip():
         raise ToolFailed("invalid_argument", "query must not be empty")
     view = await call.shared.context.follower.fresh()
     if limit == 0:
         return _answer(call, [], [], "nothing was asked for: limit is 0")
-    names = values["sources"] or context.searches.default_names
+    names = asked.sources or context.searches.default_names
     searches = context.searches
-    scorer = searches.scorer_for(values["scorer"] and plain_scorer(values["scorer"]), names)
+    scorer = searches.scorer_for(asked.scorer and plain_scorer(asked.scorer), names)
     sources = await context.in_thread(searches.observed_sources, names, view.ranked, False, scorer)
     await call.progress(0, 2, f"asking {plural(len(sources), 'source')}")
 
     async def run(searcher: SearchService) -> Any:
         return await searcher.search(
-            values["query"], limit, include_references=values["include_references"]
+            asked.query, limit, include_references=asked.include_references
         )
 
     try:
@@ -60,7 +60,7 @@ async def search_skills(call: Call) -> Answer:
     statuses = [status.to_dict() for status in result.sources]
     if result.failed:
         raise sources_refusal(statuses)
-    left = values["max_tokens"]
+    left = asked.max_tokens
     cards = []
     for each in result.skills:
         shape = _shape(view, each)
@@ -111,7 +111,7 @@ def _answer(
     if note:
         lines.append(note)
     structured = {
-        "query": call.values["query"],
+        "query": call.request.query,
         "count": len(cards),
         "abstained": abstained,
         "skills": cards,
@@ -182,12 +182,12 @@ def _frame(view: View, found_skill: FoundSkill, origin: str) -> str:
 
 async def get_skill(call: Call) -> Answer:
     """Return the skill of a source and id. Raises Refused."""
-    values, shared = call.values, call.shared
+    asked, shared = call.request, call.shared
     view = await shared.context.follower.fresh()
     await call.progress(0, 1, "fetching")
-    source = values["source"].strip()
+    source = asked.source.strip()
     if source == LOCAL:
-        found_skill = await _local_skill(call, values["skill_id"].strip())
+        found_skill = await _local_skill(call, asked.skill_id.strip())
     else:
         if "/" not in source and "." not in source:
             raise ToolFailed("invalid_argument", "source must be owner/repo, a domain, or local")
@@ -195,8 +195,8 @@ async def get_skill(call: Call) -> Answer:
             shared.context,
             view.ranked,
             source,
-            values["skill_id"].strip(),
-            references=values["include_references"],
+            asked.skill_id.strip(),
+            references=asked.include_references,
             raw=False,
         )
     return _one(view, found_skill)
@@ -204,7 +204,7 @@ async def get_skill(call: Call) -> Answer:
 
 async def add_skill(call: Call) -> Answer:
     """Return the skill with exactly this name, from this library or else from a remote."""
-    shared, name = call.shared, call.values["name"].strip().strip("/")
+    shared, name = call.shared, call.request.name.strip().strip("/")
     if not name:
         raise ToolFailed("invalid_argument", "name must not be empty")
     await call.progress(0, 2, "looking in this library")
@@ -220,7 +220,7 @@ async def _local_skill(call: Call, name: str) -> FoundSkill:
     """Return a skill of the library. Raises SkillNotFound, AmbiguousName, Refused."""
 
     def work(view: View) -> tuple[FoundSkill, Sequence[Skill]]:
-        references = call.values["include_references"]
+        references = call.request.include_references
         found_skill = find_skill(view.lookup, name, references=references, raw=False)
         return found_skill, [view.catalog.get(name)]
 
@@ -231,7 +231,7 @@ async def _local_skill(call: Call, name: str) -> FoundSkill:
 
 
 async def _remote_skill(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
-    shared, references = call.shared, call.values["include_references"]
+    shared, references = call.shared, call.request.include_references
     view = await shared.context.follower.fresh()
     parts = name.split("/")
     if len(parts) > 2:

@@ -13,9 +13,7 @@ from skillyard.base.text import shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.operations.skill_explanation import Why
 from skillyard.engine.operations.skill_explanation import why_skill as explain
-from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import default_scorer
-from skillyard.engine.selection import SelectionPolicy
 from skillyard.engine.skill import Skill
 from skillyard.hosts.operations.recommendations import evaluate_skills
 from skillyard.hosts.operations.skill_feedback import judge_for_client
@@ -39,25 +37,15 @@ WorkResult = tuple[Answer, Iterable[Skill]]
 
 async def select_skill(call: Call) -> Answer:
     """Select skills for a request and return the instructions of the best one, or abstain."""
-    values = call.values
-    if not values["query"].strip() and not values["files"]:
+    asked = call.request
+    if not asked.query.strip() and not asked.files:
         raise ToolFailed(
             "invalid_argument", "select_skill needs query or files: give at least one of them"
         )
-    scorer = plain_scorer(values["scorer"])
-    query = Query(
-        values["query"],
-        files=tuple(values["files"] or ()),
-        recent_activity=tuple(values["recent_activity"] or ()),
-        include_tags=tuple(values["include_tags"] or ()),
-        exclude_tags=tuple(values["exclude_tags"] or ()),
-        package_scope=values["package_scope"],
-        tools=tuple(values["tools"] or ()),
-    )
+    scorer = plain_scorer(asked.scorer)
+    query = asked.as_query()
     try:
-        policy = SelectionPolicy(
-            values["top_k"], values["min_score"], wrong_cost=values["wrong_cost"]
-        )
+        policy = asked.as_policy()
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
 
@@ -76,9 +64,9 @@ async def select_skill(call: Call) -> Answer:
         selected = view.ranked.answer(scorer, choose)
         chosen = selected.selection.selected
         block = None
-        if chosen and values["max_tokens"] != 0:
+        if chosen and asked.max_tokens != 0:
             best = skill_by_name(view, chosen[0].skill.id)
-            block = load_answer(view, call.shared, best, max_tokens=values["max_tokens"]).text
+            block = load_answer(view, call.shared, best, max_tokens=asked.max_tokens).text
         shape = encode(selected.document())
         for kind in ("selected", "maybe", "rejected"):
             for match in shape[kind]:
@@ -129,16 +117,16 @@ def _choice_text(selected: Selected, block: str | None) -> str:
 
 async def skill_feedback(call: Call) -> Answer:
     """Store a judgement about a skill of the library."""
-    values = call.values
+    asked = call.request
 
     def work(view: View) -> WorkResult:
-        skill = skill_by_name(view, values["name"])
+        skill = skill_by_name(view, asked.name)
         receipt = judge_for_client(
             view.catalog,
             skill.id,
-            right=values["right"],
-            request=values["request"],
-            note=values["note"] or "",
+            right=asked.right,
+            request=asked.request,
+            note=asked.note or "",
             by="mcp",
         )
         word = "right" if receipt.right else "wrong"
@@ -153,8 +141,8 @@ async def skill_feedback(call: Call) -> Answer:
 
 async def skill_evaluate(call: Call) -> Answer:
     """Return the documented skill_evaluate answer. Raises ToolFailed without text and files."""
-    values = call.values
-    if values["text"] is None and values["files"] is None and not values["recentActivity"]:
+    asked = call.request
+    if asked.text is None and asked.files is None and not asked.recent_activity:
         raise ToolFailed(
             "invalid_argument", "skill_evaluate needs files or text: give at least one of them"
         )
@@ -165,12 +153,12 @@ async def skill_evaluate(call: Call) -> Answer:
         def evaluate(ranking: Ranking) -> Evaluated:
             return evaluate_skills(
                 snapshot.ranking_for(CONFIDENCE).catalog,
-                values["text"] if values["text"] is not None else "",
-                values["files"],
-                values["recentActivity"],
-                threshold=values["threshold"],
-                limit=values["limit"],
-                show_details=values["showDetails"],
+                asked.text if asked.text is not None else "",
+                asked.files,
+                asked.recent_activity,
+                threshold=asked.threshold,
+                limit=asked.limit,
+                show_details=asked.show_details,
                 chooser=ranking.catalog,
                 scorer=ranking.scorer,
             )
@@ -186,7 +174,7 @@ async def skill_evaluate(call: Call) -> Answer:
         message = safe_text(evaluated.message)
         return Answer(message, {"results": encode(results), "message": message}), skills
 
-    return await call.shared.views.answer(work, ranking=_kind(CONFIDENCE, values["text"] or ""))
+    return await call.shared.views.answer(work, ranking=_kind(CONFIDENCE, asked.text or ""))
 
 
 def _kind(scorer: str, text: str) -> str:
@@ -203,21 +191,13 @@ def _by_name(view: View) -> dict[str, list[Skill]]:
 
 async def why_skill(call: Call) -> Answer:
     """Explain one skill's score and place for a request."""
-    values = call.values
-    scorer = plain_scorer(values["scorer"])
-    query = Query(
-        values["query"],
-        files=tuple(values["files"] or ()),
-        recent_activity=tuple(values["recent_activity"] or ()),
-        package_scope=values["package_scope"],
-        tools=tuple(values["tools"] or ()),
-    )
+    asked = call.request
+    scorer = plain_scorer(asked.scorer)
+    query = asked.as_query()
 
     def reasons(ranking: Ranking) -> tuple[Catalog, Why]:
         judged = call.shared.context.with_feedback(query)
-        why = explain(
-            ranking.catalog, values["name"], judged, scorer=ranking.scorer, limit=values["limit"]
-        )
+        why = explain(ranking.catalog, asked.name, judged, scorer=ranking.scorer, limit=asked.limit)
         return ranking.catalog, why._replace(note=ranking.note)
 
     def work(view: View) -> WorkResult:
@@ -228,7 +208,7 @@ async def why_skill(call: Call) -> Answer:
         ]
 
     try:
-        return await call.shared.views.answer(work, ranking=_kind(f"why {scorer}", values["query"]))
+        return await call.shared.views.answer(work, ranking=_kind(f"why {scorer}", asked.query))
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
 

@@ -38,8 +38,8 @@ from skillyard.serve.mcp.failures import (
 from skillyard.serve.mcp.library_tools import MAX_LISTED_SKILLS
 from skillyard.serve.mcp.manifests import Manifests
 from skillyard.serve.mcp.prompts import get_prompt, list_prompts
+from skillyard.serve.mcp.requests import ARGUMENTS, read_arguments
 from skillyard.serve.mcp.results import COMPONENTS
-from skillyard.serve.mcp.schemas import ARGUMENTS, parse_arguments
 from skillyard.serve.mcp.skill_uris import SKILL_FILE
 from skillyard.serve.mcp.tools import (
     FEEDBACK_TOOLS,
@@ -232,12 +232,12 @@ class _Methods:
             await ctx.session.report_progress(before + current, before + total, message)
 
         try:
-            values = parse_arguments(params.name, params.arguments)
+            request = read_arguments(params.name, params.arguments)
             if self._follower.view is None:  # the first view of a large library takes time
                 await progress(0, 1, "reading the library")
                 await self._shared.views.prepare(progress)
                 before = 1.0  # progress must not decrease
-            answer = await tool.run(Call(self._shared, values, progress))
+            answer = await tool.run(Call(self._shared, request, progress))
         except Exception as error:
             failure = failure_of(error)
             if failure is None:

@@ -9,8 +9,8 @@ from mcp_types import Tool, ToolAnnotations
 
 from skillyard.serve.mcp.call import Answer, Call
 from skillyard.serve.mcp.library_tools import list_skills, load_skill, read_skill_file
+from skillyard.serve.mcp.requests import ARGUMENTS
 from skillyard.serve.mcp.results import OUTLINES
-from skillyard.serve.mcp.schemas import ARGUMENTS
 from skillyard.serve.mcp.search_tools import add_skill, get_cache_stats, get_skill, search_skills
 from skillyard.serve.mcp.selection_tools import (
     select_skill,

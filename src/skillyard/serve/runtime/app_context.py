@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from skillyard.base.operation import Field, fields_of
 from skillyard.hosts.decisions.feedback_file import with_feedback
 from skillyard.install.sources.settings import load_settings
 from skillyard.serve.runtime.encoding import JSON, Reply
-from skillyard.serve.runtime.fields import Field
 from skillyard.serve.runtime.folder_follower import FolderFollower
 from skillyard.serve.runtime.follower import Follower
 from skillyard.serve.runtime.guards import BodyReader, ConcurrencyLimiter, Guard
@@ -59,9 +59,9 @@ class Route(NamedTuple):
     handler: Handler
     answer: str | dict[str, Any]
     """The name of the response's schema, or the schema."""
-    fields: tuple[Field, ...] = ()
-    """The fields of the query of a GET, or of the JSON body of a POST."""
-    path_fields: tuple[Field, ...] = ()
+    request: type | None = None
+    """What the query of a GET, or the JSON body of a POST, holds."""
+    path_request: type | None = None
     either: tuple[str, ...] = ()
     """Fields of the body of which at least one must be non-empty."""
     refusals: tuple[int, ...] = ()
@@ -77,6 +77,16 @@ class Route(NamedTuple):
     """True when the body is a submitted form instead of JSON."""
     group: str = ""
     """The tag of the route in the OpenAPI document."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the query of a GET, or of the JSON body of a POST."""
+        return fields_of(self.request, "http") if self.request else ()
+
+    @property
+    def path_fields(self) -> tuple[Field, ...]:
+        """The fields of the path."""
+        return fields_of(self.path_request, "http") if self.path_request else ()
 
     @property
     def path(self) -> str:

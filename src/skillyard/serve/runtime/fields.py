@@ -1,69 +1,15 @@
-"""The fields of requests as data: HTTP and MCP describe and check them with the same values."""
+"""Checks the values of requests: those of HTTP and of the tools of MCP, by the same fields."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from skillyard.base.operation import Field
 from skillyard.serve.runtime.errors import Fault
 
 Where = tuple[str | int, ...]
-
-
-class Field(NamedTuple):
-    """One value of a request."""
-
-    name: str
-    kind: str
-    """``text``, ``integer``, ``number``, ``flag`` or ``texts`` (a list; repeated in a query)."""
-    about: str
-    required: bool = False
-    default: Any = None
-    least: float | None = None
-    most: float | None = None
-    above: float | None = None
-    """A number that the value must exceed."""
-    shortest: int = 0
-    longest: int = 1_000
-    """Characters of a text, or of each text of a list."""
-    items: int = 100
-    """Texts of a list."""
-    choices: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    """Other names under which it is understood."""
-    pattern: str = ""
-    """The accepted pattern, for the API description. The use case checks it."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every name under which it is understood."""
-        return (self.name, *self.aliases)
-
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the value."""
-        if self.kind == "texts":
-            shape: dict[str, Any] = {"type": "array", "items": self._text(), "maxItems": self.items}
-        elif self.kind == "text":
-            shape = self._text()
-        else:
-            shape = {"type": "boolean" if self.kind == "flag" else self.kind}
-            shape |= {} if self.least is None else {"minimum": self.least}
-            shape |= {} if self.most is None else {"maximum": self.most}
-            shape |= {} if self.above is None else {"exclusiveMinimum": self.above}
-        if self.default is not None:
-            shape["default"] = list(self.default) if self.kind == "texts" else self.default
-        return {**shape, "description": self.about}
-
-    def _text(self) -> dict[str, Any]:
-        shape: dict[str, Any] = {"type": "string", "maxLength": self.longest}
-        if self.shortest:
-            shape["minLength"] = self.shortest
-        if self.choices:
-            shape["enum"] = list(self.choices)
-        elif self.pattern:
-            shape["pattern"] = self.pattern
-        return shape
 
 
 _JSON_TYPES: Mapping[str, tuple[tuple[type, ...], str, str]] = {
@@ -99,9 +45,9 @@ def checked_value(field: Field, value: Any, where: Where, faults: list[Fault]) -
     if field.kind == "text":
         _check_text(field, value, where, faults)
     elif field.kind == "texts":
-        if len(value) > field.items:
+        if len(value) > field.bounds.items:
             faults.append(
-                Fault(where, f"{field.name} holds more than {field.items} texts", "too_long")
+                Fault(where, f"{field.name} holds more than {field.bounds.items} texts", "too_long")
             )
         else:
             for place, item in enumerate(value):
@@ -114,22 +60,24 @@ def checked_value(field: Field, value: Any, where: Where, faults: list[Fault]) -
 def _check_number(field: Field, value: float, where: Where, faults: list[Fault]) -> None:
     if not math.isfinite(value):
         faults.append(Fault(where, f"{field.name} must be a finite number", "finite_number"))
-    elif field.least is not None and value < field.least:
-        message = f"{field.name} must be at least {field.least:g}"
+    elif field.bounds.least is not None and value < field.bounds.least:
+        message = f"{field.name} must be at least {field.bounds.least:g}"
         faults.append(Fault(where, message, "greater_than_equal"))
-    elif field.most is not None and value > field.most:
-        message = f"{field.name} must be at most {field.most:g}"
+    elif field.bounds.most is not None and value > field.bounds.most:
+        message = f"{field.name} must be at most {field.bounds.most:g}"
         faults.append(Fault(where, message, "less_than_equal"))
-    elif field.above is not None and value <= field.above:
-        message = f"{field.name} must be greater than {field.above:g}"
+    elif field.bounds.above is not None and value <= field.bounds.above:
+        message = f"{field.name} must be greater than {field.bounds.above:g}"
         faults.append(Fault(where, message, "greater_than"))
 
 
 def _check_text(field: Field, text: str, where: Where, faults: list[Fault]) -> None:
-    if len(text) < field.shortest or (field.shortest and not text.replace("\ufeff", "").strip()):
+    if len(text) < field.bounds.shortest or (
+        field.bounds.shortest and not text.replace("\ufeff", "").strip()
+    ):
         faults.append(Fault(where, f"{field.name} must not be empty", "string_too_short"))
-    elif len(text) > field.longest:
-        message = f"{field.name} must have at most {field.longest:,} characters"
+    elif len(text) > field.bounds.longest:
+        message = f"{field.name} must have at most {field.bounds.longest:,} characters"
         faults.append(Fault(where, message, "string_too_long"))
     elif not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
         faults.append(Fault(where, f"{field.name} holds half a surrogate pair", "string_unicode"))
@@ -142,4 +90,4 @@ def absent_value(field: Field, where: Where, faults: list[Fault]) -> Any:
     """Return the default; that a required field is not given is a fault."""
     if field.required:
         faults.append(Fault(where, f"{field.name} is required", "missing"))
-    return () if field.kind == "texts" and field.default is None else field.default
+    return field.default

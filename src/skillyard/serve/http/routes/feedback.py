@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillyard.base.errors import SkillyardError
 from skillyard.base.shapes.encoder import encode
-from skillyard.hosts.operations.skill_feedback import judge_for_client
+from skillyard.hosts.operations.skill_feedback import FeedbackRequest, judge_for_client
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes
 from skillyard.serve.runtime.errors import Refused, refusal_of
@@ -19,17 +19,17 @@ async def feedback(context: AppContext, request: RouteRequest) -> Reply:
             "this service takes no feedback",
             hint="start it with `skillyard serve --feedback`",
         )
-    values = request.values
+    asked = FeedbackRequest(**request.values)
     snapshot = await context.snapshot()
 
     def store() -> bytes:
         try:
             receipt = judge_for_client(
                 snapshot.whole,
-                values["name"],
-                right=values["right"],
-                request=values["request"],
-                note=values["note"] or "",
+                asked.name,
+                right=asked.right,
+                request=asked.request,
+                note=asked.note or "",
                 by="http",
             )
         except SkillyardError as error:

@@ -100,7 +100,7 @@ def _question(context: AppContext, request: RouteRequest) -> Question:
     return Question(
         _form_text(values["q"] or ""),
         sources,
-        "" if scorer in defaults else scorer_of(values) or "",
+        "" if scorer in defaults else scorer_of(values["scorer"]) or "",
         0 if values["limit"] == LIMIT else values["limit"],
         values["live"],
     )
@@ -215,7 +215,7 @@ async def browse(context: AppContext, request: RouteRequest) -> Reply:
 async def skill(context: AppContext, request: RouteRequest) -> Reply:
     """Return the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
     values = request.values
-    scorer = None if values["scorer"] == default_scorer() else scorer_of(values)
+    scorer = None if values["scorer"] == default_scorer() else scorer_of(values["scorer"])
     snapshot = await context.snapshot()
     found_skill = await skill_by_source(
         context, snapshot, values["source"], values["id"], references=True, raw=True

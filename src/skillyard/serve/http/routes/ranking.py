@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from skillyard.base.errors import InvalidInput, SkillError
 from skillyard.base.shapes.encoder import encode
-from skillyard.engine.operations.skill_explanation import why_skill
-from skillyard.engine.ranking.query import Query
+from skillyard.engine.operations.requests import QueryRequest
+from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
 from skillyard.engine.ranking.registry import default_scorer
 from skillyard.engine.selection import SelectionPolicy, bounds
-from skillyard.hosts.operations.recommendations import evaluate_skills
-from skillyard.hosts.operations.skill_selection import Ranked, Selected, rank_skills, select_skills
+from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
+from skillyard.hosts.operations.skill_selection import (
+    Ranked,
+    RankRequest,
+    Selected,
+    SelectRequest,
+    rank_skills,
+    select_skills,
+)
 from skillyard.serve.http.fields import refuse_field
 from skillyard.serve.http.routes.search import scorer_of
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
@@ -28,29 +35,29 @@ MAX_QUICK_FILES = 20
 
 async def rank(context: AppContext, request: RouteRequest) -> Reply:
     """Return a ranking, without a floor or abstention."""
-    values = request.values
-    query = _query(values, values["q"])
-    scorer = _scorer(values, "query")
+    asked = RankRequest(**request.values)
+    query = asked.as_query()
+    scorer = _scorer(asked, "query")
 
     def work(ranking: Ranking) -> dict[str, Any]:
         ranked = rank_skills(
             ranking.catalog,
             context.with_feedback(query),
             scorer=ranking.scorer,
-            limit=values["limit"],
-            explain=values["explain"],
+            limit=asked.limit,
+            explain=asked.explain,
         )
-        return _answer_shape(ranked._replace(note=ranking.note), values)
+        return _answer_shape(ranked._replace(note=ranking.note), asked.diagnostics)
 
     return await _ranking_reply(context, scorer, query.files, work)
 
 
 async def select(context: AppContext, request: RouteRequest) -> Reply:
     """Return a selection or an abstention; both have status 200."""
-    values = request.values
-    query = _query(values, values["text"])
-    scorer = _scorer(values, "body")
-    policy = _policy(values, scorer)
+    asked = SelectRequest(**request.values)
+    query = asked.as_query()
+    scorer = _scorer(asked, "body")
+    policy = _policy(asked, scorer)
 
     def work(ranking: Ranking) -> dict[str, Any]:
         selected = select_skills(
@@ -58,23 +65,18 @@ async def select(context: AppContext, request: RouteRequest) -> Reply:
             context.with_feedback(query),
             policy,
             scorer=ranking.scorer,
-            limit=values["limit"],
-            explain=values["explain"],
+            limit=asked.limit,
+            explain=asked.explain,
             caller=context.options.caller,
         )
-        return _answer_shape(selected._replace(note=ranking.note), values)
+        return _answer_shape(selected._replace(note=ranking.note), asked.diagnostics)
 
     return await _ranking_reply(context, scorer, query.files, work)
 
 
-def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
+def _policy(asked: SelectRequest, scorer: str) -> SelectionPolicy:
     try:
-        policy = SelectionPolicy(
-            values["top_k"],
-            values["min_score"],
-            fallback_tag=values["fallback_tag"],
-            wrong_cost=values["wrong_cost"],
-        )
+        policy = asked.as_policy()
         bounds(policy, scorer)
     except InvalidInput as error:
         raise refuse_field(error.field or "wrong_cost", str(error), place="body") from None
@@ -83,8 +85,8 @@ def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
 
 async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
     """Return the documented ``skill_evaluate`` answer."""
-    values = request.values
-    if values["text"] is None and not values["files"] and not values["recent_activity"]:
+    asked = EvaluateRequest(**request.values)
+    if asked.text is None and not asked.files and not asked.recent_activity:
         raise refuse_field("text", "text or files is required", place="body")
 
     snapshot = await context.snapshot()
@@ -92,40 +94,40 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
     def work(ranking: Ranking) -> dict[str, Any]:
         evaluated = evaluate_skills(
             snapshot.ranking_for(CONFIDENCE).catalog,
-            values["text"],
-            values["files"],
-            values["recent_activity"],
-            threshold=values["threshold"],
-            limit=values["limit"],
-            show_details=values["show_details"],
+            asked.text,
+            asked.files,
+            asked.recent_activity,
+            threshold=asked.threshold,
+            limit=asked.limit,
+            show_details=asked.show_details,
             chooser=ranking.catalog,
             scorer=ranking.scorer,
         )
         shape: dict[str, Any] = encode(evaluated)
         return shape
 
-    return await _ranking_reply(context, default_scorer(), values["files"] or (), work)
+    return await _ranking_reply(context, default_scorer(), asked.files or (), work)
 
 
 async def why(context: AppContext, request: RouteRequest) -> Reply:
     """Return everything about one skill and one query."""
-    values = request.values
-    query = _query(values, values["q"])
-    scorer = _scorer(values, "query")
+    asked = WhyRequest(**request.values)
+    query = asked.as_query()
+    scorer = _scorer(asked, "query")
 
     def work(ranking: Ranking) -> dict[str, Any]:
         try:
             explanation = why_skill(
                 ranking.catalog,
-                values["name"],
+                asked.name,
                 context.with_feedback(query),
                 scorer=ranking.scorer,
-                limit=values["limit"],
+                limit=asked.limit,
             )
         except SkillError as error:
             raise refusal_of(error) from None
         explanation = explanation._replace(note=ranking.note)
-        shape: dict[str, Any] = encode(explanation.document(explain=values["explain"]))
+        shape: dict[str, Any] = encode(explanation.document(explain=asked.explain))
         return shape
 
     return await _ranking_reply(context, scorer, query.files, work)
@@ -152,29 +154,16 @@ async def _ranking_reply(
     return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})
 
 
-def _query(values: Mapping[str, Any], text: str) -> Query:
-    return Query(
-        text,
-        values["files"],
-        values["recent_activity"],
-        values["include_tags"],
-        values["exclude_tags"],
-        values["include_references"],
-        values["package_scope"],
-        tools=values.get("tools"),
-    )
+def _scorer(asked: QueryRequest, place: str) -> str:
+    return scorer_of(asked.scorer, place) or default_scorer()
 
 
-def _scorer(values: Mapping[str, Any], place: str) -> str:
-    return scorer_of(values, place) or default_scorer()
-
-
-def _answer_shape(answer: Ranked | Selected, values: Mapping[str, Any]) -> dict[str, Any]:
+def _answer_shape(answer: Ranked | Selected, listed: bool) -> dict[str, Any]:
     """Return the answer with the number of diagnostics; they are listed only on request.
 
     A library with a thousand invalid files would otherwise send them with every response.
     """
     diagnostics = answer.diagnostics
-    document = answer.document(diagnostics if values["diagnostics"] else None)
+    document = answer.document(diagnostics if listed else None)
     shape: dict[str, Any] = encode(replace(document, diagnostics_count=len(diagnostics)))
     return shape

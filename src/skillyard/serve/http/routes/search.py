@@ -26,10 +26,10 @@ _OPTIONS = ("limit", "include_content", "explain", "cards")
 async def search(context: AppContext, request: RouteRequest) -> Reply:
     """Return a search. Raises Refused (502) when every queried source failed."""
     values = request.values
-    query = values["q"] if "q" in values else values["query"]
+    query = values["query"]
     snapshot = await context.snapshot()
     names = values["source"] or context.searches.default_names
-    scorer = context.searches.scorer_for(scorer_of(values), names)
+    scorer = context.searches.scorer_for(scorer_of(values["scorer"]), names)
     # Only searches of the catalog alone can be compared without querying anybody.
     local = set(names) == {LOCAL}
     basis = _basis(context.searches.settings, snapshot, query, scorer, values) if local else b""
@@ -79,12 +79,11 @@ def _basis(
     )
 
 
-def scorer_of(values: Mapping[str, Any], place: str = "query") -> str | None:
+def scorer_of(name: str | None, place: str = "query") -> str | None:
     """Return the requested scorer. Raises UnknownName, and Refused for one with an embedder.
 
     Embedders may cost money, so clients cannot choose them.
     """
-    name: str | None = values["scorer"]
     if name is not None and "+" in name:
         raise refuse_field(
             "scorer", "scorer must be a plain name, without an embedder", place=place

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from skillyard.serve.http import parameters
+from typing import Any
+
+from skillyard.base.operation import Operation
+from skillyard.engine.operations.skill_explanation import WHY
+from skillyard.hosts.operations.recommendations import EVALUATE
+from skillyard.hosts.operations.skill_feedback import FEEDBACK
+from skillyard.hosts.operations.skill_selection import RANK, SELECT
+from skillyard.serve.http import requests
 from skillyard.serve.http.routes import (
     discovery,
     feedback,
@@ -14,7 +21,6 @@ from skillyard.serve.http.routes import (
 )
 from skillyard.serve.http.well_known import ARCHIVE_PATH, INDEX_PATH, SKILL_PATH
 from skillyard.serve.runtime.app_context import Handler, Route
-from skillyard.serve.runtime.fields import Field
 from skillyard.serve.runtime.metrics import MEDIA as METRICS
 
 _TEXT = {"type": "string"}
@@ -26,8 +32,8 @@ def _page(
     name: str,
     about: str,
     handler: Handler,
-    fields: tuple[Field, ...],
-    path_fields: tuple[Field, ...] = (),
+    request: type,
+    path_request: type | None = None,
     refusals: tuple[int, ...] = (),
 ) -> Route:
     """Return the route of a page; one of POST answers what the form of the page sends."""
@@ -38,14 +44,30 @@ def _page(
         about,
         handler,
         _TEXT,
-        fields,
-        path_fields,
+        request,
+        path_request,
         refusals=refusals,
         strict=False,
         media="text/html",
         tagged=method == "GET",
         form=method == "POST",
         group="Pages",
+    )
+
+
+def _route(operation: Operation, handler: Handler, answer: str, **more: Any) -> Route:
+    """Return the route of an operation."""
+    method, path = operation.route
+    return Route(
+        method,
+        path,
+        operation.name,
+        operation.about,
+        handler,
+        answer,
+        operation.request,
+        group="Choose",
+        **more,
     )
 
 
@@ -57,7 +79,7 @@ ROUTES = (
         "Search the catalog and the remotes; best first, each with its content.",
         search.search,
         "SearchResult",
-        parameters.SEARCH,
+        requests.SearchRequest,
         refusals=(502,),
         strict=False,
         tagged=True,
@@ -70,7 +92,7 @@ ROUTES = (
         "The same search, asked in JSON.",
         search.search,
         "SearchResult",
-        parameters.SEARCH_BODY,
+        requests.SearchRequest,
         refusals=(502,),
         strict=False,
         group="Search",
@@ -83,8 +105,8 @@ ROUTES = (
         " the operator allows.",
         skills.by_name,
         "Skill",
-        parameters.ONE_SKILL,
-        (parameters.NAME,),
+        requests.OneSkillRequest,
+        requests.NamedPath,
         refusals=(400, 404, 409, 502),
         strict=False,
         tagged=True,
@@ -98,66 +120,40 @@ ROUTES = (
         " source that the operator allows.",
         skills.by_source,
         "Skill",
-        parameters.ONE_SKILL,
-        (parameters.SOURCE, parameters.ID),
+        requests.OneSkillRequest,
+        requests.SourcePath,
         refusals=(404, 409, 502),
         strict=False,
         tagged=True,
         group="Search",
     ),
-    Route(
-        "GET",
-        "/rank",
-        "rank",
-        "Rank the catalog for a request: no floor, no abstention.",
+    _route(
+        RANK,
         ranking.rank,
         "Ranked",
-        parameters.RANK,
-        group="Choose",
     ),
-    Route(
-        "POST",
-        "/evaluate",
-        "evaluate",
-        "The documented skill_evaluate over the catalog.",
+    _route(
+        EVALUATE,
         ranking.evaluate,
         "Evaluated",
-        parameters.EVALUATE,
         either=("text", "files", "recent_activity"),
-        group="Choose",
     ),
-    Route(
-        "POST",
-        "/select",
-        "select",
-        "Choose skills of the catalog for a request, or abstain.",
+    _route(
+        SELECT,
         ranking.select,
         "Selected",
-        parameters.SELECT,
-        group="Choose",
     ),
-    Route(
-        "GET",
-        "/why",
-        "why",
-        "Why one skill stands where it stands, and what beats it.",
+    _route(
+        WHY,
         ranking.why,
         "Why",
-        parameters.WHY,
         refusals=(404, 409),
-        group="Choose",
     ),
-    Route(
-        "POST",
-        "/feedback",
-        "feedback",
-        "Say that a skill was wrong or right for a request; refused unless the service was started"
-        " with --feedback.",
+    _route(
+        FEEDBACK,
         feedback.feedback,
         "FeedbackReceipt",
-        parameters.FEEDBACK,
         refusals=(404, 409, 503),
-        group="Choose",
     ),
     Route(
         "GET",
@@ -200,7 +196,7 @@ ROUTES = (
         "The SKILL.md of one of them, byte for byte.",
         discovery.skill_file,
         _TEXT,
-        path_fields=(parameters.NAME._replace(about="A name of the index."),),
+        path_request=requests.NamedPath,
         refusals=(404, 503),
         # `npx skills` fetches all listed skills at once, and treats refused ones as absent.
         free=True,
@@ -215,7 +211,7 @@ ROUTES = (
         "All files of one of them that has more than its SKILL.md, as a zip archive.",
         discovery.skill_archive,
         {"type": "string", "format": "binary"},
-        path_fields=(parameters.NAME._replace(about="A name of the index."),),
+        path_request=requests.NamedPath,
         refusals=(404, 503),
         free=True,
         media="application/zip",
@@ -252,7 +248,7 @@ ROUTES = (
         "Names and links; to browsers the page, which searches for q.",
         pages.home,
         "Root",
-        parameters.PAGE_SEARCH,
+        requests.SearchPage,
         refusals=(429, 502, 503),
         strict=False,
         free=True,
@@ -265,7 +261,7 @@ ROUTES = (
         "rootByForm",
         "The same page for what its form sends: a request that is too long for an address.",
         pages.home_by_form,
-        parameters.PAGE_SEARCH,
+        requests.SearchPage,
         refusals=(502,),
     ),
     _page(
@@ -274,7 +270,7 @@ ROUTES = (
         "browsePage",
         "All skills of the catalog by name, some at a time, or those with one tag.",
         pages.browse,
-        parameters.PAGE_BROWSE,
+        requests.BrowsePage,
     ),
     _page(
         "GET",
@@ -282,8 +278,8 @@ ROUTES = (
         "skillPage",
         "One skill as a page: what /skills/{source}/{id} answers, rendered.",
         pages.skill,
-        parameters.PAGE_SKILL,
-        (parameters.SOURCE, parameters.ID),
+        requests.SkillPage,
+        requests.SourcePath,
         refusals=(404, 409, 502),
     ),
     Route(
@@ -293,8 +289,8 @@ ROUTES = (
         "What the pages load: a style sheet, a script, an icon.",
         pages.static,
         _TEXT,
-        (parameters.VERSION,),
-        (parameters.NAME._replace(about="The name of the file."),),
+        requests.StaticFile,
+        requests.NamedPath,
         refusals=(404,),
         strict=False,
         free=True,

@@ -1,0 +1,150 @@
+"""What an operation takes, described once for every surface.
+
+A request is a frozen dataclass. Each field's annotation holds its type, one sentence for people and
+models, and where they apply its bounds and other spellings::
+
+    top_k: Annotated[int | None, "How many skills may be chosen.", Bounds(least=0, most=50)] = None
+
+:func:`fields_of` reads them. The command line makes its options from them, HTTP its parameters and
+OpenAPI, MCP its arguments and schemas, and the client sends the same values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from functools import cache
+from types import NoneType
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+SURFACES = ("cli", "http", "mcp")
+
+
+class Bounds(NamedTuple):
+    """Which values of a field are accepted."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    """A number that the value must exceed."""
+    shortest: int = 0
+    longest: int = 1_000
+    """Characters of a text, or of each text of a list."""
+    items: int = 100
+    """Texts of a list."""
+    pattern: str = ""
+    """The accepted pattern of a text, for descriptions. The operation checks it."""
+
+
+class Spelling(NamedTuple):
+    """How a surface writes a field where it is not by its own name."""
+
+    also: tuple[str, ...] = ()
+    """Other names that HTTP and MCP understand."""
+    flag: str = ""
+    """The option of the command line: ``--tag``."""
+    metavar: str = ""
+    """What stands for the value in its help."""
+    tool: str = ""
+    """Its name in the tool, where a document gives another one."""
+    on: tuple[str, ...] = SURFACES
+    """The surfaces that offer it."""
+
+
+class Operation(NamedTuple):
+    """One operation of the services: what it takes, and where it is offered."""
+
+    name: str
+    about: str
+    """One sentence."""
+    request: type
+    route: tuple[str, str]
+    """Method and path: ``("POST", "/select")``."""
+
+    def fields(self, surface: str) -> tuple[Field, ...]:
+        """Return the fields of the request that a surface offers."""
+        return fields_of(self.request, surface)
+
+
+class Field(NamedTuple):
+    """One value of a request."""
+
+    name: str
+    kind: str
+    """``text``, ``integer``, ``number``, ``flag`` or ``texts`` (a list; repeated in a query)."""
+    about: str
+    required: bool = False
+    default: Any = None
+    bounds: Bounds = Bounds()
+    spelling: Spelling = Spelling()
+    choices: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name under which it is understood."""
+        return (self.name, *self.spelling.also)
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the value."""
+        bounds = self.bounds
+        if self.kind == "texts":
+            shape: dict[str, Any] = {
+                "type": "array",
+                "items": self._text(),
+                "maxItems": bounds.items,
+            }
+        elif self.kind == "text":
+            shape = self._text()
+        else:
+            shape = {"type": "boolean" if self.kind == "flag" else self.kind}
+            shape |= {} if bounds.least is None else {"minimum": bounds.least}
+            shape |= {} if bounds.most is None else {"maximum": bounds.most}
+            shape |= {} if bounds.above is None else {"exclusiveMinimum": bounds.above}
+        if self.default is not None and self.default != ():
+            shape["default"] = self.default
+        return {**shape, "description": self.about}
+
+    def _text(self) -> dict[str, Any]:
+        bounds = self.bounds
+        shape: dict[str, Any] = {"type": "string", "maxLength": bounds.longest}
+        if bounds.shortest:
+            shape["minLength"] = bounds.shortest
+        if self.choices:
+            shape["enum"] = list(self.choices)
+        elif bounds.pattern:
+            shape["pattern"] = bounds.pattern
+        return shape
+
+
+_KINDS = {str: "text", int: "integer", float: "number", bool: "flag"}
+
+
+@cache
+def fields_of(request: Any, surface: str) -> tuple[Field, ...]:
+    """Return the fields of a request class that a surface offers, in their order."""
+    hints = get_type_hints(request, include_extras=True)
+    described = (_field(each.name, hints[each.name], each.default) for each in fields(request))
+    return tuple(field for field in described if surface in field.spelling.on)
+
+
+def _field(name: str, hint: Any, default: Any) -> Field:
+    kind, about, *rest = get_args(hint)
+    kinds = [each for each in get_args(kind) or (kind,) if each is not NoneType]
+    choices: tuple[str, ...] = ()
+    if get_origin(kind) is tuple or get_origin(kinds[0]) is tuple:
+        word = "texts"
+    elif get_origin(kind) is Literal or get_origin(kinds[0]) is Literal:
+        choices = get_args(kind if get_origin(kind) is Literal else kinds[0])
+        word = "text"
+    else:
+        word = _KINDS[kinds[0]]
+    extras = {type(each): each for each in rest}
+    return Field(
+        name,
+        word,
+        about,
+        default is MISSING,
+        None if default is MISSING else default,
+        extras.get(Bounds, Bounds()),
+        extras.get(Spelling, Spelling()),
+        choices,
+    )

@@ -1,0 +1,132 @@
+"""The requests that only HTTP takes: searches, single skills, and the forms of the pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from skillyard.base.operation import Bounds, Spelling
+from skillyard.engine.operations.requests import REQUEST_CHARS
+from skillyard.engine.ranking.registry import BUILT_IN
+from skillyard.serve.runtime.skill_lookup import ID_PATTERN, SOURCE_PATTERN
+
+_SCORER = f"How to score: {', '.join(BUILT_IN)}, or a plugin's; the service's own by default."
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSkillRequest:
+    """One skill, by its name or by its source and id."""
+
+    include_raw: Annotated[bool, "Bring the text of SKILL.md as it stands in the file."] = False
+    include_references: Annotated[
+        bool,
+        "Bring the Markdown files beside each skill, and rank with them where the scorer does.",
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRequest(OneSkillRequest):
+    """A search of the catalog and of the remote sources."""
+
+    query: Annotated[
+        str,
+        "What is looked for, in words.",
+        Bounds(shortest=1, longest=200),
+        Spelling(("q", "text")),
+    ]
+    limit: Annotated[int, "How many skills to return.", Bounds(least=1, most=50)] = 10
+    include_content: Annotated[
+        bool,
+        "Fetch the instructions. Without them nothing is fetched, and every skill is ranked as one"
+        " that has none.",
+    ] = True
+    source: Annotated[
+        tuple[str, ...],
+        "Ask these sources only: local (the catalog of this service), or a remote one that its"
+        " operator allows: registry, skills.sh, github, well-known, servers, or one that a package"
+        " adds. Default: all of these.",
+        Bounds(items=20, longest=100, shortest=1),
+        Spelling(("sources",)),
+    ] = ()
+    scorer: Annotated[str | None, _SCORER, Bounds(shortest=1, longest=100)] = None
+    explain: Annotated[bool, "Add the tree behind each score."] = False
+    cards: Annotated[
+        int | None,
+        "A token budget for instructions: the best skills keep theirs while they fit, the others"
+        " come as cards that say how many tokens they left out. 0 gives cards only.",
+        Bounds(least=0, most=10_000_000),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedPath:
+    """A path with a name in it."""
+
+    name: Annotated[str, "A skill's exact name, id or slug; or owner/repo/id.", Bounds(longest=500)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourcePath:
+    """A path with a source and an id in it."""
+
+    source: Annotated[
+        str,
+        "owner/repo, a domain, or local for the catalog of this service.",
+        Bounds(shortest=1, longest=300, pattern=SOURCE_PATTERN),
+    ]
+    id: Annotated[
+        str,
+        "The skill's short identifier there.",
+        Bounds(shortest=1, longest=200, pattern=ID_PATTERN),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchPage:
+    """The search page."""
+
+    q: Annotated[
+        str | None,
+        "What is looked for; without it the page shows the form.",
+        Bounds(longest=REQUEST_CHARS),
+    ] = None
+    source: Annotated[
+        tuple[str, ...], "Ask these sources only. May repeat.", Bounds(items=20, longest=100)
+    ] = ()
+    scorer: Annotated[str | None, _SCORER, Bounds(shortest=1, longest=100)] = None
+    limit: Annotated[int, "How many skills to return.", Bounds(least=1, most=50)] = 10
+    live: Annotated[
+        bool, "Asked while a person types: the catalog of this service alone answers."
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillPage:
+    """The page of one skill."""
+
+    q: Annotated[str, "The query whose ranking is explained.", Bounds(longest=REQUEST_CHARS)] = ""
+    scorer: Annotated[str | None, _SCORER, Bounds(shortest=1, longest=100)] = None
+    view: Annotated[
+        Literal["rendered", "source"],
+        "How the skill is shown: rendered, or as the source of its file.",
+    ] = "rendered"
+    file: Annotated[str, "The Markdown file to show in place of SKILL.md."] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrowsePage:
+    """The list of all skills."""
+
+    tag: Annotated[str, "List the skills with this tag alone.", Bounds(longest=200)] = ""
+    page: Annotated[
+        int,
+        "Which page of the list; beyond the last one it is the last.",
+        Bounds(least=1, most=1_000_000),
+    ] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticFile:
+    """A file that the pages load."""
+
+    v: Annotated[str | None, "The hash of the content, so that it may be kept for good."] = None
