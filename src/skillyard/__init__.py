@@ -96,6 +96,9 @@ _ROOMS = {
 _DOORS = frozenset({"evals"})
 """Wings with names of their own, as in ``sy.evals.remap``: modules, so not among the names."""
 
+_SELF_CHECKING = frozenset({"Skill", "Scored", "Scorer", "BoundScorer"})
+"""Names whose arguments are not checked here: a skill converts its fields, the others are bases."""
+
 __all__ = [*sorted(_ROOMS)]  # noqa: PLE0604
 
 
@@ -107,7 +110,13 @@ def __getattr__(name: str) -> Any:
 
     if room is None:
         return import_module(f"skillyard.{name}")
-    value = getattr(import_module(f"skillyard.{room}"), name)
+    module = import_module(f"skillyard.{room}")
+    value = getattr(module, name)
+    if room != "base.errors" and name not in _SELF_CHECKING and callable(value):
+        from skillyard.base.arguments import check_arguments
+
+        value = check_arguments(value)
+        setattr(module, name, value)  # pickle looks there
     globals()[name] = value
     return value
 

@@ -2,7 +2,9 @@
 
 ``check_arguments`` reads the annotations of a function or class at the first call. A call with an
 argument of another type raises InvalidInput, which names the parameter and the expected type.
-Functions check ranges themselves.
+Functions check ranges themselves. The door of the package adds the checks to the functions and
+constructors that it hands out, so that our own calls, whose types mypy checks, pay nothing. Methods
+have the decorator.
 
 typeguard does the same in general, but importing it takes five times as long as this module and
 its errors, and start-up loads no third-party module.
@@ -117,7 +119,7 @@ def check_arguments(target: _Target) -> _Target:
     if issubclass(target, tuple):
         subject.__new__ = staticmethod(_checking(subject.__new__, subject.__annotations__, target))
         subject._make = classmethod(_make_from)
-    else:
+    elif "__init__" in vars(target):
         subject.__init__ = _checking(subject.__init__, subject.__init__.__annotations__)
     return target
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skillyard.base.arguments import check_arguments
 
-
-@check_arguments
 class Limits(NamedTuple):
     """Limits applied while reading. Override with ``DEFAULT_LIMITS._replace(...)``.
 

@@ -11,7 +11,6 @@ import errno
 import os
 from typing import NamedTuple
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import Diagnostic, ResourceRefused, SkillIoError
 from skillyard.base.io.files import read_regular
 from skillyard.base.io.folders import entry_is_link, open_real_file, open_real_folder
@@ -125,7 +124,6 @@ def _resolve(path: str, display_path: str) -> str:
         raise _refusal(display_path, error.strerror or "cannot be resolved") from None
 
 
-@check_arguments
 def list_resources(
     skill: Skill, limits: Limits = DEFAULT_LIMITS, *, nested: bool = False
 ) -> tuple[Resource, ...]:
@@ -297,7 +295,6 @@ def _real_path(folder: str, path: str) -> str:
     return real
 
 
-@check_arguments
 def read_resource(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """Return the bytes of one file inside the skill's real folder, or of a stored skill's file.
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillyard.base.arguments import Texts, check_arguments, conversion, set_field, text_items
+from skillyard.base.arguments import Texts, conversion, set_field, text_items
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.ranking.match import Match, Pair, eligible, in_order, score_query
@@ -27,7 +27,6 @@ MENU_SIZE = 3
 """adk-skill, "The Menu Pattern": the top three."""
 
 
-@check_arguments
 @dataclass(frozen=True, slots=True)
 class SelectionPolicy:
     """The rules of a selection. None means the default policy of the scorer.
@@ -94,7 +93,6 @@ def policy_with(
     return policy.replace(**values) if values else policy
 
 
-@check_arguments
 class Selection(NamedTuple):
     """The result of a selection: selected and rejected skills."""
 
@@ -115,7 +113,6 @@ class Selection(NamedTuple):
     """When no skill passes, up to three that nearly do, to ask the user about."""
 
 
-@check_arguments
 def select(
     catalog: Catalog | Iterable[Skill],
     query: str | Query,
@@ -403,7 +400,6 @@ def _menu(matches: Sequence[Match], margin: float) -> tuple[Match, ...]:
     return tuple(close) if len(close) > 1 else ()
 
 
-@check_arguments
 def menu_text(selection: Selection) -> str:
     """Return the question to put to the user when skills are too close to choose, else ``""``."""
     if not selection.menu:

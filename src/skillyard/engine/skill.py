@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from skillyard.base.arguments import Conversion, check_arguments, set_field
+from skillyard.base.arguments import Conversion, set_field
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.text import normalised_name
@@ -37,7 +37,6 @@ class Origin:
     """AGENTS.md, CLAUDE.md and kin."""
 
 
-@check_arguments
 class Reference(NamedTuple):
     """One document beside a skill (Skyll's sense of *reference*)."""
 
@@ -47,7 +46,6 @@ class Reference(NamedTuple):
     content: str | None = None
 
 
-@check_arguments
 class Triggers(NamedTuple):
     """What should make a skill fire, as its author declared it."""
 

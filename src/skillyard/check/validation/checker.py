@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import Diagnostic, SkillError
 from skillyard.base.invisible import hidden_in_body
 from skillyard.base.limits import DEFAULT_LIMITS
@@ -46,7 +45,6 @@ _SKILL_FILES = ("SKILL.md", "skill.md")
 _MISSING = "skill_md_missing"
 
 
-@check_arguments
 def validate(
     path: str | os.PathLike[str],
     profile: str = DEFAULT_PROFILE,

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from skillyard.base.arguments import Conversion, check_arguments, conversion, set_field
+from skillyard.base.arguments import Conversion, conversion, set_field
 from skillyard.base.configuration import (
     CONFIG_FILE,
     named_toml,
@@ -67,7 +67,6 @@ class CheckSection(NamedTuple):
     matches; ``*`` and ``?`` also match ``/``."""
 
 
-@check_arguments
 @dataclass(frozen=True, slots=True)
 class CheckConfig:
     """The configuration of ``check``.
@@ -123,7 +122,6 @@ class CheckConfig:
         return relative is not None and any(fnmatchcase(relative, each) for each in patterns)
 
 
-@check_arguments
 def find_check_config(path: str | os.PathLike[str]) -> CheckConfig | None:
     """Return the configuration of a skill, a file or a folder, or None.
 
@@ -141,7 +139,6 @@ def find_check_config(path: str | os.PathLike[str]) -> CheckConfig | None:
     return _config(files) if files else None
 
 
-@check_arguments
 def read_check_config(path: str | os.PathLike[str]) -> CheckConfig:
     """Return the configuration in the section ``[check]`` of a given file.
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _NEAR_NAMES = 3
 
 
-@check_arguments
 class CatalogDiff(NamedTuple):
     """The result of a reload. Skills in ``changed`` and ``added`` are the new versions."""
 
@@ -38,7 +37,6 @@ class CatalogDiff(NamedTuple):
         return bool(self.added or self.changed or self.removed)
 
 
-@check_arguments
 class Catalog:
     """A snapshot of skills, sorted by (name, path). Iterating gives the skills."""
 

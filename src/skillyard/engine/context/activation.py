@@ -11,7 +11,6 @@ import logging
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, SkillError
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, escape_frame
@@ -63,7 +62,6 @@ def frame(name: str, body: str, fence: str | None = None) -> str:
     return f"{opening_tag(frame_name(name), fence)}\n{body}\n{closing_tag(fence)}"
 
 
-@check_arguments
 def prompt_block(
     skill: Skill,
     max_chars: int | None = None,
@@ -81,7 +79,6 @@ def prompt_block(
     return frame(skill.name, safe_body(skill, max_chars, max_tokens), fence)
 
 
-@check_arguments
 class Activation(NamedTuple):
     """A selected skill, reloaded from its file, with its block."""
 
@@ -93,7 +90,6 @@ class Activation(NamedTuple):
     match: Match
 
 
-@check_arguments
 def activate(
     catalog: Catalog | Iterable[Skill],
     query: str | Query,

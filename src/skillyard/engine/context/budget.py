@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.text import plural
 
 BYTES_PER_TOKEN = 4
@@ -13,7 +12,6 @@ TRUNCATED = "[... truncated]"
 """The line added after a cut (wording of adk-skill)."""
 
 
-@check_arguments
 def estimate_tokens(text: str) -> int:
     """Return the estimated number of tokens: UTF-8 bytes over four, rounded up."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

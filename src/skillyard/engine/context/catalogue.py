@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.base.text import clean_line, shorten, xml_escape
 from skillyard.engine.catalog import Catalog, has_tag
@@ -26,7 +25,6 @@ TOP_PHRASES = 3
 _MIN_DESCRIPTION_CHARS = 40
 
 
-@check_arguments
 def summary(
     catalog: Catalog | Iterable[Skill],
     format: str = "lines",

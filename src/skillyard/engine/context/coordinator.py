@@ -39,7 +39,6 @@ STRICT = "strict"
 PERMISSIVE = "permissive"
 
 
-@check_arguments
 @dataclass(frozen=True, slots=True)
 class ByName:
     """Load one skill by name. The policy does not apply, and hidden skills can be loaded."""
@@ -47,7 +46,6 @@ class ByName:
     name: str
 
 
-@check_arguments
 @dataclass(frozen=True, slots=True)
 class ByQuery:
     """Select the best skill for a query."""
@@ -55,7 +53,6 @@ class ByQuery:
     text: str | Query
 
 
-@check_arguments
 @dataclass(frozen=True, slots=True)
 class ByTag:
     """Select a skill with a tag: the best for ``query``, or the first by name without one."""
@@ -67,7 +64,6 @@ class ByTag:
 Strategy = ByName | ByQuery | ByTag
 
 
-@check_arguments
 @dataclass(frozen=True, slots=True)
 class CoordinatorConfig:
     """The settings of a coordinator. Raises UnknownName, InvalidInput."""
@@ -98,7 +94,6 @@ class ResolvedReference(NamedTuple):
     truncated: bool
 
 
-@check_arguments
 class SkillContext(NamedTuple):
     """A skill, its instruction, and those of its tools that exist."""
 
@@ -113,7 +108,6 @@ class SkillContext(NamedTuple):
     """Missing tools that were left out, and references that could not be read."""
 
 
-@check_arguments
 class ContextCoordinator:
     """Selects a skill, validates its tools and builds the context."""
 

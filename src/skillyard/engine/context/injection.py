@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.context.activation import prompt_block, with_body
@@ -31,7 +30,6 @@ Message = Mapping[str, Any]
 Prompt = str | Message | Sequence[Message]
 
 
-@check_arguments
 class Injection(NamedTuple):
     """The prompt with the block, and the match of the block's skill (None: unchanged)."""
 
@@ -40,7 +38,6 @@ class Injection(NamedTuple):
     match: Match | None
 
 
-@check_arguments
 def select_prompt_block(
     catalog: Catalog | Iterable[Skill],
     query: str | Query,
@@ -66,7 +63,6 @@ def select_prompt_block(
     return prompt_block(with_body(best.skill), max_chars, fence=fence), best
 
 
-@check_arguments
 def inject(
     prompt: Prompt,
     catalog: Catalog | Iterable[Skill],

@@ -15,7 +15,6 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import IO, NamedTuple
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, ResourceRefused, ScriptRefused
 from skillyard.base.io.processes import (
     ESSENTIAL_VARIABLES,
@@ -61,7 +60,6 @@ class ScriptResult(NamedTuple):
     seconds: float
 
 
-@check_arguments
 def list_scripts(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Script, ...]:
     """Return the skill's scripts, sorted by path; none for a skill without a folder."""
     try:
@@ -76,7 +74,6 @@ def list_scripts(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Script,
     )
 
 
-@check_arguments
 def run_script(
     skill: Skill,
     path: str,

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.discovery.candidate import Candidate, Scan, Stamp
 from skillyard.engine.discovery.layout import (
@@ -43,7 +42,6 @@ __all__ = [
 ]
 
 
-@check_arguments
 def discover_skill_files(root: str | os.PathLike[str]) -> list[Path]:
     """Return the skill files below a root, sorted, each once, without convention files.
 
@@ -55,7 +53,6 @@ def discover_skill_files(root: str | os.PathLike[str]) -> list[Path]:
     return [Path(c.path) for c in candidates if c.origin != Origin.CONVENTION]
 
 
-@check_arguments
 def discover_instruction_files(root: str | os.PathLike[str]) -> list[Path]:
     """Return the skill files and the convention files below a root, sorted, each once.
 

@@ -14,7 +14,6 @@ import re
 from types import NoneType
 from typing import Any, NamedTuple
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import Diagnostic, MissingField, SkillIoError, SkillYamlError
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.formats.derived import derived_description, derived_name, split_or_body
@@ -52,7 +51,6 @@ class ParsedDocument(NamedTuple):
     fields: Fields | None = None
 
 
-@check_arguments
 def parse_skill(
     path: str | os.PathLike[str], content: str, limits: Limits = DEFAULT_LIMITS
 ) -> Skill:

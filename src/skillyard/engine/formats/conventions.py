@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import Diagnostic, SkillError
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.base.text import clean_line, name_fault
@@ -29,7 +28,6 @@ from skillyard.engine.skill import CONVENTION_TAG, Origin, Skill, document_id
 _DERIVED_DESCRIPTION_CHARS = 120
 
 
-@check_arguments
 def parse_instructions(
     path: str | os.PathLike[str], content: str, limits: Limits = DEFAULT_LIMITS
 ) -> Skill:

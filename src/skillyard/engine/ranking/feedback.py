@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skillyard.base.arguments import check_arguments
 
-
-@check_arguments
 class SkillFeedback(NamedTuple):
     """A judgement on one skill for one request. Raises InvalidInput for wrong types."""
 

@@ -220,7 +220,6 @@ def _sort_pairs(pairs: Sequence[Pair], scored: Scored) -> list[Pair]:
     return sorted(pairs, key=lambda p: (-p[1], scored.tie_break(p[0]), p[0].key))
 
 
-@check_arguments
 def rank(
     catalog: Catalog | Iterable[Skill],
     text: str = "",

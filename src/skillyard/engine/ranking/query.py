@@ -6,14 +6,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skillyard.base.arguments import Texts, check_arguments, conversion, set_field, text_items
+from skillyard.base.arguments import Texts, conversion, set_field, text_items
 from skillyard.base.shapes import matches as shapes
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.engine.ranking.feedback import SkillFeedback
 from skillyard.engine.skill import Skill
 
 
-@check_arguments
 @dataclass(frozen=True, slots=True)
 class Query:
     """One request. Each scorer uses some of the fields. Raises InvalidInput for wrong types."""

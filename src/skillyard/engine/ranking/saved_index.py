@@ -15,7 +15,6 @@ from skillyard.engine.ranking.scorer import level_of
 from skillyard.engine.skill import Skill
 
 
-@check_arguments
 class Index:
     """The skills of a catalog, indexed in a folder for ``hybrid``. Thread-safe.
 

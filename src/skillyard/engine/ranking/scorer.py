@@ -13,12 +13,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from skillyard.base import shapes
-from skillyard.base.arguments import check_arguments
 from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.engine.skill import Skill
 
 
-@check_arguments
 class Explanation(NamedTuple):
     """One node of an explanation tree.
 
@@ -48,7 +46,6 @@ class Explanation(NamedTuple):
         return self.parts[0].raw() if self.op == "calibration" else self
 
 
-@check_arguments
 class Level(NamedTuple):
     """A named band of scores: ``name`` holds from ``floor`` upwards."""
 
@@ -56,7 +53,6 @@ class Level(NamedTuple):
     name: str
 
 
-@check_arguments
 class DefaultPolicy(NamedTuple):
     """How a scorer's specification uses the score."""
 

@@ -15,7 +15,6 @@ from skillyard.engine.ranking.registry import bind, check_scorer, resolve
 from skillyard.engine.skill import Skill
 
 
-@check_arguments
 class ScorerRanker:
     """A ``Ranker`` over a scorer. It returns the skills best first, with their scores set."""
 

@@ -17,7 +17,6 @@ from skillyard.engine.skill import Skill
 from skillyard.install.policy.library import load_catalog
 
 
-@check_arguments
 @dataclass(frozen=True, slots=True)
 class InjectorConfig:
     """The settings of an injector: selection, and size of the block."""
@@ -30,7 +29,6 @@ class InjectorConfig:
         check_scorer(self.scorer)
 
 
-@check_arguments
 class SkillInjector:
     """Injects skills of a catalog into prompts. Thread-safe."""
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.configuration import read_section
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.catalog import Catalog
@@ -47,7 +46,6 @@ def library_spec(
     )
 
 
-@check_arguments
 def load_catalog(
     *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     scopes: str | Iterable[str] = (),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import Diagnostic, SourceFailed
 from skillyard.base.shapes import skills as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
@@ -171,7 +170,6 @@ def _reference_address(raw_url: str, path: str) -> str | None:
     return f"{base}/{quote(path)}" if name == "SKILL.md" else None
 
 
-@check_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class SearchResult:
     """The result of one search."""

@@ -33,7 +33,6 @@ MAX_REMOTE_CHARACTERS = 2_000
 """Maximum length of a query that leaves this machine."""
 
 
-@check_arguments
 class SearchService:
     """Searches sources. An asynchronous context manager; safe for concurrent searches.
 

@@ -189,7 +189,6 @@ def keyword_match(skill: Skill, hits: Sequence[Hit]) -> KeywordMatch | None:
     return KeywordMatch(skill.name, keyword_score(total(hits)), matched)
 
 
-@check_arguments
 class KeywordDetector:
     """The document's ``KeywordDetector``: finds the skills that have words of a text.
 

@@ -329,7 +329,6 @@ def _heaviest(removed: int, ranked: Iterable[tuple[int, int]]) -> tuple[float, i
     return weights, matched
 
 
-@check_arguments
 class PatternMatcher:
     """The document's ``PatternMatcher``: compares paths with file patterns."""
 

@@ -35,7 +35,6 @@ from skillyard.engine.ranking.scorer import DefaultPolicy, Explanation, Level, S
 from skillyard.engine.skill import Skill
 
 
-@check_arguments
 @dataclass(frozen=True, slots=True)
 class Confidence:
     """Pattern and keyword confidence, 0..1. Raises InvalidInput for a setting out of range."""

@@ -38,7 +38,6 @@ Context: TypeAlias = Query | Mapping[str, Any] | None
 Options: TypeAlias = EvaluationOptions | Mapping[str, Any] | None
 
 
-@check_arguments
 class ConfidenceScorer:
     """Recommends skills for a context of files, text and recent activity.
 
@@ -111,7 +110,6 @@ class ConfidenceScorer:
         return _level(check_number("confidence", confidence))
 
 
-@check_arguments
 def evaluate(
     catalog: Candidates,
     text: str | None = "",
