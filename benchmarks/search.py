@@ -77,7 +77,7 @@ def _write(pool: Pool, folder: str) -> None:
 
 
 def _searcher(folder: str) -> Any:
-    from skillyard.engine.index.index_reader import open_index
+    from skillyard.engine.index.segment_searcher import open_index
 
     searcher = open_index(folder)
     assert searcher is not None
@@ -279,7 +279,7 @@ import json, sys
 sys.modules["skillyard.engine.index._kernel"] = None
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
 import time
-from skillyard.engine.index.index_reader import open_index
+from skillyard.engine.index.segment_searcher import open_index
 searcher = open_index(sys.argv[3])
 taken = []
 for weights in json.load(sys.stdin):

@@ -14,9 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchmarks.measure import Sample, take_turns
-from skillyard.engine.index.index_reader import open_index
 from skillyard.engine.index.library import Library
-from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.ranking.hybrid import HYBRID
 from skillyard.engine.ranking.hybrid.query_analysis import analyse_query

@@ -11,9 +11,9 @@ import pytest
 from skillyard.check.scanning import words
 from skillyard.engine.index import (
     document_builder,
-    index_reader,
     kernel,
     segment_reader,
+    segment_searcher,
     segment_writer,
     term_counts,
     token_table,
@@ -33,8 +33,8 @@ def without_kernel(patch: pytest.MonkeyPatch) -> None:
     """Let the Python beside the kernel answer while `patch` holds."""
     for module in (
         document_builder,
-        index_reader,
         segment_reader,
+        segment_searcher,
         segment_writer,
         token_table,
         term_counts,

@@ -22,8 +22,7 @@ import numpy.typing as npt
 
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.document_builder import build_document
-from skillyard.engine.index.memory_library import MemoryLibrary
-from skillyard.engine.index.memory_segments import build_memory_segments
+from skillyard.engine.index.library import MemoryLibrary, memory_searcher
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.ranking.hybrid.calibration import one_word_adjustment
 from skillyard.engine.ranking.hybrid.constants import (
@@ -109,7 +108,7 @@ def library_of(
     library = MemoryLibrary(())
     library.table = table
     library.skills = tuple(skills)
-    library.searcher = build_memory_segments(documents, table.dimensions)
+    library.searcher = memory_searcher(documents, table.dimensions)
     ordinals = tuple(library.searcher.ordinals())
     library._ordinals = ordinals
     library._places = {id(skill): o for o, skill in zip(ordinals, skills, strict=True)}

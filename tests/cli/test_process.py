@@ -161,7 +161,7 @@ def test_a_choice_from_an_index_that_was_made_before_loads_next_to_nothing(tmp_p
             timeout=60,
         )
     loaded = set(done.stderr.split())
-    assert "skillyard.engine.index.kernel_searcher" in loaded
+    assert "skillyard.engine.index._kernel" in loaded
     assert [name for name in DEAR if name in loaded] == []
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.index.document import IndexedDocument
-from skillyard.engine.index.index_reader import open_index
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.integrity import verify
-from skillyard.engine.index.memory_segments import build_memory_segments
+from skillyard.engine.index.library import memory_searcher
+from skillyard.engine.index.segment_searcher import open_index
 from tests.engine.index.memory_searcher import MemorySearcher
 from tests.engine.index.random_documents import DIMENSIONS, SOAK, Asker, document, in_memory, write
 from tests.tables import for_each
@@ -121,7 +121,7 @@ def test_without_a_commit_nothing_happened(tmp_path: Path) -> None:
 def test_segments_in_memory_answer_like_the_oracle(count: int) -> None:
     rng = random.Random(count)
     documents = [document(rng, f"k{number}") for number in range(count)]
-    searcher = build_memory_segments(documents, DIMENSIONS)
+    searcher = memory_searcher(documents, DIMENSIONS)
     asker = Asker(count)
     assert asker.answers(searcher) == asker.answers(in_memory(documents))
     assert [searcher.key(o) for o in searcher.ordinals()] == [d.key for d in documents]
@@ -137,9 +137,7 @@ def test_segments_in_memory_rank_like_the_oracle(monkeypatch: pytest.MonkeyPatch
         for number in range(200)
     ]
     found = [sy.rank(skills, " ".join(words[n : n + 3]), limit=None) for n in range(6)]
-    monkeypatch.setattr(
-        "skillyard.engine.index.memory_library.build_memory_segments", MemorySearcher
-    )
+    monkeypatch.setattr("skillyard.engine.index.library.memory_searcher", MemorySearcher)
     expected = [sy.rank(skills, " ".join(words[n : n + 3]), limit=None) for n in range(6)]
     assert [[(m.skill.name, m.score) for m in each] for each in found] == [
         [(m.skill.name, m.score) for m in each] for each in expected

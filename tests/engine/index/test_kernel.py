@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.engine.index import kernel, segment_reader, token_table
-from skillyard.engine.index.index_reader import open_index
 from skillyard.engine.index.searcher import EXCLUDED
+from skillyard.engine.index.segment_searcher import open_index
 from skillyard.engine.index.segment_writer import SegmentWriter
 from skillyard.engine.index.token_table import bundled_table
 from tests.engine.index.random_documents import DIMENSIONS, Asker, document, write

@@ -126,9 +126,7 @@ class TestWhat:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         found = [(m.skill.name, m.score) for m in sy.rank(LIBRARY, TASK, limit=None)]
-        monkeypatch.setattr(
-            "skillyard.engine.index.memory_library.build_memory_segments", MemorySearcher
-        )
+        monkeypatch.setattr("skillyard.engine.index.library.memory_searcher", MemorySearcher)
         expected = [(m.skill.name, m.score) for m in sy.rank(list(LIBRARY), TASK, limit=None)]
         assert found == expected
 

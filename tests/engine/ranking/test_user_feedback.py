@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import skillyard as sy
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.feedback import SkillFeedback
@@ -164,4 +165,4 @@ def test_relevance_grows_from_nothing_to_all() -> None:
 
 def test_a_wrong_type_is_an_error() -> None:
     with pytest.raises(InvalidInput, match="right"):
-        SkillFeedback("a", "b", "no")  # type: ignore[arg-type]
+        sy.SkillFeedback("a", "b", "no")  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from skillyard.engine.index.progress import Progress
+from skillyard.engine.index.library_summary import Progress
 from skillyard.serve.web.assets import asset
 from skillyard.serve.web.pages import building_page
 from skillyard.serve.web.rendering import MEDIA, POLICY

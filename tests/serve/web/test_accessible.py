@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.engine.index.progress import Progress
+from skillyard.engine.index.library_summary import Progress
 from tests.serve.http.local_server import Running, running
 from tests.serve.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
 from tests.serve.web.states import LONG_NAME, LONG_REQUEST, Builds, building, odd_library

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.engine.index.progress import Progress
+from skillyard.engine.index.library_summary import Progress
 from skillyard.serve.web.pages import building_page, progress_words
 from tests.serve.web.page_parser import read
 from tests.tables import for_each

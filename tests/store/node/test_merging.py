@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from skillyard.base.errors import IndexDamaged
 from skillyard.engine.index import kernel
 from skillyard.engine.index.document import IndexedDocument
-from skillyard.engine.index.index_reader import open_index
 from skillyard.engine.index.index_writer import INLINE_BYTES, MAX_SMALL_SEGMENTS, IndexWriter
 from skillyard.engine.index.integrity import verify
 from skillyard.engine.index.manifest import Manifest, parse_manifest, read_manifest, render_manifest
-from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.store.node.generation_builder import MAX_REWRITTEN
 from tests.engine.index.random_documents import DIMENSIONS, Asker, document, in_memory
 from tests.kernel_needed import without_kernel

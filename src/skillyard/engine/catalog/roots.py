@@ -74,8 +74,8 @@ class LibrarySpec(NamedTuple):
     def resolve(self) -> LibrarySpec:
         """Return the library with resolved roots.
 
-        All spellings of a folder (``lib``, ``./lib``, a link) share one index.
-        ``index.path_mapping`` translates its paths back to the caller's spelling.
+        All spellings of a folder (``lib``, ``./lib``, a link) share one index, which stores paths
+        below the roots.
         """
         roots = tuple(map(real_root, self.roots))
         files = None if self.files is None else self.files.resolve()

@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from array import array
 
+    from skillyard.engine.skill import Skill
+
+
+def document_key(skill: Skill) -> str:
+    """Return the key of a skill in an index: its path, or its id when it was built in code."""
+    return skill.path or skill.id
+
 
 class IndexedDocument(NamedTuple):
     """One analysed document, as an index stores it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from skillyard.engine.index.bm25f import (
@@ -15,14 +15,13 @@ from skillyard.engine.index.bm25f import (
     field_texts,
     term_impacts,
 )
-from skillyard.engine.index.document import IndexedDocument
+from skillyard.engine.index.document import IndexedDocument, document_key
 from skillyard.engine.index.facet_terms import facet_terms
-from skillyard.engine.index.identity import document_key
 from skillyard.engine.index.kernel import KERNEL
 from skillyard.engine.index.searcher import EXCLUDED
 from skillyard.engine.index.term_counts import kernel_terms
 from skillyard.engine.index.token_table import TokenTable
-from skillyard.engine.skill import Skill
+from skillyard.engine.skill import Origin, Skill
 
 VECTOR_FIELDS = (
     ("name", 0.5),
@@ -97,9 +96,39 @@ def build_document(
     )
 
 
+class LibraryDocuments(NamedTuple):
+    """The documents of the skills of a library, and what queries need beside them."""
+
+    documents: list[IndexedDocument]
+    hidden: list[str]
+    """Keys of skills that are selected only when called by name."""
+    patterns: dict[str, tuple[str, ...]]
+    """File patterns by key, of the skills that a search finds."""
+
+
 def build_documents(
-    skills: Iterable[Skill], table: TokenTable, excluded: frozenset[int] = frozenset()
-) -> Iterator[IndexedDocument]:
-    """Yield the documents of skills. ``excluded`` holds positions of skills kept out of results."""
+    skills: Iterable[Skill],
+    table: TokenTable,
+    key: Callable[[int, Skill], str],
+    *,
+    include_conventions: bool = False,
+    encode: Callable[[Skill], bytes] = lambda _: b"",
+) -> LibraryDocuments:
+    """Return the documents of a catalog or of a list of skills.
+
+    ``key`` returns the key for a position and its skill, ``encode`` the record of a skill.
+    """
+    shadowed = getattr(skills, "shadowed", {})
+    result = LibraryDocuments([], [], {})
     for place, skill in enumerate(skills):
-        yield build_document(skill, table, excluded=place in excluded)
+        is_hidden = skill.hidden and skill not in shadowed
+        is_convention = skill.origin == Origin.CONVENTION and not include_conventions
+        out = is_hidden or is_convention or skill in shadowed
+        document = build_document(skill, table, excluded=out, record=encode(skill))
+        name = key(place, skill)
+        result.documents.append(document._replace(key=name))
+        if is_hidden:
+            result.hidden.append(name)
+        if skill.triggers.files and not out:
+            result.patterns[name] = skill.triggers.files
+    return result

@@ -11,11 +11,10 @@ from skillyard.engine.catalog.collisions import Collisions, resolve_collisions
 from skillyard.engine.catalog.copies import places_by_path
 from skillyard.engine.catalog.counts import count_skills
 from skillyard.engine.catalog.entries import Entry, Progress, read_one
-from skillyard.engine.catalog.roots import LibrarySpec
+from skillyard.engine.catalog.roots import LibrarySpec, all_roots
 from skillyard.engine.catalog.variants import Comparison
 from skillyard.engine.discovery import Candidate, Scan
 from skillyard.engine.index.document_builder import build_document
-from skillyard.engine.index.index_reader import open_index
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.library_spec import (
     WALK,
@@ -36,9 +35,9 @@ from skillyard.engine.index.library_summary import (
     encode_diagnostics,
     encode_summary,
 )
-from skillyard.engine.index.records import candidate_key, encode_record
+from skillyard.engine.index.records import candidate_key, encode_record, path_prefix
 from skillyard.engine.index.searcher import EXCLUDED
-from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.engine.index.token_table import TokenTable, bundled_table
 from skillyard.engine.index.walk_record import encode_walk
 from skillyard.engine.skill import Origin, Skill
@@ -316,10 +315,14 @@ class _IndexUpdate:
         loaded = {path: file.facts for path, file in files.items() if file.facts is not None}
         keys = {path: candidate_key(files[path].candidate) for path in loaded}
         shadowed, further, _ = resolved.collisions
+        real = self.spec.resolve()
+        roots = all_roots(real.roots, real.scopes, real.folder)
+        prefixes = tuple(path_prefix(root.path) for root in roots)
         losers = {skill.path for skill in shadowed}
         return LibrarySummary(
             documents=len(loaded),
-            reported=encode_diagnostics(diagnostics),
+            reported=encode_diagnostics(diagnostics, prefixes[: len(real.roots)]),
+            prefixes=prefixes,
             hidden=tuple(
                 keys[path] for path, facts in loaded.items() if facts.hidden and path not in losers
             ),

@@ -23,7 +23,7 @@ from skillyard.engine.index.manifest import (
 )
 from skillyard.engine.index.segment_reader import SegmentReader
 from skillyard.engine.index.segment_searcher import SegmentSearcher
-from skillyard.engine.index.segment_writer import SegmentWriter
+from skillyard.engine.index.segment_writer import SegmentWriter, build_segments
 
 LOCK = "lock"
 INLINE_BYTES = 192 * 1024
@@ -205,15 +205,7 @@ class IndexWriter(Closeable):
             rewritten = self._inline() if self._inline_overflow() else set()
         if not rewritten:
             return
-        builder = SegmentWriter(self._dimensions)
-        merged: list[bytes] = []
-        for document in self._survivors(sorted(rewritten)):
-            if builder.full:
-                merged.append(builder.build())
-                builder = SegmentWriter(self._dimensions)
-            builder.add(document)
-        if len(builder):
-            merged.append(builder.build())
+        merged = list(build_segments(self._survivors(sorted(rewritten)), self._dimensions))
         for number in rewritten:
             self._dead[number] = set(range(self._segments[number].documents))
         self._flushed += merged

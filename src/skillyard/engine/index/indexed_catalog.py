@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
@@ -12,7 +12,6 @@ from skillyard.base.text import plural
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.catalog.snapshot import Catalog, CatalogDiff, build_catalog, difference_of
 from skillyard.engine.index.facet_terms import NAME
-from skillyard.engine.index.index_reader import open_index
 from skillyard.engine.index.library import Library
 from skillyard.engine.index.library_spec import (
     file_index_settings,
@@ -22,19 +21,19 @@ from skillyard.engine.index.library_spec import (
 )
 from skillyard.engine.index.library_summary import (
     LibrarySummary,
+    Progress,
     decode_diagnostics,
     decode_summary,
 )
-from skillyard.engine.index.path_mapping import PathMapping
-from skillyard.engine.index.records import decode_card
-from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.records import decode_card, path_prefix
+from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.skill import Skill
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog.counts import SkillCounts
     from skillyard.engine.catalog.entries import Progress as Reading
-    from skillyard.engine.index.progress import Progress
+    from skillyard.engine.index.library_summary import Progress
 
 MAX_READ_DIRECTLY = 64
 """Up to this number of files, ``load_library`` reads without an index: one would save no time."""
@@ -90,7 +89,7 @@ class _FullCatalog:
 class IndexedCatalog(Catalog):
     """The catalog of some roots over their index. Other data loads on first use."""
 
-    __slots__ = ("_full", "_path_mapping", "_read_diagnostics", "library", "summary")
+    __slots__ = ("_full", "_read_diagnostics", "library", "summary")
 
     _spec: LibrarySpec
 
@@ -103,14 +102,12 @@ class IndexedCatalog(Catalog):
     ) -> None:
         # Catalog.__init__ is not called: __getattr__ loads its fields on first use.
         self._spec = spec
-        path_mapping = PathMapping(spec)
-        self._path_mapping = path_mapping
         self._read_diagnostics: tuple[Diagnostic, ...] | None = None
         self._counts = None
         self.bound = {}
         self._full = _FullCatalog(spec)
         self.summary = summary
-        self.library = FileLibrary(self._full, summary, searcher, table, path_mapping)
+        self.library = FileLibrary(self._full, summary, searcher, table)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _LAZY_FIELDS:
@@ -147,8 +144,9 @@ class IndexedCatalog(Catalog):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The diagnostics of loading, sorted by path. Raises ValueError for damaged ones."""
         if self._read_diagnostics is None:
-            stored = decode_diagnostics(self.summary.reported)
-            self._read_diagnostics = self._path_mapping.diagnostics(stored)
+            self._read_diagnostics = decode_diagnostics(
+                self.summary.reported, self.library.prefixes
+            )
             if self.summary.known < self.summary.files:
                 building = _building_diagnostic(self._spec, self.summary)
                 self._read_diagnostics += (building,)
@@ -158,8 +156,8 @@ class IndexedCatalog(Catalog):
     def counts(self) -> SkillCounts:
         """The numbers of skills, copies and convention documents."""
         if self._counts is None:
-            ordinals = map(self.library.searcher.ordinal, self.summary.requiring)
-            requiring = [self.library.skill(each) for each in ordinals if each is not None]
+            ordinals = self.library.ordinals_of(self.summary.requiring)
+            requiring = list(map(self.library.skill, ordinals))
             self._counts = self.summary.counts
             if requiring:
                 from skillyard.engine.catalog.requirements import RequirementChecker
@@ -173,7 +171,9 @@ class IndexedCatalog(Catalog):
         """The progress of the first build while it runs; None for a complete index."""
         if self.summary.known == self.summary.files:
             return None
-        from skillyard.engine.index.progress import Progress  # deferred: a finished index has none
+        from skillyard.engine.index.library_summary import (
+            Progress,
+        )  # deferred: a finished index has none
 
         return Progress(self.summary.known, self.summary.files)
 
@@ -215,8 +215,7 @@ class IndexedCatalog(Catalog):
         searcher = self.library.searcher
         ordinal = self.library.ordinal(skill)
         keys = () if ordinal is None else self.summary.variants.get(searcher.key(ordinal), ())
-        ordinals = (searcher.ordinal(key) for key in keys)
-        return tuple(self.library.skill(ordinal) for ordinal in ordinals if ordinal is not None)
+        return tuple(map(self.library.skill, self.library.ordinals_of(keys)))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the roots. Unpickling opens the same index and updates it."""
@@ -249,47 +248,35 @@ class FileLibrary(Library):
         summary: LibrarySummary,
         searcher: SegmentSearcher,
         table: TokenTable,
-        path_mapping: PathMapping,
     ) -> None:
+        given = [path_prefix(root) for root in full.spec.roots]
+        prefixes = self.prefixes = (*given, *summary.prefixes[len(given) :])
+        """What the paths below each root begin with, as the caller spells them."""
+        limits = full.spec.limits
+        super().__init__(
+            searcher,
+            table,
+            lambda record: decode_card(record, prefixes, limits),
+            summary.hidden,
+            summary.patterns,
+        )
         self._full = full
-        self._path_mapping = path_mapping
-        self._summary = summary
-        self.searcher = searcher
-        self.table = table
-        self._cache: dict[int, Skill] = {}
-        self._ordinals: dict[str, int] = {}
-        """Ordinals of the cached skills by path, set before the skill is returned."""
 
     @property
-    def skills(self) -> Sequence[Skill]:  # type: ignore[override]
+    def skills(self) -> Sequence[Skill]:
         """All skills. This reads every file."""
         return self._full.get().skills
 
     def skill(self, ordinal: int) -> Skill:
-        """Return the skill of an ordinal, loaded on demand. Raises IndexDamaged."""
-        skill = self._cache.get(ordinal)
-        if skill is None:
-            skill = self._one(ordinal)
-            self._ordinals[skill.path] = ordinal
-            skill = self._cache.setdefault(ordinal, skill)  # all threads get the same object
-        return skill
+        """Return the skill of an ordinal, the same object as in the full catalog.
 
-    def card(self, ordinal: int) -> Skill:
-        """Return the card of a skill from its index record. Raises IndexDamaged."""
-        try:
-            return decode_card(
-                self.searcher.record(ordinal), self._path_mapping, self._full.spec.limits
-            )
-        except (ValueError, TypeError, KeyError):
-            raise self._unreadable() from None
-
-    def _one(self, ordinal: int) -> Skill:
-        card = self.card(ordinal)
-        if self._full.read is not None:  # the same object as in the full catalog
-            entry = self._full.read._entries.get(card.path)
+        Raises IndexDamaged.
+        """
+        if self._full.read is not None and ordinal not in self._cache:
+            entry = self._full.read._entries.get(self.card(ordinal).path)
             if entry is not None and entry.skill is not None:
-                return entry.skill
-        return card
+                self._known[id(self._cache.setdefault(ordinal, entry.skill))] = ordinal
+        return super().skill(ordinal)
 
     def full_skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal with its body, read from its file.
@@ -305,18 +292,16 @@ class FileLibrary(Library):
             ) from None
         return skill
 
-    def _unreadable(self) -> IndexDamaged:
-        return IndexDamaged("a record cannot be read", path=self.searcher.folder)
-
     def ordinal(self, skill: Skill) -> int | None:
         """Return the ordinal of a skill, identified by its path."""
-        known = self._ordinals.get(skill.path)
+        known = self._known.get(id(skill))
         if known is not None:
             return known
-        for key in self._path_mapping.keys(skill.path):
-            ordinal = self.searcher.ordinal(key)
-            if ordinal is not None and self.skill(ordinal).path == skill.path:
-                return ordinal
+        for number, prefix in enumerate(self.prefixes):
+            if skill.path.startswith(prefix):
+                ordinal = self.searcher.ordinal(f"{number}/{skill.path[len(prefix) :]}")
+                if ordinal is not None:
+                    return ordinal
         return None
 
     def with_name(self, name: str) -> tuple[Skill, ...] | None:
@@ -330,27 +315,10 @@ class FileLibrary(Library):
         ordinals = self.searcher.holders(NAME + words[0])
         if ordinals is None:
             return ()
-        hidden = (self.searcher.ordinal(key) for key in self._summary.hidden)
-        ordinals += [ordinal for ordinal in hidden if ordinal is not None]
+        ordinals += self.ordinals_of(self._hidden_keys)
         # Only what is returned is kept: the files would be read into other objects.
         skills = [self.skill(each) for each in ordinals if self.card(each).name == name]
         return tuple(sorted(skills, key=lambda skill: skill.key)) or None
-
-    def hidden(self) -> Iterable[tuple[int, Skill]]:
-        """Yield (ordinal, skill) of the skills that are selected only when called by name."""
-        for key in self._summary.hidden:
-            ordinal = self.searcher.ordinal(key)
-            if ordinal is not None:
-                yield ordinal, self.skill(ordinal)
-
-    def patterns(self) -> Mapping[int, tuple[str, ...]]:
-        """Return the file patterns of skills by ordinal; skills without patterns are left out."""
-        by_ordinal = {}
-        for key, patterns in self._summary.patterns.items():
-            ordinal = self.searcher.ordinal(key)
-            if ordinal is not None:
-                by_ordinal[ordinal] = patterns
-        return by_ordinal
 
 
 def load_library(

@@ -6,10 +6,10 @@ import os
 from array import array
 
 from skillyard.base.errors import Diagnostic, IndexDamaged
-from skillyard.engine.index.index_reader import open_index
 from skillyard.engine.index.searcher import EXCLUDED, impact_byte, tie_key
 from skillyard.engine.index.segment_format import SECTIONS
 from skillyard.engine.index.segment_reader import SegmentReader
+from skillyard.engine.index.segment_searcher import open_index
 
 
 def verify(folder: str) -> list[Diagnostic]:

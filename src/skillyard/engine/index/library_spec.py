@@ -12,8 +12,8 @@ from skillyard.base.io.files import open_to_read
 from skillyard.base.io.paths import ancestors
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.user_folders import cache_folder
+from skillyard.engine.analysis.analyzer import VERSION as ANALYZER_VERSION
 from skillyard.engine.catalog.roots import LibrarySpec
-from skillyard.engine.index.identity import index_settings
 from skillyard.engine.index.manifest import NAME
 from skillyard.engine.index.token_table import TokenTable, bundled_table
 from skillyard.engine.index.walk_record import is_unchanged
@@ -27,7 +27,9 @@ WALK = "walk"
 """The side file with the record of the walk; see :mod:`skillyard.engine.index.walk_record`."""
 ADAPTED = "adapted"
 """The setting of an index with a token table adapted to the library."""
-VERSION = "12"
+WEIGHTING_VERSION = 7
+"""Version of reading, impacts, facet terms and vectors. A change forces a rebuild."""
+VERSION = "13"
 """Version of the formats of records, state, summary and walk record, and of what is read of a
 file."""
 
@@ -90,6 +92,15 @@ def _names_plugins(path: str) -> bool:
     except OSError:
         return False
     return b"enabledPlugins" in data or len(data) == MAX_SETTINGS
+
+
+def index_settings(table: TokenTable) -> dict[str, str]:
+    """Return the settings of an index. An index with other settings is rebuilt."""
+    return {
+        "analyzer": str(ANALYZER_VERSION),
+        "weighing": str(WEIGHTING_VERSION),
+        "table": table.id,
+    }
 
 
 def file_index_settings(table: TokenTable) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import TypeAlias
 from zlib import crc32
@@ -167,6 +167,18 @@ class SegmentWriter:
                 impacts[place] = impact_byte(impact)
                 places[term] = place + 1
         return starts.tobytes(), documents.tobytes(), bytes(impacts)
+
+
+def build_segments(documents: Iterable[IndexedDocument], dimensions: int) -> Iterator[bytes]:
+    """Yield the segments of the documents, as many as they fill."""
+    writer = SegmentWriter(dimensions)
+    for document in documents:
+        if writer.full:
+            yield writer.build()
+            writer = SegmentWriter(dimensions)
+        writer.add(document)
+    if len(writer):
+        yield writer.build()
 
 
 def _offsets(items: Iterable[bytes], kind: str) -> bytes:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 
 from skillyard.base.arguments import check_arguments
-from skillyard.base.errors import InvalidInput
-from skillyard.engine.index.saved_library import SavedLibrary, open_saved_library, save_library
+from skillyard.base.errors import IndexDamaged, InvalidInput, SkillIoError
+from skillyard.engine.index.document import document_key
+from skillyard.engine.index.document_builder import build_documents
+from skillyard.engine.index.index_writer import IndexWriter
+from skillyard.engine.index.library import Library
+from skillyard.engine.index.library_spec import index_settings
+from skillyard.engine.index.segment_searcher import open_index
+from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.ranking.hybrid import HYBRID
 from skillyard.engine.ranking.match import Match, in_order
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import level_of
-from skillyard.engine.skill import Skill
+from skillyard.engine.skill import SKILL_FIELDS, Skill
+
+VERSION = "1"
+"""Version of the record format."""
 
 
 class Index:
@@ -22,7 +32,7 @@ class Index:
     It stores complete skills and does not follow their files, unlike the index of the command line.
     """
 
-    def __init__(self, library: SavedLibrary) -> None:
+    def __init__(self, library: Library) -> None:
         self.library = library
         self._bound = HYBRID.bind(self)
 
@@ -34,14 +44,14 @@ class Index:
         An existing index is replaced atomically; an index that is already open keeps its content.
         Raises SkillIoError when the folder cannot be written or another process writes it.
         """
-        save_library(catalog, os.fspath(path))
+        _write(catalog, os.fspath(path))
         return cls.open(path)
 
     @classmethod
     @check_arguments
     def open(cls, path: str | os.PathLike[str]) -> Index:
         """Open the index in the folder. Raises SkillIoError when there is none, IndexDamaged."""
-        return cls(open_saved_library(os.fspath(path)))
+        return cls(_open(os.fspath(path)))
 
     @check_arguments
     def search(self, query: str | Query, limit: int | None = 10) -> list[Match]:
@@ -66,3 +76,62 @@ class Index:
 
     def __repr__(self) -> str:
         return f"<Index of {len(self)} skills in {self.library.searcher.folder}>"
+
+
+def _write(skills: Iterable[Skill], folder: str) -> None:
+    """Write the index of the skills to ``folder``, replacing any index."""
+    table = bundled_table()
+    seen: dict[str, int] = {}
+
+    def key(place: int, skill: Skill) -> str:
+        name = document_key(skill)
+        seen[name] = seen.get(name, 0) + 1
+        return name if seen[name] == 1 else f"{name}\0{seen[name]}"  # built in code, with one id
+
+    documents, hidden, patterns = build_documents(skills, table, key, encode=_encode_skill)
+    with IndexWriter(
+        folder, dimensions=table.dimensions, settings=_settings(), fresh=True, wait_s=10.0
+    ) as writer:
+        for document in documents:
+            writer.add(document)
+        shape = {"hidden": hidden, "patterns": patterns}
+        writer.side_file("summary", json.dumps(shape).encode("ascii"))
+        writer.commit()
+
+
+def _settings() -> dict[str, str]:
+    return {**index_settings(bundled_table()), "saved": VERSION}
+
+
+def _open(folder: str) -> Library:
+    searcher = open_index(folder)
+    if searcher is None:
+        raise SkillIoError(
+            "there is no index here",
+            path=folder,
+            code="index_missing",
+            hint="make it with sy.Index.build(catalog, path)",
+        )
+    if searcher.settings != _settings():
+        raise IndexDamaged(
+            "the index was made by another version",
+            path=folder,
+            hint="make it anew with sy.Index.build(catalog, path)",
+        )
+    try:
+        shape = json.loads(searcher.side_file("summary") or b"")
+        patterns = {str(k): tuple(map(str, v)) for k, v in shape["patterns"].items()}
+        hidden = list(map(str, shape["hidden"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise IndexDamaged("the summary cannot be read", path=folder) from None
+    return Library(searcher, bundled_table(), _decode_skill, hidden, patterns)
+
+
+def _encode_skill(skill: Skill) -> bytes:
+    fields = {name: each.encode(getattr(skill, name)) for name, each in SKILL_FIELDS.items()}
+    return json.dumps(fields, separators=(",", ":"), default=str).encode("ascii")
+
+
+def _decode_skill(record: bytes) -> Skill:
+    fields = json.loads(record)
+    return Skill(**{name: SKILL_FIELDS[name].decode(value) for name, value in fields.items()})

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.index.progress import Progress
+from skillyard.engine.index.library_summary import Progress
 from skillyard.install.policy.library import open_catalog
 from skillyard.serve.runtime import freshness
 from skillyard.serve.runtime.errors import building, unavailable

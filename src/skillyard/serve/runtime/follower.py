@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 
 from skillyard.base.shapes.service import StoreState
-from skillyard.engine.index.progress import Progress
+from skillyard.engine.index.library_summary import Progress
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.snapshot import Snapshot
 from skillyard.serve.runtime.vectors import VectorThread

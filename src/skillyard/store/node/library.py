@@ -71,7 +71,7 @@ class NodeLibrary(Library):
         return sum(s.documents - len(s.dead) for s in self.searcher.segments)
 
     @property
-    def skills(self) -> Sequence[Skill]:  # type: ignore[override]
+    def skills(self) -> Sequence[Skill]:
         """All skills by name, then path. The first access reads them.
 
         Raises InvalidInput when they are too many for one process.

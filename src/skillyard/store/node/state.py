@@ -19,11 +19,10 @@ from skillyard.base.io.platforms import refuse_windows
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.catalog.admission import Admission
-from skillyard.engine.index.identity import index_settings
-from skillyard.engine.index.index_reader import open_index
 from skillyard.engine.index.index_writer import IndexWriter
+from skillyard.engine.index.library_spec import index_settings
 from skillyard.engine.index.manifest import NAME
-from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.node.records import VERSION
 from skillyard.store.values import START, Position

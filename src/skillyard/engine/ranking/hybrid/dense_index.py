@@ -59,14 +59,14 @@ class DenseIndex:
         """Return an index in memory of the cached vectors and of those that are missing."""
         from skillyard.base.io.user_folders import cache_folder
         from skillyard.engine.embedding.cache import VectorCache, embed_cached
-        from skillyard.engine.index.memory_segments import build_memory_segments
+        from skillyard.engine.index.library import memory_searcher
 
         library, embedder = self._library, self.embedder
         cache = VectorCache(os.path.join(cache_folder(), "vectors"), embedder.id)
         texts = [embedded_text(library.skill(ordinal)) for ordinal in ordinals]
         vectors = embed_cached(embedder, texts, cache, progress)
         documents = _documents(library, ordinals, vectors)
-        return build_memory_segments(documents, max(map(len, vectors), default=0))
+        return memory_searcher(documents, max(map(len, vectors), default=0))
 
     def save(self) -> None:
         """Write the vectors beside the index of the library, so that the next process maps them.
@@ -179,7 +179,7 @@ def _open_saved(embedder: Embedder, library: Library, size: int) -> SegmentSearc
     if not folder or not os.path.isdir(folder):
         return None
     from skillyard.base.errors import IndexDamaged, SkillIoError
-    from skillyard.engine.index.index_reader import open_index
+    from skillyard.engine.index.segment_searcher import open_index
 
     try:
         saved = open_index(folder)

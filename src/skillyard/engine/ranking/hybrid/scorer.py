@@ -118,7 +118,7 @@ class Hybrid:
         for bound in tuple(getattr(skills, "bound", {}).values()):
             if isinstance(bound, BoundHybrid) and bound.has_skills_of(self):
                 return BoundHybrid(self, bound.library, progress)
-        from skillyard.engine.index.memory_library import (
+        from skillyard.engine.index.library import (
             MemoryLibrary,  # deferred: loads the writers
         )
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from skillyard.base.errors import SkillError, SkillyardError
 from skillyard.base.shapes.encoder import encode
 from skillyard.engine.catalog.roots import all_roots, parse_roots
-from skillyard.engine.index.progress import Progress
+from skillyard.engine.index.library_summary import Progress
 from skillyard.engine.operations.skill_explanation import Why, why_skill
 from skillyard.engine.ranking.match import Match, rank
 from skillyard.engine.ranking.query import Query
