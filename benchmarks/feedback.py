@@ -19,8 +19,8 @@ from benchmarks.quality import rows_of_hands
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 
 if TYPE_CHECKING:
-    from skillyard.engine.ranking.feedback import SkillFeedback
     from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
+    from skillyard.engine.ranking.query import SkillFeedback
 
 SUMMARY = "hit@1, selections and abstention with simulated feedback of the user"
 SEED = 7
@@ -72,9 +72,8 @@ def run(options: Options) -> Iterator[Figure]:
 
 def _attacks(bound: BoundHybrid, requests: Sequence[Request]) -> Iterator[Figure]:
     """Yield what a hostile client of a server reaches that repeats the request itself."""
-    from skillyard.engine.ranking.feedback import SkillFeedback
     from skillyard.engine.ranking.hybrid.scorer import FLOOR
-    from skillyard.engine.ranking.query import Query
+    from skillyard.engine.ranking.query import Query, SkillFeedback
 
     def selected(text: str, *feedback: SkillFeedback) -> list[str]:
         scores = bound.prepare(Query(text, feedback=feedback)).scores()[:TOP_K]
@@ -155,7 +154,7 @@ def _judgements(
     bound: BoundHybrid, request: Request, says: Callable[[bool], bool], *, names: bool
 ) -> list[SkillFeedback]:
     """Return what a user says of the selected skill, and of the right one if it was not."""
-    from skillyard.engine.ranking.feedback import SkillFeedback
+    from skillyard.engine.ranking.query import SkillFeedback
 
     best = _outcome(bound, request, ())
     judgements = []

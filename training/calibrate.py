@@ -31,7 +31,7 @@ from skillyard.engine.ranking.hybrid.constants import (
     Features,
     QueryFeatures,
 )
-from skillyard.engine.ranking.hybrid.evidence import Evidence
+from skillyard.engine.ranking.hybrid.fusion import Evidence
 from skillyard.engine.ranking.hybrid.scorer import HYBRID, BoundHybrid, Hybrid, ScoredHybrid
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.skill import Skill

@@ -20,8 +20,13 @@ from collections.abc import Iterator, Sequence
 
 from skillyard.engine.index.document_builder import build_document
 from skillyard.engine.index.token_table import TokenTable
-from skillyard.engine.ranking.hybrid.calibration import best_log_odds, log_odds_slope, probability
-from skillyard.engine.ranking.hybrid.features import query_features, skill_features
+from skillyard.engine.ranking.hybrid.calibration import (
+    best_log_odds,
+    log_odds_slope,
+    probability,
+    query_features,
+    skill_features,
+)
 from skillyard.engine.ranking.hybrid.scorer import HYBRID, BoundHybrid, ScoredHybrid
 from skillyard.engine.skill import Skill
 from skillyard.evals.retrieval.measures import BenchQuery, read_queries, read_skills

@@ -68,7 +68,7 @@ _ROOMS = {
     "SourceFailed": "base.errors",
     "Selection": "engine.selection",
     "SelectionPolicy": "engine.selection",
-    "SkillFeedback": "engine.ranking.feedback",
+    "SkillFeedback": "engine.ranking.query",
     "menu_text": "engine.selection",
     "select": "engine.selection",
     "summary": "engine.context.catalogue",
@@ -78,11 +78,11 @@ _ROOMS = {
     "inject": "engine.context.injection",
     "prompt_block": "engine.context.activation",
     "select_prompt_block": "engine.context.injection",
-    "random_fence": "engine.context.fence",
+    "random_fence": "engine.context.activation",
     "Activation": "engine.context.activation",
     "activate": "engine.context.activation",
     "estimate_tokens": "engine.context.budget",
-    "ToolRegistry": "engine.context.tools",
+    "ToolRegistry": "engine.context.coordinator",
     "ByName": "engine.context.coordinator",
     "ByQuery": "engine.context.coordinator",
     "ByTag": "engine.context.coordinator",
@@ -149,7 +149,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         CoordinatorConfig as CoordinatorConfig,
         SkillContext as SkillContext,
     )
-    from skillyard.engine.context.fence import random_fence as random_fence
+    from skillyard.engine.context.activation import random_fence as random_fence
     from skillyard.engine.context.injection import (
         Injection as Injection,
         inject as inject,
@@ -159,7 +159,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         list_scripts as list_scripts,
         run_script as run_script,
     )
-    from skillyard.engine.context.tools import ToolRegistry as ToolRegistry
+    from skillyard.engine.context.coordinator import ToolRegistry as ToolRegistry
     from skillyard.engine.discovery import (
         discover_instruction_files as discover_instruction_files,
         discover_skill_files as discover_skill_files,
@@ -194,7 +194,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         PatternMatcher as PatternMatcher,
         evaluate as evaluate,
     )
-    from skillyard.engine.ranking.feedback import SkillFeedback as SkillFeedback
+    from skillyard.engine.ranking.query import SkillFeedback as SkillFeedback
     from skillyard.engine.ranking.match import Match as Match, rank as rank
     from skillyard.engine.ranking.protocol import BoundScorer as BoundScorer, Scorer as Scorer
     from skillyard.engine.ranking.query import Query as Query

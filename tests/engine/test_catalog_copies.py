@@ -9,7 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.check.validation import validate
-from skillyard.engine.catalog.copies import without_paths
+from skillyard.engine.catalog.collisions import without_paths
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.install.policy.library import open_catalog
 from skillyard.serve.runtime.snapshot import snapshot_of

@@ -17,7 +17,7 @@ import pytest
 
 from skillyard.engine.formats.agentskills import parse_skill
 from skillyard.engine.ranking.confidence import ConfidenceScorer, PatternMatcher
-from skillyard.engine.ranking.confidence.message import markdown
+from skillyard.engine.ranking.confidence.tool import markdown
 from tests.parity.rows import Case, rows
 from tests.requirements import requirement
 from tests.tables import for_each

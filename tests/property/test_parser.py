@@ -14,9 +14,8 @@ import skillyard as sy
 from skillyard.base.errors import SkillError
 from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
 from skillyard.engine.formats.frontmatter import split, unify_lines
-from skillyard.engine.formats.nodes import Node, Scalar, plain_value
 from skillyard.engine.formats.repair import quote_plain_values
-from skillyard.engine.formats.yaml_guard import read_mapping
+from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
 from tests.property.strategies import blocks, documents, few, hostile_text, many
 
 T = TypeVar("T")

@@ -286,8 +286,7 @@ def _tags(skill: Skill) -> tuple[str, ...]:
 def _frontmatter(skill: Skill) -> str | None:
     if not skill.frontmatter:
         return None
-    from skillyard.engine.formats.nodes import plain_value
-    from skillyard.engine.formats.yaml_guard import read_mapping
+    from skillyard.engine.formats.yaml_guard import plain_value, read_mapping
 
     try:
         nodes = read_mapping(skill.frontmatter, "", DEFAULT_LIMITS)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.engine.analysis import analyzer, filters, stemmer
+from skillyard.engine.analysis import analyzer, filters
 from skillyard.engine.analysis.vocabulary import ENGLISH, TECHNICAL
 from tests.tables import for_each
 
@@ -85,6 +85,6 @@ def test_function_words_long_words_and_long_numbers_go() -> None:
 
 
 def test_words_of_four_letters_and_more_are_stemmed() -> None:
-    assert stemmer.stem(["deployments", "running", "aws", "gas", "tables", "données"]) == [
+    assert filters.stem(["deployments", "running", "aws", "gas", "tables", "données"]) == [
         "deploy", "run", "aws", "gas", "tabl", "données",
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.analysis.scripts import _class, latin_share
+from skillyard.engine.analysis.language import _class, latin_share
 from tests.tables import for_each
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import skillyard as sy
-from skillyard.engine.context.tools import Binding, bind_tools
+from skillyard.engine.context.coordinator import Binding, bind_tools
 from tests.worked_examples.making import skill
 
 

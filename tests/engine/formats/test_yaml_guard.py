@@ -8,8 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine.formats import yaml_guard
-from skillyard.engine.formats.nodes import Node, Scalar, plain_value
-from skillyard.engine.formats.yaml_guard import read_mapping
+from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
 from tests.tables import for_each
 
 

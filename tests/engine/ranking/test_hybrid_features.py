@@ -8,8 +8,8 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine.ranking.hybrid import HYBRID
+from skillyard.engine.ranking.hybrid.calibration import MAX_NAMES_PER_THOUSAND
 from skillyard.engine.ranking.hybrid.constants import Features
-from skillyard.engine.ranking.hybrid.features import MAX_NAMES_PER_THOUSAND
 from skillyard.engine.ranking.query import Query
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill

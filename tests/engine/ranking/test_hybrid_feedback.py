@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.engine.index.token_table import UNIT
 from skillyard.engine.ranking.hybrid import HYBRID, Fusion, Hybrid
-from skillyard.engine.ranking.hybrid.evidence import UNIT_DOT
+from skillyard.engine.ranking.hybrid.fusion import UNIT_DOT
 from skillyard.engine.ranking.hybrid.query_analysis import LONG_QUERY_TERMS, analyse_query
 from tests.engine.index.memory_searcher import MemorySearcher
 from tests.engine.ranking.test_hybrid import leaves_add_up

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.engine.ranking.phrases import PhraseAutomaton
+from skillyard.engine.ranking.triggers import PhraseAutomaton
 from tests.property.strategies import many
 
 _WORDS = st.lists(st.sampled_from("abc"), max_size=12)

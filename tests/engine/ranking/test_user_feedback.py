@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.ranking.feedback import SkillFeedback
 from skillyard.engine.ranking.hybrid.constants import (
     CALIBRATION,
     FEEDBACK_LOG_ODDS,
@@ -20,7 +19,7 @@ from skillyard.engine.ranking.hybrid.constants import (
 )
 from skillyard.engine.ranking.hybrid.scorer import HYBRID, ScoredHybrid
 from skillyard.engine.ranking.hybrid.user_feedback import CLIENT_SHARE, relevance
-from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.query import Query, SkillFeedback
 from skillyard.engine.selection import select
 from skillyard.engine.skill import Skill
 

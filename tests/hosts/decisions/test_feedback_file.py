@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.engine.ranking.feedback import SkillFeedback
-from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.query import Query, SkillFeedback
 from skillyard.hosts.decisions import feedback_file as module
 from skillyard.hosts.decisions.feedback_file import (
     add_feedback,

@@ -12,8 +12,7 @@ from skillyard.check.scanning.document import PROSE, Document
 from skillyard.check.scanning.rule import Hit, Pattern
 from skillyard.check.scanning.words import group
 from skillyard.engine.formats.agentskills import split_tools
-from skillyard.engine.formats.nodes import Node, Scalar
-from skillyard.engine.formats.yaml_guard import read_mapping
+from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
 
 _KNOWN_SKILLS = """
     algorithmic-art brand-guidelines canvas-design claude-api code-review codex-review doc docx

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from skillyard.check.validation.prose import Place, comments, named_paths
 from skillyard.check.validation.rule import Finding, define_rule, quote
 from skillyard.check.validation.view import Kind, View
-from skillyard.engine.formats.nodes import Scalar
+from skillyard.engine.formats.yaml_guard import Scalar
 
 _MAX_LINES = 500
 _MAX_TOKENS = 5_000

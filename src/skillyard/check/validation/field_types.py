@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skillyard.engine.formats.agentskills import LIST_KEYS, TEXT_KEYS
-from skillyard.engine.formats.requirements import KEYS
+from skillyard.engine.formats.fields import KEYS
 from skillyard.engine.skill import SKILL_FIELDS, Triggers
 
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 from skillyard.check.validation.rule import Finding, define_rule, quote
 from skillyard.check.validation.view import Kind, View
-from skillyard.engine.formats.nodes import Node, plain_value
+from skillyard.engine.formats.yaml_guard import Node, plain_value
 from skillyard.engine.skill import SKILL_FIELDS
 
 SPEC_FIELDS = frozenset(

@@ -18,9 +18,8 @@ from skillyard.check.validation.text_form import trailing_blanks
 from skillyard.check.validation.view import read_fields
 from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
 from skillyard.engine.formats.frontmatter import FencedDocument, split, unify_lines
-from skillyard.engine.formats.nodes import Node, plain_value
 from skillyard.engine.formats.repair import quote_plain_values
-from skillyard.engine.formats.yaml_guard import read_mapping
+from skillyard.engine.formats.yaml_guard import Node, plain_value, read_mapping
 
 _BOM = "\ufeff"
 _MAX_ROUNDS = 64

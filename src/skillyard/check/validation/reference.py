@@ -21,8 +21,7 @@ from skillyard.check.validation.fields import SPEC_FIELDS
 from skillyard.check.validation.view import Content, Kind, View, read_candidate
 from skillyard.engine.discovery import Candidate
 from skillyard.engine.formats.frontmatter import decode
-from skillyard.engine.formats.nodes import Node, Scalar
-from skillyard.engine.formats.yaml_guard import read_mapping
+from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
 
 _BOM = b"\xef\xbb\xbf"
 _FENCE = "---"

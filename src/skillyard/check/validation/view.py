@@ -15,9 +15,8 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.prose import Place, links
 from skillyard.engine.discovery import Candidate
 from skillyard.engine.formats.frontmatter import decode, split, unify_lines
-from skillyard.engine.formats.nodes import Node, Scalar
 from skillyard.engine.formats.repair import quote_plain_values
-from skillyard.engine.formats.yaml_guard import read_mapping
+from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
 from skillyard.engine.resources import read_file
 from skillyard.engine.skill import Origin, Skill
 

@@ -187,7 +187,7 @@ def add_inject_command(commands: Commands) -> None:
 
 def inject(args: Namespace, console: Console) -> int:
     """Print the prompt with the block of the best skill before it, or as it is."""
-    from skillyard.engine.context.fence import random_fence
+    from skillyard.engine.context.activation import random_fence
     from skillyard.engine.ranking.query import Query
     from skillyard.hosts.decisions.feedback_file import with_feedback
     from skillyard.hosts.operations.prompts import inject_prompt

@@ -15,9 +15,9 @@ from skillyard.engine.analysis.filters import (
     known_terms,
     split_compounds,
     split_scripts,
+    stem,
     stop,
 )
-from skillyard.engine.analysis.stemmer import stem
 
 VERSION = 1
 """Version of the analysis. Indexes of another version are rebuilt."""

@@ -6,10 +6,11 @@ A filter is a function from the tokens of one word to tokens. Each can be tested
 from __future__ import annotations
 
 import re
+from _thread import allocate_lock  # threading itself costs more than a stem of every word here
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
-from skillyard.engine.analysis.scripts import script_runs
+from skillyard.engine.analysis.language import script_runs
 from skillyard.engine.analysis.vocabulary import ENGLISH, TECHNICAL
 
 Filter = Callable[[list[str]], list[str]]
@@ -125,3 +126,42 @@ def stop(tokens: list[str]) -> list[str]:
         for t in tokens
         if t not in ENGLISH and len(t) <= MAX_TERM_CHARS and not (t.isdigit() and len(t) > 4)
     ]
+
+
+MIN_STEMMED_CHARS = 4
+"""Shorter words are not stemmed, because they are acronyms as often as plurals."""
+
+_lock = allocate_lock()
+_stemmer: Any = None
+
+
+def stem(tokens: list[str]) -> list[str]:
+    """Return the tokens with ASCII words stemmed."""
+    return [
+        stem_word(t) if len(t) >= MIN_STEMMED_CHARS and t.isascii() and t.isalpha() else t
+        for t in tokens
+    ]
+
+
+def stem_word(word: str) -> str:
+    """Return the stem of one word of ASCII letters in lower case, whatever its length."""
+    with _lock:  # a stemmer uses one buffer for all calls
+        if _stemmer is None:
+            _load()
+        return _stemmer.stemWord(word)  # type: ignore[no-any-return]
+
+
+def stem_words(words: list[str]) -> list[str]:
+    """Return the stem of each word, in order."""
+    with _lock:
+        if _stemmer is None:
+            _load()
+        return _stemmer.stemWords(words)  # type: ignore[no-any-return]
+
+
+def _load() -> None:
+    global _stemmer  # noqa: PLW0603 - loaded when the first word is stemmed, not at import
+    import Stemmer
+
+    # PyStemmer's own cache is off, because the analyzer caches whole surfaces.
+    _stemmer = Stemmer.Stemmer("english", 0)

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from skillyard.engine.analysis.analyzer import STANDARD
 from skillyard.engine.analysis.filters import fold
-from skillyard.engine.analysis.language import FUNCTION_WORDS, language_of
-from skillyard.engine.analysis.scripts import latin_share
+from skillyard.engine.analysis.language import FUNCTION_WORDS, language_of, latin_share
 
 INSIDE_WORDS = frozenset({"ja", "zh", "ko"})
 """Languages whose forms match anywhere: they have no word boundaries, or attached endings."""

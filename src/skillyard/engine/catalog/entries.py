@@ -14,8 +14,8 @@ from skillyard.base.io.paths import same_path
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.discovery import Candidate, Stamp
 from skillyard.engine.discovery.candidate import STABLE_AFTER_NS
-from skillyard.engine.discovery.claude_code import is_read_by_claude_code
 from skillyard.engine.discovery.entries import path_in_text
+from skillyard.engine.discovery.plugins import is_read_by_claude_code
 from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
 from skillyard.engine.formats.conventions import parse_convention
 from skillyard.engine.formats.derived import DERIVABLE

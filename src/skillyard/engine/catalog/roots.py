@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.skill import SCOPES
 
 if TYPE_CHECKING:
-    from skillyard.engine.catalog.admission import Admission, FileFilter
+    from skillyard.base.errors import Diagnostic
     from skillyard.engine.discovery import Root, Scan
+    from skillyard.engine.skill import Skill
 
 RUNTIME_FOLDER = ".skills"
 """The same value as in ``discovery.layout``, which a query does not import."""
@@ -129,3 +130,37 @@ def _each_root(roots: object) -> list[str]:
     if isinstance(roots, bytes) or not isinstance(roots, Iterable):
         raise InvalidInput(f"a root must be a path, not {type(roots).__name__}")
     return [_root(root) for root in roots]
+
+
+class Admission(Protocol):
+    """Decides which skills of a library load, as a team's policy does.
+
+    Its ``repr`` is complete and stable, and equal values decide alike: indexes are named by it.
+    """
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile in force; empty without one."""
+
+    def diagnostic(self, skill: Skill) -> Diagnostic | None:
+        """Return why a skill does not load, or None where it is admitted."""
+
+    def of_store(self) -> Admission | None:
+        """Return what holds for skills of a catalog store; None: all are admitted."""
+
+
+class FileFilter(Protocol):
+    """Decides which files of a library are read.
+
+    It runs before name collisions and term statistics, so rejected files do not affect others.
+    """
+
+    @property
+    def key(self) -> str:
+        """Distinguishes this index from the index of all files."""
+
+    def filter_scan(self, files: Scan) -> Scan:
+        """Return the scan without the rejected files; diagnostics give the reasons."""
+
+    def resolve(self) -> FileFilter:
+        """Return the same filter for resolved root paths."""

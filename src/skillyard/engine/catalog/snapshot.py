@@ -10,14 +10,14 @@ from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.base.text import plural
-from skillyard.engine.catalog.copies import have_one_content
+from skillyard.engine.catalog.collisions import have_one_content
 from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
 from skillyard.engine.skill import Origin, Skill
 
 if TYPE_CHECKING:
-    from skillyard.engine.catalog.admission import Admission
     from skillyard.engine.catalog.counts import SkillCounts
     from skillyard.engine.catalog.entries import Entry
+    from skillyard.engine.catalog.roots import Admission
     from skillyard.engine.discovery import Scan
     from skillyard.engine.discovery.candidate import FolderStamp
 
@@ -173,7 +173,7 @@ class Catalog:
         The winning skill is not included. Empty when there are none, or the skill is one of them.
         """
         if self._variants is None:
-            from skillyard.engine.catalog.copies import places_by_path
+            from skillyard.engine.catalog.collisions import places_by_path
 
             self._variants = places_by_path(self._shadowed, self._further)
         return self._variants.get(skill.path, ())

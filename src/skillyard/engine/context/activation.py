@@ -1,13 +1,14 @@
 """Tier 2: the instructions of one skill as a framed block, and activation as in Oasis.
 
 The frame is that of adk-skill: ``[skill:<name>]``, body, ``[/skill]``. With a fence both tags also
-contain it (:mod:`skillyard.engine.context.fence`). A body cannot open or close a frame, because
+contain it. A body cannot open or close a frame, because
 :mod:`skillyard.base.text` escapes frame text inside it before it is cut.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -16,7 +17,6 @@ from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.catalog import Catalog, refresh
 from skillyard.engine.context.budget import cut
-from skillyard.engine.context.fence import check_fence, closing_tag, opening_tag
 from skillyard.engine.context.scripts import Script, list_scripts
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.ranking.protocol import Scorer
@@ -116,3 +116,36 @@ def activate(
         block = prompt_block(skill, max_chars, fence=fence)
         return Activation(skill, block, list_scripts(skill), match)
     return None
+
+
+_BYTES = 8
+_FENCE = "[0-9a-z]{8,64}"
+
+
+def random_fence() -> str:
+    """Return 16 random hexadecimal digits, for one frame or for the frames of one prompt."""
+    from secrets import token_hex  # deferred: slow to import
+
+    return token_hex(_BYTES)
+
+
+def check_fence(fence: str | None) -> None:
+    """Raise InvalidInput unless the fence is None or 8 to 64 of the characters 0-9 and a-z."""
+    if fence is not None and re.fullmatch(_FENCE, fence) is None:
+        raise InvalidInput("fence must be None or 8 to 64 of the characters 0-9 and a-z")
+
+
+def opening_tag(name: str, fence: str | None = None) -> str:
+    """Return the first line of a frame. The name must already be safe."""
+    return f"[skill:{name}]" if fence is None else f"[skill:{name} fence={fence}]"
+
+
+def closing_tag(fence: str | None = None) -> str:
+    """Return the last line of a frame."""
+    return "[/skill]" if fence is None else f"[/skill:{fence}]"
+
+
+def fence_of(text: str) -> str | None:
+    """Return the fence of the frame at the start of a text, or None."""
+    match = re.match(rf"\[skill:[^\n]* fence=({_FENCE})\]\n", text)
+    return None if match is None else match.group(1)

@@ -9,17 +9,22 @@ import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, SkillError, SkillNotFound, UnknownName
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.catalog import Catalog, has_tag
-from skillyard.engine.context.activation import frame_name, safe_body, with_body
+from skillyard.engine.context.activation import (
+    check_fence,
+    closing_tag,
+    frame_name,
+    opening_tag,
+    safe_body,
+    with_body,
+)
 from skillyard.engine.context.budget import TRUNCATED
-from skillyard.engine.context.fence import check_fence, closing_tag, opening_tag
-from skillyard.engine.context.tools import Binding, ToolRegistry, bind_tools
 from skillyard.engine.ranking.match import in_order, score_query
 from skillyard.engine.ranking.protocol import Scorer
 from skillyard.engine.ranking.query import Query
@@ -239,3 +244,42 @@ class ContextCoordinator:
             references.append(ResolvedReference(path, text[:room], len(text) > room))
             room -= len(text)
         return tuple(references)
+
+
+@runtime_checkable
+class ToolRegistry(Protocol):
+    """The host's tools by name."""
+
+    def resolve(self, name: str) -> object | None:
+        """Return the tool with that name, or None.
+
+        Patterns such as ``Bash(git:*)`` are passed verbatim.
+        """
+        ...
+
+    def available_tools(self) -> Sequence[str]:
+        """Return the names of all tools."""
+        ...
+
+
+class Binding(NamedTuple):
+    """The declared tools that the host has, and those that it lacks; in declared order."""
+
+    names: tuple[str, ...]
+    tools: tuple[object, ...]
+    missing: tuple[str, ...]
+
+
+def bind_tools(skill: Skill, registry: ToolRegistry) -> Binding:
+    """Look up every tool that the skill declares."""
+    names: list[str] = []
+    tools: list[object] = []
+    missing: list[str] = []
+    for name in dict.fromkeys(skill.allowed_tools):
+        tool = registry.resolve(name)
+        if tool is None:
+            missing.append(name)
+        else:
+            names.append(name)
+            tools.append(tool)
+    return Binding(tuple(names), tuple(tools), tuple(missing))

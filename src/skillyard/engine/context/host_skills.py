@@ -69,8 +69,7 @@ def _is_hidden(skill: Skill, name: str) -> bool:
     """Return True when a file beside the skill disables its selection by the model."""
     if not skill.path or not os.path.isfile(os.path.join(os.path.dirname(skill.path), name)):
         return False
-    from skillyard.engine.formats.nodes import Scalar
-    from skillyard.engine.formats.yaml_guard import read_mapping
+    from skillyard.engine.formats.yaml_guard import Scalar, read_mapping
     from skillyard.engine.resources import read_resource
 
     try:

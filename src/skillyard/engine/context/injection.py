@@ -13,8 +13,13 @@ from typing import Any, NamedTuple
 
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.context.activation import prompt_block, with_body
-from skillyard.engine.context.fence import check_fence, closing_tag, fence_of
+from skillyard.engine.context.activation import (
+    check_fence,
+    closing_tag,
+    fence_of,
+    prompt_block,
+    with_body,
+)
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.ranking.protocol import Scorer
 from skillyard.engine.ranking.query import Query

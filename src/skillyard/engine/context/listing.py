@@ -189,8 +189,7 @@ def _when_to_use(skill: Skill) -> str:
     block = skill.frontmatter or ""
     if "when_to_use" not in block:
         return ""
-    from skillyard.engine.formats.nodes import Scalar
-    from skillyard.engine.formats.yaml_guard import read_mapping
+    from skillyard.engine.formats.yaml_guard import Scalar, read_mapping
 
     try:
         node = read_mapping(block, skill.path)[0].get("when_to_use")

@@ -17,10 +17,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from skillyard.base.io.paths import is_below
+from skillyard.base.io.paths import ancestors, is_below
 from skillyard.base.io.processes import shell_command
 from skillyard.base.text import clean_line, name_fault
-from skillyard.engine.discovery.claude_code import CLAUDE_HOME
 from skillyard.engine.discovery.hosts import expand_pattern, folders_upwards
 from skillyard.engine.discovery.layout import Root
 from skillyard.engine.discovery.manifests import (
@@ -213,3 +212,36 @@ def skill_roots(plugin: Plugin, problems: Problems) -> Iterator[Root]:
         folder = inner_folder(plugin.folder, relative, path, problems)
         if folder is not None:
             yield Root(folder, plugin.scope, plugin.host, name)
+
+
+CLAUDE_HOME = "${CLAUDE_CONFIG_DIR:-~/.claude}"
+_FOLDERS = ("skills", "plugins")
+
+
+def is_read_by_claude_code(path: str) -> bool:
+    """True for a skill's file in a folder of skills or plugins of Claude Code.
+
+    Real paths are compared, so the answer does not depend on how a root is written. Both the folder
+    itself and one skill in it may be links, as installers make them.
+    """
+    folder = os.path.dirname(os.path.abspath(path))
+    real = os.path.realpath(os.path.dirname(path) or os.curdir)
+    return any(
+        real == place
+        or is_below(real, place)
+        or os.path.realpath(os.path.join(place, os.path.basename(folder))) == real
+        for place in _places(folder, real)
+    )
+
+
+def _places(folder: str, real: str) -> Iterator[str]:
+    """Yield the real paths of the host's folders: the user's, and those of projects above."""
+    homes = [expand_pattern(CLAUDE_HOME)]
+    homes += [
+        os.path.join(above, ".claude") for each in (folder, real) for above in ancestors(each)
+    ]
+    for home in dict.fromkeys(homes):
+        for name in _FOLDERS:
+            place = os.path.join(home, name)
+            if os.path.isdir(place):
+                yield os.path.realpath(place)

@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 from skillyard.base.errors import Diagnostic, MissingField, SkillIoError, SkillYamlError
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.formats.derived import derived_description, derived_name, split_or_body
-from skillyard.engine.formats.fields import Fields
+from skillyard.engine.formats.fields import Fields, read_requirements
 from skillyard.engine.formats.frontmatter import FencedDocument, decode, split, unify_lines
-from skillyard.engine.formats.nodes import Node, Scalar
-from skillyard.engine.formats.requirements import read_requirements
+from skillyard.engine.formats.yaml_guard import Node, Scalar
 from skillyard.engine.skill import SKILL_FIELDS, Reference, Skill, Triggers, document_id
 
 

@@ -11,7 +11,7 @@ from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
 from skillyard.engine.formats.fields import Fields
 from skillyard.engine.formats.file_names import OASIS_FOLDER
-from skillyard.engine.formats.nodes import Scalar
+from skillyard.engine.formats.yaml_guard import Scalar
 from skillyard.engine.skill import Origin, Skill
 
 

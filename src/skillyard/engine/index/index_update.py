@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from skillyard.base.errors import IndexDamaged
-from skillyard.engine.catalog.collisions import Collisions, resolve_collisions
-from skillyard.engine.catalog.copies import places_by_path
+from skillyard.engine.catalog.collisions import (
+    Collisions,
+    Comparison,
+    places_by_path,
+    resolve_collisions,
+)
 from skillyard.engine.catalog.counts import count_skills
 from skillyard.engine.catalog.entries import Entry, Progress, read_one
 from skillyard.engine.catalog.roots import LibrarySpec, all_roots
-from skillyard.engine.catalog.variants import Comparison
 from skillyard.engine.discovery import Candidate, Scan
 from skillyard.engine.index.document_builder import build_document
 from skillyard.engine.index.index_writer import IndexWriter

@@ -70,7 +70,7 @@ class LibraryState(NamedTuple):
     finished: bool
     """False while some files are not indexed in their current state."""
     compared: Mapping[str, bool] = {}
-    """Which texts of one name are nearly equal; see :mod:`skillyard.engine.catalog.variants`."""
+    """Which texts of one name are nearly equal; see :mod:`skillyard.engine.catalog.collisions`."""
 
 
 def encode_state(state: LibraryState) -> bytes:

@@ -12,8 +12,12 @@ from functools import cache
 from typing import Any
 
 from skillyard.engine.analysis import STANDARD
-from skillyard.engine.analysis.filters import MAX_COMPOUND_PARTS, MAX_TERM_CHARS
-from skillyard.engine.analysis.stemmer import MIN_STEMMED_CHARS, stem_word
+from skillyard.engine.analysis.filters import (
+    MAX_COMPOUND_PARTS,
+    MAX_TERM_CHARS,
+    MIN_STEMMED_CHARS,
+    stem_word,
+)
 from skillyard.engine.analysis.vocabulary import ENGLISH, TECHNICAL
 from skillyard.engine.index.kernel import KERNEL
 

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from skillyard.engine.analysis.stemmer import stem_words
+from skillyard.engine.analysis.filters import stem_words
 from skillyard.engine.ranking.field_words import (
     BODY,
     CACHE,

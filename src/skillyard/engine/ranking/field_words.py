@@ -16,7 +16,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from skillyard.base.text import stream_safe
-from skillyard.engine.analysis.stemmer import stem_words
+from skillyard.engine.analysis.filters import stem_words
 from skillyard.engine.ranking.overlap import tokens
 from skillyard.engine.skill import Skill
 

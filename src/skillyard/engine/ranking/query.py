@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.base.arguments import Texts, conversion, set_field, text_items
 from skillyard.base.shapes import matches as shapes
 from skillyard.base.shapes.encoder import from_attributes
-from skillyard.engine.ranking.feedback import SkillFeedback
 from skillyard.engine.skill import Skill
 
 
@@ -98,3 +97,16 @@ def _has_call(text: str, call: str) -> bool:
             return True
         start = text.find(call, start + 1)
     return False
+
+
+class SkillFeedback(NamedTuple):
+    """A judgement on one skill for one request. Raises InvalidInput for wrong types."""
+
+    slug: str
+    """The slug of the skill: feedback stays when its content changes."""
+    request: str
+    """The request; the judgement counts for similar ones."""
+    right: bool
+    """False when the skill was wrong for the request."""
+    from_client: bool = False
+    """True when a client of a server said so, whose judgements count less."""

@@ -10,8 +10,7 @@ from typing import Any
 from skillyard.base.errors import SkillYamlError
 from skillyard.base.io.strict_json import strict_loads
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.engine.formats.nodes import Node, Scalar, plain_value
-from skillyard.engine.formats.yaml_guard import read_mapping
+from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
 from skillyard.evals.cases.records import LocatedValue, Notes, Record
 
 JSON_DEPTH = 16

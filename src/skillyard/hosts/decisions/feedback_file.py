@@ -20,8 +20,7 @@ from skillyard.hosts.decisions.files import moment
 
 if TYPE_CHECKING:
     from skillyard.base.shapes.feedback import Feedback, FeedbackChange, FeedbackList
-    from skillyard.engine.ranking.feedback import SkillFeedback
-    from skillyard.engine.ranking.query import Query
+    from skillyard.engine.ranking.query import Query, SkillFeedback
 
 MAX_OWN = 500
 """Judgements of the user that are stored. Comparing a request with 500 takes 35 ms in a new process
@@ -222,7 +221,7 @@ def _as_evidence(path: str) -> tuple[SkillFeedback, ...]:
 
 @lru_cache(maxsize=2)
 def _evidence_at(path: str, *stamp: int) -> tuple[SkillFeedback, ...]:
-    from skillyard.engine.ranking.feedback import SkillFeedback
+    from skillyard.engine.ranking.query import SkillFeedback
 
     return tuple(
         SkillFeedback(each.skill, each.request, each.right, each.by != "user")

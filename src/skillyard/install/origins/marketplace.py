@@ -11,7 +11,6 @@ import posixpath
 from typing import Any
 
 from skillyard.base.errors import InvalidInput, SkillNotFound
-from skillyard.engine.discovery.claude_code import CLAUDE_HOME
 from skillyard.engine.discovery.hosts import expand_pattern
 from skillyard.engine.discovery.manifests import (
     Problems,
@@ -21,7 +20,7 @@ from skillyard.engine.discovery.manifests import (
     text_of,
     texts_of,
 )
-from skillyard.engine.discovery.plugins import KNOWN_MARKETPLACES, MARKETPLACE
+from skillyard.engine.discovery.plugins import CLAUDE_HOME, KNOWN_MARKETPLACES, MARKETPLACE
 from skillyard.install.copies.file_paths import checked_path, shown_path
 from skillyard.install.git.address import check_ref, parse_git_address
 from skillyard.install.origins.target import GITLAB, HEAD, Target

@@ -18,8 +18,7 @@ from skillyard.base.errors import SkillError
 from skillyard.base.text import shorten
 from skillyard.engine.formats.agentskills import split_tools
 from skillyard.engine.formats.frontmatter import decode, join_document, split, unify_lines
-from skillyard.engine.formats.nodes import Node, Scalar, plain_value
-from skillyard.engine.formats.yaml_guard import read_mapping
+from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
 
 COMPATIBILITY_CHARS = 500
 _BARE_KEY = re.compile(r"[a-z]+(?:[_-][a-z]+)+|[a-z]{4,}")

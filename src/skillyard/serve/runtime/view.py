@@ -15,7 +15,7 @@ from skillyard.base.errors import Diagnostic
 from skillyard.base.io.paths import below
 from skillyard.base.io.sha256 import sha256
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.catalog.copies import without_paths
+from skillyard.engine.catalog.collisions import without_paths
 from skillyard.engine.skill import STORED, Skill
 from skillyard.serve.runtime import freshness
 from skillyard.serve.runtime.snapshot import Snapshot

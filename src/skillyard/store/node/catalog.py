@@ -8,7 +8,7 @@ from skillyard.base.errors import SkillNotFound
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.text import plural
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.catalog.copies import have_one_content
+from skillyard.engine.catalog.collisions import have_one_content
 from skillyard.engine.catalog.counts import SkillCounts
 from skillyard.engine.catalog.snapshot import CatalogDiff
 from skillyard.engine.skill import Origin, Skill

@@ -11,7 +11,7 @@ from typing import Self
 
 from skillyard.base.errors import IndexDamaged, SkillIoError, StoreFailed
 from skillyard.base.io.closeable import Closeable
-from skillyard.engine.catalog.admission import Admission
+from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.identifiers import checked_caller
 from skillyard.store.node.catalog import NodeCatalog

@@ -10,7 +10,7 @@ from threading import Event
 from typing import Any
 
 from skillyard.base.errors import SkillIoError, SkillyardError, StoreFailed, StoreUnavailable
-from skillyard.engine.catalog.admission import Admission
+from skillyard.engine.catalog.roots import Admission
 from skillyard.store.node.child_lifetime import LOOK_S, end_with_parent
 from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState

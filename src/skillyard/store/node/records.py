@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from skillyard.base.errors import Diagnostic
-from skillyard.engine.catalog.admission import Admission
+from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.document_builder import build_document
 from skillyard.engine.index.searcher import EXCLUDED

@@ -18,7 +18,7 @@ from skillyard.base.io.locks import file_lock
 from skillyard.base.io.platforms import refuse_windows
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.user_folders import cache_folder
-from skillyard.engine.catalog.admission import Admission
+from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.library_spec import index_settings
 from skillyard.engine.index.manifest import NAME

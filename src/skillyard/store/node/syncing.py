@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillyard.base.errors import IndexDamaged, SkillIoError
-from skillyard.engine.catalog.admission import Admission
+from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.segment_searcher import open_index
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.node.catalog import NodeCatalog

@@ -21,7 +21,7 @@ from skillyard.base.shapes.store import (
     StorePublished,
     StoreStatus,
 )
-from skillyard.engine.catalog.admission import Admission
+from skillyard.engine.catalog.roots import Admission
 from skillyard.store.ingest.ingest_run import Tell, ingest
 from skillyard.store.ingest.work_items import Options
 from skillyard.store.opening import open_store

@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.ranking.confidence.braces import expand_braces
+from skillyard.engine.ranking.confidence.glob import expand_braces
 from tests.tables import for_each
 
 

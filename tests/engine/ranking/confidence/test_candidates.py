@@ -8,7 +8,7 @@ import pytest
 
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.ranking.confidence.candidates import as_skills
+from skillyard.engine.ranking.confidence.records import as_skills
 from skillyard.engine.skill import Triggers
 from tests.engine.ranking.confidence.skills import skill
 from tests.tables import for_each

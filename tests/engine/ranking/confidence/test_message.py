@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.engine.ranking.confidence import Evaluation
-from skillyard.engine.ranking.confidence.message import markdown
+from skillyard.engine.ranking.confidence.tool import markdown
 from tests.requirements import requirement
 
 LONG = "File patterns: *.test.ts, *.spec.ts | Keywords: test, authentication, login"

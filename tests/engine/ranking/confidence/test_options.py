@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from skillyard.base.errors import InvalidInput
-from skillyard.engine.ranking.confidence.options import (
+from skillyard.engine.ranking.confidence.tool import (
     EvaluationOptions,
     read_context,
     read_options,

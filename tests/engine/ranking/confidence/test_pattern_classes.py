@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.ranking.confidence.pattern_classes import PATTERN_CLASSES, classify
+from skillyard.engine.ranking.confidence.glob import PATTERN_CLASSES, classify
 from tests.requirements import requirement
 from tests.tables import for_each
 

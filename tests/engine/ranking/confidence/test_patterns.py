@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from skillyard.base.errors import InvalidInput
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.ranking.confidence import PatternMatcher
-from skillyard.engine.ranking.confidence.glob import FilePath, Route, compile_glob, split_path
-from skillyard.engine.ranking.confidence.pattern_classes import classify
+from skillyard.engine.ranking.confidence.glob import (
+    FilePath,
+    Route,
+    classify,
+    compile_glob,
+    split_path,
+)
 from skillyard.engine.ranking.confidence.patterns import (
     MAX_STEPS,
     PatternIndex,

@@ -19,7 +19,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
-from skillyard.engine.ranking.confidence.braces import expand_braces
 from skillyard.engine.ranking.confidence.path_segments import Segment, fold
 
 _KEY_CHARS = 8
@@ -189,3 +188,108 @@ def _route(text: str, case_sensitive: bool) -> Route | None:
     if below:
         segments.append("*")
     return Route(segments, below, case_sensitive)
+
+
+def expand_braces(pattern: str, cap: int) -> tuple[str, ...] | None:
+    """Return the alternatives of a pattern, in order, without repeats; None for more than ``cap``.
+
+    Groups nest. A group needs a comma: ``{a}``, an unclosed ``{`` and a lone ``}`` are ordinary
+    text, as in a shell. The cap is checked during expansion, which bounds the memory.
+    """
+    if "{" not in pattern:
+        return (pattern,)
+    opens, closes, commas = _groups(pattern)
+    waiting: list[tuple[list[str], list[str]]] = []
+    alternatives: list[str] = []  # finished alternatives of the innermost group
+    current = [""]
+    start = 0
+    for end, char in enumerate(pattern):
+        if end not in opens and end not in closes and end not in commas:
+            continue
+        current = [text + pattern[start:end] for text in current]
+        start = end + 1
+        if char == "{":
+            waiting.append((current, alternatives))
+            current, alternatives = [""], []
+            continue
+        alternatives += current
+        current = [""]
+        if len(alternatives) > cap:
+            return None
+        if char == "}":
+            before, outer = waiting.pop()
+            if len(before) * len(alternatives) > cap:
+                return None
+            current = [head + tail for head in before for tail in alternatives]
+            alternatives = outer
+    return tuple(dict.fromkeys(text + pattern[start:] for text in current))
+
+
+def _groups(pattern: str) -> tuple[set[int], set[int], set[int]]:
+    """Return the positions of the opening and closing braces of groups, and of their commas."""
+    opens: set[int] = set()
+    closes: set[int] = set()
+    commas: set[int] = set()
+    open_at: list[tuple[int, list[int]]] = []
+    for at, char in enumerate(pattern):
+        if char == "{":
+            open_at.append((at, []))
+        elif char == "," and open_at:
+            open_at[-1][1].append(at)
+        elif char == "}" and open_at:
+            start, inner = open_at.pop()
+            if inner:
+                opens.add(start)
+                closes.add(at)
+                commas.update(inner)
+    return opens, closes, commas
+
+
+class PatternClass(NamedTuple):
+    """A class of patterns, and the weight of one match."""
+
+    name: str
+    weight: float
+
+
+_EXACT = PatternClass("exact", 0.35)
+_SIMPLE = PatternClass("simple_extension", 0.30)
+_DIRECTORY = PatternClass("directory", 0.25)
+_COMPOUND = PatternClass("compound_extension", 0.20)
+_GENERIC = PatternClass("generic", 0.15)
+
+PATTERN_CLASSES = (_EXACT, _SIMPLE, _DIRECTORY, _COMPOUND, _GENERIC)
+"""Heaviest first."""
+
+
+def classify(pattern: str, limits: Limits = DEFAULT_LIMITS) -> PatternClass:
+    """Return the class of a pattern, without its ``!`` and leading ``./``.
+
+    A pattern with braces has the lightest class of its alternatives. Brackets do not count as
+    wildcards: ``app/[slug]/page.tsx`` is an exact path.
+    """
+    text = normalise(pattern)
+    alternatives = expand_braces(text, limits.brace_expansions)
+    classes = [_class_of(each) for each in alternatives or (text,)]
+    return min(classes, key=lambda pattern_class: pattern_class.weight)
+
+
+def _class_of(text: str) -> PatternClass:
+    if "*" not in text and "?" not in text:
+        return _EXACT
+    folder, _, last = text.rpartition("/")
+    suffixes = _suffixes(last)
+    if suffixes > 1:
+        return _COMPOUND
+    if suffixes == 1 and "/" not in text:
+        return _SIMPLE
+    if "**" in text and folder and text.strip("*/"):
+        return _DIRECTORY
+    return _GENERIC
+
+
+def _suffixes(name: str) -> int:
+    """Return how many suffixes a name of the form ``*.x.y`` has; 0 for any other form."""
+    star, *suffixes = name.split(".")
+    plain = all(part and "*" not in part and "?" not in part for part in suffixes)
+    return len(suffixes) if star == "*" and plain else 0

@@ -20,8 +20,12 @@ from typing import NamedTuple
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
-from skillyard.engine.ranking.confidence.candidates import Candidates, as_skills
-from skillyard.engine.ranking.confidence.records import KeywordMatch, MatchedKeyword
+from skillyard.engine.ranking.confidence.records import (
+    Candidates,
+    KeywordMatch,
+    MatchedKeyword,
+    as_skills,
+)
 from skillyard.engine.ranking.confidence.words import terms
 from skillyard.engine.skill import Skill
 

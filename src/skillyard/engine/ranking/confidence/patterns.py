@@ -23,20 +23,23 @@ from typing import NamedTuple
 
 from skillyard.base.arguments import check_arguments, text_items
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
-from skillyard.engine.ranking.confidence.candidates import Candidates, as_skills
 from skillyard.engine.ranking.confidence.glob import (
+    PATTERN_CLASSES,
     FilePath,
     Glob,
+    PatternClass,
     Route,
+    classify,
     compile_glob,
     split_path,
 )
-from skillyard.engine.ranking.confidence.pattern_classes import (
-    PATTERN_CLASSES,
-    PatternClass,
-    classify,
+from skillyard.engine.ranking.confidence.records import (
+    Candidates,
+    MatchedPattern,
+    PatternFault,
+    PatternMatch,
+    as_skills,
 )
-from skillyard.engine.ranking.confidence.records import MatchedPattern, PatternFault, PatternMatch
 from skillyard.engine.skill import Skill
 
 AVERAGE_SHARE = 0.6

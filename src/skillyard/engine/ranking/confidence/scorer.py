@@ -16,9 +16,10 @@ from skillyard.engine.ranking.confidence.combination import (
     SINGLE_SIGNAL,
     Weights,
     boost,
+    explanation,
     raw_confidence,
+    reason_of,
 )
-from skillyard.engine.ranking.confidence.explanation import explanation, reason_of
 from skillyard.engine.ranking.confidence.keywords import (
     SATURATION,
     Hit,

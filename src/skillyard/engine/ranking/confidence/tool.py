@@ -6,21 +6,17 @@ is left out unless the text calls it by ``@name`` or ``/name``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, cast
+from math import floor
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from skillyard.base.arguments import check_arguments
+from skillyard.base.errors import InvalidInput
+from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.ranking.confidence.candidates import Candidates, as_skills
 from skillyard.engine.ranking.confidence.combination import Weights, boost, combine_signals
-from skillyard.engine.ranking.confidence.message import markdown
-from skillyard.engine.ranking.confidence.options import (
-    EvaluationOptions,
-    read_context,
-    read_options,
-)
-from skillyard.engine.ranking.confidence.records import Evaluation
+from skillyard.engine.ranking.confidence.records import Candidates, Evaluation, as_skills
 from skillyard.engine.ranking.confidence.scorer import (
     CONFIDENCE,
     BoundConfidence,
@@ -33,6 +29,19 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import bind
 from skillyard.engine.ranking.scorer import level_of
 from skillyard.engine.skill import Skill
+
+
+class EvaluationOptions(NamedTuple):
+    """The options of ``evaluate``."""
+
+    threshold: float = 0.3
+    """Minimum confidence of a result; at least 0."""
+    pattern_weight: float = 0.5
+    keyword_weight: float = 0.5
+    limit: int = 10
+    """Maximum number of results; at least 0."""
+    activity_boost: float = 1.2
+
 
 Context: TypeAlias = Query | Mapping[str, Any] | None
 Options: TypeAlias = EvaluationOptions | Mapping[str, Any] | None
@@ -179,3 +188,126 @@ def _evaluation(scored: ScoredConfidence, skill: Skill, confidence: float) -> Ev
 
 def _level(confidence: float) -> str:
     return level_of(Confidence.levels, confidence) or ""
+
+
+DEFAULT_OPTIONS = EvaluationOptions()
+_CONTEXT = ("files", "text", "recent_activity")
+
+
+def read_context(context: Query | Mapping[str, Any] | None) -> Query:
+    """Return the query of a context. Raises InvalidInput, naming the field."""
+    if isinstance(context, Query):
+        return context
+    fields = _fields("context", context, _CONTEXT)
+    return Query(fields.get("text", ""), fields.get("files", ()), fields.get("recent_activity", ()))
+
+
+def read_options(
+    options: EvaluationOptions | Mapping[str, Any] | None,
+    defaults: EvaluationOptions = DEFAULT_OPTIONS,
+) -> EvaluationOptions:
+    """Return the validated options. Raises InvalidInput, naming the field."""
+    if not isinstance(options, EvaluationOptions):
+        options = defaults._replace(**_fields("options", options, EvaluationOptions._fields))
+    for field in ("threshold", "pattern_weight", "keyword_weight", "activity_boost"):
+        check_number(field, getattr(options, field))
+    limit = options.limit
+    if isinstance(limit, bool) or not isinstance(limit, int):
+        raise InvalidInput(f"limit must be a whole number, not {type(limit).__name__}")
+    if limit < 0:
+        raise InvalidInput(f"limit must be 0 or more, not {limit}")
+    return options
+
+
+def _fields(what: str, values: Mapping[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
+    """Return the fields that are set and not None, with their names in snake case."""
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        raise InvalidInput(f"{what} must be a mapping, not {type(values).__name__}")
+    spelling = {name: name for name in known} | {_camel(name): name for name in known}
+    fields: dict[str, Any] = {}
+    for key, value in values.items():
+        name = spelling.get(key)
+        if name is None:
+            raise InvalidInput(f"{what} has no field {key!r}; known: {', '.join(known)}")
+        if name in fields:
+            raise InvalidInput(f"{what} has {name} in both spellings")
+        if value is not None:
+            fields[name] = value
+    return fields
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+NO_MATCH = "No skills matched the current context."
+
+_REASON_CHARS = 50
+_DETAILED = 3
+_MAX_NAMES = 3
+
+
+def markdown(
+    evaluations: Sequence[Evaluation], show_details: bool = False, left_out: Sequence[str] = ()
+) -> str:
+    """Return the message for the results, in their order.
+
+    ``left_out`` are skills with file patterns that exceeded the work limit of this request.
+    """
+    remark = _left_out(left_out)
+    if not evaluations:
+        return f"{NO_MATCH}\n\n{remark}" if remark else NO_MATCH
+    lines = [
+        f"## Skill Evaluation Results ({len(evaluations)} matched)",
+        "",
+        "| Skill | Confidence | Level | Reason |",
+        "|-------|------------|-------|--------|",
+        *(_row(evaluation) for evaluation in evaluations),
+        "",
+    ]
+    if show_details:
+        lines += ["### Match Details", ""]
+        for evaluation in evaluations[:_DETAILED]:
+            lines += [_detail(evaluation), ""]
+    lines += [remark, ""] if remark else []
+    lines.append("Use `load_skill(name)` to load a skill.")
+    return "\n".join(lines)
+
+
+def _left_out(names: Sequence[str]) -> str:
+    """Return the remark on skills with patterns that were not compared; empty without any."""
+    if not names:
+        return ""
+    first = ", ".join(f"`{_text(name)}`" for name in names[:_MAX_NAMES])
+    more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
+    return (
+        f"Not all file patterns of {first}{more} were compared: with these files they are more work"
+        " than one request may cause. Give fewer files, or simplify the patterns."
+    )
+
+
+def _row(evaluation: Evaluation) -> str:
+    reason = clean_line(evaluation.reason)
+    if len(reason) > _REASON_CHARS:
+        reason = reason[: _REASON_CHARS - 3] + "..."
+    cells = (_text(evaluation.skill_name), _percent(evaluation), evaluation.level, _text(reason))
+    return f"| {' | '.join(cells)} |"
+
+
+def _detail(evaluation: Evaluation) -> str:
+    name, reason = _text(evaluation.skill_name), _text(evaluation.reason)
+    return f"**{name}** ({_percent(evaluation)}): {reason}"
+
+
+def _percent(evaluation: Evaluation) -> str:
+    """Return the confidence as whole percent, half rounded up. The level uses the exact value."""
+    return f"{floor(evaluation.confidence * 100 + 0.5)}%"
+
+
+def _text(text: str) -> str:
+    """Return untrusted text as one line that cannot end a table cell."""
+    safe = clean_line(text).replace("\\", "\\\\").replace("|", "\\|")
+    return escape_frame(safe)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from skillyard.base.text import stream_safe
-from skillyard.engine.analysis.stemmer import stem_word
+from skillyard.engine.analysis.filters import stem_word
 
 MIN_CHARS = 3
 """Shorter words are dropped ("Filters stop words and short tokens (<3 chars)")."""

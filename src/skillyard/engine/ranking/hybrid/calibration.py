@@ -6,11 +6,15 @@ proportion to their distance in points.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from math import exp
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
+from math import exp, log, sqrt
 from typing import TYPE_CHECKING
 
 from skillyard.base.sums import stable_sum
+from skillyard.engine.index.facet_terms import NAME_TERM
+from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.ranking.hybrid.constants import (
     FEEDBACK_LOG_ODDS,
     HALF_OF_QUERY,
@@ -18,7 +22,8 @@ from skillyard.engine.ranking.hybrid.constants import (
     Features,
     QueryFeatures,
 )
-from skillyard.engine.ranking.hybrid.evidence import Evidence
+from skillyard.engine.ranking.hybrid.fusion import UNIT_DOT, CandidateSet, Evidence
+from skillyard.engine.ranking.hybrid.query_analysis import BACKGROUND, AnalysedQuery, Term
 
 if TYPE_CHECKING:
     from skillyard.engine.embedding.protocol import EmbedderCalibration
@@ -125,3 +130,171 @@ def probabilities(
         if total > 0.0
         for odds in (log_odds - gap * (best - total),)
     ]
+
+
+RARE_TERM_RARITY = 5.8
+"""Rarity of a term that three skills in a thousand contain. An unmatched term above it suggests
+another subject."""
+MAX_NAMES_PER_THOUSAND = 2.0
+"""Cap for how many names in a thousand contain a term."""
+PASSAGE_TERMS = 10
+"""Length of a passage in terms: one or two sentences."""
+MEAN_IMPACT = 0.45
+"""Mean impact of a term in a skill that contains it."""
+MEAN_SQUARED_IMPACT = 0.20
+"""Mean square of that impact."""
+MIN_VARIANCE = 0.05
+"""Added to the variance of the chance score, so that it is never zero."""
+MIN_SHARE = 0.0001
+"""Lower bound for the share of skills that contain a term."""
+
+MEAN_LOG_LENGTH = 2.7
+"""log(1 + 14 terms): a request of average length."""
+MEAN_LOG_SIZE = 5.7
+"""log(300 skills): a library of average size."""
+LOG_SIZE_RANGE = (0.69, 9.26)
+"""log(1 + size) of the smallest and largest training library. Other sizes are clamped."""
+SHORT_LOG_LENGTH = 1.7
+"""log(1 + 4.5 terms): below it, features of a request carry little information."""
+LONG_LOG_LENGTH = 3.0
+"""log(1 + 19 terms): above it, a request mentions more than its subject."""
+
+
+def query_features(analysed: AnalysedQuery, searcher: SegmentSearcher) -> QueryFeatures:
+    """Return the features of the request and the library, which do not depend on candidates."""
+    length = log(1.0 + len(analysed.terms))
+    least, most = LOG_SIZE_RANGE
+    size = (min(max(log(1.0 + searcher.size), least), most) - MEAN_LOG_SIZE) / 2.0
+    return QueryFeatures(
+        length=length - MEAN_LOG_LENGTH,
+        short=max(0.0, SHORT_LOG_LENGTH - length),
+        long=max(0.0, length - LONG_LOG_LENGTH),
+        foreign=0.0 if analysed.is_english else 1.0,
+        size=size,
+        both=(length - MEAN_LOG_LENGTH) * size,
+    )
+
+
+def skill_features(
+    best: int,
+    evidence: Evidence,
+    candidates: CandidateSet,
+    analysed: AnalysedQuery,
+    searcher: SegmentSearcher,
+    table: TokenTable,
+) -> Features:
+    """Return the features of the best skill."""
+    terms = analysed.terms
+    texts = [term.text for term in terms]
+    impacts = searcher.impacts(best, [*texts, *(NAME_TERM + text for text in texts)])
+    number = len(terms)
+    matches: dict[str, tuple[float, float]] = {}  # by term: (score, weight)
+    unmatched = []
+    total = unmatched_names = plain = heaviest = matched = emphasised = name_weight = expected = (
+        name_frequency
+    ) = 0.0
+    variance = MIN_VARIANCE
+    pool_size = float(searcher.size + BACKGROUND)
+    for term, impact, name in zip(terms, impacts, impacts[number:], strict=False):
+        text, weight, rarity, frequency, _, emphasis, public, names, _ = term
+        total += weight
+        emphasised += weight * emphasis
+        share_of_skills = (frequency + BACKGROUND * public) / pool_size
+        share_of_skills = MIN_SHARE if share_of_skills < MIN_SHARE else min(share_of_skills, 1.0)
+        expected += weight * share_of_skills
+        variance += (
+            MEAN_SQUARED_IMPACT * weight * weight * share_of_skills * (1.0 - share_of_skills)
+        )
+        if names:
+            name_frequency += weight * log(
+                1.0 + min(MAX_NAMES_PER_THOUSAND, 1_000.0 * names / pool_size)
+            )
+            if name:
+                name_weight += weight
+        if impact:
+            score = weight * impact
+            plain += rarity * impact
+            matched += score
+            if score > heaviest:
+                heaviest = score
+            matches[text] = (score, weight)
+        else:
+            unmatched.append(term)
+            matches[text] = (0.0, weight)
+            if text in analysed.named:
+                unmatched_names += weight
+    share = 1.0 / total if total else 0.0
+    deviation = sqrt(variance)
+    rare_candidates = unmatched if analysed.is_english else ()
+    passage, passage_share = _best_passage(analysed, matches)
+    cosine = candidates.query_cosines.get(best, 0.0)
+    return Features(
+        plain=log(1.0 + plain),
+        rest=log(1.0 + max(0.0, matched - heaviest)),
+        passage=log(1.0 + passage),
+        passage_share=passage_share,
+        beyond=(evidence.words - MEAN_IMPACT * expected) / deviation,
+        lead=(evidence.words - _best_other(candidates.word_scores, best)) / deviation,
+        meaning=cosine,
+        ahead=cosine - _best_other(_unprompted(candidates), best),
+        unmatched_cosine=_unmatched_cosine(best, unmatched, analysed, searcher, table),
+        own_name=name_weight * share,
+        in_names=0.0 if analysed.is_small_talk else name_frequency * share,
+        named_missing=unmatched_names * share,
+        out_of_vocabulary=max([0.0, *(term.rarity - RARE_TERM_RARITY for term in rare_candidates)]),
+        emphasis=emphasised * share,
+    )
+
+
+def _unprompted(candidates: CandidateSet) -> Mapping[int, float]:
+    """Return the cosines without those of candidates that feedback alone adds.
+
+    They may be negative, and would make the best skill surer than without them.
+    """
+    extra = candidates.extra
+    cosines = candidates.query_cosines
+    alone = [o for o, own in extra.items() if own.feedback and cosines.get(o, 0.0) < 0.0]
+    return {o: c for o, c in cosines.items() if o not in alone} if alone else cosines
+
+
+def _best_other(scores: Mapping[int, float], best: int) -> float:
+    """Return the highest score of another candidate; 0.0 without one."""
+    return max([score for ordinal, score in scores.items() if ordinal != best], default=0.0)
+
+
+def _best_passage(
+    analysed: AnalysedQuery, matches: Mapping[str, tuple[float, float]]
+) -> tuple[float, float]:
+    """Return the highest score of a passage, and the highest matched share of a passage's weight.
+
+    A passage is a run of terms in the order of their first occurrence in the request.
+    """
+    run = [pair for text, _ in analysed.vector_terms if (pair := matches.get(text)) is not None]
+    if not run:
+        return 0.0, 0.0
+    length = min(PASSAGE_TERMS, len(run))
+    scores = [0.0, *accumulate([value for value, _ in run])]
+    weights = [0.0, *accumulate([weight for _, weight in run])]
+    matched = [0.0, *accumulate([weight if value else 0.0 for value, weight in run])]
+    most = max([last - first for first, last in zip(scores, scores[length:], strict=False)])
+    share = max(
+        [
+            (matched[at + length] - matched[at]) / (weights[at + length] - weights[at])
+            for at in range(len(run) - length + 1)
+        ]
+    )
+    return max(0.0, most), min(1.0, share)
+
+
+def _unmatched_cosine(
+    best: int,
+    unmatched: Sequence[Term],
+    analysed: AnalysedQuery,
+    searcher: SegmentSearcher,
+    table: TokenTable,
+) -> float:
+    """Return the cosine of the skill with the unmatched terms of the request; 0.0 without any."""
+    texts = {term.text for term in unmatched}
+    unmatched_terms = [pair for pair in analysed.vector_terms if pair[0] in texts]
+    vector = table.vector([(1.0, unmatched_terms)], query=True) if unmatched_terms else b""
+    return searcher.dots(vector, [best])[0] / UNIT_DOT if vector else 0.0

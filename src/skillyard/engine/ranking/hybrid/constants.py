@@ -32,11 +32,11 @@ class Fusion(NamedTuple):
     a generic one to 0.35 for an exact name, spec/confidence.md)."""
     feedback: float = 0.50
     """Weight of the best lexical matches in the query vector of a long request
-    (:mod:`.feedback`)."""
+    (:mod:`.retrieval`)."""
     followed: int = 5
     """Number of best matches used for feedback."""
     covered: int = 20
-    """Number of best skills whose coverage of a long request is computed (:mod:`.coverage`)."""
+    """Number of best skills whose coverage of a long request is computed (:mod:`.order`)."""
     coverage: float = 1.784
     """Weight of the covered share of a long request."""
     nearness: float = 0.562

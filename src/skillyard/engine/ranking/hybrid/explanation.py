@@ -13,8 +13,13 @@ from skillyard.engine.ranking.hybrid.calibration import (
     one_word_adjustment,
 )
 from skillyard.engine.ranking.hybrid.constants import FEEDBACK_LOG_ODDS
-from skillyard.engine.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, Evidence, Feedback
-from skillyard.engine.ranking.hybrid.fusion import Points
+from skillyard.engine.ranking.hybrid.fusion import (
+    UNIT_DOT,
+    CandidateSet,
+    Evidence,
+    Feedback,
+    Points,
+)
 from skillyard.engine.ranking.hybrid.query_analysis import Term
 from skillyard.engine.ranking.scorer import Explanation
 from skillyard.engine.skill import Skill

@@ -1,12 +1,137 @@
 """Score fusion: from evidence to points, which order the candidates of one request."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.engine.index.searcher import tie_key
 from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.token_table import UNIT
 from skillyard.engine.ranking.hybrid.constants import FEEDBACK_POINTS, Fusion
-from skillyard.engine.ranking.hybrid.evidence import CandidateSet, Evidence
+
+UNIT_DOT = UNIT * UNIT
+"""The dot product of a stored unit vector with itself."""
+
+
+class Coverage(NamedTuple):
+    """The coverage of a long request by one of the best skills (:mod:`.order`)."""
+
+    points: float = 0.0
+    """Points, relative to the lowest of the best skills; at least 0."""
+    share: float = 0.0
+    """Share of the request's rarity in terms that the skill contains, 0..1."""
+    length: float = 0.0
+    """log(body length / short length); at least 0."""
+    cosine: float = 0.0
+    """Its cosine with the request and the best skills (:class:`Feedback`)."""
+
+
+class Order(NamedTuple):
+    """What orders the best skills of a request once more (:mod:`.order`)."""
+
+    points: float = 0.0
+    """Points, relative to the lowest of the best skills; at least 0."""
+    share: float = 0.0
+    """Share of the request's rarity in terms that the skill contains, 0..1."""
+    names: float = 0.0
+    """Share of its rarity in names that the skill does not contain, 0..1."""
+    cosine: float = 0.0
+    """Cosine of the request and the skill by an embedder that orders, or else by the table."""
+
+
+class Evidence(NamedTuple):
+    """The evidence for and against one candidate."""
+
+    words: float
+    """Exact BM25F score: Σ weight · impact."""
+    meaning: float
+    """Cosine of the request's vector (or of :class:`Feedback`) and the skill's, -1..1."""
+    called: bool = False
+    """The request calls it by ``@name`` or ``/name``, or consists of its name."""
+    phrases: tuple[str, ...] = ()
+    """Its names and trigger phrases that occur in the request."""
+    share: float = 0.0
+    """Share of the request's words in the longest of these phrases, 0..1."""
+    files: float = 0.0
+    """The weight of the best file pattern that matches, 0..1."""
+    prior: float = 0.0
+    """Popularity, 0..1."""
+    avoid: float = 0.0
+    """Share of the request's weight in terms of what the skill is not for, 0..1."""
+    feedback: float = 0.0
+    """What the user said of it for similar requests, -1 (wrong) to 1 (right)."""
+    embedded: float = 0.0
+    """Cosine by an embedder, -1..1; 0 without one."""
+    ranked: bool = True
+    """False for a candidate of the cosine search only; its BM25F score is then not used."""
+    cover: Coverage = Coverage()
+    order: Order = Order()
+
+
+class ExtraEvidence(NamedTuple):
+    """Evidence beside BM25F score and cosine, which few candidates have; see :class:`Evidence`."""
+
+    called: bool = False
+    phrases: tuple[str, ...] = ()
+    share: float = 0.0
+    files: float = 0.0
+    prior: float = 0.0
+    avoid: float = 0.0
+    feedback: float = 0.0
+
+
+class Feedback(NamedTuple):
+    """The query vector after pseudo-relevance feedback (:mod:`.retrieval`)."""
+
+    direction: bytes
+    """The moved vector, in the stored form."""
+    own: float
+    """Weight of the request's own unit vector."""
+    best: tuple[tuple[int, float], ...]
+    """(ordinal, weight) of the unit vector of each best skill."""
+
+
+class CandidateSet(NamedTuple):
+    """The candidates of one request, and the ranges for rescaling their scores."""
+
+    word_scores: Mapping[int, float]
+    """BM25F scores by ordinal: of the best matches, and of candidates with other evidence."""
+    cosines: Mapping[int, float]
+    """Cosines of all candidates by ordinal."""
+    extra: Mapping[int, ExtraEvidence]
+    """Other evidence by ordinal."""
+    word_range: tuple[float, float]
+    """The BM25F scores that are rescaled to 1 and to 0."""
+    cosine_range: tuple[float, float]
+    """The cosines that are rescaled to 1 and to 0."""
+    embedder_cosines: Mapping[int, float] = {}
+    """Cosines by an embedder; empty without one."""
+    embedder_range: tuple[float, float] = (0.0, 0.0)
+    embedder_weight: float = 0.0
+    """The embedder's share of the points of words, meaning and embedder."""
+    query_cosines: Mapping[int, float] = {}
+    """Cosines with the request's own vector; they differ from :attr:`cosines` after feedback."""
+    feedback: Feedback | None = None
+    """The moved query vector of a long request; None otherwise."""
+    coverage: Mapping[int, Coverage] = {}
+    """Coverage of a long request by the best skills, by ordinal."""
+    order: Mapping[int, Order] = {}
+    """What orders the best skills of a shorter request once more, by ordinal."""
+
+    def evidence(self, ordinal: int, score: float) -> Evidence:
+        """Return the evidence of a candidate. ``score`` is the BM25F score of an unranked one."""
+        extra = self.extra.get(ordinal, ExtraEvidence())
+        cosine = self.embedder_cosines.get(ordinal, 0.0)
+        ranked = ordinal in self.word_scores
+        score = self.word_scores.get(ordinal, score)
+        cover = self.coverage.get(ordinal, Coverage())
+        order = self.order.get(ordinal, Order())
+        return Evidence(score, self.cosines[ordinal], *extra, cosine, ranked, cover, order)
+
+
+def score_range(scores: Sequence[float], depth: int) -> tuple[float, float]:
+    """Return the best score and the one at ``depth``, which is 0.0 for a shorter list."""
+    best = scores[0] if scores else 0.0
+    return best, scores[depth - 1] if len(scores) >= depth else 0.0
 
 
 class Points(NamedTuple):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from skillyard.engine.analysis import STANDARD
 from skillyard.engine.analysis.analyzer import Analyzer
+from skillyard.engine.analysis.filters import stem
 from skillyard.engine.analysis.lexicon import read_request
-from skillyard.engine.analysis.stemmer import stem
 from skillyard.engine.index.facet_terms import AVOID, NAME_TERM, phrase_words
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable

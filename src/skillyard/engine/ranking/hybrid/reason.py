@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from skillyard.engine.index.segment_searcher import SegmentSearcher
-from skillyard.engine.ranking.hybrid.evidence import Evidence
+from skillyard.engine.ranking.hybrid.fusion import Evidence
 from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
 
 MAX_NAMED_TERMS = 6

@@ -16,6 +16,8 @@ from skillyard.engine.ranking.hybrid.calibration import (
     log_odds_slope,
     probabilities,
     probability,
+    query_features,
+    skill_features,
 )
 from skillyard.engine.ranking.hybrid.constants import (
     CALIBRATION,
@@ -26,10 +28,15 @@ from skillyard.engine.ranking.hybrid.constants import (
     Fusion,
     QueryFeatures,
 )
-from skillyard.engine.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, Evidence
-from skillyard.engine.ranking.hybrid.features import query_features, skill_features
-from skillyard.engine.ranking.hybrid.fusion import Points, fuse, fuse_totals
-from skillyard.engine.ranking.hybrid.order import score_order
+from skillyard.engine.ranking.hybrid.fusion import (
+    UNIT_DOT,
+    CandidateSet,
+    Evidence,
+    Points,
+    fuse,
+    fuse_totals,
+)
+from skillyard.engine.ranking.hybrid.order import score_coverage, score_order
 from skillyard.engine.ranking.hybrid.query_analysis import (
     AnalysedQuery,
     Vocabulary,
@@ -219,10 +226,6 @@ class BoundHybrid:
         }
         before = {**totals, **judged} if judged else totals
         if analysed.is_long:
-            from skillyard.engine.ranking.hybrid.coverage import (
-                score_coverage,  # deferred: few are long
-            )
-
             coverage = score_coverage(before, candidates, analysed, searcher, fusion)
             for ordinal, covered in coverage.items():
                 totals[ordinal] += covered.points

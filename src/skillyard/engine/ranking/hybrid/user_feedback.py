@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from skillyard.engine.index.token_table import bundled_table
-from skillyard.engine.ranking.feedback import SkillFeedback
 from skillyard.engine.ranking.hybrid.retrieval import ordinals_by_name
+from skillyard.engine.ranking.query import SkillFeedback
 
 if TYPE_CHECKING:
     from skillyard.engine.index.library import Library
