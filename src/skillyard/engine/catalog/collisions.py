@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.errors import Diagnostic
-from skillyard.engine.catalog.entries import Entry
 from skillyard.engine.skill import Origin, Skill
+
+if TYPE_CHECKING:
+    from skillyard.engine.catalog.entries import Entry
 
 MAX_COMPARED = 16
 """Different texts of one name that a further one is compared with. Real libraries have up to 6."""

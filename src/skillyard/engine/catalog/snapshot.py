@@ -10,7 +10,11 @@ from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.base.text import plural
-from skillyard.engine.catalog.collisions import have_one_content
+from skillyard.engine.catalog.collisions import (
+    have_one_content,
+    places_by_path,
+    resolve_collisions,
+)
 from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
 from skillyard.engine.skill import Origin, Skill
 
@@ -173,8 +177,6 @@ class Catalog:
         The winning skill is not included. Empty when there are none, or the skill is one of them.
         """
         if self._variants is None:
-            from skillyard.engine.catalog.collisions import places_by_path
-
             self._variants = places_by_path(self._shadowed, self._further)
         return self._variants.get(skill.path, ())
 
@@ -417,8 +419,6 @@ def build_catalog(
 
 def _assemble(spec: LibrarySpec, scanned: Scan, entries: dict[str, Entry]) -> Catalog:
     skills = [entry.skill for entry in entries.values() if entry.skill is not None]
-    from skillyard.engine.catalog.collisions import resolve_collisions
-
     collisions = resolve_collisions(entries.values())
     diagnostics = [d for entry in entries.values() for d in entry.diagnostics]
     diagnostics += [*scanned.diagnostics, *collisions.diagnostics]
