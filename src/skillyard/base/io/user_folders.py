@@ -26,16 +26,13 @@ def state_folder() -> str:
     return own or _folder("XDG_STATE_HOME", os.path.join(".local", "state"), "state")
 
 
-def config_folder(xdg: str | None = None) -> str:
-    """Return the folder of the user's settings: in ``XDG_CONFIG_HOME``, else in ``~/.config``.
-
-    ``xdg`` stands for that variable where the environment is not this process's.
-    """
-    return _folder("XDG_CONFIG_HOME", ".config", "config", xdg)
+def config_folder() -> str:
+    """Return the folder of the user's settings: in ``XDG_CONFIG_HOME``, else in ``~/.config``."""
+    return _folder("XDG_CONFIG_HOME", ".config", "config")
 
 
-def _folder(variable: str, below_home: str, kind: str, base: str | None = None) -> str:
-    base = os.environ.get(variable, "") if base is None else base
+def _folder(variable: str, below_home: str, kind: str) -> str:
+    base = os.environ.get(variable, "")
     if os.path.isabs(base):  # a relative one means nothing, says the specification
         return os.path.join(base, _NAME)
     if sys.platform == "win32":

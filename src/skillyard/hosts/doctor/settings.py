@@ -107,10 +107,6 @@ def _scorer() -> Finding:
     try:
         name = default_scorer()
     except SkillyardError:
-        return Finding(
-            "scorer",
-            ERROR,
-            "the default scorer cannot be used",
-            "Correct scorer.name in skillyard.toml, or install what it names.",
-        )
+        remedy = "Correct scorer.name in skillyard.toml, or install what it names."
+        return Finding("scorer", ERROR, "the default scorer cannot be used", remedy)
     return Finding("scorer", OK, f"the default scorer is {name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillIoError
@@ -63,37 +63,42 @@ class Rules:
 
         Raises KeyError for an unknown rule.
         """
-        if rule in _WORDS:
-            return str(getattr(self, _WORDS[rule]))
-        if rule in _SWITCHES:
-            return str(getattr(self, _SWITCHES[rule])).lower()
-        if rule == "signatures.required" and ANY_SOURCE[0] in self.signed_sources:
-            return "true"
         if rule == "signatures.trust_root":
             return clean_line(", ".join(filter(None, self.trust_roots)))
+        value = getattr(self, _ATTRIBUTES[rule])
+        if isinstance(value, str | bool):
+            return str(value).lower()
         if rule == "signatures.identity":
-            return " and ".join(", ".join(each.shown for each in set_) for set_ in self.signers)
-        value = getattr(self, _LISTS[rule])
+            return " and ".join(", ".join(each.shown for each in set_) for set_ in value)
+        if rule == "signatures.required" and ANY_SOURCE[0] in value:
+            return "true"
         sets = value if rule.endswith(".allowed") else (value,)
         return clean_line(" and ".join(", ".join(each) or "nothing" for each in sets))
 
 
 NO_RULES = Rules()
 
-_LISTS = {
+_ATTRIBUTES = {
     "sources.allowed": "allowed_sources",
+    "sources.unlocked": "unlocked",
+    "pins.required": "pins_required",
+    "scan.max_severity": "max_severity",
     "licences.allowed": "allowed_licences",
-    "tags.allowed": "allowed_tags",
+    "licences.missing": "missing_licence",
     "tools.denied": "denied_tools",
     "skills.denied": "denied_skills",
+    "tags.allowed": "allowed_tags",
     "signatures.required": "signed_sources",
+    "signatures.identity": "signers",
+    "signatures.same_signer": "same_signer",
 }
-_WORDS = {
-    "sources.unlocked": "unlocked",
-    "licences.missing": "missing_licence",
-    "scan.max_severity": "max_severity",
+"""The attribute of each rule; ``signatures.trust_root`` is a part of the signers."""
+_ASCENDING = {
+    "unlocked": ("allow", "deny"),
+    "missing_licence": ("allow", "deny"),
+    "max_severity": SEVERITIES[::-1],
 }
-_SWITCHES = {"pins.required": "pins_required", "signatures.same_signer": "same_signer"}
+"""The values of words, the strictest last."""
 
 
 def _normal(patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -239,32 +244,14 @@ def _rules(tables: _Tables, given: Mapping[str, Any], path: str) -> Rules:
 
 def stricter(one: Rules, other: Rules) -> Rules:
     """Return rules that allow exactly what both allow. The order of the two does not matter."""
-    severity = min(one.max_severity, other.max_severity, key=SEVERITIES.index)
     where = {**other.where, **one.where}
-    for key, attribute in _WORDS.items():
-        if getattr(one, attribute) != getattr(other, attribute):
-            strict = severity if attribute == "max_severity" else "deny"
-            strictest = one if getattr(one, attribute) == strict else other
-            if key in strictest.where:
-                where[key] = strictest.where[key]
-    for key, attribute in (*_SWITCHES.items(), ("signatures.required", "signed_sources")):
-        if getattr(other, attribute) and not getattr(one, attribute) and key in other.where:
+    values: dict[str, Any] = {}
+    for key, name in _ATTRIBUTES.items():
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if isinstance(mine, tuple):
+            values[name] = tuple(sorted({*mine, *theirs}))
+        else:
+            values[name] = max(mine, theirs, key=_ASCENDING.get(name, (False, True)).index)
+        if mine != theirs == values[name] and key in other.where:
             where[key] = other.where[key]
-    return replace(
-        one,
-        allowed_sources=tuple(sorted({*one.allowed_sources, *other.allowed_sources})),
-        unlocked="deny" if "deny" in (one.unlocked, other.unlocked) else "allow",
-        pins_required=one.pins_required or other.pins_required,
-        max_severity=severity,
-        allowed_licences=tuple(sorted({*one.allowed_licences, *other.allowed_licences})),
-        missing_licence="deny"
-        if "deny" in (one.missing_licence, other.missing_licence)
-        else "allow",
-        denied_tools=tuple(sorted({*one.denied_tools, *other.denied_tools})),
-        denied_skills=tuple(sorted({*one.denied_skills, *other.denied_skills})),
-        signed_sources=tuple(sorted({*one.signed_sources, *other.signed_sources})),
-        signers=tuple(sorted({*one.signers, *other.signers})),
-        same_signer=one.same_signer or other.same_signer,
-        allowed_tags=tuple(sorted({*one.allowed_tags, *other.allowed_tags})),
-        where=where,
-    )
+    return Rules(**values, where=where)
