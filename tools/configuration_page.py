@@ -11,12 +11,13 @@ from typing import Any
 from skillyard.base.configuration import SECTIONS, record_of
 from skillyard.base.strict_toml import (
     USER_ONLY,
+    bounds_of,
     default_of,
     is_record,
     keys_of,
     notes_of,
     options_of,
-    range_of,
+    range_in_words,
     words_of,
 )
 from skillyard.hosts.doctor.settings import REPLACED
@@ -101,7 +102,8 @@ def _rows(record: type[Any], above: str) -> Iterator[str]:
             yield from _rows(kinds[0], f"{above}{key}.")
             continue
         value = " or ".join(map(words_of, options_of(hint)))
-        bounds = [str(each) for each in map(range_of, notes_of(hint)) if each is not None]
+        found = [each for each in map(bounds_of, notes_of(hint)) if each is not None]
+        bounds = [range_in_words(each) for each in found]
         value = ", ".join([value, *filter(None, bounds)])
         effect = effects.get(key, "")
         if USER_ONLY in notes_of(hint):

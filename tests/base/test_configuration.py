@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from skillyard.base.configuration import SECTIONS, project_folders, read_section, record_of
 from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import (
     NO_FILE,
     ConfigurationFault,
-    Range,
     SomeText,
     keys_of,
     parse_toml,
@@ -169,7 +169,7 @@ def test_a_file_is_read_again_when_it_changes(project: Path) -> None:
 
 
 class Inner(NamedTuple):
-    number: Annotated[int, Range(1, 5)] = 1
+    number: Annotated[int, Bounds(1, 5)] = 1
     words: tuple[SomeText, ...] = ()
 
 
@@ -177,7 +177,7 @@ class Outer(NamedTuple):
     inner: Inner = Inner()
     named: Literal["a", "b"] = "a"
     either: bool | tuple[str, ...] = False
-    cap: Annotated[float | None, Range(0)] = 1.0
+    cap: Annotated[float | None, Bounds(0)] = 1.0
     table: dict[str, Any] = {}  # noqa: RUF012
     needed: tuple[Inner, ...] = ()
 

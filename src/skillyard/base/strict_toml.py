@@ -1,7 +1,7 @@
 """TOML that is read strictly by the annotations of a class; a fault names file, line and fix.
 
 Each key is a field of a dataclass or named tuple, and an unknown one is an error. An annotation may
-have notes: :class:`Range`, :data:`NOT_BLANK`, :data:`USER_ONLY`, :class:`OfProject`,
+have notes: :class:`.Bounds`, :data:`NOT_BLANK`, :data:`USER_ONLY`, :class:`OfProject`,
 :data:`NO_KEY`, and functions that return the value to store or raise ValueError with what is wrong.
 """
 
@@ -28,6 +28,7 @@ from typing import (
 
 from skillyard.base.arguments import OfProject
 from skillyard.base.errors import InvalidInput
+from skillyard.base.operation import Bounds
 from skillyard.base.text import clean_line, shorten
 
 T = TypeVar("T")
@@ -39,8 +40,6 @@ NO_KEY = "no key"
 NOT_BLANK = "not blank"
 """The note of a text that says something."""
 SomeText = Annotated[str, NOT_BLANK]
-MAX_NUMBER = 1_000_000_000_000
-"""Maximum of a number that has no natural one."""
 
 _KEY = r"""(?:[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')"""
 _KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
@@ -52,28 +51,27 @@ Place = tuple[str, ...]
 Record = type
 
 
-class Range(NamedTuple):
-    """The numbers that a key may hold. The bounds are called as those of annotated-types."""
-
-    ge: float | None = None
-    le: float | None = MAX_NUMBER
-    gt: float | None = None
-
-    def allows(self, value: float) -> bool:
-        """Return True for a number in the range."""
-        low = (self.ge is None or value >= self.ge) and (self.gt is None or value > self.gt)
-        return low and (self.le is None or value <= self.le)
-
-    def __str__(self) -> str:
-        le = None if self.le == MAX_NUMBER else self.le
-        bounds = (("at least", self.ge), ("above", self.gt), ("at most", le))
-        return " and ".join(f"{word} {bound:,.12g}" for word, bound in bounds if bound is not None)
-
-
-def range_of(note: Any) -> Range | None:
+def bounds_of(note: Any) -> Bounds | None:
     """Return the bounds of a note, also of one of annotated-types or pydantic; None without any."""
-    bounds = Range(*(getattr(note, name, None) for name in Range._fields))
-    return None if bounds == (None, None, None) else bounds
+    if isinstance(note, Bounds):
+        return note
+    least, most, above = (getattr(note, name, None) for name in ("ge", "le", "gt"))
+    bounds = Bounds(least, most, above)
+    return None if bounds == Bounds() else bounds
+
+
+def number_fault(value: float, bounds: Bounds) -> str:
+    """Return what is wrong with a number; empty for one within the bounds."""
+    least, most, above, *_ = bounds
+    low = (least is None or value >= least) and (above is None or value > above)
+    return "" if low and (most is None or value <= most) else f"must be {range_in_words(bounds)}"
+
+
+def range_in_words(bounds: Bounds) -> str:
+    """Return the bounds of a number, for messages and the reference."""
+    least, most, above, *_ = bounds
+    words = (("at least", least), ("above", above), ("at most", most))
+    return " and ".join(f"{word} {bound:,.12g}" for word, bound in words if bound is not None)
 
 
 class ConfigurationFault(InvalidInput):
@@ -260,9 +258,9 @@ def read_value(file: TomlFile, value: Any, hint: Any, place: Place) -> Any:
         raise file.fault(place, f"must be {' or '.join(map(words_of, options))}", word=word)
     result = _of_kind(file, value, kind, place)
     for note in notes_of(hint):
-        fault, bounds = "", range_of(note)
-        if bounds is not None and result is not None and not bounds.allows(result):
-            fault = f"must be {bounds}"
+        fault, bounds = "", bounds_of(note)
+        if bounds is not None and result is not None:
+            fault = number_fault(result, bounds)
         elif isinstance(note, OfProject):
             fault = note.fault_of(result) if file.own_file else ""
         elif note == NOT_BLANK and not result.strip():

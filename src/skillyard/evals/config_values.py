@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from skillyard.base.errors import InvalidInput
-from skillyard.base.strict_toml import NOT_BLANK, USER_ONLY, Range, SomeText
+from skillyard.base.operation import Bounds
+from skillyard.base.strict_toml import NOT_BLANK, USER_ONLY, SomeText
 from skillyard.evals.statistics.verdicts import MARGIN
 
 _SECRET = re.compile(r"\s*(?:Bearer\s+\S|sk-[A-Za-z0-9]|sk_[A-Za-z0-9])", re.IGNORECASE)
@@ -40,19 +41,19 @@ def _address(text: str) -> str:
 ModelId = Annotated[str, NOT_BLANK, _no_secret]
 Orders = Literal["both", "single"]
 Provider = Literal["anthropic", "openai"]
-Share = Annotated[float, Range(0, 1)]
-Points = Annotated[float, Range(0, 4)]
+Share = Annotated[float, Bounds(0, 1)]
+Points = Annotated[float, Bounds(0, 4)]
 """On the scale of 1 to 5."""
-Seconds = Annotated[float, Range(gt=0, le=3_600)]
-Cases = Annotated[int, Range(1, 1_000_000)]
-Runs = Annotated[int, Range(1, 1_000)]
-Seed = Annotated[int, Range(0, 2**63 - 1)]
-Concurrency = Annotated[int, Range(1, 64)]
-Temperature = Annotated[float, Range(0, 2)]
-Tokens = Annotated[int, Range(1, 1_000_000)]
-JudgeTokens = Annotated[int, Range(256, 1_000_000)]
-JudgeRetries = Annotated[int, Range(0, 10)]
-CharsPerToken = Annotated[float, Range(1, 20)]
+Seconds = Annotated[float, Bounds(above=0, most=3_600)]
+Cases = Annotated[int, Bounds(1, 1_000_000)]
+Runs = Annotated[int, Bounds(1, 1_000)]
+Seed = Annotated[int, Bounds(0, 2**63 - 1)]
+Concurrency = Annotated[int, Bounds(1, 64)]
+Temperature = Annotated[float, Bounds(0, 2)]
+Tokens = Annotated[int, Bounds(1, 1_000_000)]
+JudgeTokens = Annotated[int, Bounds(256, 1_000_000)]
+JudgeRetries = Annotated[int, Bounds(0, 10)]
+CharsPerToken = Annotated[float, Bounds(1, 20)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,9 @@ class Models:
 class RetryTimes:
     """Waiting before another attempt: ``base_s * 2**attempt``, plus up to ``jitter`` of it."""
 
-    max_retries: Annotated[int, Range(0, 10)] = 3
+    max_retries: Annotated[int, Bounds(0, 10)] = 3
     """Attempts after the first."""
-    base_s: Annotated[float, Range(0, 60)] = 2.0
+    base_s: Annotated[float, Bounds(0, 60)] = 2.0
     """Seconds."""
     jitter: Share = 0.5
 
@@ -82,9 +83,9 @@ class RetryTimes:
 class Cost:
     """The caps of a run, as numbers or ``"none"``."""
 
-    max_cost_per_run: Annotated[float | None, Range(0, 100_000)] = 15.0
+    max_cost_per_run: Annotated[float | None, Bounds(0, 100_000)] = 15.0
     """US dollars."""
-    max_calls_per_run: Annotated[int | None, Range(1, 10_000_000)] = 500
+    max_calls_per_run: Annotated[int | None, Bounds(1, 10_000_000)] = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class FailFast:
     """Stop when the same failure comes again and again."""
 
     enabled: bool = True
-    consecutive: Annotated[int, Range(2, 1_000)] = 3
+    consecutive: Annotated[int, Bounds(2, 1_000)] = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ class EffectivenessLimits:
     """A regression of a mean is a drop above ``mean_drop`` and above so many baseline spreads."""
 
     mean_drop: Points = 0.5
-    stddev_multiplier: Annotated[float, Range(0, 100)] = 0.0
+    stddev_multiplier: Annotated[float, Bounds(0, 100)] = 0.0
     """With 2, the first default, a fall of one point was found more seldom the more prompts there
     were: the spread between cases does not shrink."""
     min_cases: Cases = 3

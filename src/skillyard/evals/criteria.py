@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Annotated
 
-from skillyard.base.strict_toml import Range, SomeText
+from skillyard.base.operation import Bounds
+from skillyard.base.strict_toml import SomeText
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.records import Record
@@ -22,7 +23,7 @@ class Criterion:
     """One line of a rubric. The weights of a rubric sum to 1 (within 0.01)."""
 
     name: SomeText
-    weight: Annotated[float, Range(gt=0, le=1)]
+    weight: Annotated[float, Bounds(above=0, most=1)]
     description: SomeText
     """The instruction to the judge."""
 

@@ -17,11 +17,15 @@ from typing import (
     is_typeddict,
 )
 
-from skillyard.base.strict_toml import NOT_BLANK, Range
+from skillyard.base.operation import Bounds
+from skillyard.base.strict_toml import NOT_BLANK, number_fault
 
-Count = Annotated[int, Range(0)]
+MAX_NUMBER = 2**63
+"""Maximum of any number, because stored settings are not trusted."""
+
+Count = Annotated[int, Bounds(0)]
 """A count of a file that is not trusted."""
-Amount = Annotated[float, Range(0)]
+Amount = Annotated[float, Bounds(0)]
 
 
 class Fault(NamedTuple):
@@ -39,7 +43,7 @@ class Kind(NamedTuple):
     """``str``, ``bool``, ``int``, ``float``, a dataclass, or a generic such as a Literal."""
     optional: bool
     """None is allowed too."""
-    allowed: Range | None
+    allowed: Bounds | None
     not_blank: bool
 
     @property
@@ -64,7 +68,7 @@ def kind_of(hint: Any) -> Kind:
     notes = getattr(hint, "__metadata__", ())
     base = get_args(hint)[0] if notes else hint
     options = get_args(base) if get_origin(base) in (Union, UnionType) else (base,)
-    allowed = next((each for each in notes if isinstance(each, Range)), None)
+    allowed = next((each for each in notes if isinstance(each, Bounds)), None)
     (single,) = (each for each in options if each is not NoneType)
     return Kind(single, NoneType in options, allowed, NOT_BLANK in notes)
 
@@ -108,6 +112,7 @@ def _number_fault(value: Any, kind: Kind) -> Fault | None:
     name = "a whole number" if kind.type is int else "a number"
     if isinstance(value, bool) or not isinstance(value, int if kind.type is int else int | float):
         return Fault(f"is not {name}", f"write {name} without quotes")
-    if kind.allowed is not None and not kind.allowed.allows(value):
-        return Fault(f"must be {kind.allowed}", f"write {name} in that range")
+    fault = "" if kind.allowed is None else number_fault(value, kind.allowed)
+    if fault or abs(value) > MAX_NUMBER or value != value:
+        return Fault(fault or "is too large", f"write {name} in that range")
     return None

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from skillyard.base.errors import InvalidInput
-from skillyard.base.strict_toml import MAX_NUMBER, Range
+from skillyard.base.operation import Bounds
 from skillyard.evals.conditions.prompts import DEFAULT_ROLE
 from skillyard.evals.config_values import (
     CharsPerToken,
@@ -51,13 +51,13 @@ class RunSettings:
     router: str = "hybrid"
     index: Literal["group", "library"] = "group"
     """The skills that a router of L4 gets: those of the group, or all."""
-    top_k: Annotated[int, Range(1, 100)] = 1
+    top_k: Annotated[int, Bounds(1, 100)] = 1
     """Most skills that a scorer picks."""
-    min_score: Annotated[float | None, Range(-MAX_NUMBER)] = None
+    min_score: Annotated[float | None, Bounds()] = None
     runs: Runs = 1
     seed: Seed = 42
     orders: Orders = "both"
-    limit: Annotated[int | None, Range(1)] = None
+    limit: Annotated[int | None, Bounds(1)] = None
     skill: str | None = None
     group: str | None = None
     temperature: Temperature = 0.0
@@ -72,8 +72,8 @@ class RunSettings:
     judge_retries: JudgeRetries = 2
     judge_tokens: JudgeTokens = 4_096
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
-    max_cost: Annotated[float | None, Range(0)] = None
-    max_calls: Annotated[int | None, Range(0)] = None
+    max_cost: Annotated[float | None, Bounds(0)] = None
+    max_calls: Annotated[int | None, Bounds(0)] = None
     concurrency: Concurrency = 4
 
     @property

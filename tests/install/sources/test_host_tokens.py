@@ -9,7 +9,7 @@ import pytest
 
 from skillyard.base.errors import InvalidInput
 from skillyard.cli import main
-from skillyard.install.sources.host_tokens import host_name, host_of
+from skillyard.install.sources.transport import host_name, host_of
 from tests.configuration import configure
 from tests.serve.http.local_server import LIBRARY, running
 from tests.tables import for_each

@@ -11,7 +11,8 @@ import os
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
-from skillyard.base.strict_toml import Range, SomeText
+from skillyard.base.operation import Bounds
+from skillyard.base.strict_toml import SomeText
 from skillyard.base.text import plural
 from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.dataset import SourceFile
@@ -76,7 +77,7 @@ class SkillCases:
     """The group of similar skills in which it may be mistaken for another; empty: none."""
     siblings: tuple[str, ...] = ()
     """Files beside SKILL.md for the arm ``full_siblings``, in their order. Not looked at here."""
-    max_sibling_bytes: Annotated[int, Range(1, 10_000_000)] = MAX_SIBLING_BYTES
+    max_sibling_bytes: Annotated[int, Bounds(1, 10_000_000)] = MAX_SIBLING_BYTES
     expected_tier: str | None = None
     """``small``, ``medium`` or ``large``: the size that the author expects, or None."""
     path: str = ""

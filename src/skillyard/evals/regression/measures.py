@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from skillyard.base.errors import InvalidInput
-from skillyard.base.strict_toml import Range
+from skillyard.base.operation import Bounds
 from skillyard.evals.fields import fits, hints_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class _Record(TypedDict):
     measure: str
     worse: Literal["lower", "higher"]
     gate: bool
-    cases: Mapping[str, list[Annotated[float, Range(-_LARGEST, _LARGEST)]]]
+    cases: Mapping[str, list[Annotated[float, Bounds(-_LARGEST, _LARGEST)]]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from typing import Annotated, Any, TypedDict
 
 from skillyard.base.errors import InvalidInput
-from skillyard.base.strict_toml import Range
+from skillyard.base.operation import Bounds
 from skillyard.evals.fields import fits, hints_of
 from skillyard.evals.layers.registry import LAYERS
 
 _LARGEST = 1e6
 """No score is larger; sums of such numbers cannot overflow."""
-_Count = Annotated[int, Range(0, _LARGEST)]
-_Scores = Mapping[str, Annotated[float, Range(-_LARGEST, _LARGEST)]]
+_Count = Annotated[int, Bounds(0, _LARGEST)]
+_Scores = Mapping[str, Annotated[float, Bounds(-_LARGEST, _LARGEST)]]
 
 
 class _RoutedCase(TypedDict):

@@ -11,7 +11,6 @@ from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.install.search import SearchService
 from skillyard.install.sources.archive_bundle import fetch_bundle
-from skillyard.install.sources.host_tokens import host_of
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.repository import (
     WHOLE,
@@ -19,7 +18,7 @@ from skillyard.install.sources.repository import (
     skill_folders,
     with_skill_file,
 )
-from skillyard.install.sources.transport import origin_of
+from skillyard.install.sources.transport import host_of, origin_of
 
 ARCHIVE = "download"
 """The type of the source in a lock file."""

@@ -34,9 +34,9 @@ from skillyard.install.origins.local import local_package
 from skillyard.install.origins.moved import SkillGone, folders_called, only_folder
 from skillyard.install.search import SearchService
 from skillyard.install.sources.github import GitHub
-from skillyard.install.sources.host_tokens import host_name, host_of
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import PLACES, SKILL_FILE, is_repository, skill_folder
+from skillyard.install.sources.transport import host_name, host_of
 from skillyard.install.sources.well_known import WellKnown
 
 GIT = ("git", "gitlab")

@@ -14,9 +14,9 @@ from skillyard.install.origins.target import HEAD, Target
 from skillyard.install.search import FoundSkill, SearchService
 from skillyard.install.search.content import read_package
 from skillyard.install.sources.github import GitHub
-from skillyard.install.sources.host_tokens import host_of
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import is_repository
+from skillyard.install.sources.transport import host_of
 from skillyard.install.sources.well_known import WellKnown
 
 

@@ -8,11 +8,10 @@ from urllib.parse import quote, urlencode
 
 from skillyard.base.errors import SourceFailed
 from skillyard.install.sources.bodies import json_of
-from skillyard.install.sources.host_tokens import host_of
 from skillyard.install.sources.paths import checked_files
 from skillyard.install.sources.protocol import Hit, Package, Source
 from skillyard.install.sources.skills_sh import installs_of
-from skillyard.install.sources.transport import Host, Transport
+from skillyard.install.sources.transport import Host, Transport, host_of
 
 if TYPE_CHECKING:
     from skillyard.install.sources.settings import Settings

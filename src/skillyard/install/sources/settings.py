@@ -12,7 +12,8 @@ from typing import Annotated, NamedTuple
 
 from skillyard.base.configuration import CONFIG_VARIABLE, read_section, user_file
 from skillyard.base.errors import InvalidInput
-from skillyard.base.strict_toml import NO_KEY, Range
+from skillyard.base.operation import Bounds
+from skillyard.base.strict_toml import NO_KEY
 from skillyard.install.sources.registry import BUILT_IN
 
 GITHUB_TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
@@ -93,15 +94,15 @@ class Settings(NamedTuple):
     """Sites with a well-known index."""
     servers: tuple[Address, ...] = ()
     """Other skillyard servers."""
-    over_fetch_floor: Annotated[int, Range(0)] = 15
+    over_fetch_floor: Annotated[int, Bounds(0)] = 15
     """Each source is queried for twice the limit, and for at least this many skills."""
-    source_timeout_s: Annotated[float, Range(gt=0, le=1e9)] = 10.0
+    source_timeout_s: Annotated[float, Bounds(above=0, most=1e9)] = 10.0
     """Time limit for the search of one source."""
     ranker: str = "hybrid"
     """The scorer that ranks what the sources found."""
-    cache_bytes: Annotated[int, Range(0)] = 256 * 1024 * 1024
+    cache_bytes: Annotated[int, Bounds(0)] = 256 * 1024 * 1024
     """Size of the cache of remote answers."""
-    cache_days: Annotated[float, Range(0, 1e9)] = 30.0
+    cache_days: Annotated[float, Bounds(0, 1e9)] = 30.0
     """Age at which an answer leaves the cache."""
     offline: bool = False
     """Answer from the cache only; ``SKILLYARD_OFFLINE`` goes before it."""

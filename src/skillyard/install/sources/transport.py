@@ -45,6 +45,7 @@ CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit", REDIRECTE
 GONE = frozenset({404, 410, 451})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 USER_AGENT = "skillyard (+agent skills search)"
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Host(NamedTuple):
@@ -57,7 +58,7 @@ class Host(NamedTuple):
     token: str = ""
     """Sent as a bearer token, to this origin only."""
     token_places: tuple[str, ...] = ()
-    """The environment variables of the token; the first one that is set counts."""
+    """Where the token may be set; the first one counts."""
     named_by_user: bool = True
     """False when the address came from a command line or a response: it must be public then."""
     at_once: int = MAX_REQUESTS
@@ -103,6 +104,42 @@ def origin_of(url: str) -> str:
         )
     default = 443 if parts.scheme == "https" else 80
     return f"{parts.scheme}://{host.lower()}:{port or default}"
+
+
+def host_name(url: str) -> str:
+    """Return the name of an address's host in ``host_tokens``, with any port but 443.
+
+    Raises InvalidInput for an address without a valid host and port.
+    """
+    try:
+        parts = urlsplit(url)
+        port = "" if parts.port in (None, 443) else f":{parts.port}"
+    except ValueError:  # whose text may repeat a part of a password
+        raise InvalidInput("the address has no valid host and port; correct it") from None
+    return f"{parts.hostname or ''}{port}"
+
+
+def host_of(url: str, tokens: Mapping[str, str], *, named_by_user: bool = True) -> Host:
+    """Return the host of an address with its token, if there is one.
+
+    A host with a token may be in a private network. Raises InvalidInput where the token would be
+    sent without encryption to another machine.
+    """
+    name = host_name(url)
+    token = tokens.get(name, "")
+    place = f'host_tokens."{name}" in [sources] of skillyard.toml'
+    parts = urlsplit(url)
+    if token and parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+        raise InvalidInput(
+            f"the token in {place} is not sent without encryption: write {url} with https, or"
+            " remove the token"
+        )
+    return Host(
+        url.rstrip("/"),
+        token=token,
+        token_places=(place,),
+        named_by_user=named_by_user or bool(token),
+    )
 
 
 class Transport:

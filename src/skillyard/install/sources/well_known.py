@@ -13,10 +13,9 @@ from skillyard.base.errors import SourceFailed
 from skillyard.base.io.sha256 import sha256
 from skillyard.install.sources.archive_bundle import fetch_bundle
 from skillyard.install.sources.bodies import json_of
-from skillyard.install.sources.host_tokens import host_of
 from skillyard.install.sources.paths import checked_files, is_inside
 from skillyard.install.sources.protocol import Hit, Hits, Package, Source
-from skillyard.install.sources.transport import Check, Host, Reply, Transport, origin_of
+from skillyard.install.sources.transport import Check, Host, Reply, Transport, host_of, origin_of
 
 if TYPE_CHECKING:
     from skillyard.install.sources.settings import Settings
