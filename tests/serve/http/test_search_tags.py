@@ -10,8 +10,8 @@ import pytest
 
 from skillyard.install.search import SearchService
 from skillyard.install.sources.settings import Settings
+from skillyard.serve.http.app import COMPRESSED_BYTES
 from skillyard.serve.http.routes import search
-from skillyard.serve.runtime.encoding import MIN_COMPRESSED_BYTES
 from skillyard.serve.runtime.local import CatalogSource, hit_of
 from skillyard.serve.runtime.options import ServiceLimits
 from tests.parity.trees import write_tree
@@ -204,4 +204,4 @@ def test_what_is_compressed_is_the_very_answer(server: Running) -> None:
     assert packed.headers["etag"] == plain.headers["etag"]
     assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
     small = server.get("/search?q=pdf&limit=1&cards=0", headers={"Accept-Encoding": "gzip"})
-    assert ("content-encoding" in small.headers) == (len(small.content) >= MIN_COMPRESSED_BYTES)
+    assert ("content-encoding" in small.headers) == (len(small.content) >= COMPRESSED_BYTES)

@@ -1,8 +1,7 @@
-"""Answers are the same bytes each time, hold no NaN, and are tagged and compressed as asked."""
+"""Answers are the same bytes each time, hold no NaN, and are tagged."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.serve.runtime.encoding import accepts_gzip, compress, json_bytes, matches, tag_of
-from tests.tables import for_each
+from skillyard.serve.runtime.encoding import json_bytes, matches, tag_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -43,24 +41,6 @@ def finite(value: Any) -> Any:
 def test_text_is_utf8_and_half_a_pair_breaks_nothing() -> None:
     assert json_bytes({"é": "日本"}) == '{"é":"日本"}'.encode()
     assert json_bytes("a\udc80b") == b'"a?b"'
-
-
-@for_each(
-    ("header", "accepted"),
-    [
-        ("gzip", True), ("GZIP;q=0.5", True), ("br, gzip", True), ("*", True), ("x-gzip", True),
-        ("", False), ("br", False), ("gzip;q=0", False), ("*;q=0", False), ("gzip;q=x", False),
-        ("gzip;q=0, *", False), ("notgzip", False),
-    ],
-)  # fmt: skip
-def test_gzip_is_used_where_it_is_accepted(header: str, accepted: bool) -> None:
-    assert accepts_gzip(header) is accepted
-
-
-def test_compressing_gives_the_same_bytes_each_time() -> None:
-    data = b"skill " * 1_000
-    assert compress(data) == compress(data)
-    assert gzip.decompress(compress(data)) == data
 
 
 def test_a_tag_matches_itself_in_every_form_and_no_other() -> None:

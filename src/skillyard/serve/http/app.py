@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
@@ -24,11 +25,8 @@ from skillyard.serve.http.routes.pages import refusal_reply
 from skillyard.serve.http.routes.table import ROUTES
 from skillyard.serve.runtime.app_context import CURRENT_SNAPSHOT, AppContext, Route, RouteRequest
 from skillyard.serve.runtime.encoding import (
-    MIN_COMPRESSED_BYTES,
     SAFE_HEADERS,
     Reply,
-    accepts_gzip,
-    compress,
     matches,
     tag_of,
 )
@@ -51,7 +49,9 @@ METHODS = frozenset(
     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
 )
 _READS = ("GET", "HEAD")
-COMPRESSED_IN_THREAD = 65_536
+COMPRESSED_BYTES = 1_024
+"""Bytes from which compression is worthwhile."""
+LEVEL = 5
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -81,6 +81,7 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
     app.router.redirect_slashes = False  # one address per resource, without redirects
     app.state.context = context
     app.state.mcp = mcp
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_BYTES, compresslevel=LEVEL)
     app.add_middleware(_Gate, context=context)
     return app
 
@@ -238,7 +239,7 @@ class _Resource:
                 headers={"Allow": self._allow},
             )
         else:
-            reply = await self._finish_reply(scope, await self._answer(route, scope, receive))
+            reply = self._with_etag(scope, await self._answer(route, scope, receive))
         await _response(reply)(scope, receive, send)
 
     def _options(self, scope: Scope) -> Reply:
@@ -265,7 +266,6 @@ class _Resource:
                 header_of(scope, b"origin"),
                 header_of(scope, b"accept"),
                 header_of(scope, b"if-none-match"),
-                accepts_gzip(header_of(scope, b"accept-encoding")),
             )
             if route.free:
                 return await route.handler(context, route_request)
@@ -301,25 +301,10 @@ class _Resource:
             fields = await self._context.in_thread(_document, route, body)
         return {**fields, **values}
 
-    async def _finish_reply(self, scope: Scope, reply: Reply) -> Reply:
-        """Return the response with its entity tag and content encoding."""
-        if reply.tagged and reply.status == 200:
-            reply = self._with_etag(scope, reply)
-        if reply.status == 304 or len(reply.body) < MIN_COMPRESSED_BYTES:
-            return reply
-        vary = ", ".join(filter(None, (reply.headers.get("Vary"), "Accept-Encoding")))
-        reply = reply.with_headers(Vary=vary)
-        if not accepts_gzip(header_of(scope, b"accept-encoding")):
-            return reply
-        if reply.packed:
-            body = reply.packed
-        elif len(reply.body) < COMPRESSED_IN_THREAD:
-            body = compress(reply.body)
-        else:
-            body = await self._context.in_thread(compress, reply.body)
-        return reply._replace(body=body).with_headers(Content_Encoding="gzip")
-
     def _with_etag(self, scope: Scope, reply: Reply) -> Reply:
+        """Return the response with its entity tag, or the 304 of one that the client has."""
+        if not reply.tagged or reply.status != 200:
+            return reply
         tag = tag_of(reply.basis or reply.body)
         reply = reply.with_headers(ETag=tag)
         if "Cache-Control" not in reply.headers:

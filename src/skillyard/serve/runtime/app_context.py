@@ -42,8 +42,6 @@ class RouteRequest(NamedTuple):
     """The media types that the client accepts."""
     known: str = ""
     """The entity tags that the client has cached, as sent."""
-    gzip: bool = False
-    """True when the client accepts gzip."""
 
 
 class Route(NamedTuple):

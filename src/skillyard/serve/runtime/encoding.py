@@ -1,8 +1,7 @@
-"""Encodes responses: deterministic JSON, entity tags, gzip."""
+"""Encodes responses: deterministic JSON, entity tags."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 from collections.abc import Mapping
@@ -11,9 +10,6 @@ from typing import Any, NamedTuple
 from skillyard.base.io.sha256 import sha256
 
 JSON = "application/json"
-MIN_COMPRESSED_BYTES = 1_024
-"""Bytes from which compression is worthwhile."""
-LEVEL = 5
 SAFE_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -35,8 +31,6 @@ class Reply(NamedTuple):
     """True when it has an entity tag, so that clients can revalidate."""
     basis: bytes = b""
     """The content of the entity tag, if it is not the body: the body without its age."""
-    packed: bytes = b""
-    """The gzip body, when a route has compressed it in its own thread."""
 
     def with_headers(self, **headers: str) -> Reply:
         """Return the response with additional headers; underscores in names become hyphens."""
@@ -83,15 +77,6 @@ def matches(tag: str, if_none_match: str) -> bool:
     return any(part.strip().removeprefix("W/") == ours for part in if_none_match[:8_192].split(","))
 
 
-def accepts_gzip(accept_encoding: str) -> bool:
-    """True when the header names gzip, or everything, with a weight above zero."""
-    weights: dict[str, float] = {}
-    for part in accept_encoding[:1_024].split(","):
-        coding, _, rest = part.partition(";")
-        weights[coding.strip().lower()] = _weight(rest)
-    return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
-
-
 def _weight(parameter: str) -> float:
     name, equals, value = parameter.partition("=")
     if not equals or name.strip().lower() != "q":
@@ -121,8 +106,3 @@ def prefers_html(accept: str, *, at_least: bool = False) -> bool:
 def _weight_of(weights: Mapping[str, float], kind: str, name: str) -> float:
     ranges = (f"{kind}/{name}", f"{kind}/*", "*/*")
     return next((weights[media] for media in ranges if media in weights), 0.0)
-
-
-def compress(body: bytes) -> bytes:
-    """Return the body as gzip. Equal bodies give equal bytes."""
-    return gzip.compress(body, LEVEL, mtime=0)

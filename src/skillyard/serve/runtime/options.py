@@ -31,7 +31,7 @@ class ServiceLimits(NamedTuple):
     """Number of requests that wait; further ones get 429. Both are shared fairly: one client alone
     may have 528 (:class:`.clients.FairShare`)."""
     threads: int = 4
-    """Number of threads that rank, read files and compress."""
+    """Number of threads that rank and read files."""
     body_bytes: int = 4 * 1024 * 1024
     """Bytes of one request body."""
     bodies_bytes: int = 64 * 1024 * 1024

@@ -13,7 +13,7 @@ from skillyard.install.search import FoundSkill, SearchResult, SearchService
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.http.fields import refuse_field
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
-from skillyard.serve.runtime.encoding import Reply, compress, json_bytes, matches, tag_of
+from skillyard.serve.runtime.encoding import Reply, json_bytes, matches, tag_of
 from skillyard.serve.runtime.errors import sources_refusal
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.search_runner import ranked_result
@@ -45,7 +45,7 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
     )
     whole = True
 
-    async def run(searcher: SearchService) -> tuple[bytes, bytes]:
+    async def run(searcher: SearchService) -> bytes:
         nonlocal whole
         result = await searcher.search(
             query, values["limit"], values["include_content"], values["include_references"]
@@ -54,14 +54,12 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
             raise sources_refusal([status.to_dict() for status in result.sources])
         result = ranked_result(result, scorer, sources)
         whole = all(each.failure is None for each in result.skills)
-        body = json_bytes(_shape(result, values))
-        # Remotes share one thread, which must not be blocked by this.
-        return body, compress(body) if local and request.gzip else b""
+        return json_bytes(_shape(result, values))
 
-    body, packed = await context.searches.run(run, sources, scorer)
+    body = await context.searches.run(run, sources, scorer)
     # A result with unreadable files differs from the one that the basis names.
     basis = basis if whole else b""
-    return Reply(body, tagged=local, basis=basis, packed=packed, headers=headers)
+    return Reply(body, tagged=local, basis=basis, headers=headers)
 
 
 def _basis(
