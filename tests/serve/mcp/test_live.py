@@ -16,9 +16,7 @@ from mcp.client.subscriptions import listen
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from skillyard.install.policy.library import open_catalog
-from skillyard.serve.mcp.view_worker import ViewWorker
 from skillyard.serve.runtime import folder_follower, folder_watch, freshness
-from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.folder_follower import FolderFollower
 from skillyard.serve.runtime.logging import Log
 from tests.serve.mcp.local_servers import (
@@ -350,43 +348,6 @@ def test_a_library_that_is_slow_to_look_at_answers_from_the_view_before(
             assert refreshes == [0.0, 8.1]
         finally:
             await follower.close()
-
-    run(work())
-
-
-def test_a_ranking_that_is_quick_waits_for_no_thread(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def work() -> None:
-        root = write_tree(tmp_path / "skills", LIBRARY)
-        context = AppContext(options_of(root), (), Log("none"))
-        worker = ViewWorker(context)
-        hold = threading.Event()
-
-        def ranked(view: Any) -> tuple[bool, list[Any]]:
-            return threading.current_thread() is threading.main_thread(), []
-
-        async def at_once(ranking: str) -> bool:
-            return await worker.answer(ranked, ranking=ranking)
-
-        try:
-            monkeypatch.setattr("skillyard.serve.mcp.view_worker.QUICK_S", 3600.0)
-            assert not await at_once("hybrid"), "nobody knows yet how long it takes"
-            assert await at_once("hybrid")
-            assert not await at_once("relevance"), "each kind has a pace of its own"
-            for _ in range(2):
-                assert not await at_once(""), "what may read files is kept off the loop"
-            other = asyncio.create_task(context.in_thread(hold.wait))
-            await asyncio.sleep(0)
-            assert not await at_once("hybrid"), "a thread that works is not kept waiting"
-            hold.set()
-            await other
-            assert await at_once("hybrid")
-            monkeypatch.setattr("skillyard.serve.mcp.view_worker.QUICK_S", 0.0)
-            assert not await at_once("hybrid")
-        finally:
-            hold.set()
-            await context.close()
 
     run(work())
 

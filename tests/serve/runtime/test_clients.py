@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from skillyard.serve.runtime.clients import CLIENT, UNKNOWN, FairShare, client_of_address
 from skillyard.serve.runtime.guards import ConcurrencyLimiter
 from skillyard.serve.runtime.options import ServiceLimits
-from skillyard.serve.runtime.slots import SlotTable
 from tests.requirements import requirement
 from tests.tables import for_each
 
@@ -61,54 +60,6 @@ def test_what_is_given_back_is_free_again(moves: list[tuple[str, int]]) -> None:
             held[client] += amount
         assert share.used == held.total() <= 60
         assert all(share.amount_of(each) == held[each] for each in "abc")
-
-
-@given(
-    st.integers(1, 12),
-    st.lists(st.tuples(st.sampled_from(["new", "busy", "idle", "end"]), st.integers(0, 40),
-             st.sampled_from("abc")), max_size=120),
-)  # fmt: skip
-def test_the_table_never_holds_more_and_gives_up_only_what_is_idle(
-    most: int, moves: list[tuple[str, int, str]]
-) -> None:
-    table: SlotTable[int] = SlotTable(most)
-    open_: dict[int, str] = {}
-    busy: set[int] = set()
-    for number, (move, which, client) in enumerate(moves):
-        chosen = list(open_)[which % len(open_)] if open_ else -1
-        if move == "new":
-            admitted, victim = table.admit(client)
-            if victim is not None:
-                assert victim not in busy
-                del open_[victim]
-            if admitted:
-                table.add(number, client)
-                open_[number] = client
-        elif move == "busy":
-            table.set_busy(chosen)
-            busy.add(chosen)
-        elif move == "idle":
-            table.set_idle(chosen)
-            busy.discard(chosen)
-        else:
-            table.remove(chosen)
-            open_.pop(chosen, None)
-            busy.discard(chosen)
-        assert len(table) == len(open_) <= most
-        assert all(each in table for each in open_)
-
-
-def test_a_client_at_its_share_loses_its_own_oldest_and_nobody_elses() -> None:
-    table: SlotTable[str] = SlotTable(8)
-    assert table.admit("honest") == (True, None)
-    table.add("h", "honest")
-    for number in range(20):
-        admitted, victim = table.admit("greedy")
-        assert admitted
-        assert victim in (None, f"g{number - 6}")
-        table.add(f"g{number}", "greedy")
-    assert "h" in table
-    assert len(table) == 7
 
 
 def test_those_who_wait_have_their_turns_by_client() -> None:

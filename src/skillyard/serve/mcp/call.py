@@ -11,7 +11,6 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.engine.ranking.registry import default_scorer
 from skillyard.engine.skill import Skill
 from skillyard.serve.mcp.failures import ToolFailed
-from skillyard.serve.mcp.manifests import Manifests
 from skillyard.serve.mcp.view_worker import Progress, ViewWorker
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.local import LOCAL
@@ -23,7 +22,6 @@ class SharedState(NamedTuple):
 
     context: AppContext
     views: ViewWorker
-    manifests: Manifests
     show_folders: bool
     """True when clients run on this machine and may see the folders of skills."""
 

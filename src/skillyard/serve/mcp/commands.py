@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillyard.base.io.signals import on_signals
 from skillyard.serve.mcp.http_app import McpApp, mcp_app, refusal
+from skillyard.serve.mcp.messages import answered
 from skillyard.serve.mcp.server import create_server
-from skillyard.serve.mcp.stdio import Answering
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.logging import STDIO, Log, redirect
@@ -56,7 +56,7 @@ async def _serve_stdio(context: AppContext) -> None:
     # A thread of the SDK waits for input and cannot be cancelled, so a signal ends the process.
     with on_signals(partial(os._exit, 0)):
         async with stdio_server() as (incoming, outgoing):
-            messages = cast("Any", Answering(incoming, outgoing))
+            messages: Any = answered(incoming, outgoing)
             await server.run(messages, outgoing, server.create_initialization_options())
 
 

@@ -7,8 +7,9 @@ protocol's methods.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from mimetypes import guess_type
+from typing import Any, Literal, TypeVar
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -23,13 +24,13 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from skillyard.base.errors import SkillError, SourceFailed
+from skillyard.base.errors import SkillError
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
 from skillyard.serve.mcp.call import SharedState, cursor_of, notice_of, origin_of, place_in
 from skillyard.serve.mcp.failures import invalid
-from skillyard.serve.mcp.manifests import Entry, EntryFile, Unserved
-from skillyard.serve.mcp.skill_uris import SCHEME, SKILL_FILE, below
+from skillyard.serve.mcp.manifests import Entry, EntryFile, Unserved, entry_of, read_file
+from skillyard.serve.mcp.skill_uris import SCHEME, SKILL_FILE, below, uris_of
 from skillyard.serve.runtime.view import View
 
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -40,7 +41,6 @@ PAGE = 50
 """Skills per page; an entry is never split."""
 CHILDREN = 500
 """Children of a directory per page."""
-URI_CHARS = 4_096
 DIRECTORY = "inode/directory"
 META = "io.modelcontextprotocol.skills/"
 """The prefix that the extension requires for metadata of skill resources."""
@@ -63,46 +63,37 @@ class DirectoryParams(PaginatedRequestParams):
     uri: str
 
 
-class _Page(NamedTuple):
-    """The entries of one page, and the URI of its last item when more pages follow."""
-
-    entries: tuple[Entry, ...]
-    last: str | None
-
-    @property
-    def cursor(self) -> str | None:
-        return None if self.last is None else cursor_of(self.last)
-
-
-def _page(shared: SharedState, view: View, cursor: str | None) -> _Page:
+def place_after(cursor: str | None) -> str | None:
+    """Return the item before a page; None for the first page. Raises MCPError."""
     try:
-        after = place_in(cursor)
+        return place_in(cursor)
     except ValueError as error:
         raise invalid(f"cursor: {error}", "bad_cursor") from None
+
+
+def _page(view: View, cursor: str | None) -> tuple[list[Entry], str | None]:
+    """Return the entries of one page, and the cursor of the next one if there is one."""
+    after = place_after(cursor)
+    by_root = uris_of(view).by_root
+    roots = [root for root in by_root if after is None or root > after]
     entries: list[Entry] = []
-    last: str | None = None
-    for root, skill in shared.manifests.uris_of(view).by_root.items():
-        if after is not None and root <= after:
-            continue
-        if len(entries) == PAGE:
-            return _Page(tuple(entries), last)
-        last = root
+    for root in roots[:PAGE]:
         try:
-            entries.append(shared.manifests.entry(root, skill))
-        except (Unserved, SourceFailed):
+            entries.append(entry_of(root, by_root[root]))
+        except Unserved:
             continue  # the tools serve it, and skills/get explains why the extension does not
-    return _Page(tuple(entries), None)
+    return entries, cursor_of(roots[PAGE - 1]) if len(roots) > PAGE else None
 
 
 async def list_skills(shared: SharedState, cursor: str | None) -> dict[str, Any]:
     """Return one page of the entries of all served skills (``skills/list``)."""
 
     def work(view: View) -> WorkResult[dict[str, Any]]:
-        page = _page(shared, view, cursor)
-        result: dict[str, Any] = {"skills": [entry.to_dict() for entry in page.entries]}
-        if page.cursor is not None:
-            result["nextCursor"] = page.cursor
-        return result, [entry.skill for entry in page.entries]
+        entries, more = _page(view, cursor)
+        result: dict[str, Any] = {"skills": [entry.to_dict() for entry in entries]}
+        if more is not None:
+            result["nextCursor"] = more
+        return result, [entry.skill for entry in entries]
 
     return await shared.views.answer(work)
 
@@ -111,67 +102,42 @@ async def get_skill(shared: SharedState, uri: str) -> dict[str, Any]:
     """Return the entry of one skill by the URI of its SKILL.md (``skills/get``)."""
 
     def work(view: View) -> WorkResult[dict[str, Any]]:
-        entry = _entry(shared, view, uri)
-        return {"skill": entry.to_dict()}, [entry.skill]
+        uris = uris_of(view)
+        root = uri.removesuffix(f"/{SKILL_FILE}")
+        skill = uris.by_root.get(root) if root != uri else None
+        if skill is None:
+            raise _unserved(uri, "skill", _refusal(view, uris.refused, root))
+        try:
+            return {"skill": entry_of(root, skill).to_dict()}, [skill]
+        except Unserved as error:
+            raise _unserved(uri, "skill", str(error)) from None
 
-    return await _answer_with_retry(shared, uri, work)
-
-
-def _entry(shared: SharedState, view: View, uri: str) -> Entry:
-    """Return the entry with that URI. Raises MCPError, SourceFailed."""
-    uris = shared.manifests.uris_of(view)
-    root = uri.removesuffix(f"/{SKILL_FILE}")
-    skill = uris.by_root.get(root) if root != uri else None
-    if skill is None:
-        raise _unknown(uri, _refusal(view, uris.refused, uri))
-    try:
-        return shared.manifests.entry(root, skill)
-    except Unserved as error:
-        raise _unknown(uri, str(error)) from None
+    return await shared.views.answer(work)
 
 
-def _refusal(view: View, refused: Any, uri: str) -> str:
-    """Return the error for an unknown URI, with the reason when a skill of that name has none."""
-    name = uri.removeprefix(SCHEME).removesuffix(f"/{SKILL_FILE}").rpartition("/")[2]
-    for skill in view.catalog.candidates:
-        if skill.name == name and skill.path in refused:
-            return str(refused[skill.path])
-    return ""
+def _refusal(view: View, refused: Mapping[str, str], root: str) -> str:
+    """Return why the skill that a URI seems to name has none; empty without such a skill."""
+    name = root.removeprefix(SCHEME).rpartition("/")[2]
+    named = (skill.path for skill in view.catalog.candidates if skill.name == name)
+    return next((refused[path] for path in named if path in refused), "")
 
 
-def _unknown(uri: str, why: str = "") -> MCPError:
+def _unserved(uri: str, kind: str, why: str = "") -> MCPError:
     clean_uri = clean_line(shorten(uri, 200))
-    message = f"No skill is served at {clean_uri}"
+    message = f"No {kind} is served at {clean_uri}"
     if why:
         message += f": {why}; load_skill may serve it"
     return invalid(message, "unknown_uri", uri=clean_uri)
-
-
-async def _answer_with_retry(
-    shared: SharedState, uri: str, work: Callable[[View], WorkResult[T]]
-) -> T:
-    if len(uri) > URI_CHARS:
-        raise invalid("the URI is too long", "unknown_uri")
-    try:
-        return await shared.views.answer(work)
-    except SourceFailed:  # the file changed after the view was made
-        await shared.context.follower.refresh_anew()
-    try:
-        return await shared.views.answer(work)
-    except SourceFailed:
-        raise invalid("its file is being changed; ask again", "changing") from None
 
 
 async def list_resources(shared: SharedState, cursor: str | None) -> ListResourcesResult:
     """Return the files of one page of skills (``resources/list``)."""
 
     def work(view: View) -> WorkResult[ListResourcesResult]:
-        page = _page(shared, view, cursor)
-        resources = [_resource(view, entry, file) for entry in page.entries for file in entry.files]
-        return (
-            ListResourcesResult(resources=resources, next_cursor=page.cursor),
-            [entry.skill for entry in page.entries],
-        )
+        entries, more = _page(view, cursor)
+        resources = [_resource(view, entry, file) for entry in entries for file in entry.files]
+        result = ListResourcesResult(resources=resources, next_cursor=more)
+        return result, [entry.skill for entry in entries]
 
     return await shared.views.answer(work)
 
@@ -182,7 +148,7 @@ def _resource(view: View, entry: Entry, file: EntryFile) -> Resource:
         uri=file.uri,
         name=entry.skill.name if own else file.path.rpartition("/")[2],
         description=clean_line(entry.skill.description) if own else None,
-        mime_type=media_type(file.path),
+        mime_type=_media_type(file.path),
         size=file.size,
         _meta=_meta(view, entry.skill, file.digest),
     )
@@ -211,36 +177,26 @@ async def read_resource(shared: SharedState, uri: str) -> ReadResourceResult:
     """Return the bytes of one file (``resources/read``), which match its digest."""
 
     def work(view: View) -> WorkResult[ReadResourceResult]:
-        root, skill, path = _place(shared, view, uri)
+        uris = uris_of(view)
+        root = uris.root_of(uri)
+        path = None if root is None else below(root, uri)
+        if root is None or path is None:
+            raise _unserved(uri, "resource")
+        skill = uris.by_root[root]
         try:
-            data = shared.manifests.read(root, skill, path)
+            data = read_file(skill, path)
         except (Unserved, SkillError):
-            raise _no_file(uri) from None
-        meta = _meta(view, skill)
-        return ReadResourceResult(contents=[_contents(uri, path, data, meta)]), [skill]
+            raise _unserved(uri, "resource") from None
+        contents = _contents(uri, path, data, _meta(view, skill))
+        return ReadResourceResult(contents=[contents]), [skill]
 
-    return await _answer_with_retry(shared, uri, work)
-
-
-def _place(shared: SharedState, view: View, uri: str) -> tuple[str, Skill, str]:
-    """Return (skill folder's URI, skill, path inside it). Raises MCPError."""
-    uris = shared.manifests.uris_of(view)
-    root = uris.root_of(uri)
-    path = None if root is None else below(root, uri)
-    if root is None or path is None:
-        raise _no_file(uri)
-    return root, uris.by_root[root], path
-
-
-def _no_file(uri: str) -> MCPError:
-    clean_uri = clean_line(shorten(uri, 200))
-    return invalid(f"No resource is served at {clean_uri}", "unknown_uri", uri=clean_uri)
+    return await shared.views.answer(work)
 
 
 def _contents(
     uri: str, path: str, data: bytes, meta: dict[str, Any]
 ) -> TextResourceContents | BlobResourceContents:
-    kind = media_type(path)
+    kind = _media_type(path)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -254,24 +210,23 @@ async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> d
 
     Directories are those that contain a file at any depth; an empty one does not exist.
     """
-    try:
-        after = place_in(cursor)
-    except ValueError as error:
-        raise invalid(f"cursor: {error}", "bad_cursor") from None
+    after = place_after(cursor)
 
     def work(view: View) -> WorkResult[dict[str, Any]]:
-        uris = shared.manifests.uris_of(view)
+        uris = uris_of(view)
         root = uris.root_of(uri)
         path = "" if uri == root else None if root is None else below(root, uri)
-        if root is None or path is None:
-            raise _no_directory(uri)
         try:
-            entry = shared.manifests.entry(root, uris.by_root[root])
+            if root is None or path is None:
+                raise Unserved
+            entry = entry_of(root, uris.by_root[root])
+            children = dict(_children(view, entry, path, uri))
+            if not children:
+                raise Unserved
         except Unserved:
-            raise _no_directory(uri) from None
-        children = dict(_children(view, entry, path, uri))
-        if not children:
-            raise _no_directory(uri)
+            clean_uri = clean_line(shorten(uri, 200))
+            message = f"{clean_uri} is not a directory resource"
+            raise invalid(message, "not_a_directory", uri=clean_uri) from None
         rest = [name for name in sorted(children) if after is None or name > after]
         resources = [children[name] for name in rest[:CHILDREN]]
         result: dict[str, Any] = {
@@ -283,12 +238,7 @@ async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> d
             result["nextCursor"] = cursor_of(rest[CHILDREN - 1])
         return result, [entry.skill]
 
-    return await _answer_with_retry(shared, uri, work)
-
-
-def _no_directory(uri: str) -> MCPError:
-    clean_uri = clean_line(shorten(uri, 200))
-    return invalid(f"{clean_uri} is not a directory resource", "not_a_directory", uri=clean_uri)
+    return await shared.views.answer(work)
 
 
 def _children(view: View, entry: Entry, path: str, uri: str) -> Iterator[tuple[str, Resource]]:
@@ -305,25 +255,6 @@ def _children(view: View, entry: Entry, path: str, uri: str) -> Iterator[tuple[s
             yield name, _resource(view, entry, file)
 
 
-_MEDIA = {
-    "md": "text/markdown", "markdown": "text/markdown", "mdx": "text/markdown",
-    "txt": "text/plain", "csv": "text/csv", "tsv": "text/tab-separated-values",
-    "html": "text/html", "htm": "text/html", "css": "text/css", "xml": "application/xml",
-    "json": "application/json", "jsonl": "application/jsonl", "yaml": "application/yaml",
-    "yml": "application/yaml", "toml": "application/toml", "py": "text/x-python",
-    "sh": "text/x-shellscript", "js": "text/javascript", "mjs": "text/javascript",
-    "ts": "text/x-typescript", "sql": "application/sql", "svg": "image/svg+xml",
-    "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
-    "webp": "image/webp", "pdf": "application/pdf", "zip": "application/zip",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-}  # fmt: skip
-
-
-def media_type(path: str) -> str:
-    """Return the media type for a file's extension, independent of the system's table."""
-    name = path.rpartition("/")[2]
-    if "." not in name:  # LICENSE, Makefile
-        return "text/plain"
-    return _MEDIA.get(name.rpartition(".")[2].lower(), "application/octet-stream")
+def _media_type(path: str) -> str:
+    """Return the media type that a file's extension names, as this system knows it."""
+    return guess_type(path)[0] or "application/octet-stream"

@@ -30,7 +30,7 @@ from skillyard.serve.mcp.call import (
 )
 from skillyard.serve.mcp.failures import ToolFailed, failure_of
 from skillyard.serve.mcp.frames import frame_file, frame_skill, safe_text
-from skillyard.serve.mcp.skill_uris import SKILL_FILE
+from skillyard.serve.mcp.skill_uris import SKILL_FILE, uris_of
 from skillyard.serve.runtime.view import View
 
 PROBLEMS = 50
@@ -83,7 +83,7 @@ async def list_skills(call: Call) -> Answer:
         rows = keyed[start : start + asked.limit]
         more = cursor_of(rows[-1][0]) if len(keyed) > start + len(rows) else None
         page = [skill for _, skill in rows]
-        return _listing(view, call.shared, page, len(keyed), more), page
+        return _listing(view, page, len(keyed), more), page
 
     return await call.shared.views.answer(work)
 
@@ -97,10 +97,8 @@ def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
     return sorted(keyed, key=itemgetter(0))
 
 
-def _listing(
-    view: View, shared: SharedState, page: list[Skill], total: int, more: str | None
-) -> Answer:
-    roots = shared.manifests.uris_of(view).roots
+def _listing(view: View, page: list[Skill], total: int, more: str | None) -> Answer:
+    roots = uris_of(view).roots
     cards = tuple(_card(view, skill, roots.get(skill.path)) for skill in page)
     problems = view.cached("problems", lambda: _problems(view))
     counts = view.catalog.counts
@@ -203,7 +201,7 @@ def load_answer(
     files = _files(skill)
     origin = origin_of(view, skill)
     notice = notice_of(view, skill)
-    root = shared.manifests.uris_of(view).roots.get(skill.path)
+    root = uris_of(view).roots.get(skill.path)
     framed = frame_skill(
         skill.name,
         body,

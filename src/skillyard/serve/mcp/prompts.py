@@ -17,7 +17,8 @@ from mcp_types import (
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
-from skillyard.serve.mcp.call import SharedState, cursor_of, origin_of, place_in
+from skillyard.serve.mcp.call import SharedState, cursor_of, origin_of
+from skillyard.serve.mcp.extension import place_after
 from skillyard.serve.mcp.failures import ToolFailed, invalid
 from skillyard.serve.mcp.library_tools import load_answer, offered_skills
 from skillyard.serve.runtime.view import View
@@ -40,10 +41,7 @@ def _skills_by_prompt(view: View) -> dict[str, Skill]:
 
 async def list_prompts(shared: SharedState, cursor: str | None) -> ListPromptsResult:
     """Return one page of the prompts."""
-    try:
-        after = place_in(cursor)
-    except ValueError as error:
-        raise invalid(f"cursor: {error}", "bad_cursor") from None
+    after = place_after(cursor)
 
     def work(view: View) -> tuple[ListPromptsResult, Iterable[Skill]]:
         rest = [p for p in _skills_by_prompt(view).items() if after is None or p[0] > after]

@@ -77,7 +77,7 @@ async def select_skill(call: Call) -> Answer:
         return Answer(text, {**safe, "block": block}), [match.skill for match in chosen]
 
     try:
-        return await call.shared.views.answer(work, ranking=_kind(f"select {scorer}", query.text))
+        return await call.shared.views.answer(work)
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
 
@@ -174,12 +174,7 @@ async def skill_evaluate(call: Call) -> Answer:
         message = safe_text(evaluated.message)
         return Answer(message, {"results": encode(results), "message": message}), skills
 
-    return await call.shared.views.answer(work, ranking=_kind(CONFIDENCE, asked.text or ""))
-
-
-def _kind(scorer: str, text: str) -> str:
-    """Return the key of a ranking's duration: the scorer, and log2 of the text's length."""
-    return f"{scorer} {len(text).bit_length()}"
+    return await call.shared.views.answer(work)
 
 
 def _by_name(view: View) -> dict[str, list[Skill]]:
@@ -208,7 +203,7 @@ async def why_skill(call: Call) -> Answer:
         ]
 
     try:
-        return await call.shared.views.answer(work, ranking=_kind(f"why {scorer}", asked.query))
+        return await call.shared.views.answer(work)
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
 

@@ -36,11 +36,10 @@ from skillyard.serve.mcp.failures import (
     protocol_error,
 )
 from skillyard.serve.mcp.library_tools import MAX_LISTED_SKILLS
-from skillyard.serve.mcp.manifests import Manifests
 from skillyard.serve.mcp.prompts import get_prompt, list_prompts
 from skillyard.serve.mcp.requests import ARGUMENTS, read_arguments
 from skillyard.serve.mcp.results import COMPONENTS
-from skillyard.serve.mcp.skill_uris import SKILL_FILE
+from skillyard.serve.mcp.skill_uris import SKILL_FILE, URI_CHARS, uris_of
 from skillyard.serve.mcp.tools import (
     FEEDBACK_TOOLS,
     INSTRUCTIONS,
@@ -121,7 +120,7 @@ def create_server(context: AppContext, *, show_folders: bool = False) -> SkillSe
     ``show_folders`` is for clients on this machine: load_skill then returns the skill's folder. The
     caller closes the context.
     """
-    return SkillServer(SharedState(context, ViewWorker(context), Manifests(), show_folders))
+    return SkillServer(SharedState(context, ViewWorker(context), show_folders))
 
 
 class _Methods:
@@ -134,7 +133,6 @@ class _Methods:
         self.announcer = Announcer()
         options = shared.context.options
         self._tools = tools_of(all_tools=options.all_tools, feedback=options.feedback)
-        self._caching: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self._notifications: set[asyncio.Task[None]] = set()
         self._follower.listen(self._on_change)
@@ -147,12 +145,10 @@ class _Methods:
         try:
             yield self._shared
         finally:
-            self._shared.manifests.close()
             self.announcer.close()
-            for task in (following, self._caching, *self._notifications):
-                if task is not None:
-                    task.cancel()
-                    await asyncio.wait({task})
+            for task in (following, *self._notifications):
+                task.cancel()
+                await asyncio.wait({task})
 
     def guard(
         self, method: Callable[[Context, P], Awaitable[R]]
@@ -160,7 +156,6 @@ class _Methods:
         """Return the method with a concurrency slot, and with errors mapped to MCP's."""
 
         async def run(ctx: Context, params: P) -> R:
-            self._start_caching()
             try:
                 async with self._shared.context.limiter.slot():
                     return await method(ctx, params)
@@ -169,20 +164,6 @@ class _Methods:
                 raise protocol_error(error) or log_failure(self._log, ctx.method, error) from None
 
         return run
-
-    def _start_caching(self) -> None:
-        """Start the background task that caches skill files, if it is not running."""
-        view = self._follower.view
-        if view is not None and self._caching is None:
-            self._caching = asyncio.get_running_loop().create_task(self._cache_files())
-
-    async def _cache_files(self) -> None:
-        view = self._follower.view
-        # A node has all served data on its disk, whatever happens to the store.
-        if view is not None and not view.files.on_demand:
-            manifests = self._shared.manifests
-            await self._shared.context.in_background(manifests.cache_files, view.catalog.skills)
-            manifests.drop_others(view.catalog.skills)
 
     def _on_change(self, change: Change) -> None:
         task = asyncio.get_running_loop().create_task(self._notify_clients(change))
@@ -194,15 +175,13 @@ class _Methods:
         async with self._turn:
             updated = await self._shared.context.in_thread(self._changed_uris, change)
             self.announcer.announce(updated)
-        if self._caching is None or self._caching.done():
-            self._caching = asyncio.get_running_loop().create_task(self._cache_files())
 
     def _changed_uris(self, change: Change) -> list[str]:
         view = self._follower.view
         if view is None or not change.changed or len(view.catalog) > MAX_LISTED_SKILLS:
             return []
         try:
-            roots = self._shared.manifests.uris_of(view).roots
+            roots = uris_of(view).roots
         except SkillError:  # a node's index is damaged; it is rebuilt, and that is announced
             return []
         return [f"{roots[s.path]}/{SKILL_FILE}" for s in change.changed if s.path in roots]
@@ -269,7 +248,7 @@ class _Methods:
         self, ctx: Context, params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
         """Subscribe the client to a resource."""
-        if len(params.uri) > extension.URI_CHARS or not self.announcer.subscribe(ctx, params.uri):
+        if len(params.uri) > URI_CHARS or not self.announcer.subscribe(ctx, params.uri):
             raise invalid("too many subscriptions, or too long a URI")
         return types.EmptyResult()
 

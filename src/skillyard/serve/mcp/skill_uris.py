@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -23,6 +23,7 @@ SCHEME = "skill://"
 SKILL_FILE = "SKILL.md"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 NAME_CHARS = 64
+URI_CHARS = 4_096
 DESCRIPTION_CHARS = 1_024
 
 
@@ -38,7 +39,7 @@ class SkillUris(NamedTuple):
 
     def root_of(self, uri: str) -> str | None:
         """Return the innermost skill folder that contains a URI; None without one."""
-        if not uri.startswith(SCHEME):
+        if not uri.startswith(SCHEME) or len(uri) > URI_CHARS:
             return None
         at = len(uri)
         while at > len(SCHEME):
@@ -70,27 +71,39 @@ def below(root: str, uri: str) -> str | None:
     return "/".join(parts) if "/".join(map(segment, parts)) == rest else None
 
 
-def assign_uris(view: View, fits: Callable[[Skill], str]) -> SkillUris:
-    """Return the skills of a view that the extension serves.
+def uris_of(view: View) -> SkillUris:
+    """Return the skills of a view that the extension serves."""
+    return view.cached("skill uris", lambda: _assign_uris(view))
 
-    ``fits`` returns why a skill that encloses others cannot be served, or an empty text.
-    """
+
+def _assign_uris(view: View) -> SkillUris:
     refused: dict[str, str] = {}
-    candidates: list[Skill] = []
+    skills: list[Skill] = []
     for skill in view.catalog.candidates:
         why = _unfit(skill)
         if why:
             refused[skill.path] = why
         elif skill.origin != Origin.CONVENTION:
-            candidates.append(skill)
-    folders = {folder: skill for skill in candidates if (folder := own_folder(skill))}
-    enclosed = {s.path: above for s in candidates if (above := _enclosing(s, folders, s.path))}
-    for path in sorted(set(enclosed.values())):
-        why = fits(folders[path])
-        if why:
-            refused[folders[path].path] = why
-    left = [skill for skill in candidates if skill.path not in refused]
-    return _assign_roots(view, left, refused)
+            skills.append(skill)
+    folders = {folder: skill for skill in skills if (folder := own_folder(skill))}
+    above = {skill.path: _enclosing(skill, folders) for skill in skills}
+    by_name: dict[str, list[Skill]] = {}
+    for skill in skills:
+        if not above[skill.path]:
+            by_name.setdefault(skill.name, []).append(skill)
+    roots: dict[str, str] = {}
+    for name, group in by_name.items():
+        roots |= {group[0].path: SCHEME + name} if len(group) == 1 else _distinct_uris(view, group)
+    inner = [skill for skill in skills if above[skill.path]]
+    for skill in sorted(inner, key=lambda each: each.path.count("/")):
+        outer = roots.get(folders[above[skill.path]].path)
+        rest = own_folder(skill)[len(above[skill.path]) + 1 :]
+        if outer is None or rest.rpartition("/")[2] != skill.name:
+            refused[skill.path] = "it lies in another skill's folder, in one not of its own name"
+            continue
+        roots[skill.path] = outer + "/" + "/".join(map(segment, rest.split("/")))
+    by_root = {roots[skill.path]: skill for skill in skills if skill.path in roots}
+    return SkillUris(dict(sorted(by_root.items())), roots, refused)
 
 
 def own_folder(skill: Skill) -> str:
@@ -114,38 +127,12 @@ def _unfit(skill: Skill) -> str:
     return ""
 
 
-def _enclosing(skill: Skill, folders: Mapping[str, Skill], path: str) -> str:
+def _enclosing(skill: Skill, folders: Mapping[str, Skill]) -> str:
     """Return the nearest skill folder above a skill's own, else an empty text."""
-    folder = own_folder(skill) or os.path.dirname(path.replace("\\", "/"))
-    if not own_folder(skill) and folder in folders:
-        return folder
-    while "/" in folder:
+    folder = os.path.dirname(own_folder(skill) or skill.path.replace("\\", "/"))
+    while folder and folder not in folders:
         folder = folder.rpartition("/")[0]
-        if folder in folders:
-            return folder
-    return ""
-
-
-def _assign_roots(view: View, skills: list[Skill], refused: dict[str, str]) -> SkillUris:
-    folders = {folder: skill for skill in skills if (folder := own_folder(skill))}
-    above = {skill.path: _enclosing(skill, folders, skill.path) for skill in skills}
-    by_name: dict[str, list[Skill]] = {}
-    for skill in skills:
-        if not above[skill.path]:
-            by_name.setdefault(skill.name, []).append(skill)
-    roots: dict[str, str] = {}
-    for name, group in by_name.items():
-        roots |= {group[0].path: SCHEME + name} if len(group) == 1 else _distinct_uris(view, group)
-    inner = [skill for skill in skills if above[skill.path]]
-    for skill in sorted(inner, key=lambda each: each.path.count("/")):
-        outer = roots.get(folders[above[skill.path]].path)
-        rest = (own_folder(skill) or "")[len(above[skill.path]) + 1 :]
-        if outer is None or rest.rpartition("/")[2] != skill.name:
-            refused[skill.path] = "it lies in another skill's folder, in one not of its own name"
-            continue
-        roots[skill.path] = outer + "/" + "/".join(map(segment, rest.split("/")))
-    by_root = {roots[skill.path]: skill for skill in skills if skill.path in roots}
-    return SkillUris(dict(sorted(by_root.items())), roots, refused)
+    return folder
 
 
 def _distinct_uris(view: View, group: list[Skill]) -> dict[str, str]:

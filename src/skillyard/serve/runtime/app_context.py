@@ -133,43 +133,25 @@ class AppContext:
         self.metrics = Metrics(self.follower, self.searches, self.limiter)
         self.publication = Publication()
         self.closing = False
-        self._working = 0
         self.fixed_bodies: dict[str, bytes] = {}
         """Constant response bodies, by the name of their route."""
 
     async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         """Return the result of ``work``, computed in a thread of the pool."""
-        self._working += 1
-        try:
-            return await self.in_background(work, *arguments)
-        finally:
-            self._working -= 1
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, work, *arguments)
 
     async def in_slow_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run slow work, such as rendering a page, one at a time in a thread of its own.
 
         The threads for other requests stay free, however much of it one client requests.
         """
-        self._working += 1
-        try:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._slow_thread, work, *arguments)
-        finally:
-            self._working -= 1
-
-    async def in_background(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Run slow work that no request waits for; it does not count as :attr:`working`."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, work, *arguments)
+        return await loop.run_in_executor(self._slow_thread, work, *arguments)
 
     def with_feedback(self, query: Query) -> Query:
         """Return the query with the stored feedback, if this service uses it. Reads a file."""
         return with_feedback(query) if self.options.feedback else query
-
-    @property
-    def working(self) -> bool:
-        """True while a thread works on an answer or on the files."""
-        return self._working > 0 or self.follower.working
 
     async def snapshot(self) -> Snapshot:
         """Return the current catalog. Raises Refused (503)."""

@@ -34,7 +34,6 @@ class FolderFollower(Follower):
         self._options = options
         self._clock = clock
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="skillyard-files")
-        self._is_reading = False
         self._refreshing: asyncio.Task[None] | None = None
         self._began = self._ended = float("-inf")
         """When the last completed refresh began and ended."""
@@ -49,11 +48,6 @@ class FolderFollower(Follower):
         self._failure = ""
         self._problem: Exception | None = None
         self._closed = False
-
-    @property
-    def working(self) -> bool:
-        """True while a thread scans the files, or prepares them for ranking."""
-        return self._is_reading
 
     @property
     def is_watched(self) -> bool:
@@ -193,11 +187,7 @@ class FolderFollower(Follower):
         )
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        self._is_reading = True
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._reader, work)
-        finally:
-            self._is_reading = False
+        return await asyncio.get_running_loop().run_in_executor(self._reader, work)
 
     async def _replace(self, snapshot: Snapshot) -> None:
         """Publish the view of a snapshot, and announce its changes."""

@@ -82,17 +82,8 @@ class Follower(ABC):
         return False
 
     @abstractmethod
-    async def wait_until_idle(self) -> None:
-        """Wait until running work has ended, including the ranking of new files."""
-
-    @abstractmethod
     async def keep_fresh(self) -> None:
         """Refresh periodically until cancelled."""
-
-    @property
-    @abstractmethod
-    def working(self) -> bool:
-        """True while a thread looks for changes, or prepares them for ranking."""
 
     @property
     @abstractmethod

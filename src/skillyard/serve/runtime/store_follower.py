@@ -55,11 +55,6 @@ class StoreFollower(Follower):
         )
 
     @property
-    def working(self) -> bool:
-        """Always True: the store has a thread of its own."""
-        return True
-
-    @property
     def failure(self) -> str:
         """``store_not_followed`` on failure; :meth:`facts` and the log have the reason."""
         return FAILURE if self._store.following.failure else ""
