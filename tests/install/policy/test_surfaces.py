@@ -200,11 +200,11 @@ def test_index_and_files_agree_and_a_changed_policy_is_not_answered_from_the_old
     assert names() == [["evil-deploy", "good-deploy"]] * 3
 
 
-def test_a_skill_that_comes_to_be_refused_is_gone_after_a_glance(project: Path) -> None:
+def test_a_skill_that_comes_to_be_refused_is_gone_after_a_look(project: Path) -> None:
     catalog = sy.load_catalog("lib", index=False)
     file = project / "lib/good-deploy/SKILL.md"
     file.write_text(GOOD.format("evil-too"), encoding="utf-8")
-    assert [skill.name for skill in catalog.glance().removed] == ["good-deploy"]
+    assert [skill.name for skill in catalog.reload().removed] == ["good-deploy"]
 
 
 def test_each_policy_has_an_index_of_its_own(project: Path) -> None:

@@ -183,7 +183,7 @@ class TestHits:
     ) -> None:
         assert server.get("/search?q=pdf").json()["count"]
         searching = server.context.searches
-        assert searching._thread is None
+        assert searching._portal is None
 
     def test_without_threads_of_its_own_it_answers_in_the_thread_that_asks(
         self, server: Running

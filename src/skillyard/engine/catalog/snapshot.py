@@ -314,32 +314,6 @@ class Catalog:
         """The folders listed by the last walk over the roots."""
         return self._folder_stamps
 
-    def glance(self) -> CatalogDiff:
-        """Do the same as :meth:`reload`, with one system call for each known file and folder.
-
-        When only files have changed, they are read without a walk, in a fifth of the time of a
-        reload. Files written less than two seconds before they were read count as changed. When a
-        folder or the policy has changed, this is a reload, which raises the same errors.
-        """
-        spec = self._spec
-        if spec is None:
-            return CatalogDiff((), (), (), self)
-        if spec.renewed() != spec:
-            return self.reload()
-        from skillyard.engine.catalog.changes import refreshed_entries
-
-        entries = refreshed_entries(self._entries, self._folder_stamps, spec)
-        if entries is None:
-            return self.reload()
-        if _same(self._entries, entries):
-            self._entries = entries
-            return CatalogDiff((), (), (), self)
-        from skillyard.engine.discovery import Scan
-
-        unchanged = Scan((), self._scanned, len(self._folder_stamps), self._folder_stamps)
-        after = _assemble(spec, unchanged, entries)
-        return difference_of(self.skills, after.skills, after)
-
     def _lookups(self) -> tuple[dict[str, list[Skill]], dict[str, Skill]]:
         if self._by_name is None or self._by_id is None:
             names: dict[str, list[Skill]] = {}

@@ -189,10 +189,6 @@ class IndexedCatalog(Catalog):
         after._full.before = self._full.read
         return difference_of(self._cards(), after._cards(), after)
 
-    def glance(self) -> CatalogDiff:
-        """Do the same as :meth:`reload`, which only scans when nothing changed."""
-        return self.reload()
-
     def _cards(self) -> list[Skill]:
         """Return the card of every skill, sorted."""
         library = self.library

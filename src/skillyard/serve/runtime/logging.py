@@ -223,14 +223,8 @@ def _index(event: str, facts: Mapping[str, Any]) -> str:
     return f"making the index: {facts['done']:,} of {facts['total']:,} files{about}"
 
 
-def _connections(event: str, facts: Mapping[str, Any]) -> str:
-    times = f", {facts['times']} times" if "times" in facts else ""
-    return f"closed an idle connection to make room for a new one{times}"
-
-
 _SENTENCES: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {
     "catalog": _catalog,
-    "connections": _connections,
     "failure": _failure,
     "index": _index,
     "refused": _refusal,

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import replace
-from threading import Lock, Thread
+from threading import Lock
 from typing import TypeVar
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.base.extras import install_command
@@ -78,8 +81,8 @@ class SearchRunner:
         self._transport = build_transport(settings, self._cache)
         self._remotes: dict[str, list[Source]] = {}
         self._lock = Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: Thread | None = None
+        self._portal: BlockingPortal | None = None
+        self._opened = ExitStack()
 
     @property
     def asks_remotes(self) -> bool:
@@ -171,40 +174,21 @@ class SearchRunner:
         here = asyncio.get_running_loop()
         if all(source.at_hand for source in sources):
             return await here.run_in_executor(self._pool, lambda: asyncio.run(run_search()))
-        loop = await here.run_in_executor(self._pool, self._running)
-        running: Future[T] = asyncio.run_coroutine_threadsafe(run_search(), loop)
-        return await asyncio.wrap_future(running)
+        portal = await here.run_in_executor(self._pool, self._started)
+        return await asyncio.wrap_future(portal.start_task_soon(run_search))
 
-    def _running(self) -> asyncio.AbstractEventLoop:
-        """Return the loop, and start it when necessary."""
+    def _started(self) -> BlockingPortal:
+        """Return the loop of the searches, with its connections; it starts when necessary."""
         with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = Thread(
-                    target=self._loop.run_forever, name="skillyard-search", daemon=True
-                )
-                self._thread.start()
+            if self._portal is None:
+                self._portal = self._opened.enter_context(start_blocking_portal())
                 if self.asks_remotes:
-                    opening = self._transport.__aenter__()
-                    asyncio.run_coroutine_threadsafe(opening, self._loop).result()
-            return self._loop
+                    connections = self._portal.wrap_async_context_manager(self._transport)
+                    self._opened.enter_context(connections)
+            return self._portal
 
     def close(self) -> None:
         """Stop running searches, connections and the thread."""
-        with self._lock:
-            loop, thread = self._loop, self._thread
-            self._loop = self._thread = None
-        if loop is None or thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-    async def _shut_down(self) -> None:
-        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-        if self.asks_remotes:
-            await self._transport.__aexit__(None, None, None)
+        if self._portal is not None:
+            self._portal.start_task_soon(self._portal.stop, True)
+        self._opened.close()
