@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.base.configuration import SECTIONS, project_folders, read_section, record_of
-from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.errors import SkillIoError
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import (
     NO_FILE,
-    ConfigurationFault,
     SomeText,
     keys_of,
     parse_toml,
@@ -85,14 +84,14 @@ def test_the_users_file_is_no_projects_wherever_the_work_is(
     scorer_in(mine, "hybrid+nosuch")
     (mine / ".git").mkdir()
     monkeypatch.chdir(mine)
-    with pytest.raises(InvalidInput, match="unknown embedder"):
+    with pytest.raises(SkillIoError, match="unknown embedder"):
         default_scorer()
 
 
 @for_each("section", [name for name, section in SECTIONS.items() if not section.of_project])
 def test_a_project_has_no_section_of_the_user(project: Path, section: str) -> None:
     (project / "skillyard.toml").write_text(f"[scorer]\n\n[{section}]\n", encoding="utf-8")
-    with pytest.raises(ConfigurationFault) as caught:
+    with pytest.raises(SkillIoError) as caught:
         default_scorer()
     fault = caught.value
     assert (fault.path, fault.line) == (str(project / "skillyard.toml"), 3)
@@ -102,7 +101,7 @@ def test_a_project_has_no_section_of_the_user(project: Path, section: str) -> No
 
 def test_a_project_sends_no_request_to_an_embedder(project: Path) -> None:
     scorer_in(project, "hybrid+http")
-    with pytest.raises(ConfigurationFault, match="names an embedder, which only your own file may"):
+    with pytest.raises(SkillIoError, match="names an embedder, which only your own file may"):
         default_scorer()
 
 
@@ -198,9 +197,9 @@ words = [ "a",
 
 
 def test_a_fault_has_the_line_of_the_key_or_of_the_item() -> None:
-    def fault(text: str) -> ConfigurationFault:
+    def fault(text: str) -> SkillIoError:
         file = parse_toml(text.encode(), "p.toml")
-        with pytest.raises(ConfigurationFault) as caught:
+        with pytest.raises(SkillIoError) as caught:
             read_record(Outer, [(file, file.tables)])
         return caught.value
 
@@ -238,6 +237,6 @@ def test_any_bytes_are_values_or_a_fault_with_the_path(data: bytes) -> None:
     try:
         file = parse_toml(data, "p.toml")
         read_record(Outer, [(file, file.tables)])
-    except ConfigurationFault as fault:
+    except SkillIoError as fault:
         said = str(fault)
     assert said.startswith("p.toml:")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard.base.errors import InvalidInput, SkillIoError
 from skillyard.evals.config_values import Config, Models
 from skillyard.evals.operations.eval_runs import eval_config
 from tests.configuration import configure
@@ -103,7 +103,7 @@ def test_the_nearest_file_counts_for_cases_below_the_working_folder(
 
 def test_a_project_names_no_server_that_gets_the_key(tmp_path: Path) -> None:
     with pytest.raises(
-        InvalidInput, match=r"skillyard\.toml:2: eval\.base_url is not read from the"
+        SkillIoError, match=r"skillyard\.toml:2: eval\.base_url is not read from the"
     ):
         read(tmp_path, '[eval]\nbase_url = "http://stranger.example"\n')
 
@@ -148,7 +148,7 @@ def test_a_file_of_an_earlier_release_is_not_read_and_says_so(tmp_path: Path) ->
     ],
 )
 def test_a_fault_is_told_with_its_line(tmp_path: Path, text: str, line: int, says: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with pytest.raises(SkillIoError) as caught:
         read(tmp_path, f"[eval]\n{text}\n")
     assert str(caught.value).startswith(f"{tmp_path}/skillyard.toml:{line}: {says}")
 
@@ -166,13 +166,13 @@ def test_an_address_that_no_server_has_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, says: str
 ) -> None:
     configure(monkeypatch, tmp_path, eval={"base_url": url})
-    with pytest.raises(InvalidInput, match=f"eval.base_url {says}") as caught:
+    with pytest.raises(SkillIoError, match=f"eval.base_url {says}") as caught:
         eval_config(str(tmp_path))
     assert "pw" not in str(caught.value)
 
 
 def test_the_nearest_key_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"did you mean concurrency\?"):
+    with pytest.raises(SkillIoError, match=r"did you mean concurrency\?"):
         read(tmp_path, "eval.concurency = 2\n")
 
 
@@ -194,7 +194,7 @@ KEY = "sk-ant-api03-A1b2C3d4"
     ],
 )
 def test_a_credential_is_refused_and_never_shown(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with pytest.raises(SkillIoError) as caught:
         read(tmp_path, f"[eval]\n{text}\n")
     assert KEY not in str(caught.value)
     assert "A1b2C3d4" not in str(caught.value)
@@ -206,5 +206,5 @@ def test_no_text_whatever_makes_reading_fail_in_another_way(
 ) -> None:
     path = tmp_path_factory.mktemp("config") / "skillyard.toml"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    with suppress(InvalidInput):
+    with suppress(SkillIoError):
         eval_config(str(path.parent))

@@ -86,7 +86,7 @@ def project_folders(folder: str) -> list[str]:
 def project_toml(name: str, folders: Iterable[str]) -> TomlFile | None:
     """Return the first file of a project that has a section, or None.
 
-    Raises ConfigurationFault and SkillIoError.
+    Raises SkillIoError.
     """
     for folder in folders:
         path = os.path.join(folder, CONFIG_FILE)
@@ -107,7 +107,7 @@ def _is_same(one: str, other: str) -> bool:
 def read_section(name: str, record: type[T], folder: str = ".") -> T:
     """Return a section as the files of the user and of the project in a folder say.
 
-    Raises ConfigurationFault for a fault, SkillIoError for a file that cannot be read.
+    Raises SkillIoError for a fault, and for a file that cannot be read.
     """
     layers = [read_user_file(), project_toml(name, project_folders(folder))]
     given = [(each, each.tables[name]) for each in layers if each and name in each.tables]
@@ -119,7 +119,7 @@ def read_section(name: str, record: type[T], folder: str = ".") -> T:
 
 
 def read_user_file() -> TomlFile | None:
-    """Return the user's file, or None. Raises ConfigurationFault and SkillIoError."""
+    """Return the user's file, or None. Raises SkillIoError."""
     path = user_file()
     try:
         return _read(path, "")
@@ -130,7 +130,7 @@ def read_user_file() -> TomlFile | None:
 
 
 def named_toml(path: str) -> TomlFile:
-    """Return a file that may be a stranger's. Raises ConfigurationFault and SkillIoError."""
+    """Return a file that may be a stranger's. Raises SkillIoError."""
     try:
         return _read(path, user_file())
     except FileNotFoundError:

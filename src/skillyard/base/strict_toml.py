@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING
-from difflib import get_close_matches
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
@@ -27,7 +26,7 @@ from typing import (
 )
 
 from skillyard.base.arguments import OfProject
-from skillyard.base.errors import InvalidInput
+from skillyard.base.errors import SkillIoError
 from skillyard.base.operation import Bounds
 from skillyard.base.text import clean_line, shorten
 
@@ -74,17 +73,9 @@ def range_in_words(bounds: Bounds) -> str:
     return " and ".join(f"{word} {bound:,.12g}" for word, bound in words if bound is not None)
 
 
-class ConfigurationFault(InvalidInput):
-    """A configuration file that cannot be used: where, what, and what to write instead."""
-
-    def __init__(self, path: str, line: int | None, message: str, hint: str = "") -> None:
-        message = shorten(clean_line(message), 400)
-        where = "" if not path else f"{path}: " if line is None else f"{path}:{line}: "
-        super().__init__(f"{where}{message}" + (f"; {hint}" if hint else ""))
-        self.path = path
-        self.line = line
-        self.message = message
-        self.hint = hint
+def _fault(path: str, line: int | None, message: str, hint: str) -> SkillIoError:
+    text = shorten(clean_line(message), 400)
+    return SkillIoError(text, path=path, line=line, hint=hint)
 
 
 class TomlFile(NamedTuple):
@@ -98,11 +89,11 @@ class TomlFile(NamedTuple):
     """Of a project's file, which is a stranger's: the user's file, where :data:`USER_ONLY` keys
     belong."""
 
-    def fault(self, place: Place, what: str, hint: str = "", word: str = "") -> ConfigurationFault:
+    def fault(self, place: Place, what: str, hint: str = "", word: str = "") -> SkillIoError:
         """Return the error about a key; ``word`` is the item of its value that is wrong."""
         name = ".".join(shorten(each, _SHOWN) for each in place)
         line = self.line_of(place, word) if self.path else None
-        return ConfigurationFault(self.path, line, f"{name} {what}".strip(), hint)
+        return _fault(self.path, line, f"{name} {what}".strip(), hint)
 
     def line_of(self, place: Place, word: str = "") -> int | None:
         """Return the 1-based line of a key, of an item of its value, or of the table around it."""
@@ -123,20 +114,20 @@ NO_FILE = TomlFile("", "", {})
 
 
 def parse_toml(data: bytes, path: str) -> TomlFile:
-    """Return the parsed file. Raises ConfigurationFault."""
+    """Return the parsed file. Raises SkillIoError."""
     try:
         text = data.decode("utf-8")
         return TomlFile(path, text, tomllib.loads(text))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigurationFault(path, line, "this is not UTF-8 text", "save it as UTF-8") from None
+        raise _fault(path, line, "this is not UTF-8 text", "save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         line = int(place[1]) if place and place[1] else data.rstrip().count(b"\n") + 1
         what = str(error)[: place.start()] if place else str(error)
-        raise ConfigurationFault(path, line, f"this is not TOML: {what}", "correct it") from None
+        raise _fault(path, line, f"this is not TOML: {what}", "correct it") from None
     except (RecursionError, ValueError):
-        raise ConfigurationFault(path, None, "this is not TOML", "correct it") from None
+        raise _fault(path, None, "this is not TOML", "correct it") from None
 
 
 def _places(lines: Sequence[str]) -> dict[Place, int]:
@@ -192,7 +183,7 @@ def is_record(kind: Any) -> bool:
 def read_record(record: type[T], layers: Sequence[tuple[TomlFile, Any]], place: Place = ()) -> T:
     """Return a section; of several files that have a key, the last one counts.
 
-    Raises ConfigurationFault for a key or value that the annotations do not allow.
+    Raises SkillIoError for a key or value that the annotations do not allow.
     """
     hints = keys_of(record)
     for file, table in layers:
@@ -226,19 +217,21 @@ def default_of(record: Any, name: str) -> object:
     return fields[name].default
 
 
-def not_theirs(file: TomlFile, place: Place) -> ConfigurationFault:
+def not_theirs(file: TomlFile, place: Place) -> SkillIoError:
     """Return the error about a key that a project's file may not set."""
     what = "is not read from the file of a project"
     return file.fault(place, what, f"move it to your own {file.own_file}")
 
 
-def unknown_key(file: TomlFile, place: Place, known: Collection[str]) -> ConfigurationFault:
+def unknown_key(file: TomlFile, place: Place, known: Collection[str]) -> SkillIoError:
     """Return the error about a key that nothing reads, with the nearest known name."""
+    from difflib import get_close_matches
+
     *above, key = place
     near = get_close_matches(key.replace("-", "_"), [*known], 1, 0.6)
     guess = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
     name = ".".join((*above, shorten(key, _SHOWN)))
-    return ConfigurationFault(file.path, file.line_of(place), f"there is no key {name}", guess)
+    return _fault(file.path, file.line_of(place), f"there is no key {name}", guess)
 
 
 def options_of(hint: Any) -> tuple[Any, ...]:
@@ -248,7 +241,7 @@ def options_of(hint: Any) -> tuple[Any, ...]:
 
 
 def read_value(file: TomlFile, value: Any, hint: Any, place: Place) -> Any:
-    """Return a value as its annotation wants it. Raises ConfigurationFault."""
+    """Return a value as its annotation wants it. Raises SkillIoError."""
     options = options_of(hint)
     word = value if isinstance(value, str) else ""
     for kind in options:

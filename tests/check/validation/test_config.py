@@ -190,7 +190,7 @@ def test_a_wrong_configuration_names_file_line_and_remedy(
 ) -> None:
     file = tmp_path / "skillyard.toml"
     file.write_bytes(content.encode("utf-8", "surrogatepass"))
-    with pytest.raises(InvalidInput) as caught:
+    with pytest.raises(sy.SkillIoError) as caught:
         find_check_config(tmp_path)
     message = str(caught.value)
     assert message.startswith(f"{file.as_posix()}{place}"), message

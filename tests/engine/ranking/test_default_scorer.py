@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import InvalidInput
+from skillyard.base.errors import SkillIoError
 from skillyard.cli import main, progress
 from skillyard.engine.embedding.cache import VectorCache
 from skillyard.engine.embedding.protocol import resolve_embedder
@@ -60,7 +60,7 @@ def test_a_scorer_that_cannot_be_used_is_refused_with_file_and_line(
 ) -> None:
     monkeypatch.setattr("skillyard.engine.embedding.protocol._entry_points", dict)
     path = configure(monkeypatch, tmp_path, scorer={"name": name})
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(SkillIoError) as refused:
         default_scorer()
     assert str(refused.value).startswith(f"{path}:2: scorer.name is {name}, which ")
     assert why in str(refused.value)

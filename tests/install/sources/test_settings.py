@@ -160,7 +160,7 @@ WRONG_TYPES = {
 def test_a_value_of_the_wrong_type_is_an_error_that_names_key_and_file(
     tmp_path: Path, line: str
 ) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with pytest.raises(SkillIoError) as caught:
         loaded(tmp_path, line + "\n")
     assert f"skillyard.toml:1: {WRONG_TYPES[line]} must be a" in str(caught.value).replace(
         "must be true or", "must be a"
@@ -180,7 +180,7 @@ OUT_OF_RANGE = [
 
 @for_each("line", OUT_OF_RANGE)
 def test_a_value_that_cannot_be_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with pytest.raises(SkillIoError) as caught:
         loaded(tmp_path, f"[sources]\n{line}\n")
     assert f"skillyard.toml:2: sources.{line.split(' ')[0]}" in str(caught.value)
     assert "secret" not in str(caught.value)
@@ -198,9 +198,9 @@ UNKNOWN_KEYS = {
 @for_each("text", UNKNOWN_KEYS)
 def test_an_unknown_key_is_an_error_that_says_what_there_is(tmp_path: Path, text: str) -> None:
     wrong, right = UNKNOWN_KEYS[text]
-    with pytest.raises(InvalidInput) as caught:
+    with pytest.raises(SkillIoError) as caught:
         loaded(tmp_path, text + "\n")
-    assert f"there is no key {wrong}; {right}" in str(caught.value)
+    assert f"there is no key {wrong}\nhint: {right}" in str(caught.value)
 
 
 def test_an_unknown_source_is_an_error_that_lists_the_known_ones(tmp_path: Path) -> None:
@@ -280,11 +280,11 @@ def test_a_project_sets_no_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "skillyard.toml").write_text(FILE)
     monkeypatch.chdir(tmp_path / "inner")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "mine"))
-    with pytest.raises(InvalidInput) as caught:
+    with pytest.raises(SkillIoError) as caught:
         load_settings()
     assert str(caught.value) == (
-        f"{tmp_path}/skillyard.toml:2: sources is not read from the file of a project; move it to"
-        f" your own {tmp_path}/mine/skillyard/skillyard.toml"
+        f"{tmp_path}/skillyard.toml:2: sources is not read from the file of a project\n"
+        f"hint: move it to your own {tmp_path}/mine/skillyard/skillyard.toml"
     )
 
 

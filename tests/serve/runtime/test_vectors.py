@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import InvalidInput
+from skillyard.base.errors import SkillIoError
 from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.embedding import cache
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
@@ -252,7 +252,7 @@ def test_a_service_does_not_start_with_a_default_that_cannot_be_used(
 ) -> None:
     configure(monkeypatch, tmp_path, scorer={"name": "hybrid+nosuch"})
     with (
-        pytest.raises(InvalidInput, match=r"scorer\.name is hybrid\+nosuch"),
+        pytest.raises(SkillIoError, match=r"scorer\.name is hybrid\+nosuch"),
         running(tmp_path / "skills", files()),
     ):
         pass

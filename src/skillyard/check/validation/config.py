@@ -23,7 +23,7 @@ from skillyard.base.configuration import (
     project_toml,
     read_user_file,
 )
-from skillyard.base.errors import InvalidInput
+from skillyard.base.errors import InvalidInput, SkillIoError
 from skillyard.base.io.files import read_regular
 
 if TYPE_CHECKING:
@@ -101,7 +101,10 @@ class CheckConfig:
                 for pattern, codes in dict(raw.per_file_ignores or {}).items()
             },
         }
-        section = read_record(CheckSection, [(NO_FILE, table)])
+        try:
+            section = read_record(CheckSection, [(NO_FILE, table)])
+        except SkillIoError as error:
+            raise InvalidInput(error.message) from None
         files = section.per_file_ignores.items()
         set_field(self, "ignore", frozenset(section.ignore))
         set_field(self, "severity", tuple(sorted(section.severity.items())))
@@ -126,7 +129,8 @@ def find_check_config(path: str | os.PathLike[str]) -> CheckConfig | None:
     """Return the configuration of a skill, a file or a folder, or None.
 
     The nearest file is used; the module docstring says how far up it is searched. Raises
-    InvalidInput for an invalid configuration, SkillIoError for a file that cannot be read.
+    SkillIoError for a configuration that is invalid or cannot be read, InvalidInput for a file of
+    an earlier release.
     """
     layers = [read_user_file()]
     for folder in _folders(os.fspath(path)):

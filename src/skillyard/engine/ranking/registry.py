@@ -65,7 +65,7 @@ class ScorerSection(NamedTuple):
 def default_scorer() -> str:
     """Return the scorer that ``skillyard.toml`` names, or ``hybrid``.
 
-    Raises InvalidInput, naming file and line, for one that is unknown or not installed.
+    Raises SkillIoError, naming file and line, for one that is unknown or not installed.
     """
     return read_section("scorer", ScorerSection).name
 

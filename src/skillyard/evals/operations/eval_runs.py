@@ -273,7 +273,7 @@ def _default_paths(config: Config, eval_type: str) -> tuple[str, ...]:
 
 
 def eval_config(evals_dir: str) -> Config:
-    """Return the section ``[eval]`` for an evaluations folder. Raises InvalidInput."""
+    """Return the section ``[eval]`` for an evaluations folder. Raises SkillyardError."""
     former = os.path.join(evals_dir, _FORMER)
     if os.path.lexists(former):
         raise InvalidInput(

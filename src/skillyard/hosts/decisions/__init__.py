@@ -13,6 +13,7 @@ import sys
 from typing import Annotated, NamedTuple
 
 from skillyard.base.configuration import read_section
+from skillyard.base.errors import SkillIoError
 
 __all__ = ["LogSection", "is_enabled", "log_section"]
 
@@ -27,10 +28,13 @@ class LogSection(NamedTuple):
 
 
 def log_section() -> LogSection:
-    """Return the settings of the log. Raises InvalidInput and SkillIoError."""
+    """Return the settings of the log. Raises SkillIoError."""
     return read_section("log", LogSection)
 
 
 def is_enabled() -> bool:
     """Return True when a selection is to be logged or traced."""
-    return "opentelemetry.trace" in sys.modules or bool(log_section().file)
+    try:
+        return "opentelemetry.trace" in sys.modules or bool(log_section().file)
+    except SkillIoError:
+        return True  # the record says so: a failing log must not fail the selection

@@ -16,7 +16,6 @@ from skillyard.base.configuration import (
     user_file,
 )
 from skillyard.base.errors import SkillError, SkillyardError
-from skillyard.base.strict_toml import ConfigurationFault
 from skillyard.engine.ranking.registry import default_scorer
 from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Finding, Request
 from skillyard.install.policy.places import PROFILE_VARIABLE
@@ -88,7 +87,7 @@ def _configuration() -> Finding:
             read_section(name, record_of(name))
         load_settings()
     except SkillyardError as error:
-        where = error if isinstance(error, ConfigurationFault | SkillError) else None
+        where = error if isinstance(error, SkillError) else None
         return Finding(
             "settings",
             ERROR,

@@ -108,7 +108,7 @@ def _select(
             selection, why = select_in_time(catalog, query, policy, budget)
         else:
             selection, why = select(catalog, query, policy, scorer), ""
-    except InvalidInput as error:
+    except (InvalidInput, SkillIoError) as error:
         selection, why = select(catalog, query, policy), str(error)
     if why:
         why = clean_line(f"{DEFAULT_SCORER} ranks instead: {why}")

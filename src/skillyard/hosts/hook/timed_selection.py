@@ -12,7 +12,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from skillyard.base.errors import EmbedderFailed, InvalidInput
+from skillyard.base.errors import EmbedderFailed, InvalidInput, SkillIoError
 from skillyard.engine.ranking.registry import bind, default_scorer, resolve
 from skillyard.engine.selection import Selection, SelectionPolicy, select
 
@@ -49,7 +49,7 @@ class _TimedSelection(threading.Thread):
         try:
             scorer = default_scorer()
             bind(catalog, resolve(scorer), refuse_missing(scorer))
-        except (InvalidInput, EmbedderFailed) as error:
+        except (InvalidInput, EmbedderFailed, SkillIoError) as error:
             self.why = str(error)
             return
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.base.strict_toml import ConfigurationFault, SomeText, parse_toml, read_record
+from skillyard.base.strict_toml import SomeText, parse_toml, read_record
 from skillyard.base.text import clean_line
 from skillyard.install.policy.signers import (
     ANY_SOURCE,
@@ -195,15 +195,9 @@ def parse_policy(data: bytes, path: str) -> PolicyFile:
             if isinstance(profile, dict) and isinstance(profile.get("tags"), list):
                 profile["tags"] = {"allowed": profile["tags"]}
         tables = read_record(_FileTables, [(file, file.tables)])
-    except ConfigurationFault as fault:
-        error = SkillIoError(
-            clean_line(fault.message),
-            path=path,
-            code="policy_invalid",
-            hint=fault.hint or "correct it",
-        )
-        error.line = fault.line
-        raise error from None
+    except SkillIoError as fault:
+        fault.code, fault.hint = "policy_invalid", fault.hint or "correct it"
+        raise
     return PolicyFile(
         path,
         _rules(tables, file.tables, path),

@@ -35,7 +35,7 @@ class VectorThread:
     """Binds the default scorer to the newest snapshots, when it has an embedder."""
 
     def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
-        """Raises InvalidInput when the default scorer cannot be used."""
+        """Raises SkillIoError when the default scorer cannot be used."""
         self.scorer = default_scorer()
         if "+" in self.scorer:
             embed_in_one_thread(_embedder_of(self.scorer))
