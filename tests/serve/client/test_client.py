@@ -124,8 +124,8 @@ def test_many_threads_share_one_client(served: Running) -> None:
     with Client(served.base, token="") as client:
 
         def ask(name: str) -> None:
-            found.append(client.skill(name).skill.name)
-            found.append(client.skill(name).skill.name)
+            found.append(client.skill(name).name)
+            found.append(client.skill(name).name)
 
         threads = [threading.Thread(target=ask, args=(name,)) for name in names]
         for thread in threads:
@@ -141,7 +141,7 @@ def test_many_tasks_share_one_client(served: Running) -> None:
     async def run() -> list[str]:
         async with AsyncClient(served.base, token="") as client:
             found = await asyncio.gather(*map(client.skill, names))
-            return [each.skill.name for each in found]
+            return [each.name for each in found]
 
     assert asyncio.run(run()) == names
 
@@ -154,7 +154,7 @@ def test_a_task_that_is_given_up_leaves_the_client_of_use(served: Running) -> No
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            return (await client.skill("deploy")).skill.name
+            return (await client.skill("deploy")).name
 
     assert asyncio.run(run()) == "deploy"
 

@@ -65,7 +65,7 @@ def test_a_name_of_two_skills_lists_ids_of_which_each_is_good(served: Running, w
     assert (error.name, error.paths, error.ids) == ("report", (), here.value.ids)
     assert str(error).startswith("'report' names 2 skills: ")
     for found in way(served.base, *[lambda c, id=id: c.skill(id) for id in error.ids]):
-        assert found.skill.name == "report"
+        assert found.name == "report"
 
 
 WRONG: dict[str, tuple[Question, str]] = {

@@ -10,6 +10,18 @@ from typing import Any, TypeVar
 
 Shape = TypeVar("Shape")
 
+
+class Document:
+    """Base of the documents that a client returns."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document."""
+        members: dict[str, Any] = encode(self)
+        return members
+
+
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
+from skillyard.base.shapes.encoder import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class FeedbackList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeedbackReceipt:
+class FeedbackReceipt(Document):
     """What a client of a server learns: its own judgement, and nothing of others."""
 
     schema: Schema[Literal["skillyard.feedback-receipt/1"]] = "skillyard.feedback-receipt/1"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from skillyard.base.shapes.encoder import Document
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
@@ -17,7 +19,7 @@ class Recommendation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluated:
+class Evaluated(Document):
     """The documented answer of skill_evaluate."""
 
     schema: Annotated[Literal["skillyard.evaluate/1"], "Name and version of this shape."] = (

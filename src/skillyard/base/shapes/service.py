@@ -9,10 +9,11 @@ from typing import Annotated, Any
 from skillyard.base.shapes import rankings, selections, skills
 from skillyard.base.shapes.counts import SkillCounts
 from skillyard.base.shapes.details import Diagnostic
+from skillyard.base.shapes.encoder import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked(rankings.Ranked):
+class Ranked(rankings.Ranked, Document):
     """A ranking as it is."""
 
     diagnostics_count: Annotated[int, "How many remarks there are on the files of the catalog."]
@@ -22,7 +23,7 @@ class Ranked(rankings.Ranked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selected(selections.Selected):
+class Selected(selections.Selected, Document):
     """A choice, or an abstention."""
 
     diagnostics_count: Annotated[int, "How many remarks there are on the files of the catalog."]
@@ -32,7 +33,7 @@ class Selected(selections.Selected):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skill(skills.Skill):
+class Skill(skills.Skill, Document):
     """One skill with its content."""
 
     tokens: Annotated[int, "Estimated tokens of its instructions and references."]
@@ -40,7 +41,7 @@ class Skill(skills.Skill):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult(skills.SearchResult):
+class SearchResult(skills.SearchResult, Document):
     """What a search found, best first."""
 
     skills: Annotated[tuple[Skill, ...], "The skills."]
@@ -128,7 +129,7 @@ class VectorState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class Health(Document):
     """The true state of the service."""
 
     status: Annotated[
@@ -154,6 +155,11 @@ class Health:
         "How far the vectors of the default scorer are; left out where it has no embedder.",
     ] = None
     profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+
+    @property
+    def able(self) -> bool:
+        """True when the service can serve requests for skills."""
+        return self.status in ("healthy", "degraded")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

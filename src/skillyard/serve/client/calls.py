@@ -11,35 +11,56 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from skillyard.base.arguments import text_items
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Operation
+from skillyard.base.shapes.encoder import encode
+from skillyard.base.shapes.feedback import FeedbackReceipt
+from skillyard.base.shapes.reasons import Why
+from skillyard.base.shapes.recommendations import Evaluated
+from skillyard.base.shapes.service import (
+    Health,
+    ListedSkill,
+    Ranked,
+    SearchResult,
+    Selected,
+    Skill,
+)
 from skillyard.engine.operations.skill_explanation import WHY
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.selection import SelectionPolicy, policy_with
 from skillyard.hosts.operations.skill_selection import RANK, SELECT
-from skillyard.install.search import FoundSkill, SearchResult
-from skillyard.install.sources.well_known import digest_of
+from skillyard.install.sources.well_known import SCHEMA, digest_of
 from skillyard.serve.client.call import Call, get_call, path_of, post_call
-from skillyard.serve.client.document import Mismatch, read_as
-from skillyard.serve.client.library_results import (
-    Evaluated,
-    FeedbackReceipt,
-    Ranked,
-    Selected,
-    Why,
-    evaluated_of,
-    ranked_of,
-    receipt_of,
-    selected_of,
-    why_of,
-)
-from skillyard.serve.client.search_results import found_skill_of, search_result_of
-from skillyard.serve.client.state import Health, WellKnownIndex, health_of, index_of
+from skillyard.serve.client.document import Mismatch, member, read_as
 
 T = TypeVar("T")
+
+
+class WellKnownIndex(NamedTuple):
+    """The skills that a service publishes (discovery draft 0.2.0)."""
+
+    skills: tuple[ListedSkill, ...]
+    """By name."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that the service sent."""
+        return {"$schema": SCHEMA, "skills": encode(self.skills)}
+
+
+def _as(kind: type[T]) -> Callable[[Any], T]:
+    return partial(read_as, kind)
+
+
+def _index(document: Any) -> WellKnownIndex:
+    """Return a well-known index. Raises Mismatch, also for an unknown version of the draft."""
+    if member(document, "$schema") != SCHEMA:
+        raise Mismatch(f"$.$schema is not {SCHEMA!r}")
+    listed = member(document, "skills")
+    return WellKnownIndex(read_as(tuple[ListedSkill, ...], listed, "$.skills"))
+
 
 INDEX = "/.well-known/agent-skills"
 
@@ -76,12 +97,10 @@ def search(
         "cards": cards,
     }
     names = {"q": "query", "source": "sources"}
-    return get_call("/search", search_result_of, parameters, arguments=names)
+    return get_call("/search", _as(SearchResult), parameters, arguments=names)
 
 
-def skill(
-    name: str, *, include_raw: bool = False, include_references: bool = False
-) -> Call[FoundSkill]:
+def skill(name: str, *, include_raw: bool = False, include_references: bool = False) -> Call[Skill]:
     """Return one skill by its exact name, id or slug, or by owner/repo/id.
 
     The service searches its catalog first, then the remote sources. Raises SkillNotFound with
@@ -93,7 +112,7 @@ def skill(
 
 def skill_from(
     source: str, id: str, *, include_raw: bool = False, include_references: bool = False
-) -> Call[FoundSkill]:
+) -> Call[Skill]:
     """Return one skill by its source (owner/repo, a domain, or ``local``) and its id there.
 
     Raises SkillNotFound, AmbiguousName, SourcesFailed.
@@ -102,9 +121,9 @@ def skill_from(
     return _one_skill(path, f"{source}/{id}", include_raw, include_references)
 
 
-def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[FoundSkill]:
+def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[Skill]:
     parameters = {"include_raw": raw, "include_references": references}
-    return get_call(path, found_skill_of, parameters, subject=name)
+    return get_call(path, _as(Skill), parameters, subject=name)
 
 
 def rank(
@@ -128,7 +147,7 @@ def rank(
     """
     query = Query(text, files, recent_activity, include_tags, exclude_tags, include_references)
     values = {**_query_values(query), "scorer": scorer, "limit": limit}
-    return _get(RANK, ranked_of, values, more, arguments={"query": "text"})
+    return _get(RANK, _as(Ranked), values, more, arguments={"query": "text"})
 
 
 def select(
@@ -163,7 +182,7 @@ def select(
         "wrong_cost": policy.wrong_cost,
         "fallback_tag": policy.fallback_tag,
     }
-    return post_call("/select", selected_of, _values(SELECT, values, more))
+    return post_call("/select", _as(Selected), _values(SELECT, values, more))
 
 
 def evaluate(
@@ -188,7 +207,7 @@ def evaluate(
         "limit": limit,
         "show_details": show_details,
     }
-    return post_call("/evaluate", evaluated_of, body)
+    return post_call("/evaluate", _as(Evaluated), body)
 
 
 def why(name: str, query: str | Query = "", *, scorer: str | None = None, **more: Any) -> Call[Why]:
@@ -200,7 +219,7 @@ def why(name: str, query: str | Query = "", *, scorer: str | None = None, **more
     None is the service's default. Raises SkillNotFound, AmbiguousName.
     """
     values = {"name": _text("name", name), **_query_values(_query(query)), "scorer": scorer}
-    return _get(WHY, why_of, values, more, subject=name)
+    return _get(WHY, _as(Why), values, more, subject=name)
 
 
 def feedback(name: str, request: str, *, right: bool, note: str = "") -> Call[FeedbackReceipt]:
@@ -216,12 +235,12 @@ def feedback(name: str, request: str, *, right: bool, note: str = "") -> Call[Fe
         "right": right,
         "note": _text("note", note) or None,
     }
-    return post_call("/feedback", receipt_of, body, subject=name)
+    return post_call("/feedback", _as(FeedbackReceipt), body, subject=name)
 
 
 def health() -> Call[Health]:
     """Return the state of the service, also when it cannot serve requests (see ``able``)."""
-    return get_call("/health", health_of, statuses=frozenset({200, 503}))
+    return get_call("/health", _as(Health), statuses=frozenset({200, 503}))
 
 
 def metrics() -> Call[str]:
@@ -231,7 +250,7 @@ def metrics() -> Call[str]:
 
 def index() -> Call[WellKnownIndex]:
     """Return the skills that the service publishes, with their digests."""
-    return get_call(f"{INDEX}/index.json", index_of)
+    return get_call(f"{INDEX}/index.json", _index)
 
 
 def skill_file(name: str, digest: str = "") -> Call[bytes]:
