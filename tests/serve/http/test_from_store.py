@@ -13,7 +13,7 @@ import pytest
 
 from skillyard.engine.skill import Reference, Skill
 from skillyard.install.copies.archives import read_archive
-from skillyard.serve.http.well_known import INDEX_PATH
+from skillyard.serve.http.routes.discovery import INDEX_PATH
 from skillyard.store.node.state import NodeState
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant, Submission

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 import skillyard as sy
-from skillyard.serve.http.well_known import INDEX_PATH
+from skillyard.serve.http.routes.discovery import INDEX_PATH
 from skillyard.serve.runtime.options import ServiceLimits
 from tests.parity.trees import write_tree
 from tests.serve.http.local_server import LIBRARY, Running, running, until

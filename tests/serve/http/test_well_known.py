@@ -12,7 +12,7 @@ from skillyard.install.sources.build import build_transport
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings
 from skillyard.install.sources.well_known import WellKnown
-from skillyard.serve.http.well_known import INDEX_PATH
+from skillyard.serve.http.routes.discovery import INDEX_PATH
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.serve.http.local_server import LIBRARY, Running, running

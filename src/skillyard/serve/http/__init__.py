@@ -13,8 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skillyard.serve.http.app import create_app
-    from skillyard.serve.http.command import serve
+    from skillyard.serve.http.app import create_app, serve
     from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions
 
 __all__ = ["ServiceLimits", "ServiceOptions", "create_app", "serve"]
@@ -23,7 +22,7 @@ _ROOMS = {
     "ServiceLimits": "serve.runtime.options",
     "ServiceOptions": "serve.runtime.options",
     "create_app": "serve.http.app",
-    "serve": "serve.http.command",
+    "serve": "serve.http.app",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
@@ -52,6 +53,9 @@ _READS = ("GET", "HEAD")
 COMPRESSED_BYTES = 1_024
 """Bytes from which compression is worthwhile."""
 LEVEL = 5
+SWITCH_S = 0.0005
+"""Seconds after which a computing thread yields (Python's default is 0.005). A response passes
+through several threads, and each may have to wait for a computing one."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -84,6 +88,26 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_BYTES, compresslevel=LEVEL)
     app.add_middleware(_Gate, context=context)
     return app
+
+
+def serve(options: ServiceOptions | None = None) -> None:
+    """Serve until SIGTERM or SIGINT; then finish the running requests and return.
+
+    Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an address that
+    cannot be listened on, and the errors of :func:`create_app`.
+    """
+    from skillyard.serve.runtime.server import Server, announce, listening_socket  # loads uvicorn
+
+    options = options or ServiceOptions()
+    options.check_roots()
+    log = Log(options.log_format)
+    sys.setswitchinterval(SWITCH_S)
+    server = Server(create_app(options, log=log), options, log)
+    with listening_socket(options) as sock:
+        announce(log, sock, options)
+        server.run([sock])
+    log.flush()
+    log.write("stopped")
 
 
 @asynccontextmanager

@@ -166,6 +166,7 @@ class FolderFollower(Follower):
             return None
         snapshot = snapshot_of(changed, before.generation + 1, self._open, before.whole)
         snapshot.make_ready(before.used)
+        snapshot.used = before.used  # that is still being answered from
         if snapshot.digest == before.digest:  # the same content under a newer index
             snapshot.generation = before.generation
         return snapshot

@@ -1,26 +1,58 @@
-"""``/.well-known/agent-skills/``: the index of this catalog, and the files that it lists."""
+"""``/.well-known/agent-skills/``: the index of this catalog (draft 0.2.0), and its files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
 
 from skillyard.base.errors import SourceFailed
+from skillyard.base.shapes.encoder import encode
+from skillyard.base.shapes.service import ListedSkill
 from skillyard.engine.skill import Skill
-from skillyard.serve.http.well_known import index_of
+from skillyard.install.sources.well_known import SCHEMA
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_reply
 from skillyard.serve.runtime.errors import Refused, not_found
 from skillyard.serve.runtime.local import file_of
-from skillyard.serve.runtime.publication import Unpublished, archive_of
+from skillyard.serve.runtime.publication import Artifact, Publication, Unpublished, archive_of
+from skillyard.serve.runtime.snapshot import Snapshot
 
+INDEX_PATH = "/.well-known/agent-skills/index.json"
+SKILL_PATH = "/.well-known/agent-skills/{name}/SKILL.md"
+ARCHIVE_PATH = "/.well-known/agent-skills/{name}.zip"
+DESCRIPTION_UNITS = 1_024
+"""Longest description that clients accept, in UTF-16 units, which JavaScript counts."""
 FRESH = "max-age=60, must-revalidate"
 
 
 async def index(context: AppContext, request: RouteRequest) -> Reply:
     """Return the index."""
     snapshot = await context.snapshot()
-    shape = await context.in_thread(index_of, context.publication, snapshot)
+    shape = await context.in_thread(_index_of, context.publication, snapshot)
     return _open(context, request, json_reply(shape, tagged=True))
+
+
+def _index_of(publication: Publication, snapshot: Snapshot) -> dict[str, Any]:
+    """Return the index. Its addresses are relative to it."""
+    entries = [_index_entry(artifact) for artifact in publication.artifacts(snapshot)]
+    return {"$schema": SCHEMA, "skills": encode(entries)}
+
+
+def _index_entry(artifact: Artifact) -> ListedSkill:
+    name = quote(artifact.skill.name, safe="")
+    return ListedSkill(
+        name=artifact.skill.name,
+        type="archive" if artifact.is_archive else "skill-md",
+        description=_cut_description(artifact.skill.description),
+        url=f"{name}.zip" if artifact.is_archive else f"{name}/SKILL.md",
+        digest=f"sha256:{artifact.digest}",
+    )
+
+
+def _cut_description(text: str) -> str:
+    units = text.encode("utf-16-le", "surrogatepass")[: 2 * DESCRIPTION_UNITS]
+    return units.decode("utf-16-le", "ignore")
 
 
 async def skill_file(context: AppContext, request: RouteRequest) -> Reply:

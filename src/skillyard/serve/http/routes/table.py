@@ -19,7 +19,6 @@ from skillyard.serve.http.routes import (
     search,
     skills,
 )
-from skillyard.serve.http.well_known import ARCHIVE_PATH, INDEX_PATH, SKILL_PATH
 from skillyard.serve.runtime.app_context import Handler, Route
 from skillyard.serve.runtime.metrics import MEDIA as METRICS
 
@@ -179,7 +178,7 @@ ROUTES = (
     ),
     Route(
         "GET",
-        INDEX_PATH,
+        discovery.INDEX_PATH,
         "wellKnownIndex",
         "The skills that may be fetched, with their digests.",
         discovery.index,
@@ -191,7 +190,7 @@ ROUTES = (
     ),
     Route(
         "GET",
-        SKILL_PATH,
+        discovery.SKILL_PATH,
         "wellKnownSkill",
         "The SKILL.md of one of them, byte for byte.",
         discovery.skill_file,
@@ -206,7 +205,7 @@ ROUTES = (
     ),
     Route(
         "GET",
-        ARCHIVE_PATH,
+        discovery.ARCHIVE_PATH,
         "wellKnownArchive",
         "All files of one of them that has more than its SKILL.md, as a zip archive.",
         discovery.skill_archive,
