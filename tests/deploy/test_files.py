@@ -13,7 +13,7 @@ import pytest
 from skillyard import __version__
 from skillyard.cli.grammar import parse
 from skillyard.cli.parser import UsageError
-from skillyard.serve.runtime.probes import PATHS
+from skillyard.serve.runtime.app_context import PROBES
 from tests.deploy.files import (
     CONTAINERFILE,
     DEPLOY,
@@ -104,7 +104,7 @@ def test_everything_asks_for_probes_that_the_service_answers() -> None:
         "liveness": {"path": LIVE, "port": "http"},
         "readiness": {"path": READY, "port": "http"},
     }
-    assert {LIVE, READY} == set(PATHS)
+    assert {LIVE, READY} == set(PROBES)
 
 
 @for_each("path", [*TEXTS, GUIDE], ids=_name)

@@ -16,7 +16,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -35,7 +35,6 @@ from skillyard.serve.runtime.errors import Refused, refusal_of
 from skillyard.serve.runtime.guards import header_of
 from skillyard.serve.runtime.logging import Log, cause_of
 from skillyard.serve.runtime.options import ServiceOptions
-from skillyard.serve.runtime.probes import probe_result
 
 if TYPE_CHECKING:
     from skillyard.serve.mcp.http_app import McpApp
@@ -160,10 +159,10 @@ class _Gate:
             return
         context = self._context
         # Probes come every second and skip guards, log and metrics.
-        probe = probe_result(context, scope["path"]) if scope["method"] in _READS else None
+        probe = context.probe(scope["path"]) if scope["method"] in _READS else None
         if probe is not None:
-            body, text = probe.body, "text/plain; charset=utf-8"
-            await Response(body, probe.status, SAFE_HEADERS, text)(scope, receive, send)
+            status, body = probe
+            await PlainTextResponse(body, status, SAFE_HEADERS)(scope, receive, send)
             return
         given = header_of(scope, b"x-request-id")
         scope[REQUEST_ID] = given if _ID.fullmatch(given) else secrets.token_hex(8)

@@ -21,7 +21,6 @@ from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.logging import STDIO, Log, redirect
 from skillyard.serve.runtime.options import ServiceOptions
-from skillyard.serve.runtime.probes import probe_result
 from skillyard.serve.runtime.server import Server, announce, library_of, listening_socket
 
 PATH = "/mcp"
@@ -94,9 +93,10 @@ def http_application(context: AppContext) -> ASGIApp:
         if scope["type"] == "lifespan":
             await _lifespan(context, app, receive, send)
             return
-        probe = probe_result(context, scope["path"])
+        probe = context.probe(scope["path"])
         if probe is not None and scope["method"] in ("GET", "HEAD"):
-            await PlainTextResponse(probe.body, probe.status)(scope, receive, send)
+            status, word = probe
+            await PlainTextResponse(word, status)(scope, receive, send)
             return
         try:
             context.guard.check(scope)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+LIVE, READY = PROBES = ("/livez", "/readyz")
+
 
 class RouteRequest(NamedTuple):
     """A request as a route sees it."""
@@ -158,6 +160,24 @@ class AppContext:
         view = await self.follower.current()
         CURRENT_SNAPSHOT.set(view.snapshot)
         return view.snapshot
+
+    def probe(self, path: str) -> tuple[int, bytes] | None:
+        """Return status and word for a probe of an orchestrator or a proxy; None for another path.
+
+        It says nothing else of the service, so that it needs neither a token nor the right Host.
+        Alive: the event loop responds. Ready: there is a catalog, not older than the options allow,
+        and the service is not shutting down.
+        """
+        if path == LIVE:
+            return 200, b"alive\n"
+        if path != READY:
+            return None
+        self.follower.refresh_if_due()
+        if self.closing:
+            return 503, b"stopping\n"
+        if self.follower.snapshot is None:
+            return 503, b"starting\n"
+        return (200, b"ready\n") if self.follower.ready else (503, b"stale\n")
 
     async def close(self) -> None:
         """Stop threads and close connections, after all requests have been answered."""

@@ -104,11 +104,6 @@ class FolderFollower(Follower):
         due = self._clock() - self._ended >= max(self._options.limits.look_s, slow)
         return self.refresh() if due else self._refreshing
 
-    @property
-    def is_refreshing(self) -> bool:
-        """True while a refresh is running."""
-        return self._refreshing is not None
-
     def refresh(self) -> asyncio.Task[None]:
         """Start a refresh, or return the running one."""
         if self._refreshing is None:

@@ -55,9 +55,9 @@ class Follower(ABC):
     async def current(self) -> View:
         """Return the newest view, and start a refresh when it is due. Raises Refused (503)."""
 
-    @abstractmethod
     async def fresh(self) -> View:
         """Return a view with all changes up to a second ago. Raises Refused (503)."""
+        return await self.current()
 
     @abstractmethod
     def refresh(self) -> asyncio.Task[None]:
@@ -67,23 +67,9 @@ class Follower(ABC):
     def refresh_if_due(self) -> asyncio.Task[None] | None:
         """Start a refresh if one is due; return the running one, if any."""
 
-    async def refresh_anew(self) -> None:
-        """Wait for a refresh that begins after this call.
-
-        A running one may have read a file before it changed.
-        """
-        if self.is_refreshing:
-            await asyncio.wait({self.refresh()})
-        await asyncio.wait({self.refresh()})
-
-    @property
-    def is_refreshing(self) -> bool:
-        """True while a refresh is running; always False when changes are pushed."""
-        return False
-
-    @abstractmethod
     async def keep_fresh(self) -> None:
-        """Refresh periodically until cancelled."""
+        """Refresh periodically until cancelled, unless changes are pushed."""
+        self.refresh()
 
     @property
     @abstractmethod

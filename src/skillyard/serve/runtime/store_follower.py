@@ -69,10 +69,6 @@ class StoreFollower(Follower):
             raise unavailable() from SkillyardError(failure or none)
         return self._view
 
-    async def fresh(self) -> View:
-        """Return the newest view. The store's thread delivers every change."""
-        return await self.current()
-
     def refresh(self) -> asyncio.Task[None]:
         """Start to follow, if that was not done yet."""
         self._start()
@@ -88,10 +84,6 @@ class StoreFollower(Follower):
         if self._view is None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._has_view.wait(), freshness.PATIENCE_S)
-
-    async def keep_fresh(self) -> None:
-        """Start to follow. The store's thread does the rest."""
-        self._start()
 
     @property
     def ready(self) -> bool:
