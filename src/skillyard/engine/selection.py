@@ -129,7 +129,7 @@ def select(
     unless it has include tags. Raises UnknownName, InvalidInput.
     """
     policy = policy_with(policy, min_score, top_k)
-    request = _query(query)
+    request = query if isinstance(query, Query) else Query(query)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
     resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
@@ -181,7 +181,7 @@ def survivors(
     Skills whose requirements are not met are left out.
     """
     policy = policy or SelectionPolicy()
-    request = _query(query)
+    request = query if isinstance(query, Query) else Query(query)
     resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
     least = floor(policy, resolved)
     pairs = _pairs(catalog, request, policy, scored)
@@ -203,14 +203,10 @@ def fallback(
     """Return the policy's generalist, or None when there is none."""
     if policy.fallback_tag is None:
         return None
-    request = _query(query)
+    request = query if isinstance(query, Query) else Query(query)
     resolved, scored = score_query(catalog, request, scorer)
     pair = _fallback(catalog, request, policy, scored)
     return None if pair is None else _match(pair, resolved, scored)
-
-
-def _query(query: str | Query) -> Query:
-    return query if isinstance(query, Query) else Query(query)
 
 
 def floor(policy: SelectionPolicy, scorer: Scorer) -> float:
@@ -346,7 +342,7 @@ def _best(
     """Return the first pairs in their order, enough for ``count`` skills that lack nothing."""
     limit = count
     while True:
-        best = in_order(passed, scored, limit)
+        best = list(passed[:limit]) if scored.is_preordered else in_order(passed, scored, limit)
         if len(best) < limit:
             return best
         if sum(not lacks.of(skill) for skill, _ in best) >= count:
@@ -380,9 +376,10 @@ def _rejections(
         pairs = pairs[first : first + room + len(chosen)]
     below = [pair for pair in pairs if 0 < pair[1] < least and id(pair[0]) not in chosen]
     because = f"below the floor of {least:.3g}"
+    best = below[:room] if scored.is_preordered else in_order(below, scored, room)
     return (
         *beyond,
-        *(_match(pair, scorer, scored, because) for pair in in_order(below, scored, room)),
+        *(_match(pair, scorer, scored, because) for pair in best),
     )
 
 

@@ -379,8 +379,11 @@ def open_library_index(
     Raises InvalidSkillsRoot, SkillIoError, IndexDamaged.
     """
     folder = index_folder(spec)
-    catalog = _open_current_or_none(spec, folder, force_scan=force_scan)
-    return catalog or _open_updated(spec, folder, progress, in_parts)
+    try:
+        catalog = open_current(spec, folder, force_scan=force_scan)
+    except IndexDamaged:
+        catalog = None
+    return _open_updated(spec, folder, progress, in_parts) if catalog is None else catalog
 
 
 def _open_updated(
@@ -393,30 +396,25 @@ def _open_updated(
 
     ends = time.monotonic() + WAIT_S
     while True:
+        busy: SkillIoError | None = None
         try:
             refresh_index(spec, folder, progress=progress, wait_s=POLL_S)
         except SkillIoError as error:
             if error.code != "index_busy":
                 raise
-            part = _open_current_or_none(spec, folder, trusted=True)
-            if in_parts and part is not None and part.building:
-                return part
-            if time.monotonic() >= ends:
-                raise
-        else:
-            catalog = _open_current_or_none(spec, folder, trusted=True)
+            busy = error
+        try:
+            catalog = open_current(spec, folder, trusted=True)
+        except IndexDamaged:
+            catalog = None
+        if busy is None:
             if catalog is None:
                 raise IndexDamaged("the index vanished while it was opened", path=folder)
             return catalog
-
-
-def _open_current_or_none(
-    spec: LibrarySpec, folder: str, *, trusted: bool = False, force_scan: bool = False
-) -> IndexedCatalog | None:
-    try:
-        return open_current(spec, folder, trusted=trusted, force_scan=force_scan)
-    except IndexDamaged:
-        return None
+        if in_parts and catalog is not None and catalog.building:
+            return catalog
+        if time.monotonic() >= ends:
+            raise busy
 
 
 def open_current(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from operator import mul
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -65,12 +66,23 @@ class SegmentReader:
             if offset % 8 or offset + length > header.pages or length % _ITEM_SIZES[kind]:
                 raise self.mark_damaged(f"section {name} lies outside the file")
             self._views[name] = data[offset : offset + length].cast(kind)  # type: ignore[call-overload]
-        self._check_counts()
+        expected = {
+            "term_offsets": self.terms + 1,
+            "posting_starts": self.terms + 1,
+            "forward_starts": self.documents + 1,
+            "vectors": self.documents * self.dimensions,
+            "ties": self.documents,
+            "flags": self.documents,
+            "key_offsets": self.documents + 1,
+            "record_offsets": self.documents + 1,
+        }
+        if any(len(self._views[name]) != count for name, count in expected.items()):
+            raise self.mark_damaged("the section sizes are inconsistent")
+        self._pages = (data, self._checks, self._checked_pages, HEADER_SIZE, PAGE)
+        """The kernel arguments that describe the pages."""
         self.dead: frozenset[int] = frozenset()
         self._checked_sections: set[str] = set()
         self._checked_forward = bytearray(self.documents)
-        self._excluded_cache: frozenset[int] | None = None
-        self._unsearchable_cache: list[int] | None = None
         self._tables: dict[str, tuple[object, ...]] = {}
         """The kernel arguments of each hash table."""
 
@@ -95,22 +107,7 @@ class SegmentReader:
 
         other = copy(self)
         other.dead = dead
-        other._unsearchable_cache = None
         return other
-
-    def _check_counts(self) -> None:
-        expected = {
-            "term_offsets": self.terms + 1,
-            "posting_starts": self.terms + 1,
-            "forward_starts": self.documents + 1,
-            "vectors": self.documents * self.dimensions,
-            "ties": self.documents,
-            "flags": self.documents,
-            "key_offsets": self.documents + 1,
-            "record_offsets": self.documents + 1,
-        }
-        if any(len(self._views[name]) != count for name, count in expected.items()):
-            raise self.mark_damaged("the section sizes are inconsistent")
 
     def mark_damaged(self, what: str) -> IndexDamaged:
         """Return the error for this file, and set :attr:`is_damaged`."""
@@ -133,32 +130,21 @@ class SegmentReader:
         if seen.find(0, first, last + 1) < 0:
             return
         if KERNEL is not None:
-            page = KERNEL.find_damaged_page(*self._pages(), first, last)
+            page = KERNEL.find_damaged_page(*self._pages, first, last)
             if page >= 0:
-                raise self._wrong_page(page)
+                raise self.mark_damaged(f"page {page} does not match its checksum")
             return
         for page in range(first, last + 1):
             if not seen[page]:
                 start = HEADER_SIZE + page * PAGE
-                end = min(start + PAGE, self._checks_start)
+                end = min(start + PAGE, len(self._data) - 4 * len(seen) - 4)
                 if crc32(self._data[start:end]) != self._checks[page]:
-                    raise self._wrong_page(page)
+                    raise self.mark_damaged(f"page {page} does not match its checksum")
                 seen[page] = 1
-
-    def _pages(self) -> tuple[object, ...]:
-        """Return the kernel arguments that describe the pages."""
-        return self._data, self._checks, self._checked_pages, HEADER_SIZE, PAGE
 
     def _sections(self, *names: str) -> list[tuple[int, int]]:
         """Return (offset, item count) of sections, for the kernel."""
         return [(self._places[name][0], len(self._views[name])) for name in names]
-
-    def _wrong_page(self, page: int) -> IndexDamaged:
-        return self.mark_damaged(f"page {page} does not match its checksum")
-
-    @property
-    def _checks_start(self) -> int:
-        return len(self._data) - 4 * len(self._checked_pages) - 4
 
     def section(self, name: str) -> memoryview:
         """Return a whole section, verified."""
@@ -176,7 +162,7 @@ class SegmentReader:
         if KERNEL is not None:
             table = self._tables.get(slots)
             if table is None:
-                table = (*self._pages(), *self._sections(slots, offsets, names))
+                table = (*self._pages, *self._sections(slots, offsets, names))
                 self._tables[slots] = table
             number: int = KERNEL.look_up_name(*table, name)
             if number > -2:
@@ -265,14 +251,16 @@ class SegmentReader:
             *("forward_impacts", "ties", "vectors"),
         )
         views = [self._views[name] for name in sections]
-        return (*views, self._checked_forward, sorted(self.dead), self._unsearchable())
+        out = sorted(self.dead | self.excluded)
+        return (*views, self._checked_forward, sorted(self.dead), out)
 
     def check_postings(self, term: int) -> tuple[int, int]:
         """Return the range of the postings of a term, after verifying them."""
         first, last = self._span("posting_starts", term)
         documents = self.view("posting_documents", first, last)
         self.view("posting_impacts", first, last)
-        if first < last and _highest(documents) >= self.documents:
+        largest = max if KERNEL is None else KERNEL.largest_u16
+        if first < last and largest(documents) >= self.documents:
             raise self.mark_damaged("a posting refers to no document")
         return first, last
 
@@ -288,29 +276,22 @@ class SegmentReader:
         if KERNEL is not None:
             sections = self._sections("forward_starts", "forward_terms", "forward_impacts")
             verified = KERNEL.check_forward_lists(
-                *self._pages(), *sections, self._checked_forward, numbers
+                *self._pages, *sections, self._checked_forward, numbers
             )
             numbers = numbers[verified:]  # the first remaining list is damaged
         for number in numbers:
             self.check_forward(number)
 
-    def _unsearchable(self) -> list[int]:
-        """Return the deleted and excluded documents."""
-        if self._unsearchable_cache is None:
-            self._unsearchable_cache = sorted(self.dead | self._excluded_numbers())
-        return self._unsearchable_cache
-
-    def _excluded_numbers(self) -> frozenset[int]:
-        """Return the excluded documents, deleted or not."""
-        if self._excluded_cache is None:
-            flags = bytes(self.section("flags")).translate(_IS_EXCLUDED)
-            numbers = []
-            number = flags.find(1)
-            while number >= 0:
-                numbers.append(number)
-                number = flags.find(1, number + 1)
-            self._excluded_cache = frozenset(numbers)
-        return self._excluded_cache
+    @cached_property
+    def excluded(self) -> frozenset[int]:
+        """The excluded documents, deleted or not."""
+        flags = bytes(self.section("flags")).translate(_IS_EXCLUDED)
+        numbers = []
+        number = flags.find(1)
+        while number >= 0:
+            numbers.append(number)
+            number = flags.find(1, number + 1)
+        return frozenset(numbers)
 
     def nearest(
         self, query: bytes, limit: int, allowed: frozenset[int] | None
@@ -321,9 +302,8 @@ class SegmentReader:
         from skillyard.engine.index.vectors import dot_products  # not where the kernel answers
 
         vectors = self.section("vectors")
-        out = self._unsearchable()
         dots = dot_products(vectors, self.dimensions, query)
-        for number in out:
+        for number in self.dead | self.excluded:
             dots[number] = 0
         if allowed is not None:
             dots = [dot if number in allowed else 0 for number, dot in enumerate(dots)]
@@ -373,10 +353,6 @@ class SegmentReader:
         """Yield the numbers of the documents that are not dead."""
         return (number for number in range(self.documents) if number not in self.dead)
 
-    def excluded_count(self) -> int:
-        """Return how many documents that are not dead are excluded."""
-        return len(self._excluded_numbers() - self.dead)
-
     def document(self, number: int) -> IndexedDocument:
         """Return a document as it was added."""
         from skillyard.engine.index.document import IndexedDocument  # deferred: only merges need it
@@ -392,11 +368,6 @@ class SegmentReader:
             tuple(self.view("forward_impacts", first, last)),
             vector if any(vector) else b"",
         )
-
-
-def _highest(documents: memoryview) -> int:
-    highest: int = max(documents) if KERNEL is None else KERNEL.largest_u16(documents)
-    return highest
 
 
 def _top_documents(totals: list[int], limit: int, slack: int = 0) -> list[tuple[int, int]]:

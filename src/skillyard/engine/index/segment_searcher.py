@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import cached_property
 from struct import Struct
 from typing import Any
 from zlib import crc32
@@ -83,6 +84,9 @@ class SegmentSearcher:
     ) -> None:
         self.folder = folder
         self.manifest = manifest
+        self.generation = manifest.generation
+        self.settings = manifest.settings
+        self.notes = manifest.notes
         # File names contain the content hash, so equal names mean equal segments.
         known = before.by_file() if before is not None else {}
         self.segments = [
@@ -92,8 +96,10 @@ class SegmentSearcher:
             for part in manifest.parts
         ]
         self.dimensions = manifest.dimensions
-        self.size = sum(s.documents - len(s.dead) - s.excluded_count() for s in self.segments)
+        self.size = sum(s.documents - len(s.dead | s.excluded) for s in self.segments)
         self._terms: dict[str, tuple[int, ...]] = {}
+        self._frequencies: dict[str, int] = {}
+        self._spans: dict[str, bytes] = {}
 
     def _segment(self, part: SegmentEntry, data: memoryview) -> SegmentReader:
         path = os.path.join(self.folder, part.file or NAME)
@@ -120,21 +126,6 @@ class SegmentSearcher:
         """Return the segments in files of their own, by file name."""
         pairs = zip(self.manifest.parts, self.segments, strict=True)
         return {part.file: segment for part, segment in pairs if part.file}
-
-    @property
-    def generation(self) -> int:
-        """The generation number. Each commit increments it."""
-        return self.manifest.generation
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """The settings of the index."""
-        return self.manifest.settings
-
-    @property
-    def notes(self) -> Mapping[str, str]:
-        """Short texts that the caller stored with this generation."""
-        return self.manifest.notes
 
     def contents_digest(self) -> str:
         """Return a digest of the documents, in the order of their ordinals.
@@ -174,19 +165,24 @@ class SegmentSearcher:
         numbers = self._terms.get(term)
         if numbers is None:
             numbers = tuple(segment.term(term) for segment in self.segments)
-            if len(self._terms) < 50_000:
+            if len(self._terms) < MAX_CACHED_TERMS:
                 self._terms[term] = numbers
         return numbers
 
     def frequency(self, term: str) -> int:
         """Return the number of live documents that contain the term."""
-        return sum(
-            [
-                segment.posting_count(number)
-                for segment, number in zip(self.segments, self._numbers(term), strict=True)
-                if number >= 0
-            ]
-        )
+        count = self._frequencies.get(term)
+        if count is None:
+            count = sum(
+                [
+                    segment.posting_count(number)
+                    for segment, number in zip(self.segments, self._numbers(term), strict=True)
+                    if number >= 0
+                ]
+            )
+            if len(self._frequencies) < MAX_CACHED_TERMS:
+                self._frequencies[term] = count
+        return count
 
     def holders(self, term: str) -> list[int] | None:
         """Return the live documents that a search for the term finds.
@@ -206,7 +202,12 @@ class SegmentSearcher:
 
     def existing_terms(self, terms: Sequence[str]) -> list[str]:
         """Return the terms that occur in live documents, in their order."""
-        return [term for term in terms if self.frequency(term)]
+        known = map(self._frequencies.get, terms)  # most are cached
+        return [
+            term
+            for term, number in zip(terms, known, strict=True)
+            if (self.frequency(term) if number is None else number)
+        ]
 
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
@@ -248,7 +249,7 @@ class SegmentSearcher:
         return above + tied[: limit - len(above)]
 
     def _tie(self, ordinal: int) -> tuple[int, str]:
-        segment, number = self._at(ordinal)
+        segment, number = self.segments[ordinal >> SHIFT], ordinal & MASK
         return int(segment.view("ties", number, number + 1)[0]), segment.key(number)
 
     def _sort(self, scores: Iterable[tuple[float, int]], limit: int) -> list[tuple[int, float]]:
@@ -281,8 +282,8 @@ class SegmentSearcher:
         numbers = [self._numbers(term) for term, _ in weights]
         by_segment = [[n[place] for n in numbers] for place in range(len(self.segments))]
         for ordinal in ordinals:
-            segment, number = self._at(ordinal)
-            yield segment.impacts(number, by_segment[ordinal >> SHIFT])
+            place = ordinal >> SHIFT
+            yield self.segments[place].impacts(ordinal & MASK, by_segment[place])
 
     def semantic(
         self, query: bytes, limit: int, allowed: Container[int] | None = None
@@ -303,32 +304,25 @@ class SegmentSearcher:
 
     def vector(self, ordinal: int) -> bytes:
         """Return the document's vector, in signed bytes; zeros where it has none."""
-        segment, number = self._at(ordinal)
-        return segment.vector(number)
+        return self.segments[ordinal >> SHIFT].vector(ordinal & MASK)
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
         """Return the document's impact of each term; 0.0 when it is absent."""
-        segment, number = self._at(ordinal)
         place = ordinal >> SHIFT
-        return segment.impacts(number, [self._numbers(term)[place] for term in terms])
-
-    def _at(self, ordinal: int) -> tuple[SegmentReader, int]:
-        return self.segments[ordinal >> SHIFT], ordinal & MASK
+        numbers = [self._numbers(term)[place] for term in terms]
+        return self.segments[place].impacts(ordinal & MASK, numbers)
 
     def key(self, ordinal: int) -> str:
         """Return the document's key."""
-        segment, number = self._at(ordinal)
-        return segment.key(number)
+        return self.segments[ordinal >> SHIFT].key(ordinal & MASK)
 
     def record(self, ordinal: int) -> bytes:
         """Return the document's record."""
-        segment, number = self._at(ordinal)
-        return segment.record(number)
+        return self.segments[ordinal >> SHIFT].record(ordinal & MASK)
 
     def flags(self, ordinal: int) -> int:
         """Return the document's flags."""
-        segment, number = self._at(ordinal)
-        return segment.flags(number)
+        return self.segments[ordinal >> SHIFT].flags(ordinal & MASK)
 
     def ordinal(self, key: str) -> int | None:
         """Return the ordinal of the document of that key, or None."""
@@ -360,41 +354,12 @@ class KernelSearcher(SegmentSearcher):
     Python verifies checksums on first use. The rest of a query is one call into the kernel.
     """
 
-    def __init__(
-        self,
-        folder: str,
-        manifest: Manifest,
-        data: memoryview,
-        before: SegmentSearcher | None = None,
-    ) -> None:
-        super().__init__(folder, manifest, data, before)
-        self._kernel_engine: Any = None
-        self._spans: dict[str, bytes] = {}
-        self._frequencies: dict[str, int] = {}
-        self._vectors_checked = False
+    _vectors_checked = False
 
-    @property
+    @cached_property
     def _engine(self) -> Any:
-        if self._kernel_engine is None:
-            parts = [segment.for_kernel() for segment in self.segments]
-            self._kernel_engine = KERNEL.Engine(parts, self.dimensions)
-        return self._kernel_engine
-
-    def frequency(self, term: str) -> int:
-        """Return the number of live documents that contain the term."""
-        count = self._frequencies.get(term)
-        if count is None:
-            count = super().frequency(term)
-            if len(self._frequencies) < MAX_CACHED_TERMS:
-                self._frequencies[term] = count
-        return count
-
-    def existing_terms(self, terms: Sequence[str]) -> list[str]:
-        """Return the terms that occur in live documents, in their order."""
-        numbers = list(map(self._frequencies.get, terms))  # most are cached
-        if None in numbers:
-            return super().existing_terms(terms)
-        return [term for term, number in zip(terms, numbers, strict=True) if number]
+        parts = [segment.for_kernel() for segment in self.segments]
+        return KERNEL.Engine(parts, self.dimensions)
 
     def _span(self, term: str) -> bytes:
         """Return the packed posting range of a term in each segment; the postings are verified."""
@@ -463,11 +428,6 @@ class KernelSearcher(SegmentSearcher):
                 return values  # type: ignore[no-any-return]
             self._check_forward_lists(unchecked)
 
-    def _check_vectors(self) -> None:
-        for segment in self.segments:
-            segment.section("vectors")
-        self._vectors_checked = True
-
     def semantic(
         self, query: bytes, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, int]]:
@@ -475,7 +435,9 @@ class KernelSearcher(SegmentSearcher):
         if allowed is not None:
             return super().semantic(query, limit, allowed)
         if not self._vectors_checked:
-            self._check_vectors()
+            for segment in self.segments:
+                segment.section("vectors")
+            self._vectors_checked = True
         return self._engine.nearest(query, limit)  # type: ignore[no-any-return]
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:

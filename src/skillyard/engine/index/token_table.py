@@ -108,12 +108,11 @@ class TokenTable:
         """Return the number of the term's row, or -1."""
         number = self._known.get(term)
         if number is None:
-            number = self._known[term] = self._find(term.encode("utf-8", "surrogatepass"))
+            name = term.encode("utf-8", "surrogatepass")
+            place = bisect_left(self, name)
+            number = place if place < len(self) and self[place] == name else -1
+            self._known[term] = number
         return number
-
-    def _find(self, term: bytes) -> int:
-        place = bisect_left(self, term)
-        return place if place < len(self) and self[place] == term else -1
 
     def __getitem__(self, place: int) -> bytes:
         return self._terms[self._offsets[place] : self._offsets[place + 1]].tobytes()
