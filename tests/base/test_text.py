@@ -15,10 +15,10 @@ from skillyard.base.text import (
     plural,
     shorten,
     stream_safe,
-    unescape_frame,
     without_passwords,
     xml_escape,
 )
+from tests.frames import unescape_frame
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 

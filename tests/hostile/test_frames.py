@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.base.invisible import find_hidden
-from skillyard.base.text import escape_frame, unescape_frame
+from skillyard.base.text import escape_frame
+from tests.frames import unescape_frame
 from tests.hostile import tree
 from tests.hostile.body_cases import INJECTIONS
 from tests.hostile.conftest import Tree

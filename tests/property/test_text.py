@@ -15,11 +15,11 @@ from skillyard.base.text import (
     escape_frame,
     name_fault,
     shorten,
-    unescape_frame,
     xml_escape,
 )
 from skillyard.base.unicode_tables import DEFAULT_IGNORABLE
 from skillyard.engine.context.budget import cut, estimate_tokens
+from tests.frames import unescape_frame
 from tests.property.strategies import few, hostile_text, many, tag_soup
 
 INVISIBLE = frozenset(re.findall(f"[{DEFAULT_IGNORABLE}]", "".join(map(chr, range(0x110000)))))

@@ -182,8 +182,7 @@ def escape_frame(text: str) -> str:
     """Return the text escaped so that it cannot open or close a ``[skill:…]`` … ``[/skill]`` frame.
 
     A backslash is added after the bracket of every frame tag, regardless of case and of spaces or
-    invisible characters inside. :func:`unescape_frame` reverses this. Cutting the result anywhere
-    cannot create a frame tag.
+    invisible characters inside. Cutting the result anywhere cannot create a frame tag.
     """
     return _frame_tags().sub(r"[\\\1", text) if "[" in text else text
 
@@ -204,11 +203,6 @@ def escape_elements(text: str) -> str:
     create a tag.
     """
     return _element_tags().sub("&lt;", text) if "<" in text else text
-
-
-def unescape_frame(text: str) -> str:
-    """Return the text as it was before :func:`escape_frame`."""
-    return _frame_tags().sub(lambda match: "[" + match.group(1)[1:], text) if "[" in text else text
 
 
 _MARKS_IN_A_ROW = 30  # Unicode Standard Annex 15, "Stream-Safe Text Format"

@@ -70,7 +70,7 @@ class Catalog:
         shadowed: dict[Skill, Skill] | None = None,
         further: frozenset[str] = frozenset(),
     ) -> None:
-        self._skills = tuple(sorted(skills, key=_order))
+        self._skills = tuple(sorted(skills, key=lambda skill: skill.key))
         self._diagnostics = tuple(diagnostics)
         self._shadowed = shadowed or {}
         self._further = further
@@ -411,10 +411,6 @@ def _same(before: dict[str, Entry], after: dict[str, Entry]) -> bool:
         and (other is entry or (other.skill is entry.skill and other[2] == entry[2]))
         for path, entry in after.items()
     )
-
-
-def _order(skill: Skill) -> tuple[str, str]:
-    return skill.key
 
 
 def _digest(skills: Sequence[Skill], entries: dict[str, Entry]) -> str:

@@ -43,12 +43,9 @@ class Candidate(NamedTuple):
 
 
 class FolderStamp(NamedTuple):
-    """A listed folder. Its modification time shows whether files were added or removed since."""
+    """A folder that was listed."""
 
     path: str
-    mtime_ns: int
-    """The modification time; 0 when it is so recent that the next change may leave the same time.
-    """
     inode: int
     """Shows whether the folder was replaced by another one."""
 
@@ -78,6 +75,6 @@ class Scan(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     folders: int
     folder_stamps: tuple[FolderStamp, ...] = ()
-    """The listed folders, as they were before listing."""
+    """The folders that were listed."""
     observations: Observations | None = None
     """None when the results depend on more, such as the targets of links."""

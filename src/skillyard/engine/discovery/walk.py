@@ -15,7 +15,6 @@ from skillyard.base.io.paths import slashes
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.base.text import odd_file_name
 from skillyard.engine.discovery.candidate import (
-    STABLE_AFTER_NS,
     Candidate,
     FolderStamp,
     Listing,
@@ -286,9 +285,7 @@ class Walk:
             self._walked.add(key)
             entries = folder.entries()
             self.folders += 1
-            is_stable = status.st_mtime_ns + STABLE_AFTER_NS < self._began_ns
-            mtime_ns = status.st_mtime_ns if is_stable else 0
-            self.folder_stamps.append(FolderStamp(path, mtime_ns, status.st_ino))
+            self.folder_stamps.append(FolderStamp(path, status.st_ino))
             self._observe(Listing(path, status, entries))
             return self._classify(place, name, entries, folder)
         except OSError as error:

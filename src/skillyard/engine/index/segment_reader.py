@@ -121,26 +121,27 @@ class SegmentReader:
             raise self.mark_damaged(f"an offset is outside section {name}")
         if first < last:
             size, base = whole.itemsize, self._places[name][0] - HEADER_SIZE
-            self._check((base + first * size) // PAGE, (base + last * size - 1) // PAGE)
+            from_page, to_page = (base + first * size) // PAGE, (base + last * size - 1) // PAGE
+            if self._checked_pages.find(0, from_page, to_page + 1) >= 0:
+                self._check(from_page, to_page)
         return whole[first:last]
 
     def _check(self, first: int, last: int) -> None:
         """Verify the pages ``first`` to ``last`` that are not verified yet."""
         seen = self._checked_pages
-        if seen.find(0, first, last + 1) < 0:
-            return
+        page = -1
         if KERNEL is not None:
             page = KERNEL.find_damaged_page(*self._pages, first, last)
-            if page >= 0:
-                raise self.mark_damaged(f"page {page} does not match its checksum")
-            return
-        for page in range(first, last + 1):
-            if not seen[page]:
-                start = HEADER_SIZE + page * PAGE
+        else:
+            for number in range(first, last + 1):
+                start = HEADER_SIZE + number * PAGE
                 end = min(start + PAGE, len(self._data) - 4 * len(seen) - 4)
-                if crc32(self._data[start:end]) != self._checks[page]:
-                    raise self.mark_damaged(f"page {page} does not match its checksum")
-                seen[page] = 1
+                if not seen[number] and crc32(self._data[start:end]) != self._checks[number]:
+                    page = number
+                    break
+                seen[number] = 1
+        if page >= 0:
+            raise self.mark_damaged(f"page {page} does not match its checksum")
 
     def _sections(self, *names: str) -> list[tuple[int, int]]:
         """Return (offset, item count) of sections, for the kernel."""

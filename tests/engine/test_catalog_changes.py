@@ -1,0 +1,135 @@
+"""A reload tells every change of files and folders, and trusts nothing that is young."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillyard import Catalog, load_catalog
+from skillyard.base.errors import InvalidSkillsRoot
+from tests.parity.trees import write_tree
+from tests.tables import for_each
+from tests.worked_examples.making import document
+
+TREE = {
+    "a/SKILL.md": document("a", "Does A."),
+    "b/SKILL.md": document("b", "Does B."),
+    "b/references/more.md": "More.",
+}
+
+
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a minute pass: the time of a file's last change of state cannot be set back."""
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 60 * 10**9)
+
+
+def _same_size(path: Path) -> None:
+    before = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"Does A", b"Does Z"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _replaced(path: Path) -> None:
+    beside = path.with_name("beside")
+    beside.write_bytes(path.read_bytes())
+    os.replace(beside, path)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "an edit": lambda root: (root / "a/SKILL.md").write_text(document("a", "Does A better.")),
+    "an edit of one size and time": lambda root: _same_size(root / "a/SKILL.md"),
+    "a deletion": lambda root: (root / "a/SKILL.md").unlink(),
+    "a new folder": lambda root: (root / "c").mkdir(),
+    "a new file in a skill": lambda root: (root / "a/notes.md").write_text("x"),
+    "a file replaced": lambda root: _replaced(root / "b/SKILL.md"),
+    "a folder renamed": lambda root: (root / "b").rename(root / "z"),
+    "the root gone": lambda root: root.rename(root.with_name("gone")),
+}
+
+
+def backdated(root: Path) -> None:
+    """Give every folder and file a time that no change of today has."""
+    for path in [*root.rglob("*"), root]:
+        os.utime(path, (time.time() - 600, time.time() - 600))
+
+
+def same(one: Catalog, other: Catalog) -> bool:
+    return (one.skills, one.diagnostics, one.shadowed, one.digest) == (
+        other.skills, other.diagnostics, other.shadowed, other.digest,
+    )  # fmt: skip
+
+
+@for_each("change", CHANGES)
+def test_every_change_is_seen_as_a_new_reading_sees_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    settled(monkeypatch)
+    root = write_tree(tmp_path / "skills", TREE)
+    backdated(root)
+    catalog = load_catalog(root)
+    assert catalog.reload().catalog is catalog
+    CHANGES[change](root)
+    if change == "the root gone":
+        with pytest.raises(InvalidSkillsRoot):
+            catalog.reload()
+        return
+    assert same(catalog.reload().catalog, load_catalog(root))
+
+
+EDITS = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", "c/d"]),
+        st.sampled_from(["edit", "break", "remove", "rename", "touch", "beside", "reload"]),
+        st.integers(0, 3),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=60)
+@given(EDITS)
+def test_reloads_after_any_changes_say_what_a_new_reading_says(
+    edits: list[tuple[str, str, int]],
+) -> None:
+    with TemporaryDirectory() as folder:
+        root = write_tree(Path(folder) / "skills", TREE)
+        catalog = load_catalog(root)
+        for name, what, number in edits:
+            place = root / name
+            place.mkdir(parents=True, exist_ok=True)
+            file = place / "SKILL.md"
+            if what == "edit":
+                file.write_text(document(name[-1], f"Does {number}."))
+            elif what == "break":
+                file.write_text("---\nname: [\n---\n")
+            elif what == "remove":
+                file.unlink(missing_ok=True)
+            elif what == "rename" and file.exists():
+                _replaced(file)
+            elif what == "touch" and file.exists():
+                file.touch()
+            elif what == "beside":
+                (place / f"notes-{number}.md").write_text("x")
+            else:
+                catalog = catalog.reload().catalog
+        assert same(catalog.reload().catalog, load_catalog(root))
+
+
+def test_the_folders_are_those_that_were_listed(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "skills", {**TREE, "node_modules/x/SKILL.md": document("x")})
+    found = load_catalog(root).folders
+    assert sorted(Path(folder.path).name for folder in found) == ["a", "b", "skills"]
+
+
+def test_a_catalog_built_in_code_never_changes() -> None:
+    catalog = Catalog.from_skills([])
+    assert not catalog.reload()
+    assert catalog.folders == ()

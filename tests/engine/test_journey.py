@@ -1,0 +1,62 @@
+"""How many of our files and functions one request passes, and how deep they are nested.
+
+The figures only fall. The aim is 35 files, 190 functions and 15 deep for the command, and 40, 170
+and 13 for the services.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skillyard.install.policy.library import open_catalog
+from tests.parity.trees import write_tree
+from tests.worked_examples.making import document
+
+LIMITS = {"cli": (56, 292, 19), "http": (56, 243, 15), "mcp": (65, 262, 16)}
+"""Files, functions, depth."""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with 300 skills and their current index, in a cache of its own."""
+    folder = tmp_path_factory.mktemp("journey")
+    words = ("csv", "table", "image", "mail", "deploy", "chart")
+    files = {
+        f"skill-{n}/SKILL.md": document(
+            f"skill-{n}", f"Repairs {words[n % 6]} files of kind {n}. Use when {words[n % 5]} fail."
+        )
+        for n in range(299)
+    }
+    files["pdf/SKILL.md"] = document("pdf-forms", "Fills in PDF forms. Use for any PDF form.")
+    write_tree(folder / "skills", files)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKILLYARD_CACHE", str(folder / "cache"))
+        for module in ("catalog.entries", "index.walk_record"):  # as if the files were older
+            patch.setattr(f"skillyard.engine.{module}.STABLE_AFTER_NS", -(10**15))
+        open_catalog(folder / "skills")
+    return folder
+
+
+@pytest.mark.parametrize("surface", LIMITS)
+def test_a_request_passes_few_files_and_functions(library: Path, surface: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.engine.journey", surface, str(library / "skills")],
+        env={**os.environ, "SKILLYARD_CACHE": str(library / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout.splitlines()[-1])
+    figures = (report["files"], report["functions"], report["depth"])
+    print(f"{surface}: {figures[0]} files, {figures[1]} functions, {figures[2]} deep")
+    print(*report["deepest"], sep="\n")
+    limits = LIMITS[surface]
+    assert all(map(int.__le__, figures, limits)), "\n".join(report["names"])
