@@ -11,8 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from skillyard.base.shapes.tools import RESULTS
 from skillyard.serve.mcp.requests import ARGUMENTS
-from skillyard.serve.mcp.results import OUTLINES
-from skillyard.serve.mcp.tools import TOOLS, tools_of
+from skillyard.serve.mcp.tools import OUTLINES, TOOLS, tools_of
 from tests.serve.mcp.local_servers import SECRET, Serving, run, shows
 from tests.tables import for_each
 
@@ -242,7 +241,7 @@ ABSENT = "skill_not_found"
         ("get_skill", {"source": "a/b", "skill_id": "x"}, "no skill is called", ABSENT),
         ("add_skill", {"name": "/"}, "name must not be empty", WRONG),
         ("add_skill", {"name": "deplo"}, "did you mean deploy", ABSENT),
-        ("add_skill", {"name": "a/b/../../c"}, "source must be", WRONG),
+        ("add_skill", {"name": "a/b/../../c"}, "no skill is called", ABSENT),
         ("list_skills", {"cursor": "@@"}, "cursor: not a cursor", WRONG),
         ("list_skills", {"limit": 0}, "limit must be at least 1", WRONG),
         ("load_skill", {"name": "deplyo"}, "did you mean deploy", ABSENT),

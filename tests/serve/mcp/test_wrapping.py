@@ -75,7 +75,7 @@ def test_a_text_that_is_passed_as_it_is_had_nothing_to_escape(text: str) -> None
 def test_json_keeps_its_shape_and_each_text_is_safe(value: Any) -> None:
     def each(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: each(item) for key, item in value.items()}
+            return {safe_text(key): each(item) for key, item in value.items()}
         if isinstance(value, list):
             return [each(item) for item in value]
         return safe_text(value) if isinstance(value, str) else value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic
@@ -37,10 +38,14 @@ class Call(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The result of a tool: text for a model, and the same as JSON for a program."""
+    """The result of a tool."""
 
     text: str
+    """For a model."""
     structured: dict[str, Any]
+    """The same as JSON, for a program."""
+    skills: Iterable[Skill] = ()
+    """The skills of the library that it shows."""
 
 
 def plain_scorer(name: str | None) -> str:

@@ -41,30 +41,13 @@ def safe_text(text: str) -> str:
 
 
 def safe_json(value: Any) -> Any:
-    """Return JSON with every text made safe; the same object when nothing changed."""
-    texts: list[str] = []
-    _gather(value, texts)
-    # An answer may contain a hundred texts, and most of them need no change.
-    together = "".join(texts)
-    return value if safe_text(together) is together else _each_safe(value)
-
-
-def _gather(value: Any, texts: list[str]) -> None:
-    for item in value.values() if isinstance(value, dict) else value:
-        kind = type(item)
-        if kind is str:
-            texts.append(item)
-        elif kind is dict or kind is list:
-            _gather(item, texts)
-
-
-def _each_safe(value: Any) -> Any:
+    """Return JSON with every text made safe."""
     if isinstance(value, str):
         return safe_text(value)
-    if isinstance(value, list):
-        return [_each_safe(item) for item in value]
+    if isinstance(value, list | tuple):
+        return [safe_json(item) for item in value]
     if isinstance(value, dict):
-        return {key: _each_safe(item) for key, item in value.items()}
+        return {safe_text(key): safe_json(item) for key, item in value.items()}
     return value
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterable
 from operator import itemgetter
 
-from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.base.errors import InvalidInput, SkillError
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes import tools as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
@@ -28,16 +27,13 @@ from skillyard.serve.mcp.call import (
     place_in,
     problem_of,
 )
-from skillyard.serve.mcp.failures import ToolFailed, failure_of
+from skillyard.serve.mcp.failures import ToolFailed
 from skillyard.serve.mcp.frames import frame_file, frame_skill, safe_text
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, uris_of
 from skillyard.serve.runtime.view import View
 
 PROBLEMS = 50
 """Maximum number of invalid files that one answer names."""
-WorkResult = tuple[Answer, Iterable[Skill]]
-
-
 MAX_LISTED_SKILLS = 50_000
 """A larger library is searched and not listed, because listing reads all skills."""
 
@@ -54,38 +50,26 @@ def offered_skills(view: View, *, hidden: bool = False) -> list[Skill]:
     ]
 
 
-def _refuse_many(view: View) -> None:
-    count = len(view.catalog)
+def list_skills(call: Call, view: View) -> Answer:
+    """List the library's skills as cards, page by page."""
+    asked, count = call.request, len(view.catalog)
     if view.files.on_demand and count > MAX_LISTED_SKILLS:
         raise ToolFailed(
             "library_too_large",
             f"{count:,} skills are too many to list: search_skills and skill_evaluate find them",
         )
-
-
-async def list_skills(call: Call) -> Answer:
-    """List the library's skills as cards, page by page."""
-    asked = call.request
     try:
         after = place_in(asked.cursor)
     except ValueError as error:
-        raise ToolFailed("invalid_argument", f"cursor: {error}") from None
-    tags = tuple(asked.tags or ())
-
-    def work(view: View) -> WorkResult:
-        _refuse_many(view)
-        hidden: bool = asked.include_hidden
-        keyed = view.cached(("in order", hidden), lambda: _in_order(view, hidden))
-        if tags:
-            keyed = [each for each in keyed if has_tag(each[1], tags)]
-
-        start = 0 if after is None else bisect_right(keyed, after, key=itemgetter(0))
-        rows = keyed[start : start + asked.limit]
-        more = cursor_of(rows[-1][0]) if len(keyed) > start + len(rows) else None
-        page = [skill for _, skill in rows]
-        return _listing(view, page, len(keyed), more), page
-
-    return await call.shared.views.answer(work)
+        raise InvalidInput(f"cursor: {error}") from None
+    hidden: bool = asked.include_hidden
+    keyed = view.cached(("in order", hidden), lambda: _in_order(view, hidden))
+    if asked.tags:
+        keyed = [each for each in keyed if has_tag(each[1], asked.tags)]
+    start = 0 if after is None else bisect_right(keyed, after, key=itemgetter(0))
+    rows = keyed[start : start + asked.limit]
+    more = cursor_of(rows[-1][0]) if len(keyed) > start + len(rows) else None
+    return _listing(view, [skill for _, skill in rows], len(keyed), more)
 
 
 def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
@@ -116,7 +100,7 @@ def _listing(view: View, page: list[Skill], total: int, more: str | None) -> Ans
         next_cursor=more,
         problems=problems,
     )
-    return Answer("\n".join(lines), encode(listing))
+    return Answer("\n".join(lines), encode(listing), page)
 
 
 def _card(view: View, skill: Skill, root: str | None) -> shapes.Card:
@@ -138,15 +122,14 @@ def _card(view: View, skill: Skill, root: str | None) -> shapes.Card:
 
 def _problems(view: View) -> tuple[shapes.Problem, ...]:
     """Return the invalid files, and whether an earlier version of each is served."""
-    errors = [diagnostic for diagnostic in view.files.diagnostics if diagnostic.severity == "error"]
-    return tuple(_problem(view, diagnostic) for diagnostic in errors[:PROBLEMS])
-
-
-def _problem(view: View, diagnostic: Diagnostic) -> shapes.Problem:
-    return shapes.Problem(
-        path=safe_text(clean_line(view.path_below_root(diagnostic.path))),
-        message=safe_text(problem_of(diagnostic)),
-        served=diagnostic.path in view.last_good,
+    errors = [each for each in view.files.diagnostics if each.severity == "error"]
+    return tuple(
+        shapes.Problem(
+            path=safe_text(clean_line(view.path_below_root(each.path))),
+            message=safe_text(problem_of(each)),
+            served=each.path in view.last_good,
+        )
+        for each in errors[:PROBLEMS]
     )
 
 
@@ -154,34 +137,20 @@ def skill_by_name(view: View, name: str) -> Skill:
     """Return the skill with that name, id or slug. Raises ToolFailed, with similar names."""
     try:
         return view.catalog.get(name.strip())
-    except SkillError as error:
-        failure = failure_of(error)
+    except SkillError:
         for diagnostic in view.files.diagnostics:
             parts = view.path_below_root(diagnostic.path).split("/")
             if diagnostic.severity == "error" and name.strip() in parts:
                 what = f"no skill is called {name.strip()[:200]!r}: {'/'.join(parts)} did not load"
                 raise ToolFailed("skill_not_loaded", f"{what}: {problem_of(diagnostic)}") from None
-        raise (failure or error) from None
+        raise
 
 
-async def load_skill(call: Call) -> Answer:
+def load_skill(call: Call, view: View) -> Answer:
     """Return one skill's framed instructions, with a list of its files."""
     asked = call.request
-
-    def work(view: View) -> WorkResult:
-        skill = skill_by_name(view, asked.name)
-        return (
-            load_answer(
-                view,
-                call.shared,
-                skill,
-                section=asked.section,
-                max_tokens=asked.max_tokens,
-            ),
-            [skill],
-        )
-
-    return await call.shared.views.answer(work)
+    skill = skill_by_name(view, asked.name)
+    return load_answer(view, call.shared, skill, section=asked.section, max_tokens=asked.max_tokens)
 
 
 def load_answer(
@@ -224,7 +193,7 @@ def load_answer(
         truncated=framed.truncated,
         notice=notice,
     )
-    return Answer(framed.text, encode(result))
+    return Answer(framed.text, encode(result), [skill])
 
 
 def _directory(shared: SharedState, skill: Skill, root: str | None) -> str:
@@ -241,21 +210,11 @@ def _files(skill: Skill) -> tuple[Resource, ...]:
         return ()
 
 
-async def read_skill_file(call: Call) -> Answer:
+def read_skill_file(call: Call, view: View) -> Answer:
     """Return one text file of a skill's own folder in its frame."""
     asked = call.request
-
-    def work(view: View) -> WorkResult:
-        skill = skill_by_name(view, asked.name)
-        return _file(view, skill, asked.path, asked.max_tokens), [skill]
-
-    return await call.shared.views.answer(work)
-
-
-def _file(view: View, skill: Skill, path: str, max_tokens: int | None) -> Answer:
+    skill, path = skill_by_name(view, asked.name), asked.path
     data = read_resource(skill, path)
-    digest = sha256(data).hex()
-    origin = origin_of(view, skill)
     try:
         if b"\0" in data:
             raise UnicodeDecodeError("utf-8", data, 0, 1, "a NUL byte")
@@ -264,6 +223,7 @@ def _file(view: View, skill: Skill, path: str, max_tokens: int | None) -> Answer
         raise ToolFailed(
             "not_text", f"{path} is not text ({len(data):,} bytes); its resource has its bytes"
         ) from None
+    origin, digest = origin_of(view, skill), sha256(data).hex()
     framed = frame_file(
         skill.name,
         path,
@@ -271,7 +231,7 @@ def _file(view: View, skill: Skill, path: str, max_tokens: int | None) -> Answer
         origin=origin,
         digest=digest,
         size=len(data),
-        max_tokens=max_tokens,
+        max_tokens=asked.max_tokens,
     )
     result = shapes.LoadedFile(
         name=skill.name,
@@ -283,4 +243,4 @@ def _file(view: View, skill: Skill, path: str, max_tokens: int | None) -> Answer
         tokens=framed.tokens,
         truncated=framed.truncated,
     )
-    return Answer(framed.text, encode(result))
+    return Answer(framed.text, encode(result), [skill])

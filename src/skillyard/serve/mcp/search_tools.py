@@ -7,23 +7,20 @@ person confirms it.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
-from skillyard.base.errors import AmbiguousName, InvalidInput, SkillNotFound, SourceFailed
+from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes import tools as shapes
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.context.budget import estimate_tokens
-from skillyard.engine.skill import Skill
 from skillyard.install.search import FoundSkill, SearchService
 from skillyard.serve.mcp.call import Answer, Call, notice_of, origin_of, plain_scorer
-from skillyard.serve.mcp.failures import ToolFailed
-from skillyard.serve.mcp.frames import frame_skill, safe_text
-from skillyard.serve.runtime.errors import not_found, refusal_of, sources_refusal
-from skillyard.serve.runtime.local import LOCAL, find_skill
+from skillyard.serve.mcp.frames import frame_skill, safe_json
+from skillyard.serve.runtime.errors import sources_refusal
+from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.search_runner import ranked_result
-from skillyard.serve.runtime.skill_lookup import all_sources_failed, skill_by_source
+from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.view import View
 
 UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
@@ -37,7 +34,7 @@ async def search_skills(call: Call) -> Answer:
     asked, context = call.request, call.shared.context
     limit = max(0, min(MAX_RESULTS, asked.limit))
     if not asked.query.strip():
-        raise ToolFailed("invalid_argument", "query must not be empty")
+        raise InvalidInput("query must not be empty")
     view = await call.shared.context.follower.fresh()
     if limit == 0:
         return _answer(call, [], [], "nothing was asked for: limit is 0")
@@ -52,10 +49,7 @@ async def search_skills(call: Call) -> Answer:
             asked.query, limit, include_references=asked.include_references
         )
 
-    try:
-        result = ranked_result(await searches.run(run, sources, scorer), scorer, sources)
-    except InvalidInput as error:
-        raise ToolFailed("invalid_argument", str(error)) from None
+    result = ranked_result(await searches.run(run, sources, scorer), scorer, sources)
     await call.progress(2, 2, f"{plural(len(result.skills), 'skill')} found")
     statuses = [status.to_dict() for status in result.sources]
     if result.failed:
@@ -129,17 +123,9 @@ def _shape(view: View, found_skill: FoundSkill) -> dict[str, Any]:
     texts = (found_skill.skill.body, *(each.content for each in found_skill.skill.references))
     tokens = sum(estimate_tokens(text) for text in texts if text)
     origin = _origin(view, found_skill)
-    shape = {key: _safe(value) for key, value in shape.items()}
+    shape = safe_json(shape)
     shape["content"] = _frame(view, found_skill, origin) if found_skill.skill.body else None
     return {**shape, "origin": origin, "tokens": tokens, "omitted": False}
-
-
-def _safe(value: Any) -> Any:
-    if isinstance(value, str):
-        return safe_text(value)
-    if isinstance(value, dict):
-        return {safe_text(str(key)): _safe(item) for key, item in value.items()}
-    return [_safe(item) for item in value] if isinstance(value, list) else value
 
 
 def _without_texts(shape: dict[str, Any]) -> dict[str, Any]:
@@ -182,81 +168,28 @@ def _frame(view: View, found_skill: FoundSkill, origin: str) -> str:
 
 async def get_skill(call: Call) -> Answer:
     """Return the skill of a source and id. Raises Refused."""
-    asked, shared = call.request, call.shared
-    view = await shared.context.follower.fresh()
-    await call.progress(0, 1, "fetching")
-    source = asked.source.strip()
-    if source == LOCAL:
-        found_skill = await _local_skill(call, asked.skill_id.strip())
-    else:
-        if "/" not in source and "." not in source:
-            raise ToolFailed("invalid_argument", "source must be owner/repo, a domain, or local")
-        found_skill = await skill_by_source(
-            shared.context,
-            view.ranked,
-            source,
-            asked.skill_id.strip(),
-            references=asked.include_references,
-            raw=False,
-        )
-    return _one(view, found_skill)
+    asked, context = call.request, call.shared.context
+    view = await context.follower.fresh()
+    source, skill_id = asked.source.strip(), asked.skill_id.strip()
+    references = asked.include_references
+    return _one(
+        view,
+        await skill_by_source(
+            context, view.lookup, source, skill_id, references=references, raw=False
+        ),
+    )
 
 
 async def add_skill(call: Call) -> Answer:
     """Return the skill with exactly this name, from this library or else from a remote."""
-    shared, name = call.shared, call.request.name.strip().strip("/")
+    asked, context = call.request, call.shared.context
+    name = asked.name.strip().strip("/")
     if not name:
-        raise ToolFailed("invalid_argument", "name must not be empty")
-    await call.progress(0, 2, "looking in this library")
-    try:
-        found_skill = await _local_skill(call, name)
-    except SkillNotFound as error:
-        await call.progress(1, 2, "asking the sources")
-        found_skill = await _remote_skill(call, name, error)
-    return _one(await shared.context.follower.fresh(), found_skill)
-
-
-async def _local_skill(call: Call, name: str) -> FoundSkill:
-    """Return a skill of the library. Raises SkillNotFound, AmbiguousName, Refused."""
-
-    def work(view: View) -> tuple[FoundSkill, Sequence[Skill]]:
-        references = call.request.include_references
-        found_skill = find_skill(view.lookup, name, references=references, raw=False)
-        return found_skill, [view.catalog.get(name)]
-
-    try:
-        return await call.shared.views.answer(work)
-    except AmbiguousName as error:
-        raise refusal_of(error) from None
-
-
-async def _remote_skill(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
-    shared, references = call.shared, call.request.include_references
-    view = await shared.context.follower.fresh()
-    parts = name.split("/")
-    if len(parts) > 2:
-        source = "/".join(parts[:-1])
-        return await skill_by_source(
-            shared.context, view.ranked, source, parts[-1], references=references, raw=False
-        )
-    searching = shared.context.searches
-    names = [each for each in searching.default_names if each != LOCAL]
-    sources = await shared.context.in_thread(searching.observed_sources, names, view.ranked)
-    if not sources:
-        raise not_found(name, error.near, asked=False)
-
-    async def find(searcher: SearchService) -> FoundSkill:
-        return await searcher.find(name, references=references)
-
-    try:
-        found_skill = await searching.run(find, sources, None)
-    except SkillNotFound as missing:
-        raise not_found(name, (*error.near, *missing.near)) from None
-    except SourceFailed as broken:
-        raise all_sources_failed(sources, broken) from None
-    if found_skill.failure is not None:
-        raise all_sources_failed(sources, found_skill.failure)
-    return found_skill
+        raise InvalidInput("name must not be empty")
+    view = await context.follower.fresh()
+    references = asked.include_references
+    found = await skill_by_name(context, view.lookup, name, references=references, raw=False)
+    return _one(view, found)
 
 
 def _one(view: View, found_skill: FoundSkill) -> Answer:
@@ -265,19 +198,17 @@ def _one(view: View, found_skill: FoundSkill) -> Answer:
     return Answer(text, {"skill": shape})
 
 
-async def get_cache_stats(call: Call) -> Answer:
+def get_cache_stats(call: Call, view: View) -> Answer:
     """Return the statistics of the response cache, and the state of the sources."""
     context = call.shared.context
-    view = await call.shared.context.follower.fresh()
-    stats = await context.in_thread(context.searches.cache_stats)
-    names = await context.in_thread(context.searches.source_names)
+    stats = context.searches.cache_stats()
     age = None if stats.oldest is None else round(max(0.0, time.time() - stats.oldest), 1)
     structured = shapes.CacheState(
         entries=stats.entries,
         bytes=stats.bytes,
         oldest_age_s=age,
         remote_requests=context.searches.remote_requests,
-        sources=context.source_health.states(names),
+        sources=context.source_health.states(context.searches.source_names()),
         catalog=shapes.LibraryState(
             skills=view.catalog.counts.skills,
             generation=view.generation,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes.encoder import encode
@@ -14,12 +13,10 @@ from skillyard.engine.catalog import Catalog
 from skillyard.engine.operations.skill_explanation import Why
 from skillyard.engine.operations.skill_explanation import why_skill as explain
 from skillyard.engine.ranking.registry import default_scorer
-from skillyard.engine.skill import Skill
 from skillyard.hosts.operations.recommendations import evaluate_skills
 from skillyard.hosts.operations.skill_feedback import judge_for_client
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
 from skillyard.serve.mcp.call import Answer, Call, plain_scorer
-from skillyard.serve.mcp.failures import ToolFailed
 from skillyard.serve.mcp.frames import safe_json, safe_text
 from skillyard.serve.mcp.library_tools import load_answer, skill_by_name
 from skillyard.serve.runtime.snapshot import Ranking
@@ -32,58 +29,45 @@ PERHAPS = (
     "Use one only where its description is what the request is about; else ask, or go on without a"
     " skill."
 )
-WorkResult = tuple[Answer, Iterable[Skill]]
 
 
-async def select_skill(call: Call) -> Answer:
+def select_skill(call: Call, view: View) -> Answer:
     """Select skills for a request and return the instructions of the best one, or abstain."""
-    asked = call.request
+    asked, context = call.request, call.shared.context
     if not asked.query.strip() and not asked.files:
-        raise ToolFailed(
-            "invalid_argument", "select_skill needs query or files: give at least one of them"
-        )
-    scorer = plain_scorer(asked.scorer)
-    query = asked.as_query()
-    try:
-        policy = asked.as_policy()
-    except InvalidInput as error:
-        raise ToolFailed("invalid_argument", str(error)) from None
+        raise InvalidInput("select_skill needs query or files: give at least one of them")
 
     def choose(ranking: Ranking) -> Selected:
-        context = call.shared.context
         selected = select_skills(
             ranking.catalog,
-            context.with_feedback(query),
-            policy,
+            context.with_feedback(asked.as_query()),
+            asked.as_policy(),
             scorer=ranking.scorer,
             caller=context.options.caller,
         )
         return selected._replace(note=ranking.note)
 
-    def work(view: View) -> WorkResult:
-        selected = view.ranked.answer(scorer, choose)
-        chosen = selected.selection.selected
-        block = None
-        if chosen and asked.max_tokens != 0:
-            best = skill_by_name(view, chosen[0].skill.id)
-            block = load_answer(view, call.shared, best, max_tokens=asked.max_tokens).text
-        shape = encode(selected.document())
-        for kind in ("selected", "maybe", "rejected"):
-            for match in shape[kind]:
-                for place in (match, *match.get("variants", ())):
-                    place["path"] = view.path_below_root(place["path"])
-        safe = safe_json({**shape, "block": None})
-        text = _choice_text(selected, block)
-        return Answer(text, {**safe, "block": block}), [match.skill for match in chosen]
-
-    try:
-        return await call.shared.views.answer(work)
-    except InvalidInput as error:
-        raise ToolFailed("invalid_argument", str(error)) from None
+    selected = view.ranked.answer(plain_scorer(asked.scorer), choose)
+    chosen = selected.selection.selected
+    block = None
+    if chosen and asked.max_tokens != 0:
+        best = skill_by_name(view, chosen[0].skill.id)
+        block = load_answer(view, call.shared, best, max_tokens=asked.max_tokens).text
+    shape = encode(selected.document())
+    for kind in ("selected", "maybe", "rejected"):
+        for match in shape[kind]:
+            for place in (match, *match.get("variants", ())):
+                place["path"] = view.path_below_root(place["path"])
+    text = safe_text("\n".join(_choice_lines(selected)))
+    return Answer(
+        text if block is None else f"{text}\n\n{block}",
+        {**safe_json(shape), "block": block},
+        [match.skill for match in chosen],
+    )
 
 
-def _choice_text(selected: Selected, block: str | None) -> str:
-    """Return a selection as text: the skills with their scores, the runners-up, the block."""
+def _choice_lines(selected: Selected) -> list[str]:
+    """Return a selection as text: the skills with their scores, or the runners-up."""
     selection = selected.selection
     lines = [
         f"{match.skill.name} ({match.score:.2f}): {match.reason}" for match in selection.selected
@@ -99,113 +83,75 @@ def _choice_text(selected: Selected, block: str | None) -> str:
         for match in selection.selected
         if match.unchecked_tools
     ]
-    if not lines:
-        lines = ["No skill of this library fits; go on without one."]
-        if selection.maybe:
-            near = ", ".join(
-                f"{match.skill.name} ({match.score:.2f}): {shorten(match.skill.description, 200)}"
-                for match in selection.maybe[:MAX_RUNNERS_UP]
-            )
-            lines = [f"No skill surely fits. Perhaps: {near}", PERHAPS]
-    if selected.question:
-        lines.append(selected.question)
-    if selected.note:
-        lines.append(selected.note)
-    text = safe_text("\n".join(lines))
-    return text if block is None else f"{text}\n\n{block}"
+    if not lines and selection.maybe:
+        near = ", ".join(
+            f"{match.skill.name} ({match.score:.2f}): {shorten(match.skill.description, 200)}"
+            for match in selection.maybe[:MAX_RUNNERS_UP]
+        )
+        lines = [f"No skill surely fits. Perhaps: {near}", PERHAPS]
+    lines = lines or ["No skill of this library fits; go on without one."]
+    return [*lines, *filter(None, (selected.question, selected.note))]
 
 
-async def skill_feedback(call: Call) -> Answer:
+def skill_feedback(call: Call, view: View) -> Answer:
     """Store a judgement about a skill of the library."""
     asked = call.request
-
-    def work(view: View) -> WorkResult:
-        skill = skill_by_name(view, asked.name)
-        receipt = judge_for_client(
-            view.catalog,
-            skill.id,
-            right=asked.right,
-            request=asked.request,
-            note=asked.note or "",
-            by="mcp",
-        )
-        word = "right" if receipt.right else "wrong"
-        text = f"Stored: {skill.name} was {word}. It counts a little for similar requests."
-        return Answer(safe_text(text), encode(receipt)), []
-
-    try:
-        return await call.shared.views.answer(work)
-    except InvalidInput as error:
-        raise ToolFailed("invalid_argument", str(error)) from None
+    skill = skill_by_name(view, asked.name)
+    receipt = judge_for_client(
+        view.catalog,
+        skill.id,
+        right=asked.right,
+        request=asked.request,
+        note=asked.note or "",
+        by="mcp",
+    )
+    word = "right" if receipt.right else "wrong"
+    text = f"Stored: {skill.name} was {word}. It counts a little for similar requests."
+    return Answer(safe_text(text), encode(receipt))
 
 
-async def skill_evaluate(call: Call) -> Answer:
-    """Return the documented skill_evaluate answer. Raises ToolFailed without text and files."""
-    asked = call.request
+def skill_evaluate(call: Call, view: View) -> Answer:
+    """Return the documented skill_evaluate answer."""
+    asked, snapshot = call.request, view.ranked
     if asked.text is None and asked.files is None and not asked.recent_activity:
-        raise ToolFailed(
-            "invalid_argument", "skill_evaluate needs files or text: give at least one of them"
+        raise InvalidInput("skill_evaluate needs files or text: give at least one of them")
+
+    def evaluate(ranking: Ranking) -> Evaluated:
+        return evaluate_skills(
+            snapshot.ranking_for(CONFIDENCE).catalog,
+            asked.text if asked.text is not None else "",
+            asked.files,
+            asked.recent_activity,
+            threshold=asked.threshold,
+            limit=asked.limit,
+            show_details=asked.show_details,
+            chooser=ranking.catalog,
+            scorer=ranking.scorer,
         )
 
-    def work(view: View) -> WorkResult:
-        snapshot = view.ranked
-
-        def evaluate(ranking: Ranking) -> Evaluated:
-            return evaluate_skills(
-                snapshot.ranking_for(CONFIDENCE).catalog,
-                asked.text if asked.text is not None else "",
-                asked.files,
-                asked.recent_activity,
-                threshold=asked.threshold,
-                limit=asked.limit,
-                show_details=asked.show_details,
-                chooser=ranking.catalog,
-                scorer=ranking.scorer,
-            )
-
-        evaluated = snapshot.answer(default_scorer(), evaluate)
-        skills_by_name = view.cached("by name", lambda: _by_name(view))
-        skills = [
-            skill
-            for result in evaluated.results
-            for skill in skills_by_name.get(result.skillName, ())
-        ]
-        results = [replace(each, reason=safe_text(each.reason)) for each in evaluated.results]
-        message = safe_text(evaluated.message)
-        return Answer(message, {"results": encode(results), "message": message}), skills
-
-    return await call.shared.views.answer(work)
+    evaluated = snapshot.answer(default_scorer(), evaluate)
+    names = {result.skillName for result in evaluated.results}
+    results = [replace(each, reason=safe_text(each.reason)) for each in evaluated.results]
+    message = safe_text(evaluated.message)
+    skills = [skill for skill in view.catalog if skill.name in names]
+    return Answer(message, {"results": encode(results), "message": message}, skills)
 
 
-def _by_name(view: View) -> dict[str, list[Skill]]:
-    skills_by_name: dict[str, list[Skill]] = {}
-    for skill in view.catalog:
-        skills_by_name.setdefault(skill.name, []).append(skill)
-    return skills_by_name
-
-
-async def why_skill(call: Call) -> Answer:
+def why_skill(call: Call, view: View) -> Answer:
     """Explain one skill's score and place for a request."""
     asked = call.request
-    scorer = plain_scorer(asked.scorer)
-    query = asked.as_query()
 
     def reasons(ranking: Ranking) -> tuple[Catalog, Why]:
-        judged = call.shared.context.with_feedback(query)
+        judged = call.shared.context.with_feedback(asked.as_query())
         why = explain(ranking.catalog, asked.name, judged, scorer=ranking.scorer, limit=asked.limit)
         return ranking.catalog, why._replace(note=ranking.note)
 
-    def work(view: View) -> WorkResult:
-        why = _below_roots(view, *view.ranked.answer(scorer, reasons))
-        shape = encode(why.document())
-        return Answer(_explanation_text(why, shape["match"]), _safe_shape(view, shape)), [
-            why.match.skill
-        ]
-
-    try:
-        return await call.shared.views.answer(work)
-    except InvalidInput as error:
-        raise ToolFailed("invalid_argument", str(error)) from None
+    why = _below_roots(view, *view.ranked.answer(plain_scorer(asked.scorer), reasons))
+    shape = encode(why.document())
+    for match in (shape["match"], *(ahead["match"] for ahead in shape["ahead"])):
+        match["path"] = view.path_below_root(match["path"])
+    text = _explanation_text(why, shape["match"]["signals"])
+    return Answer(text, safe_json(shape), [why.match.skill])
 
 
 def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
@@ -224,19 +170,10 @@ def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
     )
 
 
-def _safe_shape(view: View, shape: dict[str, Any]) -> dict[str, Any]:
-    """Return the explanation with safe texts and paths relative to their root."""
-    for match in (shape["match"], *(ahead["match"] for ahead in shape["ahead"])):
-        match["path"] = view.path_below_root(match["path"])
-    safe: dict[str, Any] = safe_json(shape)
-    return safe
-
-
-def _explanation_text(why: Why, match: dict[str, Any]) -> str:
-    """Return the explanation as text; ``match`` is its match as JSON."""
+def _explanation_text(why: Why, signals: Mapping[str, float]) -> str:
     would = "would" if why.chosen else "would not"
     lines = [*why.sentences, f"A selection {would} take {why.match.skill.name}."]
-    lines += [f"- {label}: {value:.4g}" for label, value in match["signals"].items()]
+    lines += [f"- {label}: {value:.4g}" for label, value in signals.items()]
     if why.ahead:
         lines.append("Before it:")
     for ahead in why.ahead:

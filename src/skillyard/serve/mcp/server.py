@@ -7,8 +7,9 @@ not depend on a transport.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeVar, get_args
 
 import mcp_types as types
@@ -16,7 +17,15 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
-from mcp.server.subscriptions import ListenHandler
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+)
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -24,10 +33,10 @@ from skillyard.base.errors import SkillError
 from skillyard.base.shapes.tools import RESULTS
 from skillyard.base.text import clean_line, shorten
 from skillyard.base.version import __version__
+from skillyard.engine.skill import Skill
 from skillyard.install.policy.places import profile_name
 from skillyard.serve.mcp import extension
-from skillyard.serve.mcp.announcer import Announcer
-from skillyard.serve.mcp.call import Call, SharedState
+from skillyard.serve.mcp.call import Answer, Call, SharedState
 from skillyard.serve.mcp.failures import (
     failure_of,
     invalid,
@@ -38,9 +47,9 @@ from skillyard.serve.mcp.failures import (
 from skillyard.serve.mcp.library_tools import MAX_LISTED_SKILLS
 from skillyard.serve.mcp.prompts import get_prompt, list_prompts
 from skillyard.serve.mcp.requests import ARGUMENTS, read_arguments
-from skillyard.serve.mcp.results import COMPONENTS
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, URI_CHARS, uris_of
 from skillyard.serve.mcp.tools import (
+    COMPONENTS,
     FEEDBACK_TOOLS,
     INSTRUCTIONS,
     TOOLS,
@@ -49,13 +58,17 @@ from skillyard.serve.mcp.tools import (
 )
 from skillyard.serve.mcp.view_worker import ViewWorker
 from skillyard.serve.runtime.app_context import AppContext
-from skillyard.serve.runtime.view import Change
+from skillyard.serve.runtime.view import Change, View
 
 Context = ServerRequestContext[Any, Any]
 P = TypeVar("P")
 R = TypeVar("R")
 CALLS = 1_024
 """Maximum number of open notification streams."""
+SUBSCRIPTIONS = 1_000
+"""Maximum number of resources that one client of the older era may subscribe to."""
+PATIENCE_S = 5.0
+"""Seconds that one client may take to accept one notification."""
 
 
 class SkillServer(Server[SharedState]):
@@ -78,7 +91,7 @@ class SkillServer(Server[SharedState]):
             on_read_resource=methods.guard(methods.read_resource),
             on_subscribe_resource=methods.guard(methods.subscribe),
             on_unsubscribe_resource=methods.guard(methods.unsubscribe),
-            on_subscriptions_listen=ListenHandler(methods.announcer.bus, max_subscriptions=CALLS),
+            on_subscriptions_listen=ListenHandler(methods.bus, max_subscriptions=CALLS),
             on_list_prompts=methods.guard(methods.list_prompts),
             on_get_prompt=methods.guard(methods.get_prompt),
         )
@@ -130,11 +143,11 @@ class _Methods:
         self._shared = shared
         self._log = shared.context.log
         self._follower = shared.context.follower
-        self.announcer = Announcer()
+        self.bus = InMemorySubscriptionBus()
         options = shared.context.options
         self._tools = tools_of(all_tools=options.all_tools, feedback=options.feedback)
         self._turn = asyncio.Lock()
-        self._notifications: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._follower.listen(self._on_change)
 
     @asynccontextmanager
@@ -145,8 +158,7 @@ class _Methods:
         try:
             yield self._shared
         finally:
-            self.announcer.close()
-            for task in (following, *self._notifications):
+            for task in (following, *self._tasks):
                 task.cancel()
                 await asyncio.wait({task})
 
@@ -166,15 +178,20 @@ class _Methods:
         return run
 
     def _on_change(self, change: Change) -> None:
-        task = asyncio.get_running_loop().create_task(self._notify_clients(change))
-        self._notifications.add(task)
-        task.add_done_callback(self._notifications.discard)
+        self._start(self._notify_clients(change))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _notify_clients(self, change: Change) -> None:
         """Notify clients of a change. The URIs of the changed skills are computed in a thread."""
         async with self._turn:
             updated = await self._shared.context.in_thread(self._changed_uris, change)
-            self.announcer.announce(updated)
+            events: list[ServerEvent] = [ResourcesListChanged(), PromptsListChanged()]
+            for event in (*events, *(ResourceUpdated(uri=uri) for uri in updated)):
+                await self.bus.publish(event)
 
     def _changed_uris(self, change: Change) -> list[str]:
         view = self._follower.view
@@ -187,8 +204,29 @@ class _Methods:
         return [f"{roots[s.path]}/{SKILL_FILE}" for s in change.changed if s.path in roots]
 
     async def on_initialized(self, ctx: Context, params: Any) -> None:
-        """Record that a client of the older era is ready."""
-        self.announcer.add_client(ctx)
+        """Notify a client of the older era from now on."""
+        self._followed(ctx)
+
+    def _followed(self, ctx: Context) -> set[str]:
+        """Return the resources that a client of the older era subscribed to.
+
+        It is notified of these, and of changes of the lists, until its connection closes. A client
+        that does not read is left out, never waited for.
+        """
+        session = ctx.session
+        # The SDK has no public way from a request to its connection. Its exit stack is the
+        # documented place for this, and the version is pinned below 3.
+        connection = session._connection
+        followed: set[str] = connection.state.setdefault("skillyard", set())
+        if "skillyard.told" not in connection.state:
+
+            def tell(event: ServerEvent) -> None:
+                if not isinstance(event, ResourceUpdated) or event.uri in followed:
+                    self._start(_notify(session, event))
+
+            connection.state["skillyard.told"] = True
+            connection.exit_stack.callback(self.bus.subscribe(tell))
+        return followed
 
     async def list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
         """Return the tools."""
@@ -216,7 +254,11 @@ class _Methods:
                 await progress(0, 1, "reading the library")
                 await self._shared.views.prepare(progress)
                 before = 1.0  # progress must not decrease
-            answer = await tool.run(Call(self._shared, request, progress))
+            call = Call(self._shared, request, progress)
+            if tool.remote:
+                answer: Answer = await tool.run(call)
+            else:
+                answer = await self._shared.views.answer(partial(_run, tool.run, call))
         except Exception as error:
             failure = failure_of(error)
             if failure is None:
@@ -248,15 +290,17 @@ class _Methods:
         self, ctx: Context, params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
         """Subscribe the client to a resource."""
-        if len(params.uri) > URI_CHARS or not self.announcer.subscribe(ctx, params.uri):
+        followed = self._followed(ctx)
+        if len(params.uri) > URI_CHARS or len(followed - {params.uri}) >= SUBSCRIPTIONS:
             raise invalid("too many subscriptions, or too long a URI")
+        followed.add(params.uri)
         return types.EmptyResult()
 
     async def unsubscribe(
         self, ctx: Context, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
         """Unsubscribe the client."""
-        self.announcer.unsubscribe(ctx, params.uri)
+        self._followed(ctx).discard(params.uri)
         return types.EmptyResult()
 
     async def list_prompts(self, ctx: Context, params: Any) -> types.ListPromptsResult:
@@ -282,6 +326,27 @@ class _Methods:
     ) -> dict[str, Any]:
         """Return the children of a directory."""
         return await extension.read_directory(self._shared, params.uri, params.cursor)
+
+
+async def _notify(session: ServerSession, event: ServerEvent) -> None:
+    """Send one notification to one client. A client that is gone is not an error."""
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            if isinstance(event, ResourcesListChanged):
+                await session.send_resource_list_changed()
+            elif isinstance(event, PromptsListChanged):
+                await session.send_prompt_list_changed()
+            elif isinstance(event, ResourceUpdated):
+                await session.send_resource_updated(event.uri)
+    except Exception:  # noqa: BLE001 - a notification is never owed, and its reader may be anyone
+        return
+
+
+def _run(
+    tool: Callable[[Call, View], Answer], call: Call, view: View
+) -> tuple[Answer, Iterable[Skill]]:
+    answer = tool(call, view)
+    return answer, answer.skills
 
 
 def _unknown_tool(name: str, offered: Iterable[str]) -> MCPError:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from mcp_types import Tool, ToolAnnotations
 
-from skillyard.serve.mcp.call import Answer, Call
+from skillyard.base.shapes.tools import RESULTS
 from skillyard.serve.mcp.library_tools import list_skills, load_skill, read_skill_file
 from skillyard.serve.mcp.requests import ARGUMENTS
-from skillyard.serve.mcp.results import OUTLINES
 from skillyard.serve.mcp.search_tools import add_skill, get_cache_stats, get_skill, search_skills
 from skillyard.serve.mcp.selection_tools import (
     select_skill,
@@ -18,6 +18,7 @@ from skillyard.serve.mcp.selection_tools import (
     skill_feedback,
     why_skill,
 )
+from skillyard.serve.runtime.schemas import Schema, components_of
 
 INSTRUCTIONS = (
     "skillyard serves agent skills: instructions for kinds of work, each with its files. Before a"
@@ -36,7 +37,8 @@ class _Tool(NamedTuple):
 
     title: str
     about: str
-    run: Callable[[Call], Awaitable[Answer]]
+    run: Callable[..., Any]
+    """``run(call, view)`` returns an Answer; where ``remote``, ``await run(call)`` does."""
     remote: bool = False
     """True where it may ask others than this library."""
     stores: bool = False
@@ -117,6 +119,34 @@ FEEDBACK_TOOLS: Mapping[str, _Tool] = {
         stores=True,
     ),
 }
+
+
+_REFERENCE = "{name}"
+COMPONENTS: Mapping[str, Schema] = MappingProxyType(components_of(RESULTS.values(), _REFERENCE))
+"""The complete schemas of the results and their members, by class name."""
+
+
+def _outline(name: str) -> Schema:
+    """Return the result schema for clients: the members that are always there, and their types.
+
+    The schema is sent to every client with the list of tools, and the SDK's client validates every
+    result by it. It therefore says nothing of inner objects; docs/reference/json.md does.
+    """
+    schema = COMPONENTS[name]
+    members = {each: _plain(schema["properties"][each]) for each in schema["required"]}
+    return {"type": "object", "properties": members, "required": schema["required"]}
+
+
+def _plain(schema: Schema) -> Schema:
+    if "$ref" in schema:
+        return {"type": "object"}
+    return {"type": schema["type"]} if "type" in schema else {}
+
+
+OUTLINES: Mapping[str, Schema] = MappingProxyType(
+    {tool: _outline(shape.__name__) for tool, shape in RESULTS.items()}
+)
+"""The output schema of each tool."""
 
 
 def tools_of(*, all_tools: bool, feedback: bool) -> Mapping[str, _Tool]:

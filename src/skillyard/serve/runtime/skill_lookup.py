@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skillyard.base.errors import SkillError, SourceFailed
+from skillyard.base.errors import SkillError, SkillNotFound, SourceFailed
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.install.sources.repository import REPOSITORY_PATTERN
+from skillyard.install.sources.repository import REPOSITORY_PATTERN, is_repository
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import (
     Fault,
@@ -27,6 +27,42 @@ SOURCE_PATTERN = rf"^(?:{REPOSITORY_PATTERN}|{_DOMAIN})$"
 ID_PATTERN = r"^(?!\.{1,2}$)(?=.*\S)[^/\\\x00-\x1f\x7f]+$"
 _SOURCE = re.compile(SOURCE_PATTERN)
 _ID = re.compile(ID_PATTERN)
+
+
+async def skill_by_name(
+    context: AppContext, snapshot: Snapshot, name: str, *, references: bool, raw: bool
+) -> FoundSkill:
+    """Return the skill with a name: from the catalog, or else by exact name or id from a remote.
+
+    Three or more segments are owner/repo and an id. Raises Refused: 404 with similar names, 502,
+    and AmbiguousName for a name of several skills of the catalog.
+    """
+    try:
+        return await local_skill(context, snapshot, name, references=references, raw=raw)
+    except SkillNotFound as error:
+        near = error.near
+    parts = name.split("/")
+    if len(parts) > 2:
+        source = "/".join(parts[:2])
+        if not is_repository(source):
+            raise not_found(name, near)
+        return await remote_skill(context, snapshot, source, parts[-1], references=references)
+    sources = await remote_sources(context, snapshot)
+    if not sources:
+        raise not_found(name, near, asked=False)
+
+    async def find(searcher: SearchService) -> FoundSkill:
+        return await searcher.find(name, references=references)
+
+    try:
+        found_skill = await context.searches.run(find, sources, None)
+    except SkillNotFound as error:
+        raise not_found(name, (*near, *error.near)) from None
+    except SourceFailed as error:
+        raise all_sources_failed(sources, error) from None
+    if found_skill.failure is not None:  # the skill exists but could not be fetched
+        raise all_sources_failed(sources, found_skill.failure)
+    return found_skill
 
 
 async def skill_by_source(
