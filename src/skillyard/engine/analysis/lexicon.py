@@ -134,10 +134,13 @@ def _start(word: str, forms: _Forms) -> list[int]:
     return []
 
 
-def read_request(text: str) -> QueryLanguage:
-    """Return the language of a request, its English terms, and its function words."""
+def read_request(text: str, language: str = "") -> QueryLanguage:
+    """Return the language of a request, its English terms, and its function words.
+
+    ``language`` is its ISO 639-1 code where that is known.
+    """
     latin = latin_share(text)
-    code = language_of(text, latin)
+    code = language or language_of(text, latin)
     if code == "en":
         return QueryLanguage(code, (), frozenset(), latin)
     numbers = [n for near in NEIGHBOURS.get(code, (code,)) for n in _concepts(text, near)]

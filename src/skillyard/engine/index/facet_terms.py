@@ -90,6 +90,11 @@ def exact_name_term(text: str) -> str:
     return EXACT_NAME + " ".join(sorted(set(STANDARD.terms(_without_joiners(text)))))
 
 
+def name_terms(name: str) -> frozenset[str]:
+    """Return the terms of a skill's name."""
+    return frozenset(STANDARD.terms(_without_joiners(name)))
+
+
 def _without_joiners(name: str) -> str:
     return name.replace("-", " ").replace("_", " ").replace(".", " ")
 

@@ -10,6 +10,8 @@ FEEDBACK_LOG_ODDS = log(RELIABILITY / (1.0 - RELIABILITY))
 FEEDBACK_POINTS = 0.198
 """Points of the same judgement. ``Calibration.gap`` makes 1.39 log-odds of them, so a judgement
 counts the same for the best skill and for one behind it."""
+FORBIDDEN_POINTS = 10.0
+"""More points than any evidence adds up to: a skill that the request excludes has no score."""
 
 
 class Fusion(NamedTuple):

@@ -75,6 +75,7 @@ def explain(
         Explanation("coverage", own.coverage, (), "leaf", _coverage_note(evidence)),
         Explanation("rerank", own.rerank, (), "leaf", _reranker_note(outcome)),
         Explanation("order", own.order, (), "leaf", _order_note(evidence)),
+        Explanation("forbidden", own.forbidden, (), "leaf", "the request excludes it by name"),
     ]
     nonzero = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
     raw = Explanation("points", own.total, nonzero, "sum", _place(outcome, own))

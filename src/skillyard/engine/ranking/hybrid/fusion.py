@@ -6,7 +6,7 @@ from typing import NamedTuple
 from skillyard.engine.index.searcher import tie_key
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import UNIT
-from skillyard.engine.ranking.hybrid.constants import FEEDBACK_POINTS, Fusion
+from skillyard.engine.ranking.hybrid.constants import FEEDBACK_POINTS, FORBIDDEN_POINTS, Fusion
 
 UNIT_DOT = UNIT * UNIT
 """The dot product of a stored unit vector with itself."""
@@ -59,6 +59,8 @@ class Evidence(NamedTuple):
     """Share of the request's weight in terms of what the skill is not for, 0..1."""
     feedback: float = 0.0
     """What the user said of it for similar requests, -1 (wrong) to 1 (right)."""
+    forbidden: bool = False
+    """Its name stands in what the request excludes."""
     embedded: float = 0.0
     """Cosine by an embedder, -1..1; 0 without one."""
     ranked: bool = True
@@ -77,6 +79,7 @@ class ExtraEvidence(NamedTuple):
     prior: float = 0.0
     avoid: float = 0.0
     feedback: float = 0.0
+    forbidden: bool = False
 
 
 class Feedback(NamedTuple):
@@ -149,6 +152,7 @@ class Points(NamedTuple):
     coverage: float = 0.0
     rerank: float = 0.0
     order: float = 0.0
+    forbidden: float = 0.0
 
     @property
     def total(self) -> float:
@@ -187,6 +191,7 @@ def fuse(
         embedder * rescale(evidence.embedded, candidates.embedder_range),
         evidence.cover.points,
         order=evidence.order.points,
+        forbidden=-FORBIDDEN_POINTS if evidence.forbidden else 0.0,
     )
 
 

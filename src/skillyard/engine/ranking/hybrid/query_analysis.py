@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from skillyard.engine.analysis import STANDARD
 from skillyard.engine.analysis.analyzer import Analyzer
+from skillyard.engine.analysis.exclusion import read_exclusions
 from skillyard.engine.analysis.filters import stem
+from skillyard.engine.analysis.language import language_of
 from skillyard.engine.analysis.lexicon import read_request
 from skillyard.engine.index.facet_terms import AVOID, NAME_TERM, phrase_words
 from skillyard.engine.index.segment_searcher import SegmentSearcher
@@ -126,6 +128,12 @@ class AnalysedQuery(NamedTuple):
     """Terms of probable names: capitals inside a sentence, acronyms, words with digits."""
     words: tuple[str, ...]
     """The words in which names and trigger phrases are looked up."""
+    wanted: str
+    """The text of the request without what it excludes."""
+    excluded: frozenset[str] = frozenset()
+    """The terms of what it excludes; empty for most requests."""
+    not_excluded: frozenset[str] = frozenset()
+    """The terms of the rest, where something is excluded."""
     is_english: bool = True
     """False for another language of the word list. Its unmatched words are not evidence."""
 
@@ -147,8 +155,10 @@ class AnalysedQuery(NamedTuple):
 
 def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
     """Return the analysed query, with weights from the statistics of the library."""
-    text = _both_ends(query.text)
-    reading = read_request(text)
+    whole = _both_ends(query.text)
+    language = language_of(whole)
+    text, rest, without = read_exclusions(whole, language)
+    reading = read_request(text, language)
     counts: dict[str, float] = {
         term: number for term, number in STANDARD.counts(text).items() if term not in reading.silent
     }
@@ -167,8 +177,22 @@ def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
     vector = vocabulary.table.vector([(1.0, vector_terms)], query=True) if vector_terms else b""
     words = phrase_words(text)[:MAX_WORDS]
     return AnalysedQuery(
-        tuple(terms), vector_terms, vector, _name_terms(text), words, reading.language == ENGLISH
+        tuple(terms),
+        vector_terms,
+        vector,
+        _name_terms(text),
+        words,
+        text if without else query.text,
+        _all_terms(without, language),
+        _all_terms(rest, language) if without else frozenset(),
+        reading.language == ENGLISH,
     )
+
+
+def _all_terms(text: str, language: str) -> frozenset[str]:
+    if not text:
+        return frozenset()
+    return frozenset((*STANDARD.terms(text), *read_request(text, language).english))
 
 
 def written_forms(text: str) -> dict[str, str]:

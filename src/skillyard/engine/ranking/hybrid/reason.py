@@ -41,6 +41,8 @@ def reason(
         more = f" and {len(hits) - MAX_NAMED_TERMS} more" if len(hits) > MAX_NAMED_TERMS else ""
         words = ", ".join(spelled.get(text, text) for _, text in hits[:MAX_NAMED_TERMS])
         parts.append(f"words: {words}{more}")
+    if evidence.forbidden:
+        parts.append("excluded by the request")
     if evidence.called:
         parts.append("called by name")
     if evidence.phrases:

@@ -50,12 +50,14 @@ def retrieve(
     called: Sequence[int],
     dense: DenseIndex | None = None,
     judged: Mapping[int, float] = _NONE,
+    forbidden: Collection[int] = (),
 ) -> CandidateSet:
     """Return the candidates: the best by BM25F, the best by cosine, and those with other evidence.
 
     ``files`` maps ordinals to the weight of a matching file pattern. ``called`` are the ordinals
     that the request calls by ``@name``, including hidden skills. ``dense`` is the embedder's index.
-    ``judged`` maps ordinals to the user's feedback.
+    ``judged`` maps ordinals to the user's feedback. ``forbidden`` are the ordinals of skills that
+    the request excludes by name.
     """
     allowed = _allowed_by_tags(query, searcher)
     hits = searcher.lexical(analysed.weights, fusion.depth, allowed)
@@ -72,11 +74,13 @@ def retrieve(
     word_range = _score_range_of(hits, fusion.depth)
     feedback = None
     if analysed.is_long:
-        extra = _extra_evidence(list(scores), analysed, searcher, by_name, phrases, files, judged)
+        extra = _extra_evidence(
+            list(scores), analysed, searcher, by_name, phrases, files, judged, forbidden
+        )
         feedback = apply_feedback(scores, extra, word_range, analysed, searcher, fusion)
     vector = analysed.vector if feedback is None else feedback.direction
     nearest = searcher.semantic(vector, fusion.depth, allowed) if vector else []
-    embedded_query = dense.direction(query.text) if dense is not None else b""
+    embedded_query = dense.direction(analysed.wanted) if dense is not None else b""
     embedded = [] if dense is None else dense.nearest(embedded_query, fusion.depth, allowed)
     near = dict(nearest)
     ordinals = list(dict.fromkeys([*scores, *near, *(ordinal for ordinal, _ in embedded)]))
@@ -91,7 +95,9 @@ def retrieve(
     return CandidateSet(
         word_scores=scores,
         cosines=cosines,
-        extra=_extra_evidence(ordinals, analysed, searcher, by_name, phrases, files, judged),
+        extra=_extra_evidence(
+            ordinals, analysed, searcher, by_name, phrases, files, judged, forbidden
+        ),
         word_range=word_range,
         cosine_range=(most / UNIT_DOT, least / UNIT_DOT),
         embedder_cosines={} if dense is None else dense.cosines(embedded_query, ordinals),
@@ -110,7 +116,7 @@ def _embedder_weight(
     weights = weights_of(dense.embedder, fusion.embedder)
     if not analysed.is_english:
         return weights.foreign
-    return weights.long if len(query.text.split()) > LONG_WORDS else weights.english
+    return weights.long if len(analysed.wanted.split()) > LONG_WORDS else weights.english
 
 
 def _named_ordinals(
@@ -123,7 +129,7 @@ def _named_ordinals(
     """Return the skills called by ``@name``, or else those whose name is the whole request."""
     ordinals = {ordinal for ordinal in called if _passes_tags(query, searcher, ordinal)}
     if not ordinals and 0 < len(analysed.words) <= MAX_NAME_WORDS and not analysed.is_small_talk:
-        ordinals.update(_ordinals_with(exact_name_term(query.text), searcher, allowed))
+        ordinals.update(_ordinals_with(exact_name_term(analysed.wanted), searcher, allowed))
     return ordinals
 
 
@@ -160,6 +166,7 @@ def _extra_evidence(
     phrases: Mapping[int, tuple[str, ...]],
     files: Mapping[int, float],
     judged: Mapping[int, float],
+    forbidden: Collection[int],
 ) -> dict[int, ExtraEvidence]:
     """Return the evidence beside words and cosine, for the ordinals that have any."""
     total = stable_sum([term.weight for term in analysed.terms]) or 1.0
@@ -167,7 +174,7 @@ def _extra_evidence(
     avoid = _positive_scores(avoid_terms, ordinals, searcher) if avoid_terms else {}
     has_prior = bool(searcher.frequency(PRIOR))
     prior = _positive_scores([(PRIOR, 1.0)], ordinals, searcher) if has_prior else {}
-    ordinals_with_evidence = {*by_name, *phrases, *files, *avoid, *prior, *judged}
+    ordinals_with_evidence = {*by_name, *phrases, *files, *avoid, *prior, *judged, *forbidden}
     if not ordinals_with_evidence:
         return {}
     return {
@@ -179,6 +186,7 @@ def _extra_evidence(
             prior.get(ordinal, 0.0),
             avoid.get(ordinal, 0.0),
             judged.get(ordinal, 0.0),
+            ordinal in forbidden,
         )
         for ordinal in ordinals
         if ordinal in ordinals_with_evidence

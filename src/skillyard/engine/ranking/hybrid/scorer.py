@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillyard.base.arguments import Conversion, conversion, set_field
+from skillyard.engine.index.facet_terms import NAME_TERM, name_terms
 from skillyard.engine.index.library import Library
 from skillyard.engine.index.searcher import tie_key
 from skillyard.engine.ranking.hybrid.calibration import (
@@ -44,7 +45,7 @@ from skillyard.engine.ranking.hybrid.query_analysis import (
     written_forms,
 )
 from skillyard.engine.ranking.hybrid.reason import reason
-from skillyard.engine.ranking.hybrid.retrieval import ordinals_by_name, retrieve
+from skillyard.engine.ranking.hybrid.retrieval import UNLIMITED, ordinals_by_name, retrieve
 from skillyard.engine.ranking.hybrid.user_feedback import feedback_by_ordinal
 from skillyard.engine.ranking.query import Query, called_words, invokes
 from skillyard.engine.ranking.scorer import (
@@ -197,11 +198,14 @@ class BoundHybrid:
         library = self.library
         analysed = analyse_query(query, self.vocabulary)
         files = self._files(query)
-        called = self._called_ordinals(query.text)
+        called = self._called_ordinals(analysed.wanted)
+        forbidden = self._forbidden_ordinals(analysed) if analysed.excluded else ()
         fusion = self.scorer.fusion
         searcher = library.searcher
         judged = feedback_by_ordinal(query, library) if query.feedback else {}
-        candidates = retrieve(query, analysed, searcher, fusion, files, called, self.dense, judged)
+        candidates = retrieve(
+            query, analysed, searcher, fusion, files, called, self.dense, judged, forbidden
+        )
         totals = fuse_totals(candidates, fusion, has_no_vector=_has_no_vector(analysed, candidates))
         candidates = self.look_again(totals, candidates, analysed, self.scorer.embedder)
         return ScoredHybrid(self, query, analysed, candidates, totals)
@@ -243,6 +247,17 @@ class BoundHybrid:
         library = self.library
         candidates = [(o, library.skill(o)) for o in ordinals_by_name(words, library.searcher)]
         return [o for o, s in (*candidates, *library.hidden()) if invokes(text, s, words)]
+
+    def _forbidden_ordinals(self, analysed: AnalysedQuery) -> frozenset[int]:
+        """Return the skills whose name is in what the request excludes, and not all in the rest."""
+        library = self.library
+        terms = sorted(analysed.excluded - analysed.not_excluded)
+        names = [(NAME_TERM + term, 1.0) for term in terms]
+        return frozenset(
+            ordinal
+            for ordinal, _ in library.searcher.lexical(names, UNLIMITED)
+            if analysed.excluded.issuperset(name_terms(library.skill(ordinal).name))
+        )
 
     def _files(self, query: Query) -> dict[int, float]:
         """Return, by ordinal, the weight of the best pattern that matches a file of the query."""
@@ -447,7 +462,7 @@ class ScoredHybrid(Scored):
     @cached_property
     def _written_forms(self) -> dict[str, str]:
         """The written forms of the request's terms."""
-        return written_forms(self.query.text)
+        return written_forms(self.analysed.wanted)
 
     def explain(self, skill: Skill) -> Explanation:
         """Return the explanation tree: probability, points, terms and fields."""
@@ -495,7 +510,7 @@ class ScoredHybrid(Scored):
         vector = self.analysed.vector if feedback is None else feedback.direction
         near = searcher.dots(vector, [ordinal])[0] / UNIT_DOT if vector else 0.0
         dense = self._bound.dense
-        direction = b"" if dense is None else dense.direction(self.query.text)
+        direction = b"" if dense is None else dense.direction(self.analysed.wanted)
         cosine = {} if dense is None else dense.cosines(direction, [ordinal])
         embedded = cosine.get(ordinal, 0.0)
         return ordinal, Evidence(words, near, embedded=embedded)

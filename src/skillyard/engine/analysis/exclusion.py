@@ -1,0 +1,156 @@
+"""Finds what a request excludes: "review the diff, but do not refactor", "pnpm instead of npm".
+
+The cues are data (``data/exclusions.tsv``): regular expressions by language. A cue excludes what
+follows it, or stands before it, up to the end of its clause. Phrases that only look like a cue
+("don't forget to", "no problem") are listed as such and win.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from skillyard.engine.analysis.language import FUNCTION_WORDS
+
+_CLAUSE_END = re.compile(r"[.;:!?](?=\s|$)|[。；！？،؛\n()]|,(?!\d)|[，、]|\s[-–—]+\s")
+"""What ends a clause. A point within a word (``parser.py``) does not."""
+_ENGLISH = "en"
+LATIN = frozenset(FUNCTION_WORDS)
+"""Languages in whose requests cues of English mean something else ("no Hono": in Hono)."""
+
+
+class Reading(NamedTuple):
+    """A request, split into what it asks for and what it excludes."""
+
+    wanted: str
+    """The request without what it forbids or replaces. What it only does without ("no server",
+    "without code") stays: such words mostly say what the task is about (``training/README.md``)."""
+    rest: str
+    """The request without anything that it excludes."""
+    excluded: str
+    """The excluded parts, one a line; empty for most requests."""
+
+
+_ITEM = (
+    r"\s*(?:[\w'’./-]+\s+){{0,2}}[\w'’./-]+(?=\s*,[^.;:!?\n]{{0,80}}?\s(?:{0})\s|\s+(?:{0})\s)"
+    r"|\s*(?:{0})\s"
+)
+"""After a comma: another item of a list that goes on ("no tests, docs or examples")."""
+_NEVER = "(?!)"
+
+
+class _Cues(NamedTuple):
+    """The patterns of one language, with those of English."""
+
+    keep: re.Pattern[str]
+    after: re.Pattern[str]
+    start: re.Pattern[str]
+    before: re.Pattern[str]
+    weak_after: re.Pattern[str]
+    weak_start: re.Pattern[str]
+    weak_before: re.Pattern[str]
+    turn: re.Pattern[str]
+    item: re.Pattern[str]
+    opener: re.Pattern[str]
+
+
+@cache
+def _rows(language: str) -> dict[str, list[str]]:
+    """Return the table's patterns for a language by kind."""
+    path = os.path.join(os.path.dirname(__file__), "data", "exclusions.tsv")
+    rows: dict[str, list[str]] = {}
+    with open(path, encoding="utf-8") as file:
+        for row in file:
+            if row.startswith("#"):
+                continue
+            code, kind, pattern = row.rstrip("\n").split("\t")
+            if code == language or (code == _ENGLISH and language not in LATIN):
+                rows.setdefault(kind.replace(" ", "_"), []).append(pattern)
+    return rows
+
+
+@cache
+def _signs(language: str) -> tuple[str, ...]:
+    return tuple("|".join(_rows(language).get("sign", ())).split("|"))
+
+
+@cache
+def _cues(language: str) -> _Cues:
+    words = {
+        kind: "|".join(f"(?:{pattern})" for pattern in patterns)
+        for kind, patterns in _rows(language).items()
+    }
+    forms = (
+        *(words.get(kind, _NEVER) for kind in _Cues._fields[:7]),
+        rf"\s(?:{words.get('turn', _NEVER)})\s",
+        _ITEM.format(words.get("or", _NEVER)),
+        rf"\s*(?:{words.get('open', _NEVER)})\s*",
+    )
+    return _Cues(*(re.compile(form, re.IGNORECASE) for form in forms))
+
+
+def read_exclusions(text: str, language: str) -> Reading:
+    """Return what a request wants and what it excludes.
+
+    ``language`` is its ISO 639-1 code; cues of English count in every language.
+    """
+    lower = text.lower()
+    if not any(sign in lower for sign in _signs(language)):
+        return Reading(text, text, "")
+    cues = _cues(language)
+    kept = [match.span() for match in cues.keep.finditer(text)]
+    spans: list[tuple[int, int, bool]] = []
+    for kind in _Cues._fields[1:7]:
+        weak, _, place = kind.rpartition("_")
+        for match in getattr(cues, kind).finditer(text):
+            start, end = match.span()
+            if any(first < end and start < last for first, last in kept):
+                continue
+            if place == "before":
+                start = _clause_start(text, start, cues)
+            elif place == "start" and not _begins_clause(text, start, cues):
+                continue
+            else:
+                end = _clause_end(text, end, cues)
+            spans.append((start, end, bool(weak)))
+    if not spans:
+        return Reading(text, text, "")
+    strong = [span for span in spans if not span[2]]
+    excluded = "\n".join(text[start:end] for start, end, _ in spans)
+    return Reading(_without(text, strong), _without(text, spans), excluded)
+
+
+def _without(text: str, spans: Iterable[tuple[int, int, bool]]) -> str:
+    parts, last = [], 0
+    for start, end, _ in sorted(spans):
+        if end > last:
+            parts.append(text[last:start])
+            last = end
+    return " ; ".join([*parts, text[last:]]) if parts else text
+
+
+def _begins_clause(text: str, at: int, cues: _Cues) -> bool:
+    """Return True when nothing of the same clause but a conjunction stands before."""
+    before = text[_clause_start(text, at, cues) : at]
+    return not before.strip() or cues.opener.fullmatch(before) is not None
+
+
+def _clause_start(text: str, at: int, cues: _Cues) -> int:
+    start = max((end.end() for end in _CLAUSE_END.finditer(text, 0, at)), default=0)
+    return max((turn.end() for turn in cues.turn.finditer(text, start, at)), default=start)
+
+
+def _clause_end(text: str, at: int, cues: _Cues) -> int:
+    """Return the end of the clause; a list goes on after its commas."""
+    turn = cues.turn.search(text, at)
+    limit = turn.start() if turn else len(text)
+    while True:
+        end = _CLAUSE_END.search(text, at)
+        if end is None or end.start() >= limit:
+            return limit
+        if end.group() != "," or not cues.item.match(text, end.end()):
+            return end.start()
+        at = end.end()
