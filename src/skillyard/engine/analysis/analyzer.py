@@ -19,7 +19,7 @@ from skillyard.engine.analysis.filters import (
     stop,
 )
 
-VERSION = 1
+VERSION = 2
 """Version of the analysis. Indexes of another version are rebuilt."""
 
 # A run of word characters may hold underscores; what it holds is taken apart later. The pattern

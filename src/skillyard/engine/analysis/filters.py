@@ -27,6 +27,8 @@ _PART = re.compile(
     r"|[A-Z]+[0-9]*"  # API, S3
     r"|[0-9]+(?:[a-z]{1,2}(?![a-z]))?"  # 42, 4k, 3d
 )
+_PLURAL = re.compile(r"(?<=[A-Z]{2})s(?![A-Za-z])")
+"""The ending of a plural acronym: of ``PRs`` and ``PDFs``."""
 _JOINED = r"[-_.'’]+"
 _NUMBERED = r"([a-z]{3,})[0-9]+$"
 
@@ -51,7 +53,8 @@ def split_compounds(tokens: list[str]) -> list[str]:
     """Split camelCase, kebab-case, snake_case and dotted words, and keep short compounds whole too.
 
     ``FastAPI-templates`` gives ``Fast API templates FastAPItemplates``; ``python3`` gives
-    ``python3 python``. Possessive ``'s`` and words in ``n't`` are dropped.
+    ``python3 python``, and ``PRs`` gives ``PR``. Possessive ``'s`` and words in ``n't`` are
+    dropped.
     """
     out: list[str] = []
     for token in tokens:
@@ -76,7 +79,7 @@ def _parts(token: str) -> list[str]:
         token = token[:-2]
     elif token.endswith(("n't", "N'T")):
         return []
-    parts = _PART.findall(token.replace("'", ""))
+    parts = _PART.findall(_PLURAL.sub("", token.replace("'", "")))
     known = [TECHNICAL.get(part.lower(), part) for part in parts]
     whole = "".join(parts)
     if 1 < len(parts) <= MAX_COMPOUND_PARTS and any(part.isalpha() for part in parts):
