@@ -253,6 +253,8 @@ def _lack_of_evidence(why: Why) -> Iterator[str]:
     """Return what is missing when there is no score."""
     if why.query.empty:
         yield "the query holds neither text nor files: there is nothing to look at"
+    elif _FORBIDDEN in why.match.signals:
+        yield "the request excludes it by name"
     elif not why.match.score:
         yield _no_evidence(why.match.skill, why.query)
 
@@ -339,6 +341,10 @@ def shown_score(score: float, floor: float) -> str:
     return f"{score:.{_MAX_DIGITS}f}"
 
 
+_FORBIDDEN = "forbidden"
+"""The signal of ``hybrid`` for a skill that the request excludes."""
+
+
 def _matched(why: Why) -> str:
     name, score = _name(why.match), why.match.score
     if why.blank:
@@ -349,6 +355,8 @@ def _matched(why: Why) -> str:
         if score <= 0:
             return f"{name} is {left_out}."
         return f"{name} scores {_score_words(why, score)} by {why.scorer}, but is {left_out}."
+    if _FORBIDDEN in why.match.signals:
+        return f"The request excludes {name}, so it has no rank."
     if why.rank is None:
         least = "Nothing" if score <= 0 else "Too little"
         return f"{least} in the request matches {name}, so it has no rank."

@@ -1,0 +1,63 @@
+"""What a request excludes is not chosen: ``exclusions.tsv``, written before the code, on the
+library in ``examples``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.cli import main
+from tests.tables import for_each
+
+ROWS = [
+    tuple(line.split("\t"))
+    for line in (Path(__file__).parent / "exclusions.tsv").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+NOT_READ = {
+    "wyczyść plik CSV zamiast poprawiać formuły w arkuszu": "two words of Polish, read as English",
+    "choose a chart for these survey numbers, the analysis itself is not needed": "'itself'",
+    "pianifica i pasti della settimana senza l'itinerario di viaggio": "one word of the name",
+    "спланируй поездку в Рим без планирования питания": "питания is not in the word list",
+}
+"""Requests that still choose what they exclude, or what the request wants only in part."""
+
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "skills"
+
+
+@pytest.fixture(scope="module")
+def library() -> sy.Catalog:
+    return sy.load_catalog(EXAMPLES)
+
+
+@for_each("kind,language,request_text,right,excluded", ROWS)
+def test_an_excluded_skill_is_not_chosen(
+    kind: str, language: str, request_text: str, right: str, excluded: str, library: sy.Catalog
+) -> None:
+    chosen = [match.skill.name for match in sy.select(library, request_text).selected]
+    if request_text not in NOT_READ:
+        assert excluded not in chosen
+    if kind == "only":
+        assert not chosen
+
+
+def test_most_requests_still_get_their_skill(library: sy.Catalog) -> None:
+    """The share of first choices that are right; 54 of 64, and 29 of 34 that only look like it."""
+    right = {"forbidden": 0, "pseudo": 0}
+    for kind, _, text, wanted, _ in ROWS:
+        selected = sy.select(library, text).selected
+        if kind in right and selected and selected[0].skill.name == wanted:
+            right[kind] += 1
+    assert right["forbidden"] >= 54
+    assert right["pseudo"] >= 29
+
+
+def test_why_says_that_the_request_excludes_it(capsys: pytest.CaptureFixture[str]) -> None:
+    request = "clean the csv file, no spreadsheet formulas"
+    main(["why", "spreadsheet-formulas", request, "--explain", "--root", str(EXAMPLES)])
+    out = capsys.readouterr().out
+    assert "The request excludes spreadsheet-formulas, so it has no rank." in out
+    assert "-10  forbidden  the request excludes it by name" in out
