@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.serve.runtime.clients import CLIENT, UNKNOWN, FairShare, client_of_address
-from skillyard.serve.runtime.guards import ConcurrencyLimiter
-from skillyard.serve.runtime.options import ServiceLimits
+from skillyard.serve.runtime.clients import UNKNOWN, FairShare, client_of_address
 from tests.requirements import requirement
 from tests.tables import for_each
 
@@ -60,33 +57,3 @@ def test_what_is_given_back_is_free_again(moves: list[tuple[str, int]]) -> None:
             held[client] += amount
         assert share.used == held.total() <= 60
         assert all(share.amount_of(each) == held[each] for each in "abc")
-
-
-def test_those_who_wait_have_their_turns_by_client() -> None:
-    async def work() -> list[str]:
-        places = ConcurrencyLimiter(ServiceLimits(at_once=1, queue=15))
-        order: list[str] = []
-        begun = asyncio.Event()
-
-        async def ask(client: str, name: str) -> None:
-            CLIENT.set(client)
-            async with places.slot():
-                order.append(name)
-                await begun.wait()
-
-        async with asyncio.TaskGroup() as group:
-            for number in range(5):
-                group.create_task(ask("greedy", f"g{number}"))
-            group.create_task(ask("honest", "h0"))
-            group.create_task(ask("honest", "h1"))
-            await asyncio.sleep(0)
-            given_up = group.create_task(ask("other", "o0"))
-            await asyncio.sleep(0)
-            given_up.cancel()
-            await asyncio.sleep(0)
-            assert (places.running, places.waiting) == (1, 6)
-            begun.set()
-        assert (places.running, places.waiting) == (0, 0)
-        return order
-
-    assert asyncio.run(work()) == ["g0", "g1", "h0", "g2", "h1", "g3", "g4"]

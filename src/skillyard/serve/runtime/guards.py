@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
@@ -266,17 +265,18 @@ def busy() -> Refused:
 class ConcurrencyLimiter:
     """Limits the number of running and of waiting requests; further ones are refused.
 
-    Waiting requests are served round-robin by client, so that nobody waits for all requests of
-    another client.
+    Requests wait in the order in which they come. Each client has a share of them.
     """
 
     def __init__(self, limits: ServiceLimits) -> None:
         self._shares = FairShare(limits.at_once + limits.queue)
-        self._free = limits.at_once
-        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
-        """The waiting requests by client, in the order of their turns."""
-        self.waiting = 0
+        self._places = asyncio.Semaphore(limits.at_once)
         self.running = 0
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait."""
+        return self._shares.used - self.running
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
@@ -285,42 +285,11 @@ class ConcurrencyLimiter:
         if not self._shares.acquire(client):
             raise busy()
         try:
-            if self._free:
-                self._free -= 1
-            else:
-                await self._wait_for_turn(client)
-            self.running += 1
-            try:
-                yield
-            finally:
-                self.running -= 1
-                self._pass_on()
+            async with self._places:
+                self.running += 1
+                try:
+                    yield
+                finally:
+                    self.running -= 1
         finally:
             self._shares.release(client)
-
-    async def _wait_for_turn(self, client: str) -> None:
-        """Wait until another request releases its slot."""
-        turn = asyncio.get_running_loop().create_future()
-        self._queues.setdefault(client, deque()).append(turn)
-        self.waiting += 1
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._pass_on()  # the slot arrived, but the request was cancelled
-            raise
-        finally:
-            self.waiting -= 1
-
-    def _pass_on(self) -> None:
-        """Pass a slot to the next client in turn."""
-        while self._queues:
-            client = next(iter(self._queues))
-            queue = self._queues.pop(client)
-            turn = queue.popleft()
-            if queue:
-                self._queues[client] = queue  # moves to the end of the turns
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self._free += 1

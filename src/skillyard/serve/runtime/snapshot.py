@@ -147,11 +147,6 @@ class Snapshot:
             with suppress(EmbedderFailed):
                 self.bind_embedder(scorer, refuse_missing(scorer))
 
-    @property
-    def is_indexed(self) -> bool:
-        """True when it is ranked by an index on disk."""
-        return isinstance(self._catalog, IndexedCatalog)
-
     def _same_index(self, other: Catalog) -> bool:
         """True when the other catalog uses the index of this snapshot."""
         mine = self._catalog
