@@ -97,6 +97,13 @@ def test_a_field_of_a_skill_is_shown_by_the_service_and_the_commands(tmp_path: P
     ]
 
 
+def test_a_field_of_a_request_takes_one_file_and_is_on_every_surface(tmp_path: Path) -> None:
+    assert len(make("A field of a request", tmp_path)) == 1
+    assert see("request_field.py", tmp_path).split() == [
+        *("command", "POST/select", "openapi", "client", "mcp")
+    ]
+
+
 def test_a_command_takes_three_files_and_is_in_help_and_completion(tmp_path: Path) -> None:
     assert len(make("A command with `--json`", tmp_path)) <= 3
     assert see("command.py", tmp_path).split() == ["json", "text", "help", "completion"]

@@ -27,7 +27,7 @@ def in_the_service(library: Path) -> Iterator[tuple[str, Any]]:
         http = httpx2.Client(base_url=address, timeout=60, trust_env=False)
         yield "GET/skill", http.get("/skill/greet").json().get("audience")
         with Client(address) as client:
-            yield "client", client.skill("greet").skill.audience
+            yield "client", client.skill("greet").audience
         page = http.get("/page/skills/local/greet").text
         yield "page", VALUE if VALUE in page and "Audience" in page else page
 
