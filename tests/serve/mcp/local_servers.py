@@ -19,12 +19,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Request, RequestParams, Result, TextContent
 from pydantic import ConfigDict
 
-from skillyard.serve.mcp.commands import PATH, McpServer
+from skillyard.serve.http.app import MCP_PATH as PATH
+from skillyard.serve.http.app import create_app
 from skillyard.serve.mcp.server import SkillServer, create_server
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.options import ServiceOptions
-from skillyard.serve.runtime.server import listening_socket
+from skillyard.serve.runtime.server import Server, listening_socket
 from tests.parity.trees import write_tree
 from tests.serve.http.local_server import NOWHERE, Raw, raw, until
 from tests.shared_data import PACKAGES
@@ -117,14 +118,17 @@ def serving(
         return [json.loads(line) for line in stream.getvalue().splitlines()]
 
     options = options_of(root, **changes)
-    server = McpServer(options, Log("json", stream))
+    log = Log("json", stream)
+    app = create_app(options, log=log, routes=())
+    context: AppContext = app.state.context
+    server = Server(app, options, log)
     with listening_socket(options) as sock:
         host, port = sock.getsockname()[:2]
         thread = threading.Thread(target=server.run, args=([sock],), daemon=True)
         thread.start()
         try:
-            until(lambda: server.started and server.context.follower.snapshot is not None)
-            yield Serving(f"http://{host}:{port}{PATH}", port, server.context, root, lines)
+            until(lambda: server.started and context.follower.snapshot is not None)
+            yield Serving(f"http://{host}:{port}{PATH}", port, context, root, lines)
         finally:
             server.should_exit = True
             thread.join(PATIENCE_S)

@@ -181,7 +181,7 @@ def serve(args: Namespace, console: Console) -> int:
     if args.mcp == "stdio":
         from skillyard.serve.mcp import serve_stdio as run
     elif args.mcp == "http":
-        from skillyard.serve.mcp import serve_http as run
+        from skillyard.serve.http import serve_mcp as run
     else:
         from skillyard.serve.http import serve as run
     run(options)

@@ -13,16 +13,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skillyard.serve.http.app import create_app, serve
+    from skillyard.serve.http.app import create_app, serve, serve_mcp
     from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions
 
-__all__ = ["ServiceLimits", "ServiceOptions", "create_app", "serve"]
+__all__ = ["ServiceLimits", "ServiceOptions", "create_app", "serve", "serve_mcp"]
 
 _ROOMS = {
     "ServiceLimits": "serve.runtime.options",
     "ServiceOptions": "serve.runtime.options",
     "create_app": "serve.http.app",
     "serve": "serve.http.app",
+    "serve_mcp": "serve.http.app",
 }
 
 

@@ -6,7 +6,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -58,26 +58,31 @@ through several threads, and each may have to wait for a computing one."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
-def create_app(options: ServiceOptions | None = None, *, log: Log | None = None) -> Starlette:
+def create_app(
+    options: ServiceOptions | None = None,
+    *,
+    log: Log | None = None,
+    routes: Sequence[Route] = ROUTES,
+) -> Starlette:
     """Return the application. Raises SkillyardError for invalid options and settings.
 
     The catalog is opened when the application starts (or with the first request that needs it), and
-    closed with its lifespan.
+    closed with its lifespan. Without ``routes`` it serves MCP alone.
     """
-    context = AppContext(options or ServiceOptions(), ROUTES, log)
+    context = AppContext(options or ServiceOptions(), routes, log)
     by_pattern: dict[str, dict[str, Route]] = {}
-    for route in ROUTES:
+    for route in routes:
         by_pattern.setdefault(route.pattern, {})[route.method] = route
-    routes: list[StarletteRoute] = [
+    resources: list[StarletteRoute] = [
         StarletteRoute(pattern, _Resource(context, methods))
         for pattern, methods in by_pattern.items()
     ]
     mcp = _mcp(context)
     if mcp is not None:
         # Clients are configured with either address, and a redirect would lose the POST's body.
-        routes += [StarletteRoute(path, _McpApp(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
+        resources += [StarletteRoute(path, _McpApp(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
     app = Starlette(
-        routes=routes,
+        routes=resources,
         exception_handlers={HTTPException: _no_route},
         lifespan=_lifespan,
     )
@@ -89,7 +94,12 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
     return app
 
 
-def serve(options: ServiceOptions | None = None) -> None:
+def serve_mcp(options: ServiceOptions | None = None) -> None:
+    """Serve MCP alone, at ``/mcp``, as :func:`serve` does."""
+    serve(options, routes=())
+
+
+def serve(options: ServiceOptions | None = None, *, routes: Sequence[Route] = ROUTES) -> None:
     """Serve until SIGTERM or SIGINT; then finish the running requests and return.
 
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an address that
@@ -101,9 +111,9 @@ def serve(options: ServiceOptions | None = None) -> None:
     options.check_roots()
     log = Log(options.log_format)
     sys.setswitchinterval(SWITCH_S)
-    server = Server(create_app(options, log=log), options, log)
+    server = Server(create_app(options, log=log, routes=routes), options, log)
     with listening_socket(options) as sock:
-        announce(log, sock, options)
+        announce(log, sock, options, "" if routes else MCP_PATH)
         server.run([sock])
     log.flush()
     log.write("stopped")
@@ -124,9 +134,9 @@ def _mcp(context: AppContext) -> McpApp | None:
     """Return the MCP server over the same context; None when the SDK is not installed."""
     if find_spec("mcp") is None:
         return None
-    from skillyard.serve.mcp.http_app import mcp_app
+    from skillyard.serve.mcp.http_app import McpApp
 
-    return mcp_app(context)
+    return McpApp(context)
 
 
 class _McpApp:
@@ -142,8 +152,10 @@ class _McpApp:
 
 async def _no_route(request: Request, error: Exception) -> Response:
     """Return the response for an unknown path."""
-    refused = Refused(404, "no_route", "there is nothing at this path", hint="see /docs")
-    return _response(_reply_of(refused, request.scope))
+    alone = not request.app.state.context.routes
+    hint = f"MCP is at {MCP_PATH}" if alone else "see /docs"
+    refused = Refused(404, "no_route", "there is nothing at this path", hint=hint)
+    return _response(_reply_of(refused, request.scope, bare=alone))
 
 
 class _Gate:

@@ -1,11 +1,10 @@
 """The MCP server.
 
-``serve_stdio(ServiceOptions(...))`` serves one client over standard input and output,
-``serve_http(ServiceOptions(...))`` many clients over streamable HTTP, and ``mcp_app(context)`` is
-the ASGI application for another HTTP service. :mod:`.server` dispatches requests to the tools
-(:mod:`.tools`) and to skills as resources (:mod:`.extension`). Both use :mod:`.view_worker` to
-answer from the newest view of the library. The official SDK (extra ``serve``) is imported by the
-functions that need it.
+``serve_stdio(ServiceOptions(...))`` serves one client over standard input and output, and
+``McpApp(context)`` is the ASGI application of streamable HTTP for the HTTP service. :mod:`.server`
+dispatches requests to the tools (:mod:`.tools`) and to skills as resources (:mod:`.extension`).
+Both use :mod:`.view_worker` to answer from the newest view of the library. The official SDK (extra
+``serve``) is imported by what needs it.
 """
 
 from __future__ import annotations
@@ -13,19 +12,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skillyard.serve.mcp.commands import serve_http, serve_stdio
-    from skillyard.serve.mcp.http_app import McpApp, mcp_app
+    from skillyard.serve.mcp.http_app import McpApp
     from skillyard.serve.mcp.server import SkillServer, create_server
+    from skillyard.serve.mcp.stdio import serve_stdio
 
-__all__ = ["McpApp", "SkillServer", "create_server", "mcp_app", "serve_http", "serve_stdio"]
+__all__ = ["McpApp", "SkillServer", "create_server", "serve_stdio"]
 
 _ROOMS = {
     "McpApp": "http_app",
     "SkillServer": "server",
     "create_server": "server",
-    "mcp_app": "http_app",
-    "serve_http": "commands",
-    "serve_stdio": "commands",
+    "serve_stdio": "stdio",
 }
 
 

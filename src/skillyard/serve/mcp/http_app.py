@@ -15,10 +15,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import INVALID_REQUEST
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from skillyard.serve.mcp.messages import refusal_of_surrogates
-from skillyard.serve.mcp.server import SkillServer, create_server
+from skillyard.serve.mcp.server import create_server
 from skillyard.serve.mcp.sessions import Sessions
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import Refused
@@ -30,11 +30,10 @@ IDLE_S = 600.0
 class McpApp:
     """The ASGI application. :meth:`running` must be entered while it serves."""
 
-    def __init__(self, context: AppContext, server: SkillServer) -> None:
-        self.server = server
+    def __init__(self, context: AppContext) -> None:
         self._context = context
         self._manager = StreamableHTTPSessionManager(
-            server,
+            create_server(context),
             session_idle_timeout=IDLE_S,
             max_sessions=None,  # Sessions counts them by client
             max_request_body_size=context.options.limits.body_bytes,
@@ -51,13 +50,13 @@ class McpApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        if scope["type"] != "http":
-            raise ValueError(f"MCP is served over http, not {scope['type']}")
         try:
             await self._answer(scope, receive, send)
         except Refused as refused:
-            self._log(refused)
-            await refusal(refused)(scope, receive, send)
+            self._context.log.write_refusal(
+                refused.code, refused.message, status=refused.status, route="/mcp"
+            )
+            await _refusal(refused)(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in ("GET", "POST", "DELETE"):
@@ -68,29 +67,14 @@ class McpApp:
             body = await self._context.body_reader.read(scope, receive)
             unreadable = refusal_of_surrogates(body)
             if unreadable is not None:
-                refusal_json = unreadable.model_dump_json(by_alias=True, exclude_unset=True)
-                await Response(refusal_json, 400, media_type="application/json")(
-                    scope, receive, send
-                )
+                text = unreadable.model_dump_json(by_alias=True, exclude_unset=True)
+                await Response(text, 400, media_type="application/json")(scope, receive, send)
                 return
             receive = _again(body, receive)
         await self._sessions.handle(scope, receive, send)
 
-    def _log(self, refused: Refused) -> None:
-        log = self._context.log
-        log.write_refusal(refused.code, refused.message, status=refused.status, route="/mcp")
 
-
-def mcp_app(context: AppContext) -> McpApp:
-    """Return the application, to be mounted at one path of an HTTP service.
-
-    The owner of the service enters ``app.running()`` in its lifespan, before it closes the service,
-    and checks Host, Origin and token before it calls the application.
-    """
-    return McpApp(context, create_server(context))
-
-
-def refusal(refused: Refused) -> ASGIApp:
+def _refusal(refused: Refused) -> Response:
     """Return the response of a refused request: its status, and a JSON-RPC error."""
     error: dict[str, Any] = {"code": INVALID_REQUEST, "message": refused.message}
     error["data"] = {"code": refused.code, "hint": refused.hint}
