@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.base.io.sockets import is_loopback
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.guards import Guard
-from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions, is_loopback
+from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions
 from tests.serve.http.local_server import Running, answer_of, raw, request, running
 from tests.tables import for_each
 

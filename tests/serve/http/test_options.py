@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.io.sockets import is_loopback
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.http import ServiceOptions, create_app
-from skillyard.serve.runtime.options import TOKEN, is_loopback
+from skillyard.serve.runtime.options import TOKEN
 from tests.serve.http.local_server import options_of
 from tests.tables import for_each
 

@@ -17,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 from skillyard.base.errors import InvalidInput, SourceFailed
 from skillyard.base.extras import install_command
 from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.sockets import is_loopback
 from skillyard.install.sources.addresses import public_addresses
 from skillyard.install.sources.bodies import read_body
 from skillyard.install.sources.circuit_breaker import CircuitBreaker
@@ -45,7 +46,6 @@ CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit", REDIRECTE
 GONE = frozenset({404, 410, 451})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 USER_AGENT = "skillyard (+agent skills search)"
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Host(NamedTuple):
@@ -129,7 +129,7 @@ def host_of(url: str, tokens: Mapping[str, str], *, named_by_user: bool = True) 
     token = tokens.get(name, "")
     place = f'host_tokens."{name}" in [sources] of skillyard.toml'
     parts = urlsplit(url)
-    if token and parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+    if token and parts.scheme != "https" and not is_loopback(parts.hostname or ""):
         raise InvalidInput(
             f"the token in {place} is not sent without encryption: write {url} with https, or"
             " remove the token"

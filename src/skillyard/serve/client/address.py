@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.io.sockets import bearer_token, is_loopback
 from skillyard.base.version import __version__
 from skillyard.install.sources.transport import origin_of
 
@@ -41,7 +41,11 @@ class Service:
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "url", _address(self.url or DEFAULT_URL))
-        put(self, "token", _token(os.environ.get(TOKEN, "") if self.token is None else self.token))
+        put(
+            self,
+            "token",
+            bearer_token(os.environ.get(TOKEN, "") if self.token is None else self.token),
+        )
         for name in ("timeout_s", "deadline_s", "answer_bytes"):
             _check_positive(name, getattr(self, name))
 
@@ -66,7 +70,7 @@ class Service:
             "limits": httpx2.Limits(max_connections=CONNECTIONS, keepalive_expiry=KEPT_S),
             "follow_redirects": False,
             "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            "trust_env": not _is_loopback(urlsplit(self.url).hostname or ""),
+            "trust_env": not is_loopback(urlsplit(self.url).hostname or ""),
         }
 
 
@@ -86,23 +90,7 @@ def _address(url: object) -> str:
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
 
-def _token(token: object) -> str:
-    if not isinstance(token, str):
-        raise InvalidInput("token must be text", field="token")
-    stripped = token.strip()
-    if not (stripped.isascii() and stripped.isprintable()) or " " in stripped:
-        raise InvalidInput("token must be visible ASCII characters without blanks", field="token")
-    return stripped
-
-
 def _check_positive(name: str, value: object) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value < 1e12:  # type: ignore[operator]
         raise InvalidInput(f"{name} must be a number above 0", field=name)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

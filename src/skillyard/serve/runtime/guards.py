@@ -16,9 +16,10 @@ from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from typing import Any
 
+from skillyard.base.io.sockets import is_loopback
 from skillyard.serve.runtime.clients import CLIENT, UNKNOWN, FairShare, client_of_address
 from skillyard.serve.runtime.errors import Refused
-from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions, is_loopback
+from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions
 
 FORM = "application/x-www-form-urlencoded"
 """The content type of a submitted form."""

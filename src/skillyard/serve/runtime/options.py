@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, InvalidSkillsRoot
+from skillyard.base.io.sockets import bearer_token, is_loopback
 from skillyard.install.sources.settings import Settings
 
 TOKEN = "SKILLYARD_HTTP_TOKEN"
@@ -110,11 +111,8 @@ class ServiceOptions:
         put = object.__setattr__
         for name in ("roots", "scopes", "allowed_hosts", "allowed_origins", "trusted_proxies"):
             put(self, name, _texts(name, getattr(self, name)))
-        put(
-            self,
-            "token",
-            _token(_found_token(self.token_file) if self.token is None else self.token),
-        )
+        found = _found_token(self.token_file) if self.token is None else self.token
+        put(self, "token", bearer_token(found))
         if not 0 <= self.port <= PORTS:
             raise InvalidInput(f"port must be an integer of 0 to {PORTS}")
         if not 0 <= self.max_stale_s < 1e9:
@@ -163,16 +161,6 @@ def _check_alone(host: str, names: Iterable[str]) -> None:
             )
 
 
-def is_loopback(host: str) -> bool:
-    """True for an address that only this machine can reach."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
 def _texts(name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise InvalidInput(f"{name} must be a list of texts")
@@ -195,15 +183,6 @@ def _found_token(path: str) -> str:
     if not content:
         raise InvalidInput(f"the token file {path} is empty, and would let everybody in")
     return content
-
-
-def _token(token: object) -> str:
-    if not isinstance(token, str):
-        raise InvalidInput("token must be text")
-    trimmed = token.strip()
-    if not (trimmed.isascii() and trimmed.isprintable()) or " " in trimmed:
-        raise InvalidInput(f"{TOKEN} must be visible ASCII characters without blanks")
-    return trimmed
 
 
 def _check_network(address: str) -> None:

@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 
 from skillyard.base.errors import SkillError, SkillyardError
+from skillyard.base.io.sockets import is_loopback
 from skillyard.base.shapes.encoder import encode
 from skillyard.engine.catalog.roots import all_roots, parse_roots
 from skillyard.engine.index.library_summary import Progress
@@ -28,7 +29,7 @@ from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_reply, prefers_html
 from skillyard.serve.runtime.errors import BUILDING, Refused, refusal_of, sources_refusal
 from skillyard.serve.runtime.local import LOCAL, hit_of
-from skillyard.serve.runtime.options import ServiceOptions, is_loopback
+from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.skill_lookup import skill_by_source
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 from skillyard.serve.web.addresses import HOME, fits, search_address
