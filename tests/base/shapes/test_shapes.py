@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, get_args, get_type_hints
 
-import msgspec
+from pydantic import TypeAdapter, ValidationError
 
 import skillyard.base.shapes
 from skillyard.base.shapes.details import Explanation
@@ -66,8 +66,8 @@ def test_the_documented_examples_are_documents_of_their_shapes_member_by_member(
 def rewritten(example: dict[str, Any], shape: type[Any]) -> bool:
     """True when the shape reads the example and writes the same members in the same order."""
     try:
-        document = encode(msgspec.convert(example, shape))
-    except msgspec.ValidationError:
+        document = encode(TypeAdapter(shape).validate_json(json.dumps(example)))
+    except ValidationError:
         return False
     return bool(document == example and ordered(document) == ordered(example))
 

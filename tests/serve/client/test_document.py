@@ -126,8 +126,9 @@ def test_a_document_without_a_member_that_is_always_there_is_a_mismatch(
         if member == "diagnostics":
             continue
         less = {key: value for key, value in truths[name].items() if key != member}
-        with pytest.raises(Mismatch, match=f"has no member '{member.replace('$', '.')}'"):
+        with pytest.raises(Mismatch) as caught:
             CALLS[name].read(json.dumps(less).encode())
+        assert f"no member '{member}'" in (said := str(caught.value)) or f".{member}: " in said
 
 
 @for_each("name", ["rank", "select", "evaluate", "why", "health", "index", "search"])

@@ -40,7 +40,7 @@ class _BaseClient(ABC):
         retries: Retries = PATIENCE,
         sleep: Callable[[float], Any] | None = None,
     ) -> None:
-        """Raises InvalidInput for invalid arguments and when httpx2 or msgspec is not installed.
+        """Raises InvalidInput for invalid arguments and when httpx2 or pydantic is not installed.
 
         ``base_url`` is the address of the service (default:
         http://127.0.0.1:8765), ``token`` its bearer token (default: SKILLYARD_HTTP_TOKEN), which is
@@ -48,7 +48,7 @@ class _BaseClient(ABC):
         ``deadline_s`` a whole response, ``answer_bytes`` its size. ``sleep`` is the
         function that waits before a retry.
         """
-        for name in ("httpx2", "msgspec"):
+        for name in ("httpx2", "pydantic"):
             if find_spec(name) is None:
                 raise InvalidInput(f"asking a service needs {name}: {install_command('remote')}")
         if not isinstance(retries, Retries):

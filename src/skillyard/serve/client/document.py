@@ -8,12 +8,10 @@ client reads.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
-from dataclasses import fields
+from functools import cache
 from typing import Any, TypeVar
 
-from msgspec import ValidationError, convert
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from skillyard.base.io.strict_json import (
     NumberRefused,
@@ -21,6 +19,7 @@ from skillyard.base.io.strict_json import (
     nested_deeper_than,
     strict_loads,
 )
+from skillyard.base.text import shorten
 
 T = TypeVar("T")
 
@@ -66,45 +65,28 @@ def _check_text(value: Any) -> None:
         raise Mismatch("it holds half a surrogate pair") from None
 
 
-_WORDS: Mapping[str, str] = {
-    "str": "text", "bool": "true or false", "int": "a whole number", "float": "a number",
-    "array": "a list", "object": "an object", "null": "null",
-}  # fmt: skip
-_FAULT = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<place>[^`]*)`)?", re.DOTALL)
-_WRONG_TYPE = re.compile(r"Expected `(?P<expected>[^`]*)`, got `(?P<given>[^`]*)`")
-_MISSING = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
-
-
 def read_as(kind: type[T], document: Any, place: str = "$") -> T:
     """Decode a JSON value as a shape. Raises Mismatch, which names the place of the fault."""
-    if isinstance(document, dict) and hasattr(kind, "schema"):
-        _check_schema(kind, document, place)
-    try:
-        return convert(document, kind)
-    except ValidationError as error:
-        raise Mismatch(_in_words(str(error), place)) from None
-    except RecursionError:
-        raise Mismatch("it is nested too deeply") from None
-
-
-def _check_schema(kind: Any, document: Mapping[str, Any], place: str) -> None:
-    expected = next(each.default for each in fields(kind) if each.name == "schema")
-    if "schema" not in document:
+    if isinstance(document, dict) and hasattr(kind, "schema") and "schema" not in document:
         raise Mismatch(f"{place} has no member 'schema'")
-    if document["schema"] != expected:
-        raise Mismatch(f"{place}.schema is not {expected!r}")
+    shape: Any = kind
+    try:
+        (value,) = _adapter(shape).validate_json(f"[{json.dumps(document)}]")
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        at = place + "".join(map(_step, fault["loc"][1:]))
+        raise Mismatch(f"{at}: {fault['msg']}") from None
+    return value  # type: ignore[no-any-return]
 
 
-def _in_words(fault: str, place: str) -> str:
-    """Return an error of msgspec with its place in front."""
-    match = _FAULT.fullmatch(fault)
-    what, at = (fault, place) if match is None else (match["what"], place + (match["place"] or ""))
-    if wrong := _WRONG_TYPE.fullmatch(what):
-        expected = " or ".join(_WORDS.get(each, each) for each in wrong["expected"].split(" | "))
-        return f"{at} is {_WORDS.get(wrong['given'], 'something else')}, not {expected}"
-    if missing := _MISSING.fullmatch(what):
-        return f"{at} has no member {missing['name']!r}"
-    return f"{at}: {what[:1].lower()}{what[1:]}"
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    """Return the reader of a list of one value; settings can be given only around a dataclass."""
+    return TypeAdapter(tuple[kind], config=ConfigDict(strict=True, allow_inf_nan=False))
+
+
+def _step(key: str | int) -> str:
+    return f"[{key}]" if isinstance(key, int) else f".{shorten(key, SHOWN)}"
 
 
 def member(document: Any, name: str) -> Any:
