@@ -26,6 +26,8 @@ class ScanUnit(NamedTuple):
     is_folder: bool
     root: str | None = None
     """The folder that is scanned. Links to pages and scripts in it are followed."""
+    publisher: str = ""
+    """Who publishes it, where that is known."""
 
     def read(self, others: Collection[str]) -> Iterator[SkillFile]:
         """Yield the files, but those in folders that are scanned by themselves."""

@@ -96,14 +96,15 @@ def scan_skills(
     lock: str = "",
     is_own: Callable[[str], bool] = bool,
     reasons: Mapping[str, str] | None = None,
+    publishers: Mapping[str, str] | None = None,
 ) -> Scanned:
     """Scan skill folders, skill files, folders with many skills, skills by name, and a library.
 
     ``load`` returns the catalog in which a name is looked up; it is called for the first name.
     What is ``accepted``, by the lock file ``lock`` or now by ``reasons``, is taken out for paths
-    that are ``is_own``. A folder without a skill is scanned as one. Thousands of skills are scanned
-    by ``jobs`` processes. Raises InvalidSkillsRoot for what is neither a path nor a name,
-    SkillNotFound, and WorkerLost.
+    that are ``is_own``; ``publishers`` says whose those are, by the names of their folders. A
+    folder without a skill is scanned as one. Thousands of skills are scanned by ``jobs`` processes.
+    Raises InvalidSkillsRoot for what is neither a path nor a name, SkillNotFound, and WorkerLost.
     """
     catalog: Catalog | None = None
     units: dict[str, ScanUnit] = {}
@@ -111,6 +112,9 @@ def scan_skills(
 
     def add(more: Sequence[ScanUnit], remarks: Sequence[shapes.ScanFinding]) -> None:
         for unit in more:
+            name = os.path.basename(unit.path.rstrip("/"))
+            if publishers and name in publishers and is_own(unit.path):
+                unit = unit._replace(publisher=publishers[name])
             units.setdefault(os.path.realpath(unit.path), unit)
         findings.extend(remarks)
 
@@ -176,7 +180,9 @@ def _scan_chunk(
         listed = list(unit.read(folders))
         skills += bool(listed)
         files += len(listed)
-        findings += [replace(each, path=unit.shown(each.path)) for each in scan_files(listed)]
+        findings += [
+            replace(each, path=unit.shown(each.path)) for each in scan_files(listed, unit.publisher)
+        ]
     return skills, files, findings
 
 

@@ -22,7 +22,8 @@ _INSTALLER_TEXT = """
     wasmtime.dev wasmer.io goose-lang.org anthropic.com openai.com docker.com linkerd.io
     istio.io tekton.dev argoproj.io cilium.io rclone.org litestream.io zed.dev atuin.sh
     helix-editor.com bun.com elastic.co aspire.dev fluxcd.io anaconda.com sysinternals.com
-    acme.sh gradle.org nvidia.com lambdalabs.com neon.tech flashlight.dev code-server.dev
+    anza.xyz apollo.dev clickhouse.com duckdb.org encore.dev mobile.dev resend.com snowflake.com
+    starkup.sh acme.sh gradle.org nvidia.com lambdalabs.com neon.tech flashlight.dev code-server.dev
     nih.gov nextflow.io example.com example.org example.net
 """
 _INSTALLERS = _INSTALLER_TEXT.split()
@@ -46,6 +47,7 @@ _ANYBODYS = (
     "huggingface.co",
     "hf.co",
     "cloudsmith.io",
+    "packagecloud.io",
 )
 """Hosts on which everybody can publish: what is there says nothing about who wrote it."""
 _LOCAL = re.compile(
@@ -64,17 +66,27 @@ def download_and_run(document: Document, patterns: tuple[Pattern, ...]) -> Itera
             document.text, hit.start, hit.end
         ):  # it may be in a variable above
             urls = [*_URL.finditer(document.text, max(0, hit.start - 200), hit.start)][-1:]
-        severities = [_severity_of(url[1] or url[2]) for url in urls] or [MEDIUM]
-        yield hit._replace(severity=hit.severity or min(severities, key=SEVERITIES.index))
+        addresses = [url[1] or url[2] for url in urls]
+        severities = [_severity_of(each, document.publisher) for each in addresses] or [MEDIUM]
+        severity = min(severities, key=SEVERITIES.index)
+        is_own = severity == MEDIUM and any(
+            _is_of(_host(each), document.publisher) for each in addresses
+        )
+        note = f"it is an installer of {document.publisher}, who publishes the skill"
+        yield hit._replace(severity=hit.severity or severity, note=note if is_own else hit.note)
 
 
-def _severity_of(address: str) -> str:
+def _host(address: str) -> str:
+    return re.split(r"[/?#\\]", address.lower())[0].rpartition("@")[2]
+
+
+def _severity_of(address: str, publisher: str) -> str:
     """Return how severe the run of what is at an address is. ``address`` has no scheme.
 
-    Low for known installers and this machine; medium for a host in a variable and for hosts on
-    which everybody can publish; else high.
+    Low for known installers and this machine; medium for a host in a variable, for hosts on which
+    everybody can publish, and for those of whoever publishes the skill; else high.
     """
-    host = re.split(r"[/?#\\]", address.lower())[0].rpartition("@")[2]
+    host = _host(address)
     if "$" in host or "{" in host:
         return MEDIUM
     if _LOCAL.match(host) or not re.match(r"[\w\[]", host):
@@ -84,4 +96,26 @@ def _severity_of(address: str) -> str:
         return MEDIUM
     if any(host == each or host.endswith(f".{each}") for each in _INSTALLERS):
         return LOW
-    return HIGH
+    return MEDIUM if _is_of(host, publisher) else HIGH
+
+
+_MIN_NAME = 3
+"""Letters from which on a name says whose a host is."""
+
+
+def _is_of(host: str, publisher: str) -> bool:
+    """True where a host has the name of a publisher, as `tavily-ai` has `cli.tavily.com`.
+
+    One name may begin with the other. That says no more than an address on GitHub does, which
+    everybody can have: so it lowers a finding to that of such an address, and no further.
+    """
+    names = [_letters(label) for label in host.partition(":")[0].split(".")[:-1]]
+    ours = _letters(publisher.rpartition(".")[0].rpartition(".")[2] or publisher)
+    if len(ours) < _MIN_NAME:
+        return False
+    own = [each for each in names[-2:] if len(each) >= _MIN_NAME]
+    return any(each.startswith(ours) for each in names) or any(map(ours.startswith, own))
+
+
+def _letters(label: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", label.lower())

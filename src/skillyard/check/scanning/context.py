@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from skillyard.check.scanning.document import DATA, PROSE, Document
+from skillyard.check.scanning.document import DATA, PROSE, SCRIPT, Document, Fence
 from skillyard.check.scanning.hidden import addresses_agent
 
 _ABOVE = 6
@@ -108,6 +108,20 @@ _LIVE = _SHELLS | {"", "text", "txt", "plaintext", "markdown", "md", "prompt"}
 """Languages of code blocks whose text may be meant for the agent, or be run by it."""
 _LONG_QUOTES = ('"""', "'''", "`")
 """Marks of texts in code that have several lines."""
+_LINKS = re.compile(
+    r"[\s>*+|\d.)#-]{0,20}(?:[*_]{0,3}\[[^\]\n]{1,300}\]\([^)\s]{1,300}\)[*_]{0,3}[\s|,;:.·]{0,6}){1,20}"
+)
+"""A line that is links and nothing else: titles of pages."""
+_TEST = re.compile(
+    r"(?:\A|/)(?:tests?|__tests__|spec)/|(?:\A|/)(?:test_[^/]{1,80}|[^/]{1,80}[._](?:test|spec))\.\w{1,4}\Z"
+)
+"""Paths of tests of programs."""
+_SENTENCE = re.compile(
+    r"(?:read|show|list|print|display|the|contents?)\s[\w\s]{0,40}[~./]", re.IGNORECASE
+)
+"""A request in words, in which a shell finds no command."""
+_TURNS = re.compile(r"<\|im_start\|>\s{0,2}(?:user|assistant)|<\|(?:im_end|eot_id|end)\|>")
+"""Marks of the other turns of a chat: a template of all of them is no message."""
 _COMMENT = re.compile(r"\s{0,40}(?://|#|\*|--|;|/\*)")
 _BEGINS = re.compile(
     r"(?:[.!?:;,>\"'`#*/(-]|\b(?:you|must|should|please|now|then|always|and))\s{0,4}\Z",
@@ -137,17 +151,27 @@ def is_quoted(
     line = document.text[begin:end] + after
     searches = _SEARCH.search(line) is not None
     if document.kind != PROSE:  # a search word in a comment behind a command means nothing
+        if _is_input_of_test(document, start, end, is_sentence=phrase):
+            return True
         if phrase and document.kind != DATA and _COMMENT.match(before) is not None:
             return _is_remark(before, line)
         if phrase and _EXPECTS.search(document.lines(last, last + 2)[:_AROUND]) is not None:
             return _is_inside_quotes(before)
         is_example = (
-            searches or (phrase and subject.is_security) or _CHECKS.search(before) is not None
+            searches
+            or (phrase and subject.is_security)
+            or (document.kind == DATA and subject.is_attacks_on_agents)
+            or _CHECKS.search(before) is not None
         )
         return is_example and _is_inside_quotes(before)
+    fence = document.fence_at(start)
+    if phrase and (
+        _LINKS.fullmatch(document.lines(first, last)) is not None
+        or _is_template(document, fence, start, end)
+    ):
+        return True
     if _is_acted_on(document, end, min(document.end_of(last + 2), end + _AROUND)):
         return False
-    fence = document.fence_at(start)
     if phrase and fence is not None and fence.language not in _LIVE:
         if _COMMENT.match(before) is not None:
             return _is_remark(before, line)
@@ -170,6 +194,26 @@ def is_quoted(
     ]
     rest = f"{before} {after}"
     return _WARNING.search(rest) is not None or _WARNING.search(above) is not None
+
+
+def _is_input_of_test(document: Document, start: int, end: int, *, is_sentence: bool) -> bool:
+    """True for a sentence in a string of a program's test. What may be a command is none."""
+    if document.kind != SCRIPT or _TEST.search(document.path.lower()) is None:
+        return False
+    if not is_sentence and _SENTENCE.match(document.text, start, end) is None:
+        return False
+    before = document.text[document.start_of(document.line(start)) : start]
+    return _is_inside_quotes(before) or any(
+        document.text.count(mark, 0, start) % 2 for mark in _LONG_QUOTES[:2]
+    )
+
+
+def _is_template(document: Document, fence: Fence | None, start: int, end: int) -> bool:
+    """True for the mark of one turn in a block that has the marks of other ones."""
+    if fence is None:
+        return False
+    is_mark = document.text.startswith("<|", start) or "<|" in document.text[start - 2 : end]
+    return is_mark and _TURNS.search(document.text, end, fence.end) is not None
 
 
 def _is_remark(before: str, line: str) -> bool:

@@ -87,9 +87,11 @@ class Fence(NamedTuple):
 class Document:
     """One text file of a skill. Expensive values are computed on first access."""
 
-    def __init__(self, path: str, data: bytes) -> None:
+    def __init__(self, path: str, data: bytes, publisher: str = "") -> None:
         self.path = path
         """Relative to the skill's folder, with ``/``."""
+        self.publisher = publisher
+        """Who publishes the skill: the owner of its repository or its host. Empty: not known."""
         self.data = data
         self.kind = kind_of(path, data)
         if path.lower().endswith(".ipynb"):  # its code is in strings, as escape sequences

@@ -37,11 +37,15 @@ _MAX_QUOTED = 1_000
 _SHOWN_CHARS = 120
 
 
-def scan_files(files: Iterable[SkillFile]) -> list[ScanFinding]:
-    """Return the findings in the files of one skill, sorted by path, line and rule."""
+def scan_files(files: Iterable[SkillFile], publisher: str = "") -> list[ScanFinding]:
+    """Return the findings in the files of one skill, sorted by path, line and rule.
+
+    ``publisher`` is the owner of the repository that it comes from, or the host of its site. His
+    own installers are medium.
+    """
     # Two files may have one path here: names are shown without control characters.
     listed = sorted(files, key=lambda each: (each.path, each.link, each.problem, each.data or b""))
-    documents = [_document(each) for each in listed]
+    documents = [_document(each, publisher) for each in listed]
     skill = next((d for d in documents if d is not None and d.path.lower() == "skill.md"), None)
     findings: list[ScanFinding] = []
     read = [d for d in documents if d is not None]
@@ -56,9 +60,9 @@ def scan_files(files: Iterable[SkillFile]) -> list[ScanFinding]:
     return sorted(findings, key=lambda each: (each.path, each.line, each.rule))
 
 
-def _document(file: SkillFile) -> Document | None:
+def _document(file: SkillFile, publisher: str) -> Document | None:
     text = None if file.data is None else text_of(file.path, file.data)
-    return None if text is None else Document(file.path, text)
+    return None if text is None else Document(file.path, text, publisher)
 
 
 class _Graded(NamedTuple):

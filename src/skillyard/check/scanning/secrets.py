@@ -15,6 +15,7 @@ _SINK = re.compile(
     |\brequests\.(?:post|put)\(|\bhttpx\.(?:post|put)\(|\burlopen\([^\n]{0,120}(?:data\s{0,2}=|\+|,)|\bhttp\.Post\w{0,4}\(|\bNet::HTTP\.post|\burllib\.request\.Request\(
     |\b(?:fetch|axios)\((?!\s{0,3}["'`]/(?!/))[^\n]{0,160}\b(?:POST|body)\b|\baxios\.post\(|Invoke-(?:RestMethod|WebRequest)\b[^\n]{0,120}
       -Method\s{1,3}(?:Post|Put)|\|\s{0,3}(?:nc|ncat)\s|\bwget\b[^\n]{0,120}--post|gethostbyname\(|\b(?:nslookup|dig)\b[^\n]{0,100}[${+%]
+      (?!\{?(?:lookup|host(?:name)?|domain|fqdn|server|service|target)\}?(?:["'\s)]|\Z))
     |\bhttps?["']?\)?\.request\(|\.request\(\s{0,3}["'](?:POST|PUT)|\bcurl\b[^\n]{0,80}-H[^\n]{0,60}\$[^\n]{0,60}https?://(?!api\.|[\w.-]{1,40}\.(?:googleapis|github|gitlab|amazonaws|azure)\.com|localhost|169\.254\.|\$)|\bsendmail\b|\bsmtplib\b""",
     re.IGNORECASE | re.VERBOSE,
 )

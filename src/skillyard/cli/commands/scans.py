@@ -66,20 +66,21 @@ def scan(args: Namespace, console: Console) -> int:
     from skillyard.base.io.processes import processors
     from skillyard.check.operations.skill_scan import scan_skills
     from skillyard.cli.source import load, refuse_nothing, unbound_library_of
-    from skillyard.install.copies.accepted import accepted_by_lock
+    from skillyard.install.copies.accepted import lock_for_scan
     from skillyard.install.copies.lockfile import is_of_project
 
     # Where a skill is named, --root and --scope say where it is looked up.
     named = not all(map(os.path.lexists, args.path))
-    lock, accepted = accepted_by_lock(args.lock)
+    lock = lock_for_scan(args.lock)
     result = scan_skills(
         args.path,
         load=lambda: load(args, console),
         library=None if named else unbound_library_of(args),
         jobs=processors(),
-        accepted=accepted,
-        lock=lock,
-        is_own=bool if args.lock else partial(is_of_project, lock),
+        accepted=lock.accepted,
+        lock=lock.path,
+        is_own=bool if args.lock else partial(is_of_project, lock.path),
+        publishers=lock.publishers,
     )
     if console.json or args.format == "json":
         console.document(result)

@@ -8,21 +8,33 @@ A file that changes is no longer accepted, wherever it lies.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.text import folder_name
 from skillyard.check.scanning.accepted import Accepted
 from skillyard.install.copies.file_paths import name_in_shell
 from skillyard.install.copies.lock_entries import Json, LockedSkill
 from skillyard.install.copies.lockfile import project_lock_path, read_project_lock
+from skillyard.install.copies.verdict import publisher_of
 
 KEY = "scanAccepted"
 _MEMBERS = ("rule", "digest", "reason")
 
 
-def accepted_by_lock(path: str | None) -> tuple[str, tuple[Accepted, ...]]:
-    """Return the path of a lock file, None: that of this project, and what its entries accept.
+class LockSays(NamedTuple):
+    """What a lock file says to a scan."""
+
+    path: str
+    accepted: tuple[Accepted, ...]
+    publishers: Mapping[str, str]
+    """Name of a skill's folder -> who publishes it."""
+
+
+def lock_for_scan(path: str | None) -> LockSays:
+    """Return what the lock file at a path says, None: that of this project.
 
     Raises InvalidInput for a named one that does not exist, SkillIoError for a damaged one.
     """
@@ -30,7 +42,9 @@ def accepted_by_lock(path: str | None) -> tuple[str, tuple[Accepted, ...]]:
         raise InvalidInput(f"the lock file {path} does not exist")
     place = project_lock_path(".") if path is None else path
     skills = read_project_lock(place).skills
-    return place, tuple(each for skill in skills for each in accepted_of(skill, place))
+    accepted = tuple(each for skill in skills for each in accepted_of(skill, place))
+    publishers = {folder_name(s.name): publisher_of(s.source_type, s.source) for s in skills}
+    return LockSays(place, accepted, publishers)
 
 
 def accepted_of(skill: LockedSkill | None, path: str) -> tuple[Accepted, ...]:

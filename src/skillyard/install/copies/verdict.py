@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.base.shapes.scans import ScanFinding
@@ -55,19 +56,33 @@ def check_accept(accept: Mapping[str, str]) -> Mapping[str, str]:
     return accept
 
 
+_HOSTS_OF_MANY = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
+
+
+def publisher_of(source_type: str, source: str) -> str:
+    """Return who publishes what an entry of a lock names: an owner, or the host of a site."""
+    if source_type in ("local", "node_modules"):
+        return ""
+    address = urlsplit(source)
+    host = address.hostname or ""
+    owner = (address.path if host else source).strip("/").partition("/")[0]
+    return owner if not host or host in _HOSTS_OF_MANY else host
+
+
 def scan_package(
     files: Mapping[str, bytes],
     accepted: Iterable[Accepted] = (),
     accept: Mapping[str, str] | None = None,
     *,
     folder: str | None = None,
+    publisher: str = "",
 ) -> Verdict:
     """Scan fetched files. ``accepted`` is the lock's, ``accept`` gives reasons for rules now.
 
     Of a skill that is linked, all files of its ``folder`` are scanned.
     """
     listed = files_of_package(files) if folder is None else files_of_folder(folder)
-    scan = scan_files(listed)
+    scan = scan_files(listed, publisher)
     left, taken = without_accepted(scan, accepted, accept)
     return Verdict(
         tuple(left),

@@ -32,7 +32,7 @@ from skillyard.install.copies.lockfile import (
 from skillyard.install.copies.placement import Placed, content_digest
 from skillyard.install.copies.project_lock import ProjectLock, UserLock
 from skillyard.install.copies.refusal import InstallRefused
-from skillyard.install.copies.verdict import check_accept, scan_package
+from skillyard.install.copies.verdict import check_accept, publisher_of, scan_package
 from skillyard.install.operations.admission import Admission, admit, check_package
 from skillyard.install.operations.destinations import (
     Places,
@@ -434,7 +434,9 @@ async def _fetched(search: SearchService, result: FoundSkill) -> Added:
     if package is None:  # the source gave the skill itself, without its file
         package = await search.fetch(result.hit)
         result = result._replace(package=package, raw=read_package(result.hit, package).raw)
-    return Added(result, package, None, "", findings=scan_package(package.files).findings)
+    publisher = publisher_of(package.source_type, package.source)
+    verdict = scan_package(package.files, publisher=publisher)
+    return Added(result, package, None, "", findings=verdict.findings)
 
 
 def _of_listing(error: SourceFailed, result: FoundSkill) -> SourceFailed:

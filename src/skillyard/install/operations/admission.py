@@ -17,7 +17,7 @@ from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.lockfile import LOCAL
 from skillyard.install.copies.placement import Placed, check_files, place_copies, preview_copies
 from skillyard.install.copies.project_lock import ProjectLock
-from skillyard.install.copies.verdict import scan_package
+from skillyard.install.copies.verdict import publisher_of, scan_package
 from skillyard.install.operations.policy_check import locked_source, policy_of
 from skillyard.install.operations.signature_check import SignatureCheck, check_signature
 from skillyard.install.policy.decision import check_install
@@ -89,7 +89,13 @@ def admit(
     policy or trust root that cannot be read.
     """
     skill = check_package(package, entry.name)
-    verdict = scan_package(package.files, accepted_of(known, lock.path), accept, folder=linked)
+    verdict = scan_package(
+        package.files,
+        accepted_of(known, lock.path),
+        accept,
+        folder=linked,
+        publisher=publisher_of(entry.source_type, entry.source),
+    )
     verdict.check(shown_path(folder_name(entry.name)))
     policy = policy_of(lock)
     signature = check_signature(entry, package, known, policy)

@@ -17,6 +17,7 @@ from skillyard.engine.resources import read_file
 from skillyard.install.copies.edits import LINE_ENDS, WrittenFile, edits_of
 from skillyard.install.copies.installed import LIMITS
 from skillyard.install.copies.placement import check_files
+from skillyard.install.copies.verdict import publisher_of
 from skillyard.install.sources.protocol import Package
 
 _MAX_BYTES = 131_072
@@ -52,8 +53,10 @@ def difference_of(folder: str, package: Package) -> Difference:
         note = "; ".join(filter(None, (modes.get(path), why)))
         listed.append(FileChange(path=path, change=change, diff=diff, note=note))
     before, after = _tools(_old_text(folder)), _tools(files.get("SKILL.md"))
-    known = {_key(each) for each in scan_files(files_of_folder(folder))}
-    findings = [each for each in scan_files(files_of_package(files)) if _key(each) not in known]
+    publisher = publisher_of(package.source_type, package.source)
+    known = {_key(each) for each in scan_files(files_of_folder(folder), publisher)}
+    found = scan_files(files_of_package(files), publisher)
+    findings = [each for each in found if _key(each) not in known]
     return Difference(
         files=tuple(listed),
         tools_added=tuple(tool for tool in after if tool not in before),

@@ -11,6 +11,7 @@ from skillyard.check.scanning import SkillFile, scan_files
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.placement import check_files
 from skillyard.install.copies.project_lock import ProjectLock
+from skillyard.install.copies.verdict import publisher_of
 from skillyard.install.operations.problems import failure_of
 from skillyard.install.operations.project import InstalledSkill
 from skillyard.install.policy.decision import LockedSource, Policy, check_install, source_text
@@ -47,7 +48,8 @@ def refusal_of(
     listed = list(files)
     data = {each.path: each.data for each in listed if each.data is not None}
     is_scanned = policy.rules.max_severity != NO_RULES.max_severity
-    severities = {each.severity for each in (scan_files(listed) if is_scanned else ())}
+    publisher = publisher_of(entry.source_type, entry.source)
+    severities = {each.severity for each in (scan_files(listed, publisher) if is_scanned else ())}
     try:
         parsed = check_files(data, f"{entry.name}/SKILL.md")
         check_install(policy, parsed, locked_source(entry, signer), severities)

@@ -21,6 +21,7 @@ from skillyard.engine.resources import read_file
 from skillyard.install.copies.accepted import accepted_of
 from skillyard.install.copies.installed import LIMITS
 from skillyard.install.copies.lock_entries import LockedSkill
+from skillyard.install.copies.verdict import publisher_of
 from skillyard.install.operations import states
 from skillyard.install.operations.policy_check import locked_source, policy_of, refusal_of
 from skillyard.install.operations.problems import failure_of, problem_of_state
@@ -154,6 +155,7 @@ def _stale(entry: LockedSkill, folder: str, lock_path: str) -> tuple[StaleAccept
     accepted = accepted_of(entry, lock_path)
     if not accepted:
         return ()
-    _, taken = without_accepted(scan_files(files_of_folder(folder)), accepted)
+    publisher = publisher_of(entry.source_type, entry.source)
+    _, taken = without_accepted(scan_files(files_of_folder(folder), publisher), accepted)
     stale = sorted(set(accepted) - {used for _, used in taken})
     return tuple(from_attributes(StaleAccepted, each) for each in stale)
