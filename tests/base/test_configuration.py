@@ -22,6 +22,7 @@ from skillyard.base.strict_toml import (
 )
 from skillyard.cli import main
 from skillyard.engine.ranking.registry import ScorerSection, default_scorer
+from skillyard.hosts.decisions import log_section
 from tests.configuration import configure
 from tests.tables import for_each
 
@@ -97,6 +98,14 @@ def test_a_project_has_no_section_of_the_user(project: Path, section: str) -> No
     assert (fault.path, fault.line) == (str(project / "skillyard.toml"), 3)
     assert fault.message == f"{section} is not read from the file of a project"
     assert fault.hint.endswith(os.path.join("mine", "skillyard", "skillyard.toml"))
+
+
+def test_a_projects_broken_file_does_not_touch_what_is_the_users(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(monkeypatch, project, log={"file": "/log.jsonl"})
+    (project / "skillyard.toml").write_text("[log", encoding="utf-8")
+    assert log_section().file == "/log.jsonl"
 
 
 def test_a_project_sends_no_request_to_an_embedder(project: Path) -> None:

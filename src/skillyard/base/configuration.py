@@ -109,7 +109,9 @@ def read_section(name: str, record: type[T], folder: str = ".") -> T:
 
     Raises SkillIoError for a fault, and for a file that cannot be read.
     """
-    layers = [read_user_file(), project_toml(name, project_folders(folder))]
+    layers = [read_user_file()]
+    if SECTIONS[name].of_project:
+        layers.append(project_toml(name, project_folders(folder)))
     given = [(each, each.tables[name]) for each in layers if each and name in each.tables]
     if not given:
         return record()

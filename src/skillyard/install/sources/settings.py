@@ -10,7 +10,13 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
-from skillyard.base.configuration import CONFIG_VARIABLE, read_section, user_file
+from skillyard.base.configuration import (
+    CONFIG_VARIABLE,
+    project_folders,
+    project_toml,
+    read_section,
+    user_file,
+)
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import NO_KEY
@@ -140,6 +146,7 @@ def load_settings() -> Settings:
             f"{former} is not read any more: move it into [sources] of {user_file()}, as"
             " docs/reference/configuration.md says, and remove it"
         )
+    project_toml("sources", project_folders("."))  # says that a project has no such section
     settings = read_section("sources", Settings)
     switch = os.environ.get(OFFLINE, "").strip().lower()
     if switch:
