@@ -18,7 +18,7 @@ from math import log
 
 import numpy as np
 
-from skillyard.engine.index.token_table import Row, write_table
+from skillyard.engine.index.token_table import TokenRow, write_table
 from training.contrast import Tuned, tune
 from training.emphasis import fit_emphasis
 from training.folds import FOLDS, fold_of
@@ -54,7 +54,7 @@ def packed(pool: Pool, terms: list[str], tuned: Tuned, emphasis: object) -> byte
         share = (held[pool.terms[term]] if term in pool.terms else 0) + 0.3
         rarity = min(255, max(0, round(-log(share / pool.size) * 16)))
         listed.append(
-            Row(int(weights[number]), int(query_weights[number]), int(steps[number]), rarity)
+            TokenRow(int(weights[number]), int(query_weights[number]), int(steps[number]), rarity)
         )
     return write_table(terms, listed, rows.tobytes(), rows.shape[1])
 

@@ -9,7 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine.discovery import Root, scan
-from skillyard.engine.formats.agentskills import Document, parse_document
+from skillyard.engine.formats.agentskills import SkillText, parse_document
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document
@@ -79,10 +79,10 @@ def test_a_document_over_a_cap_is_refused_by_the_name_of_the_cap(
     field: str, cap: Any, extra: str, code: str, strict: bool
 ) -> None:
     text = document("name", "Does a thing.", extra=extra)
-    parse_document(Document("SKILL.md"), text, strict=strict)
+    parse_document(SkillText("SKILL.md"), text, strict=strict)
     limits = sy.DEFAULT_LIMITS._replace(**{field: cap})
     with pytest.raises(sy.SkillError) as caught:
-        parse_document(Document("SKILL.md"), text, strict=strict, limits=limits)
+        parse_document(SkillText("SKILL.md"), text, strict=strict, limits=limits)
     assert caught.value.code == code
     assert caught.value.line is not None
 

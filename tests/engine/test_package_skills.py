@@ -12,18 +12,18 @@ import pytest
 import skillyard as sy
 from skillyard.cli.options import add_shared_options
 from skillyard.cli.parser import CommandParser
-from skillyard.engine.discovery.scopes import Places, places_of
+from skillyard.engine.discovery.scopes import ScopeRoots, places_of
 from skillyard.engine.skill import SCOPES
 from tests.parity.trees import relative, write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document
 
 
-def find(folder: Path) -> Places:
+def find(folder: Path) -> ScopeRoots:
     return places_of(["packages"], environ={}, folder=str(folder))
 
 
-def roots(found: Places, folder: Path) -> list[str]:
+def roots(found: ScopeRoots, folder: Path) -> list[str]:
     return [relative(root.path, folder) for root in found.roots]
 
 
@@ -123,7 +123,7 @@ class TestPython:
 
     def test_another_group_declares_nothing(self, tmp_path: Path) -> None:
         write_tree(tmp_path, self.distribution("mylib.skills", "console_scripts"))
-        assert find(tmp_path) == Places(())
+        assert find(tmp_path) == ScopeRoots(())
 
     @for_each(
         "value", ["mylib.gone", "mylib:skills", "../../secret", "mylib..skills", "mylib/skills"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.engine.discovery.scopes import Places, places_of
+from skillyard.engine.discovery.scopes import ScopeRoots, places_of
 from tests.parity.trees import relative, write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document
@@ -38,15 +38,15 @@ def install(home: Path, *names: str, enabled: Any = True, **more: str) -> None:
     )
 
 
-def find(home: Path, *scopes: str, folder: Path | None = None) -> Places:
+def find(home: Path, *scopes: str, folder: Path | None = None) -> ScopeRoots:
     return places_of(scopes or ("user",), environ={"HOME": str(home)}, folder=str(folder or home))
 
 
-def roots(places: Places, home: Path) -> list[tuple[str, str]]:
+def roots(places: ScopeRoots, home: Path) -> list[tuple[str, str]]:
     return [(relative(root.path, home), root.plugin) for root in places.roots]
 
 
-def codes(places: Places) -> list[str]:
+def codes(places: ScopeRoots) -> list[str]:
     return [each.code for each in places.problems]
 
 

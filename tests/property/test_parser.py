@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.base.errors import SkillError
-from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
+from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
 from skillyard.engine.formats.frontmatter import split, unify_lines
 from skillyard.engine.formats.repair import quote_plain_values
 from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
@@ -53,7 +53,7 @@ def attempt(call: Callable[..., T], *arguments: Any, **options: Any) -> T | Skil
 
 
 def read(text: str, strict: bool) -> ParsedDocument | SkillError:
-    return attempt(parse_document, Document("a/SKILL.md"), text, strict=strict)
+    return attempt(parse_document, SkillText("a/SKILL.md"), text, strict=strict)
 
 
 @many

@@ -17,7 +17,7 @@ from skillyard.check.operations.library_check import check_paths, fix_paths
 from skillyard.check.validation.config import CheckConfig
 from skillyard.check.validation.fix_plan import plan_fixes, write_plan
 from skillyard.check.validation.fixes import FIXABLE, Place, fix_document
-from skillyard.engine.formats.agentskills import Document, parse_document
+from skillyard.engine.formats.agentskills import SkillText, parse_document
 from skillyard.engine.skill import Skill
 from tests.check.validation.skill_files import codes, text, tree
 from tests.tables import for_each
@@ -152,7 +152,7 @@ def _without_ends(content: str) -> str:
 
 def _skill(content: str) -> Skill | None:
     try:
-        return parse_document(Document(*PLACE[:2]), content, strict=False).skill
+        return parse_document(SkillText(*PLACE[:2]), content, strict=False).skill
     except SkillError:
         return None
 

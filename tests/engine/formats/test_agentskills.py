@@ -8,8 +8,8 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine.formats.agentskills import (
-    Document,
     ParsedDocument,
+    SkillText,
     content_digest,
     parse_document,
     split_tools,
@@ -19,7 +19,7 @@ from tests.worked_examples.making import document
 
 
 def lenient(extra: str, *, folder: str | None = None) -> ParsedDocument:
-    where = Document("a/SKILL.md", folder)
+    where = SkillText("a/SKILL.md", folder)
     return parse_document(where, document("acct", extra=extra), strict=False)
 
 
@@ -49,7 +49,7 @@ class TestFields:
 
     def test_where_the_document_lies_is_kept(self) -> None:
         reference = sy.Reference("r.md", "references/r.md")
-        where = Document("p", "folder", "agentskills", "user", "f" * 64, 7, (reference,))
+        where = SkillText("p", "folder", "agentskills", "user", "f" * 64, 7, (reference,))
         skill = parse_document(where, document("acct"), strict=True).skill
         assert (skill.path, skill.slug, skill.origin) == ("p", "folder", "agentskills")
         assert (skill.scope, skill.hash, skill.last_modified) == ("user", "f" * 64, 7)
@@ -166,13 +166,13 @@ class TestRepair:
     BROKEN = "---\nname: acct\ndescription: Use when: always\n---\nBody.\n"
 
     def test_lenient_reading_repairs_once_and_says_what_it_did(self) -> None:
-        parsed = parse_document(Document("a/SKILL.md"), self.BROKEN, strict=False)
+        parsed = parse_document(SkillText("a/SKILL.md"), self.BROKEN, strict=False)
         assert parsed.skill.description == "Use when: always"
         assert codes(parsed) == [("yaml_repaired", "warning", 3)]
         assert parsed.diagnostics[0].path == "a/SKILL.md"
 
     def test_the_block_is_kept_as_it_was_before_the_repair(self) -> None:
-        parsed = parse_document(Document("p"), self.BROKEN, strict=False)
+        parsed = parse_document(SkillText("p"), self.BROKEN, strict=False)
         assert parsed.skill.frontmatter == "name: acct\ndescription: Use when: always\n"
 
     @for_each(
@@ -187,7 +187,7 @@ class TestRepair:
         self, text: str, code: str
     ) -> None:
         with pytest.raises(sy.SkillYamlError) as caught:
-            parse_document(Document("p"), text, strict=False)
+            parse_document(SkillText("p"), text, strict=False)
         assert caught.value.code == code
 
     def test_strict_reading_never_repairs(self) -> None:

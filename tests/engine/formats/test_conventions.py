@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import skillyard as sy
-from skillyard.engine.formats.agentskills import Document
+from skillyard.engine.formats.agentskills import SkillText
 from skillyard.engine.formats.conventions import parse_convention
 from skillyard.engine.formats.file_names import convention_of
 from tests.tables import for_each
@@ -88,7 +88,7 @@ class TestConvention:
         assert skill.body == "# A\nb"
 
     def test_frontmatter_that_cannot_be_used_stays_in_the_text_and_is_reported(self) -> None:
-        parsed = parse_convention(Document("AGENTS.md"), "---\nname: a\n# no close\n")
+        parsed = parse_convention(SkillText("AGENTS.md"), "---\nname: a\n# no close\n")
         assert parsed.skill.name == "agents"
         assert parsed.skill.body == "---\nname: a\n# no close"
         (found,) = parsed.diagnostics
@@ -98,12 +98,12 @@ class TestConvention:
 
     @for_each("text", ["---\n\n# A rule above\n", "--- not a fence\nname\n"])
     def test_a_rule_at_the_top_is_no_frontmatter(self, text: str) -> None:
-        parsed = parse_convention(Document("AGENTS.md"), text)
+        parsed = parse_convention(SkillText("AGENTS.md"), text)
         assert parsed.diagnostics == []
         assert parsed.skill.body == text.strip()
 
     def test_hash_and_place_are_kept(self) -> None:
-        where = Document("x/AGENTS.md", None, "convention", "user", "f" * 64, 7)
+        where = SkillText("x/AGENTS.md", None, "convention", "user", "f" * 64, 7)
         skill = parse_convention(where, "Text.").skill
         assert (skill.id, skill.hash) == ("agents-" + "f" * 12, "f" * 64)
         assert (skill.scope, skill.last_modified, skill.origin) == ("user", 7, "convention")

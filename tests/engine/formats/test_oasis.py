@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import skillyard as sy
-from skillyard.engine.formats.agentskills import Document, ParsedDocument
+from skillyard.engine.formats.agentskills import ParsedDocument, SkillText
 from skillyard.engine.formats.oasis import parse_key_skill
 from tests.tables import for_each
 from tests.worked_examples.making import document
@@ -16,7 +16,7 @@ REQUIRED = {"id": "acct", "triggers": "[do bills]", "priority": "5"}
 def parse(**fields: str) -> ParsedDocument:
     given = {**REQUIRED, **fields}
     extra = "".join(f"{field}: {value}\n" for field, value in given.items() if value)
-    where = Document("key_skills/acct/SKILL.md", "acct", "oasis")
+    where = SkillText("key_skills/acct/SKILL.md", "acct", "oasis")
     return parse_key_skill(where, document("Accounts", extra=extra))
 
 
@@ -74,6 +74,6 @@ def test_a_fault_in_a_field_is_reported_once() -> None:
 
 
 def test_a_file_that_is_no_skill_is_refused() -> None:
-    where = Document("key_skills/acct/SKILL.md", "acct", "oasis")
+    where = SkillText("key_skills/acct/SKILL.md", "acct", "oasis")
     with pytest.raises(sy.MissingField):
         parse_key_skill(where, "---\nid: acct\n---\n")

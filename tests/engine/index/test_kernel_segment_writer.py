@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skillyard.engine.index import kernel, segment_writer
 from skillyard.engine.index.document_builder import build_documents, index_texts
 from skillyard.engine.index.term_counts import kernel_terms
-from skillyard.engine.index.token_table import Row, TokenTable, bundled_table, write_table
+from skillyard.engine.index.token_table import TokenRow, TokenTable, bundled_table, write_table
 from skillyard.engine.skill import Skill
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.tables import for_each
@@ -86,7 +86,7 @@ _TEXTS = st.lists(st.sampled_from([*_WORDS, "\ud800", "\n"]), max_size=40).map("
 
 
 def _small_table() -> TokenTable:
-    rows = [Row(65_535, 1, 64, 0), Row(1, 1, 64, 0), Row(900, 1, 64, 0)]
+    rows = [TokenRow(65_535, 1, 64, 0), TokenRow(1, 1, 64, 0), TokenRow(900, 1, 64, 0)]
     return TokenTable(write_table(["databas", "deploy", "部署"], rows, bytes(range(100, 112)), 4))
 
 

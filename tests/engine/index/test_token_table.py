@@ -9,14 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.base.errors import IndexDamaged
-from skillyard.engine.index.token_table import UNIT, Row, TokenTable, bundled_table, write_table
+from skillyard.engine.index.token_table import (
+    UNIT,
+    TokenRow,
+    TokenTable,
+    bundled_table,
+    write_table,
+)
 
 TERMS = ("alpha", "beta", "gamma", "词")
 ROWS = [
-    Row(4000, 3000, 64, 32),
-    Row(5000, 5000, 128, 16),
-    Row(900, 900, 32, 80),
-    Row(70, 70, 64, 9),
+    TokenRow(4000, 3000, 64, 32),
+    TokenRow(5000, 5000, 128, 16),
+    TokenRow(900, 900, 32, 80),
+    TokenRow(70, 70, 64, 9),
 ]
 VECTORS = array("b", [127, 0, 0, 0, 0, 127, 0, 0, 60, 60, 60, -60, -127, 1, 2, 3]).tobytes()
 

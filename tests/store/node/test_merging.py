@@ -16,7 +16,12 @@ from skillyard.engine.index import kernel
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.index_writer import INLINE_BYTES, MAX_SMALL_SEGMENTS, IndexWriter
 from skillyard.engine.index.integrity import verify
-from skillyard.engine.index.manifest import Manifest, parse_manifest, read_manifest, render_manifest
+from skillyard.engine.index.manifest import (
+    IndexManifest,
+    parse_manifest,
+    read_manifest,
+    render_manifest,
+)
 from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.store.node.generation_builder import MAX_REWRITTEN
 from tests.engine.index.random_documents import DIMENSIONS, Asker, document, in_memory
@@ -237,13 +242,13 @@ class TestNotes:
         assert opened(tmp_path).notes == {}
 
     def test_a_manifest_without_any_is_read_as_before(self) -> None:
-        plain = Manifest(3, DIMENSIONS, {"a": "b"}, (), {})
+        plain = IndexManifest(3, DIMENSIONS, {"a": "b"}, (), {})
         data = render_manifest(plain, {})
         assert b"notes" not in data
         assert parse_manifest(memoryview(data), "x") == plain
 
     def test_what_is_no_map_of_texts_is_damage(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        data = render_manifest(Manifest(3, DIMENSIONS, {}, (), {}, {"a": "b"}), {})
+        data = render_manifest(IndexManifest(3, DIMENSIONS, {}, (), {}, {"a": "b"}), {})
         whole = json.loads
 
         def lying(text: bytes) -> object:

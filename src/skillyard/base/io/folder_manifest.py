@@ -37,7 +37,7 @@ class ManifestLimits(NamedTuple):
     """Folders below the one that is looked through."""
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """One thing in a folder."""
 
     path: str
@@ -52,10 +52,10 @@ class Entry(NamedTuple):
     """Whether the owner may execute a file; False where the system knows no such thing."""
 
 
-class Manifest(NamedTuple):
+class FolderManifest(NamedTuple):
     """The entries of a folder, by path."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[FileEntry, ...]
 
     @property
     def digest(self) -> str:
@@ -63,17 +63,17 @@ class Manifest(NamedTuple):
         text = "\n".join([dumps(tuple(entry)) for entry in self.entries])
         return sha256(text.encode("ascii")).hex()
 
-    def of_kind(self, kind: str) -> list[Entry]:
+    def of_kind(self, kind: str) -> list[FileEntry]:
         """Return the entries of one kind, by path."""
         return [entry for entry in self.entries if entry.kind == kind]
 
-    def without_litter(self) -> Manifest:
+    def without_litter(self) -> FolderManifest:
         """Return the manifest without what Python and file managers leave by themselves.
 
         It counts for an approval. It is not an edit: nobody wrote it.
         """
         paths = {entry.path for entry in self.entries}
-        return Manifest(
+        return FolderManifest(
             tuple(entry for entry in self.entries if not is_litter(entry.path, entry.kind, paths))
         )
 
@@ -130,7 +130,7 @@ def is_litter(path: str, kind: str, beside: Container[str]) -> bool:
 
 def manifest_of(
     folder: str, limits: ManifestLimits, *, only: tuple[str, ...] | None = None
-) -> Manifest:
+) -> FolderManifest:
     """Return the manifest of a folder as it is now; a link in the folder's place is followed.
 
     With ``only`` the folder's own entries of other names are left out. Raises OSError, and
@@ -139,7 +139,7 @@ def manifest_of(
     room = _Room(folder, limits)
     with open_real_folder(os.path.realpath(folder)) as opened:
         entries = list(_below(opened, "", 0, room, only))
-    return Manifest(tuple(sorted(entries)))
+    return FolderManifest(tuple(sorted(entries)))
 
 
 def executable_digest(paths: Iterable[str]) -> str:
@@ -187,7 +187,7 @@ class _Room:
 
 def _below(
     folder: Folder, prefix: str, depth: int, room: _Room, only: tuple[str, ...] | None = None
-) -> Iterator[Entry]:
+) -> Iterator[FileEntry]:
     for entry in folder.entries(most=None if only else room.entries + 1):
         if only is not None and entry.name not in only:
             continue
@@ -196,31 +196,31 @@ def _below(
             raise room.too_large(f"more than {room.limits.entries:,} files and folders")
         path = prefix + entry.name
         if entry_is_link(entry):
-            yield Entry(path, "link", 0, folder.link(entry.name), executable=False)
+            yield FileEntry(path, "link", 0, folder.link(entry.name), executable=False)
         elif entry.is_dir(follow_symlinks=False):
             if depth >= room.limits.depth:
                 raise room.too_large(f"folders nested more than {room.limits.depth} deep")
-            yield Entry(path, "folder", 0, "", executable=False)
+            yield FileEntry(path, "folder", 0, "", executable=False)
             with folder.folder(entry.name) as inner:
                 yield from _below(inner, f"{path}/", depth + 1, room)
         elif entry.is_file(follow_symlinks=False):
             yield _file(folder, entry.name, path, room)
         else:
-            yield Entry(path, "other", 0, "", executable=False)
+            yield FileEntry(path, "other", 0, "", executable=False)
 
 
-def _file(folder: Folder, name: str, path: str, room: _Room) -> Entry:
+def _file(folder: Folder, name: str, path: str, room: _Room) -> FileEntry:
     descriptor = folder.file(name)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):  # it was exchanged since it was listed
-            return Entry(path, "other", 0, "", executable=False)
+            return FileEntry(path, "other", 0, "", executable=False)
         if status.st_size > room.bytes:  # before a byte of it is read
             raise room.too_large(f"more than {room.limits.bytes:,} bytes")
         digest, size = file_digest(descriptor, room.bytes)
         room.bytes -= size
         if room.bytes < 0:
             raise room.too_large(f"more than {room.limits.bytes:,} bytes")
-        return Entry(path, "file", size, digest, is_executable(status))
+        return FileEntry(path, "file", size, digest, is_executable(status))
     finally:
         os.close(descriptor)

@@ -16,7 +16,7 @@ from skillyard.base.invisible import find_hidden
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.text_form import trailing_blanks
 from skillyard.check.validation.view import read_fields
-from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
+from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
 from skillyard.engine.formats.frontmatter import FencedDocument, split, unify_lines
 from skillyard.engine.formats.repair import quote_plain_values
 from skillyard.engine.formats.yaml_guard import Node, plain_value, read_mapping
@@ -139,7 +139,7 @@ def keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
 def parse_text(text: str, place: Place) -> ParsedDocument | None:
     """Return the parsed document, or None when it does not parse."""
     try:
-        document = Document(place.path, place.folder, place.origin)
+        document = SkillText(place.path, place.folder, place.origin)
         return parse_document(document, text, strict=False)
     except SkillError:
         return None

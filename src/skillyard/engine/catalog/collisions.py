@@ -11,7 +11,7 @@ from skillyard.base.errors import Diagnostic
 from skillyard.engine.skill import Origin, Skill
 
 if TYPE_CHECKING:
-    from skillyard.engine.catalog.entries import Entry
+    from skillyard.engine.catalog.entries import CatalogEntry
 
 MAX_COMPARED = 16
 """Different texts of one name that a further one is compared with. Real libraries have up to 6."""
@@ -39,7 +39,7 @@ class Collisions(NamedTuple):
 
 
 def resolve_collisions(
-    entries: Iterable[Entry], comparison: Comparison | None = None
+    entries: Iterable[CatalogEntry], comparison: TextComparison | None = None
 ) -> Collisions:
     """Return the shadowed skills, each with the winner, and the diagnostics.
 
@@ -50,9 +50,11 @@ def resolve_collisions(
     stays ambiguous. Of two Oasis skills with one id, the one whose folder has the id as its name
     wins, else the first.
     """
-    comparison = comparison or Comparison(lambda entry: (entry.skill and entry.skill.body) or "")
-    by_name: dict[str, list[Entry]] = {}
-    by_oasis_id: dict[str, list[Entry]] = {}
+    comparison = comparison or TextComparison(
+        lambda entry: (entry.skill and entry.skill.body) or ""
+    )
+    by_name: dict[str, list[CatalogEntry]] = {}
+    by_oasis_id: dict[str, list[CatalogEntry]] = {}
     for entry in entries:
         skill = entry.skill
         if skill is None or skill.origin == Origin.CONVENTION:
@@ -71,7 +73,7 @@ def resolve_collisions(
         if len(remaining) > 1:
             _shadow(remaining, _oasis_winner(remaining), "oasis_id_twice", shadowed, diagnostics)
     for group in by_name.values():
-        same: dict[str, list[Entry]] = {}
+        same: dict[str, list[CatalogEntry]] = {}
         for entry in group if len(group) > 1 else ():
             if entry.skill is not None and entry.skill not in shadowed:
                 same.setdefault(entry.skill.name, []).append(entry)
@@ -82,14 +84,14 @@ def resolve_collisions(
 
 
 def _unite_places(
-    group: list[Entry],
-    comparison: Comparison,
+    group: list[CatalogEntry],
+    comparison: TextComparison,
     shadowed: dict[Skill, Skill],
     diagnostics: list[Diagnostic],
 ) -> None:
     """Shadow the copies and variants of each skill. All entries of ``group`` have the same name."""
-    winners: list[Entry] = []
-    by_hash: dict[str, Entry] = {}
+    winners: list[CatalogEntry] = []
+    by_hash: dict[str, CatalogEntry] = {}
     for entry in sorted(group, key=_place_order):
         if entry.skill is None:
             continue
@@ -109,7 +111,7 @@ def _unite_places(
         diagnostics.append(Diagnostic(code, "info", entry.candidate.path, message, hint))
 
 
-def _place_order(entry: Entry) -> tuple[int, int, bool, int, tuple[str, ...]]:
+def _place_order(entry: CatalogEntry) -> tuple[int, int, bool, int, tuple[str, ...]]:
     """Return the sort key of the places of one skill: root, kind of place, language, path.
 
     A runtime document ``<name>.md`` comes first, then a folder with the name of the skill, then any
@@ -126,7 +128,7 @@ def _place_order(entry: Entry) -> tuple[int, int, bool, int, tuple[str, ...]]:
     return candidate.root, kind, translated, len(candidate.parts), candidate.parts
 
 
-def _oasis_winner(group: list[Entry]) -> Entry:
+def _oasis_winner(group: list[CatalogEntry]) -> CatalogEntry:
     first = [entry for entry in group if entry.candidate.root == group[0].candidate.root]
     for entry in first:
         if entry.skill is not None and entry.candidate.folder == entry.skill.slug:
@@ -135,7 +137,7 @@ def _oasis_winner(group: list[Entry]) -> Entry:
 
 
 def _resolve_name(
-    group: list[Entry], shadowed: dict[Skill, Skill], diagnostics: list[Diagnostic]
+    group: list[CatalogEntry], shadowed: dict[Skill, Skill], diagnostics: list[Diagnostic]
 ) -> None:
     first_root = min(entry.candidate.root for entry in group)
     here = [entry for entry in group if entry.candidate.root == first_root]
@@ -168,11 +170,11 @@ def _resolve_name(
     )
 
 
-def _is_oasis(entry: Entry) -> bool:
+def _is_oasis(entry: CatalogEntry) -> bool:
     return entry.skill is not None and entry.skill.origin == Origin.OASIS
 
 
-def _runtime_twin(group: list[Entry]) -> Entry | None:
+def _runtime_twin(group: list[CatalogEntry]) -> CatalogEntry | None:
     """Return ``.skills/<name>.md`` when the group is that file and one ``<name>/SKILL.md``."""
     if len(group) != 2:
         return None
@@ -186,8 +188,8 @@ def _runtime_twin(group: list[Entry]) -> Entry | None:
 
 
 def _shadow(
-    group: list[Entry],
-    winner: Entry,
+    group: list[CatalogEntry],
+    winner: CatalogEntry,
     code: str,
     shadowed: dict[Skill, Skill],
     diagnostics: list[Diagnostic],
@@ -268,29 +270,31 @@ _LANGUAGE = re.compile(
 else, as ``go``."""
 
 
-def language_of(entry: Entry) -> str:
+def language_of(entry: CatalogEntry) -> str:
     """Return the name of the folder of translations that a file lies in; empty for none."""
     match = _LANGUAGE.search("/" + "/".join(entry.candidate.parts[:-1]) + "/")
     return "" if match is None else next(filter(None, match.groups()))
 
 
-class Comparison:
+class TextComparison:
     """Which files of one name are variants of one skill. Each pair of texts is compared once."""
 
-    def __init__(self, text_of: Callable[[Entry], str], known: Mapping[str, bool] | None = None):
+    def __init__(
+        self, text_of: Callable[[CatalogEntry], str], known: Mapping[str, bool] | None = None
+    ):
         """``text_of`` returns the instructions of an entry, ``known`` are earlier ``results``."""
         self.results: dict[str, bool] = {}
         """By the beginnings of both hashes."""
         self._known = known or {}
 
         @lru_cache(maxsize=32)
-        def trigrams(entry: Entry) -> frozenset[tuple[str, ...]]:
+        def trigrams(entry: CatalogEntry) -> frozenset[tuple[str, ...]]:
             words = re.findall(r"\w+", text_of(entry)[:MAX_CHARS].lower())
             return frozenset(zip(words, words[1:], words[2:], strict=False))
 
         self._trigrams = trigrams
 
-    def is_variant(self, entry: Entry, other: Entry) -> bool:
+    def is_variant(self, entry: CatalogEntry, other: CatalogEntry) -> bool:
         """True for translations, and for nearly equal texts. Oasis tells skills apart by ids."""
         if entry.skill is None or other.skill is None:
             return False
@@ -305,6 +309,6 @@ class Comparison:
             self.results[key] = self._is_near(entry, other) if known is None else known
         return self.results[key]
 
-    def _is_near(self, entry: Entry, other: Entry) -> bool:
+    def _is_near(self, entry: CatalogEntry, other: CatalogEntry) -> bool:
         ours, theirs = self._trigrams(entry), self._trigrams(other)
         return len(ours & theirs) >= MIN_OVERLAP * max(1, len(ours | theirs))

@@ -16,7 +16,7 @@ from skillyard.engine.discovery import Candidate, Stamp
 from skillyard.engine.discovery.candidate import STABLE_AFTER_NS
 from skillyard.engine.discovery.entries import path_in_text
 from skillyard.engine.discovery.plugins import is_read_by_claude_code
-from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
+from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
 from skillyard.engine.formats.conventions import parse_convention
 from skillyard.engine.formats.derived import DERIVABLE
 from skillyard.engine.formats.frontmatter import decode
@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 """Called with (files read, files found) from time to time during a long load."""
 
 
-class Entry(NamedTuple):
+class CatalogEntry(NamedTuple):
     """The result of reading one candidate."""
 
     candidate: Candidate
@@ -44,11 +44,11 @@ class Entry(NamedTuple):
 def read_all(
     candidates: Sequence[Candidate],
     spec: LibrarySpec,
-    previous: dict[str, Entry],
+    previous: dict[str, CatalogEntry],
     progress: Progress | None,
-) -> dict[str, Entry]:
+) -> dict[str, CatalogEntry]:
     """Read the candidates that are new or may have changed. Reuse the previous entry for others."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, CatalogEntry] = {}
     total = len(candidates)
     now = time.time_ns()
     for number, candidate in enumerate(candidates):
@@ -64,7 +64,7 @@ def read_all(
     return entries
 
 
-def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> Entry:
+def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> CatalogEntry:
     """Read and parse one file at the time ``now``. Errors and refusals become diagnostics."""
     is_stable = candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
     try:
@@ -90,11 +90,11 @@ def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> Entry:
     except SkillError as error:
         if not error.path:
             error.path = candidate.path
-        return Entry(candidate, None, (error.diagnostic(),), is_stable)
+        return CatalogEntry(candidate, None, (error.diagnostic(),), is_stable)
     if spec.policy is not None:
         refused = spec.policy.diagnostic(parsed.skill)
         if refused is not None:
-            return Entry(candidate, None, (refused,), is_stable)
+            return CatalogEntry(candidate, None, (refused,), is_stable)
     diagnostics = list(parsed.diagnostics)
     hidden = hidden_in_body(content.data)
     if hidden is not None:
@@ -109,12 +109,12 @@ def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> Entry:
                 line,
             )
         )
-    return Entry(candidate, parsed.skill, tuple(diagnostics), is_stable)
+    return CatalogEntry(candidate, parsed.skill, tuple(diagnostics), is_stable)
 
 
 def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> ParsedDocument:
     text = decode(data, candidate.path)
-    document = Document(
+    document = SkillText(
         candidate.path,
         candidate.folder,
         candidate.origin,
@@ -138,7 +138,7 @@ def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> 
         return parse_document(document._replace(derives=True), text, strict=False, limits=limits)
 
 
-def reuse_skill(entry: Entry, earlier: Entry | None) -> Entry:
+def reuse_skill(entry: CatalogEntry, earlier: CatalogEntry | None) -> CatalogEntry:
     """Return the entry with the earlier Skill object when the skill has not changed."""
     if earlier is None or earlier.skill is None or entry.skill is None:
         return entry

@@ -20,7 +20,7 @@ from skillyard.engine.skill import Origin, Skill
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog.counts import SkillCounts
-    from skillyard.engine.catalog.entries import Entry
+    from skillyard.engine.catalog.entries import CatalogEntry
     from skillyard.engine.catalog.roots import Admission
     from skillyard.engine.discovery import Scan
     from skillyard.engine.discovery.candidate import FolderStamp
@@ -75,7 +75,7 @@ class Catalog:
         self._shadowed = shadowed or {}
         self._further = further
         self._spec: LibrarySpec | None = None
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, CatalogEntry] = {}
         self._scanned: tuple[Diagnostic, ...] = ()
         self._folder_stamps: tuple[FolderStamp, ...] = ()
         self._by_name: dict[str, list[Skill]] | None = None
@@ -391,7 +391,7 @@ def build_catalog(
     return _assemble(spec, scanned, read_all(scanned.candidates, spec, {}, progress))
 
 
-def _assemble(spec: LibrarySpec, scanned: Scan, entries: dict[str, Entry]) -> Catalog:
+def _assemble(spec: LibrarySpec, scanned: Scan, entries: dict[str, CatalogEntry]) -> Catalog:
     skills = [entry.skill for entry in entries.values() if entry.skill is not None]
     collisions = resolve_collisions(entries.values())
     diagnostics = [d for entry in entries.values() for d in entry.diagnostics]
@@ -404,7 +404,7 @@ def _assemble(spec: LibrarySpec, scanned: Scan, entries: dict[str, Entry]) -> Ca
     return catalog
 
 
-def _same(before: dict[str, Entry], after: dict[str, Entry]) -> bool:
+def _same(before: dict[str, CatalogEntry], after: dict[str, CatalogEntry]) -> bool:
     """True when both have the same files with the same skills and diagnostics."""
     return len(before) == len(after) and all(
         (other := before.get(path)) is not None
@@ -413,7 +413,7 @@ def _same(before: dict[str, Entry], after: dict[str, Entry]) -> bool:
     )
 
 
-def _digest(skills: Sequence[Skill], entries: dict[str, Entry]) -> str:
+def _digest(skills: Sequence[Skill], entries: dict[str, CatalogEntry]) -> str:
     lines = []
     for skill in skills:
         entry = entries.get(skill.path)

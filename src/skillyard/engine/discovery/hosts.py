@@ -20,7 +20,7 @@ HOST_SCOPES = ("project", "user", "system")
 """The scopes in the order of their precedence: the nearest folder wins."""
 
 
-class Source(NamedTuple):
+class HostSource(NamedTuple):
     """The source of a row of the table, and the date when it was read."""
 
     title: str
@@ -37,7 +37,7 @@ class HostFolder(NamedTuple):
     system: str
     """``linux``, ``macos``, ``windows``; empty for every system."""
     pattern: str
-    source: Source
+    source: HostSource
 
     @property
     def variable(self) -> str:
@@ -48,16 +48,16 @@ class HostFolder(NamedTuple):
 
 _VARIABLE = re.compile(r"\$\{([A-Z_]+):-([^}]*)\}")
 
-_SKILLS_CLI = Source("vercel-labs/skills 1.7.4, src/agents.ts", "2026-10-19")
-_SKILLS_CLI_MAIN = Source("vercel-labs/skills 007a5332, src/agents.ts", "2026-11-28")
-_CLAUDE = Source("code.claude.com/docs/en/skills", "2026-11-28")
-_CODEX = Source("openai/codex c9d127cf, codex-rs/core-skills/src/loader.rs", "2026-11-28")
-_COPILOT = Source("docs.github.com/en/copilot, create-skills", "2026-11-28")
-_CURSOR = Source("cursor.com/docs/context/skills", "2026-11-28")
-_GEMINI = Source("google-gemini/gemini-cli 5411f113, packages/core/src/skills", "2026-08-21")
-_GOOSE = Source("block/goose, guides/context-engineering/using-skills", "2026-11-28")
-_OPENCODE = Source("opencode.ai/docs/skills", "2026-11-28")
-_WINDSURF = Source("docs.windsurf.com/windsurf/cascade/skills", "2026-11-28")
+_SKILLS_CLI = HostSource("vercel-labs/skills 1.7.4, src/agents.ts", "2026-10-19")
+_SKILLS_CLI_MAIN = HostSource("vercel-labs/skills 007a5332, src/agents.ts", "2026-11-28")
+_CLAUDE = HostSource("code.claude.com/docs/en/skills", "2026-11-28")
+_CODEX = HostSource("openai/codex c9d127cf, codex-rs/core-skills/src/loader.rs", "2026-11-28")
+_COPILOT = HostSource("docs.github.com/en/copilot, create-skills", "2026-11-28")
+_CURSOR = HostSource("cursor.com/docs/context/skills", "2026-11-28")
+_GEMINI = HostSource("google-gemini/gemini-cli 5411f113, packages/core/src/skills", "2026-08-21")
+_GOOSE = HostSource("block/goose, guides/context-engineering/using-skills", "2026-11-28")
+_OPENCODE = HostSource("opencode.ai/docs/skills", "2026-11-28")
+_WINDSURF = HostSource("docs.windsurf.com/windsurf/cascade/skills", "2026-11-28")
 
 # The folders of the first releases: their order decides which of two copies is listed.
 _FIRST = """

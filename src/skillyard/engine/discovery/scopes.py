@@ -19,7 +19,7 @@ from skillyard.engine.discovery.plugins import (
 )
 
 
-class Places(NamedTuple):
+class ScopeRoots(NamedTuple):
     """The folders of some scopes, each once, in the order in which they win."""
 
     roots: tuple[Root, ...]
@@ -28,7 +28,7 @@ class Places(NamedTuple):
 
 def places_of(
     scopes: Iterable[str], *, environ: Mapping[str, str] | None = None, folder: str = "."
-) -> Places:
+) -> ScopeRoots:
     """Return the folders of scopes: those of hosts, then those of plugins and extensions.
 
     ``environ`` and ``folder`` are those of :func:`~skillyard.engine.discovery.hosts.host_roots`.
@@ -52,7 +52,7 @@ def places_of(
     by_path: dict[str, Root] = {}
     for root in roots:
         by_path.setdefault(root.path, root)
-    return Places(tuple(by_path.values()), tuple(dict.fromkeys(problems)))
+    return ScopeRoots(tuple(by_path.values()), tuple(dict.fromkeys(problems)))
 
 
 def disabled_for(folder: str, environ: Mapping[str, str] | None = None) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from skillyard.engine.formats.yaml_guard import Node, Scalar
 from skillyard.engine.skill import SKILL_FIELDS, Reference, Skill, Triggers, document_id
 
 
-class Document(NamedTuple):
+class SkillText(NamedTuple):
     """Facts about the file that the text comes from."""
 
     path: str
@@ -59,7 +59,7 @@ def parse_skill(
     Never repairs. Raises SkillError: InvalidFrontmatter, SkillYamlError or MissingField.
     """
     check_content(content, str(path), limits)
-    return parse_document(Document(str(path)), content, strict=True, limits=limits).skill
+    return parse_document(SkillText(str(path)), content, strict=True, limits=limits).skill
 
 
 def check_content(content: str, path: str, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -76,7 +76,7 @@ def check_content(content: str, path: str, limits: Limits = DEFAULT_LIMITS) -> N
 
 
 def parse_document(
-    document: Document, content: str, *, strict: bool, limits: Limits = DEFAULT_LIMITS
+    document: SkillText, content: str, *, strict: bool, limits: Limits = DEFAULT_LIMITS
 ) -> ParsedDocument:
     """Parse one document. Lenient parsing repairs YAML once and reports it. Raises SkillError."""
     text = unify_lines(content)
@@ -149,7 +149,7 @@ def _repaired(error: SkillYamlError | None, path: str, line: int) -> Diagnostic:
 
 
 def _skill(
-    fields: Fields, fenced: FencedDocument, document: Document, digest: str, limits: Limits
+    fields: Fields, fenced: FencedDocument, document: SkillText, digest: str, limits: Limits
 ) -> Skill:
     name, description = _name_and_description(fields, fenced, document, limits)
     if document.plugin:
@@ -202,7 +202,7 @@ def _skill(
 
 
 def _name_and_description(
-    fields: Fields, fenced: FencedDocument, document: Document, limits: Limits
+    fields: Fields, fenced: FencedDocument, document: SkillText, limits: Limits
 ) -> tuple[str, str]:
     if not document.derives:
         return fields.name(), fields.description()

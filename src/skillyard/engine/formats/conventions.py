@@ -13,8 +13,8 @@ from skillyard.base.errors import Diagnostic, SkillError
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.base.text import clean_line, name_fault
 from skillyard.engine.formats.agentskills import (
-    Document,
     ParsedDocument,
+    SkillText,
     content_digest,
     parse_document,
     parse_skill,
@@ -41,14 +41,14 @@ def parse_instructions(
     if any(part.lower() == ".skills" for part in parts[:-1]):
         return parse_skill(path, content, limits)
     if convention_of(parts[-1]) is not None:
-        return parse_convention(Document(path, origin=Origin.CONVENTION), content, limits).skill
+        return parse_convention(SkillText(path, origin=Origin.CONVENTION), content, limits).skill
     if parts[-1] == "SKILL.md":
-        return parse_document(Document(path), content, strict=False, limits=limits).skill
+        return parse_document(SkillText(path), content, strict=False, limits=limits).skill
     return parse_skill(path, content, limits)
 
 
 def parse_convention(
-    document: Document, content: str, limits: Limits = DEFAULT_LIMITS
+    document: SkillText, content: str, limits: Limits = DEFAULT_LIMITS
 ) -> ParsedDocument:
     """Parse a convention document. Without valid frontmatter the whole text is the body."""
     convention = convention_of(document.path.replace("\\", "/").rsplit("/", 1)[-1])
@@ -57,7 +57,7 @@ def parse_convention(
     return _parse_convention(document, content, *convention, limits)
 
 
-def _parse_in_folder(document: Document, content: str, limits: Limits) -> ParsedDocument:
+def _parse_in_folder(document: SkillText, content: str, limits: Limits) -> ParsedDocument:
     """Parse a file of a convention folder: every field is optional, and its file gives the name."""
     name, tag = folder_convention_of(document.path) or ("", "")
     if name_fault(name) is not None:
@@ -114,7 +114,7 @@ def _quote_globs(match: re.Match[str]) -> str:
 
 
 def _parse_convention(
-    document: Document, content: str, name: str, tag: str, limits: Limits
+    document: SkillText, content: str, name: str, tag: str, limits: Limits
 ) -> ParsedDocument:
     text = unify_lines(content)
     diagnostics: list[Diagnostic] = []

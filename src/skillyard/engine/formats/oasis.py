@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from skillyard.base.errors import Diagnostic
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
-from skillyard.engine.formats.agentskills import Document, ParsedDocument, parse_document
+from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
 from skillyard.engine.formats.fields import Fields
 from skillyard.engine.formats.file_names import OASIS_FOLDER
 from skillyard.engine.formats.yaml_guard import Scalar
@@ -16,7 +16,7 @@ from skillyard.engine.skill import Origin, Skill
 
 
 def parse_key_skill(
-    document: Document, content: str, limits: Limits = DEFAULT_LIMITS
+    document: SkillText, content: str, limits: Limits = DEFAULT_LIMITS
 ) -> ParsedDocument:
     """Parse one registry file. ``origin`` is ``oasis`` only when no required field is missing.
 

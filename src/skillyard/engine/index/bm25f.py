@@ -19,7 +19,7 @@ from skillyard.engine.index.term_counts import term_counts
 from skillyard.engine.skill import Skill
 
 
-class Field(NamedTuple):
+class WeightedField(NamedTuple):
     """One field of a skill with its weight."""
 
     name: str
@@ -29,12 +29,12 @@ class Field(NamedTuple):
 
 
 FIELDS = (
-    Field("name", 3.0, 3.7),
-    Field("description", 2.0, 39.0),
-    Field("tags", 1.0, 40.7),
-    Field("headings", 0.5, 65.0),
-    Field("prose", 0.3, 768.0),
-    Field("code", 0.1, 324.0),
+    WeightedField("name", 3.0, 3.7),
+    WeightedField("description", 2.0, 39.0),
+    WeightedField("tags", 1.0, 40.7),
+    WeightedField("headings", 0.5, 65.0),
+    WeightedField("prose", 0.3, 768.0),
+    WeightedField("code", 0.1, 324.0),
 )
 """Weights tuned on the development queries and confirmed on held-out queries."""
 

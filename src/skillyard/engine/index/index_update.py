@@ -9,12 +9,12 @@ from typing import NamedTuple
 from skillyard.base.errors import IndexDamaged
 from skillyard.engine.catalog.collisions import (
     Collisions,
-    Comparison,
+    TextComparison,
     places_by_path,
     resolve_collisions,
 )
 from skillyard.engine.catalog.counts import count_skills
-from skillyard.engine.catalog.entries import Entry, Progress, read_one
+from skillyard.engine.catalog.entries import CatalogEntry, Progress, read_one
 from skillyard.engine.catalog.roots import LibrarySpec, all_roots
 from skillyard.engine.discovery import Candidate, Scan
 from skillyard.engine.index.document_builder import build_document
@@ -167,7 +167,7 @@ class _ResolvedFiles(NamedTuple):
     """A placeholder of the skill of each file that loaded, by path."""
     collisions: Collisions
     compared: dict[str, bool]
-    """The results of :class:`Comparison`."""
+    """The results of :class:`TextComparison`."""
 
 
 class _IndexUpdate:
@@ -191,7 +191,7 @@ class _IndexUpdate:
         self.in_parts = in_parts
         self.files: dict[str, FileState] = {}
         """The files processed so far, by path."""
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, CatalogEntry] = {}
         """Entries of earlier commits of this pass, by path."""
         self.added: set[str] = set()
         self.changed: set[str] = set()
@@ -270,7 +270,7 @@ class _IndexUpdate:
             if (file := self.files.get(path) or self.before.get(path)) is not None
         }
         entries = [self._entry(path, file) for path, file in files.items()]
-        comparison = Comparison(self._text, self._compared)
+        comparison = TextComparison(self._text, self._compared)
         collisions = resolve_collisions(entries, comparison)
         self._compared = comparison.results
         losers = {skill.path for skill in collisions.shadowed}
@@ -284,11 +284,11 @@ class _IndexUpdate:
         skills = {e.candidate.path: e.skill for e in entries if e.skill is not None}
         return _ResolvedFiles(files, skills, collisions, comparison.results)
 
-    def _text(self, entry: Entry) -> str:
+    def _text(self, entry: CatalogEntry) -> str:
         skill = read_one(entry.candidate, self.spec, time.time_ns()).skill
         return (skill and skill.body) or ""
 
-    def _entry(self, path: str, file: FileState) -> Entry:
+    def _entry(self, path: str, file: FileState) -> CatalogEntry:
         entry = self._entries.get(path)
         if entry is None or entry.candidate is not file.candidate:
             entry = self._entries[path] = placeholder_entry(file)

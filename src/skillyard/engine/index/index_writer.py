@@ -13,7 +13,7 @@ from skillyard.base.io.locks import HeldLock, file_lock
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.manifest import (
     NAME,
-    Manifest,
+    IndexManifest,
     SegmentEntry,
     SideFile,
     io_error,
@@ -174,7 +174,7 @@ class IndexWriter(Closeable):
         self._merge()
         parts, inline, files = self._parts()
         sides = self._side_entries(files)
-        manifest = Manifest(
+        manifest = IndexManifest(
             self._generation + 1,
             self._dimensions,
             self._settings,

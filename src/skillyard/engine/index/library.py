@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.base.errors import IndexDamaged
 from skillyard.engine.index.document import IndexedDocument, document_key
-from skillyard.engine.index.manifest import Manifest, SegmentEntry
+from skillyard.engine.index.manifest import IndexManifest, SegmentEntry
 from skillyard.engine.index.segment_searcher import SegmentSearcher, make_searcher
 from skillyard.engine.index.token_table import TokenTable, bundled_table
 
@@ -134,5 +134,5 @@ def memory_searcher(documents: Iterable[IndexedDocument], dimensions: int) -> Se
         parts.append(SegmentEntry("", place, len(data), frozenset()))
         blobs.append(data.ljust(-(-len(data) // 8) * 8, b"\0"))
         place += len(blobs[-1])
-    manifest = Manifest(0, dimensions, {}, tuple(parts), {})
+    manifest = IndexManifest(0, dimensions, {}, tuple(parts), {})
     return make_searcher("", manifest, memoryview(b"".join(blobs)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic
-from skillyard.engine.catalog.entries import Entry
+from skillyard.engine.catalog.entries import CatalogEntry
 from skillyard.engine.discovery import Candidate
 from skillyard.engine.index.records import decode_candidate, encode_candidate
 from skillyard.engine.skill import Skill, Triggers
@@ -123,7 +123,7 @@ def _decode_diagnostics(rows: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]
     return tuple(Diagnostic(*fields) for fields in rows)
 
 
-def placeholder_entry(known: FileState) -> Entry:
+def placeholder_entry(known: FileState) -> CatalogEntry:
     """Return the file as a catalog entry with a placeholder skill."""
     skill = None if known.facts is None else known.facts.placeholder(known.candidate.path)
-    return Entry(known.candidate, skill, known.diagnostics, known.is_final)
+    return CatalogEntry(known.candidate, skill, known.diagnostics, known.is_final)

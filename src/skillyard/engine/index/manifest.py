@@ -43,7 +43,7 @@ class SideFile(NamedTuple):
     check: int
 
 
-class Manifest(NamedTuple):
+class IndexManifest(NamedTuple):
     """One generation of an index."""
 
     generation: int
@@ -55,7 +55,7 @@ class Manifest(NamedTuple):
     """Short texts that the caller stores with a generation."""
 
 
-def render_manifest(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
+def render_manifest(manifest: IndexManifest, inline: Mapping[int, bytes]) -> bytes:
     """Return the bytes of a manifest. ``inline`` maps positions in ``parts`` to segment bytes."""
     blobs: list[bytes] = []
     place = 0
@@ -108,7 +108,7 @@ def _decode_dead(value: Any) -> frozenset[int]:
     return frozenset(n for n, bit in enumerate(reversed(f"{bits:b}")) if bit == "1")
 
 
-def parse_manifest(data: memoryview, path: str) -> Manifest:
+def parse_manifest(data: memoryview, path: str) -> IndexManifest:
     """Return the manifest in ``data``. Raises IndexDamaged."""
     try:
         magic, size = _HEAD.unpack_from(data)
@@ -125,14 +125,14 @@ def parse_manifest(data: memoryview, path: str) -> Manifest:
         sides = {name: SideFile(*side) for name, side in shape["sides"].items()}
         notes = {str(name): str(text) for name, text in shape.get("notes", {}).items()}
         header = (shape["generation"], shape["dimensions"], shape["settings"])
-        return Manifest(*header, parts, sides, notes)
+        return IndexManifest(*header, parts, sides, notes)
     except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexDamaged(
             f"the manifest cannot be read ({type(error).__name__})", path=path, hint=REBUILD
         ) from None
 
 
-def read_manifest(folder: str) -> tuple[Manifest, bytes] | None:
+def read_manifest(folder: str) -> tuple[IndexManifest, bytes] | None:
     """Return the manifest of a folder with its bytes, or None when there is no index.
 
     Raises IndexDamaged, and SkillIoError when it cannot be read.

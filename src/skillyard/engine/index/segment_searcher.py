@@ -15,7 +15,7 @@ from skillyard.engine.index.kernel import KERNEL
 from skillyard.engine.index.manifest import (
     NAME,
     REBUILD,
-    Manifest,
+    IndexManifest,
     SegmentEntry,
     map_file,
     parse_manifest,
@@ -65,7 +65,7 @@ def open_index(folder: str, before: SegmentSearcher | None = None) -> SegmentSea
 
 
 def make_searcher(
-    folder: str, manifest: Manifest, data: memoryview, before: SegmentSearcher | None = None
+    folder: str, manifest: IndexManifest, data: memoryview, before: SegmentSearcher | None = None
 ) -> SegmentSearcher:
     """Return the searcher of a generation; it uses the kernel when that is available."""
     searcher = SegmentSearcher if KERNEL is None else KernelSearcher
@@ -78,7 +78,7 @@ class SegmentSearcher:
     def __init__(
         self,
         folder: str,
-        manifest: Manifest,
+        manifest: IndexManifest,
         data: memoryview,
         before: SegmentSearcher | None = None,
     ) -> None:

@@ -16,7 +16,7 @@ from skillyard.engine.index.token_table import (
     BIAS,
     EMPHASIS_STEPS,
     RARITY_STEPS,
-    Row,
+    TokenRow,
     TokenTable,
     pack_lanes,
     write_table,
@@ -102,7 +102,7 @@ class _DirectionSums:
 
     def _row(
         self, term: str, number: int, mean: list[float], lengths: list[float], ratio: float
-    ) -> tuple[Row, bytes] | None:
+    ) -> tuple[TokenRow, bytes] | None:
         term_mean = _means(self.sums[term][1], number, self.base.dimensions)
         direction = [value - middle for value, middle in zip(term_mean, mean, strict=True)]
         largest = max(map(abs, direction))
@@ -113,7 +113,7 @@ class _DirectionSums:
         length = lengths[rarity] * number / (number + MIN_SKILLS)
         weight = max(1, round(length / sqrt(sum([value * value for value in quantised]))))
         query_weight = max(1, round(weight * ratio))
-        return Row(
+        return TokenRow(
             min(weight, 8_190), min(query_weight, 8_190), EMPHASIS_STEPS, rarity
         ), quantised.tobytes()
 

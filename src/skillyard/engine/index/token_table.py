@@ -43,7 +43,7 @@ RARITY_STEPS = 16
 """Scale in which rarity (a natural logarithm) is stored."""
 
 
-class Row(NamedTuple):
+class TokenRow(NamedTuple):
     """The weights and statistics of one term."""
 
     weight: int
@@ -117,10 +117,10 @@ class TokenTable:
     def __getitem__(self, place: int) -> bytes:
         return self._terms[self._offsets[place] : self._offsets[place + 1]].tobytes()
 
-    def items(self) -> Iterator[tuple[str, tuple[Row, bytes]]]:
+    def items(self) -> Iterator[tuple[str, tuple[TokenRow, bytes]]]:
         """Yield every term with its row and its vector, in byte order."""
         for place in range(len(self)):
-            row = Row(
+            row = TokenRow(
                 self._weights[place],
                 self._query_weights[place],
                 self._emphasis[place],
@@ -284,7 +284,7 @@ def _norm(values: list[float]) -> float:
 
 
 def write_table(
-    terms: Sequence[str], rows: Sequence[Row], vectors: bytes, dimensions: int
+    terms: Sequence[str], rows: Sequence[TokenRow], vectors: bytes, dimensions: int
 ) -> bytes:
     """Return the bytes of a table file. ``terms`` must be unique and in byte order."""
     from array import array

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.errors import ResourceRefused, SkillError, SkillIoError
 from skillyard.base.io.files import read_regular
-from skillyard.base.io.folder_manifest import Entry, ManifestLimits, file_digest, manifest_of
+from skillyard.base.io.folder_manifest import FileEntry, ManifestLimits, file_digest, manifest_of
 from skillyard.base.io.folders import open_real_file
 from skillyard.base.io.paths import is_below
 from skillyard.base.io.sha256 import sha256
-from skillyard.engine.formats.agentskills import Document, parse_document
+from skillyard.engine.formats.agentskills import SkillText, parse_document
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import safe_parts
 from skillyard.engine.skill import Origin
@@ -58,7 +58,7 @@ def content_of(path: str, root: str) -> Content:
     folder, name = os.path.split(path)
     data = _own_file(path)
     parts = _Parts(root)
-    parts.add(Entry(name, "file", len(data), sha256(data).hex(), executable=False))
+    parts.add(FileEntry(name, "file", len(data), sha256(data).hex(), executable=False))
     if name.lower() == "skill.md":
         parts.add_folder(folder, "", only=_AT_ROOT if folder == root else None)
     parts.add_references(folder, _references(data, path))
@@ -80,7 +80,7 @@ def _own_file(path: str) -> bytes:
 def _references(data: bytes, path: str) -> tuple[str, ...]:
     """Return the field ``references``. Empty for an invalid file, which is never used."""
     # As the catalog reads it: a file without a name is used too, and so must be covered.
-    document = Document(path, "skill", Origin.AGENTSKILLS, derives=True)
+    document = SkillText(path, "skill", Origin.AGENTSKILLS, derives=True)
     try:
         parsed = parse_document(document, decode(data, path), strict=False)
     except SkillError:
@@ -92,13 +92,13 @@ class _Parts:
     """Collects the entries that belong to one skill, within :data:`LIMITS`."""
 
     def __init__(self, root: str) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[FileEntry] = []
         self._root = os.path.realpath(root)
         self._remaining = LIMITS
         self._covered: set[str] = set()
         """Real paths of folders whose entries are collected."""
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: FileEntry) -> None:
         self._remaining = self._remaining._replace(
             entries=self._remaining.entries - 1, bytes=self._remaining.bytes - entry.size
         )
@@ -143,7 +143,7 @@ class _Parts:
         try:
             status = os.lstat(real)
         except FileNotFoundError:
-            return self.add(Entry(label, "missing", 0, "", executable=False))
+            return self.add(FileEntry(label, "missing", 0, "", executable=False))
         if any(real == each or is_below(real, each) for each in self._covered):
             return None  # collected by its own path; the link's entry has the target
         if stat.S_ISDIR(status.st_mode):
@@ -155,4 +155,4 @@ class _Parts:
             digest, size = file_digest(descriptor, self._remaining.bytes)
         finally:
             os.close(descriptor)
-        return self.add(Entry(label, "file", size, digest, executable=False))
+        return self.add(FileEntry(label, "file", size, digest, executable=False))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.folder_manifest import Entry, Manifest, is_litter
+from skillyard.base.io.folder_manifest import FileEntry, FolderManifest, is_litter
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.installation import FileChange
 from skillyard.engine.resources import read_file
@@ -34,13 +34,13 @@ class WrittenFile(NamedTuple):
     """None where that is not known."""
 
 
-def files_note(there: Manifest) -> str:
+def files_note(there: FolderManifest) -> str:
     """Return the note of the files of a folder."""
     files = {each.path: (each.digest, each.executable) for each in there.of_kind("file")}
     return json.dumps(files)
 
 
-def recorded_edits(there: Manifest, target: str) -> list[FileChange]:
+def recorded_edits(there: FolderManifest, target: str) -> list[FileChange]:
     """Return what was edited since skillyard wrote a folder; nothing where that is not known.
 
     Raises SkillIoError.
@@ -53,7 +53,9 @@ def recorded_edits(there: Manifest, target: str) -> list[FileChange]:
     return edits_of(there, target, files) if files else []
 
 
-def edits_of(there: Manifest, target: str, written: Mapping[str, WrittenFile]) -> list[FileChange]:
+def edits_of(
+    there: FolderManifest, target: str, written: Mapping[str, WrittenFile]
+) -> list[FileChange]:
     """Return what differs in a folder from files that were written to it, by path.
 
     Raises SkillIoError.
@@ -85,7 +87,7 @@ def added_edits(paths: Iterable[str]) -> list[FileChange]:
     return [_change(path, "added") for path in sorted(paths)]
 
 
-def line_end_edits(there: Manifest, target: str) -> list[FileChange]:
+def line_end_edits(there: FolderManifest, target: str) -> list[FileChange]:
     """Return the files of a folder with CR LF. Raises SkillIoError."""
     return [
         _change(entry.path, "changed", LINE_ENDS)
@@ -104,7 +106,7 @@ def shown_edits(changes: Collection[FileChange]) -> str:
     return ", ".join(listed) + more
 
 
-def with_lf(entry: Entry, target: str) -> Entry:
+def with_lf(entry: FileEntry, target: str) -> FileEntry:
     """Return a text file with CR LF as it was with LF, anything else as it is."""
     if entry.kind != "file":
         return entry

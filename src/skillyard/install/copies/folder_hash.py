@@ -24,7 +24,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from skillyard.base.io.folder_manifest import Entry, Manifest
+from skillyard.base.io.folder_manifest import FileEntry, FolderManifest
 from skillyard.engine.resources import read_file
 
 FOLDERS_LEFT_OUT = frozenset({".git", "node_modules"})
@@ -49,7 +49,7 @@ def folder_hash(files: Mapping[str, bytes]) -> str:
     return _hash(files, lambda path: files[path])
 
 
-def is_folder_hash_of(expected: str, path: str, there: Manifest) -> bool:
+def is_folder_hash_of(expected: str, path: str, there: FolderManifest) -> bool:
     """True where an existing folder with that manifest has that folder hash.
 
     Raises SkillIoError when a file cannot be read.
@@ -84,7 +84,7 @@ def tree_hash(files: Mapping[str, bytes], executable: Collection[str] = ()) -> s
     return _tree(blobs).hex()
 
 
-def is_tree_of(tree: str, path: str, there: Manifest) -> bool:
+def is_tree_of(tree: str, path: str, there: FolderManifest) -> bool:
     """True where git gives that name to an existing folder with that manifest.
 
     The installer and some systems lose which files are executable: those with ``#!`` may be, too.
@@ -151,5 +151,5 @@ def _encoded(path: str) -> bytes:
     return path.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
-def _data(folder: str, entry: Entry) -> bytes:
+def _data(folder: str, entry: FileEntry) -> bytes:
     return read_file(os.path.join(folder, *entry.path.split("/")), entry.size).data

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.folder_manifest import Manifest, ManifestLimits, manifest_of
+from skillyard.base.io.folder_manifest import FolderManifest, ManifestLimits, manifest_of
 from skillyard.install.copies.edits import (
     SHOWN,
     files_note,
@@ -50,26 +50,26 @@ class Installed(NamedTuple):
             return cls()
         return cls(entry.content_hash, entry.digest, entry.executable_digest)
 
-    def is_at(self, there: Manifest, target: str) -> bool:
+    def is_at(self, there: FolderManifest, target: str) -> bool:
         """True when the folder is exactly that, links and empty folders included.
 
         What Python and file managers left there is no part of it.
         """
         return self.has_modes(there) and not self.added(there) and self._has_files(there, target)
 
-    def is_with_line_ends(self, there: Manifest, target: str) -> bool:
+    def is_with_line_ends(self, there: FolderManifest, target: str) -> bool:
         """True when the folder is that, but for line ends that became CR LF.
 
         Raises SkillIoError.
         """
         files = [with_lf(entry, target) for entry in there.without_litter().entries]
-        return self.digest is not None and self.is_at(Manifest(tuple(files)), target)
+        return self.digest is not None and self.is_at(FolderManifest(tuple(files)), target)
 
-    def has_modes(self, there: Manifest) -> bool:
+    def has_modes(self, there: FolderManifest) -> bool:
         """True when those files may be executed that were installed so, as far as it is known."""
         return self.executable is None or there.executable_digest() in (None, self.executable)
 
-    def added(self, there: Manifest) -> list[str]:
+    def added(self, there: FolderManifest) -> list[str]:
         """Return what cannot have been installed.
 
         The installer's folder hash omits some files, which then count as such.
@@ -81,11 +81,11 @@ class Installed(NamedTuple):
             added += [path for path in files if FOLDERS_LEFT_OUT & set(path.split("/")[:-1])]
         return added
 
-    def _has_files(self, there: Manifest, target: str) -> bool:
+    def _has_files(self, there: FolderManifest, target: str) -> bool:
         # A source may hold such files, too.
         return any(self._has(each, target) for each in {there.without_litter(), there})
 
-    def _has(self, there: Manifest, target: str) -> bool:
+    def _has(self, there: FolderManifest, target: str) -> bool:
         if self.digest is not None:
             return there.files_digest() == self.digest
         if self.hash is None:
@@ -101,7 +101,7 @@ NOTHING = Installed()
 """What no folder holds: nothing was installed."""
 
 
-def is_as_written(there: Manifest, target: str) -> bool:
+def is_as_written(there: FolderManifest, target: str) -> bool:
     """True when a folder is exactly what skillyard last wrote to it."""
     digest, _, executable = (written_digest(target) or "").partition(" ")
     written = Installed(digest=digest, executable=executable or None)
@@ -109,7 +109,7 @@ def is_as_written(there: Manifest, target: str) -> bool:
 
 
 def note_installed(
-    target: str, there: Manifest, digest: str = "", *, places: Iterable[str] = ()
+    target: str, there: FolderManifest, digest: str = "", *, places: Iterable[str] = ()
 ) -> None:
     """Note what was written to a folder: digests of content and of executable files, each file.
 
@@ -121,7 +121,7 @@ def note_installed(
     note_written(target, " ".join(filter(None, digests)), files_note(tidy), places=places)
 
 
-def manifest_at(target: str) -> Manifest | None:
+def manifest_at(target: str) -> FolderManifest | None:
     """Return the manifest of a folder; None when there is none.
 
     Raises InstallRefused for a link or a file in its place, SkillIoError, OSError.
@@ -140,7 +140,7 @@ def manifest_at(target: str) -> Manifest | None:
     return manifest_of(target, LIMITS)
 
 
-def check_installed(there: Manifest, target: str, installed: Installed) -> None:
+def check_installed(there: FolderManifest, target: str, installed: Installed) -> None:
     """Raise InstallRefused unless every entry of the folder is as installed, or as last written.
 
     Line ends may differ. Where nothing was installed by the lock, what was written once may be

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.files import create_exclusive, rename_folder, sync_folder
-from skillyard.base.io.folder_manifest import Manifest, executable_digest, manifest_of
+from skillyard.base.io.folder_manifest import FolderManifest, executable_digest, manifest_of
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
-from skillyard.engine.formats.agentskills import Document, parse_document
+from skillyard.engine.formats.agentskills import SkillText, parse_document
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.skill import Skill
 from skillyard.install.copies.exclusive import alone
@@ -83,7 +83,7 @@ def check_files(files: Mapping[str, bytes], shown: str, limits: Limits = DEFAULT
     if "SKILL.md" not in files:
         raise InstallRefused("there is no SKILL.md", path=shown, code="install_no_skill")
     text = decode(files["SKILL.md"], shown)
-    return parse_document(Document(shown), text, strict=False, limits=limits).skill
+    return parse_document(SkillText(shown), text, strict=False, limits=limits).skill
 
 
 def place_copies(
@@ -161,7 +161,7 @@ class _Copy(NamedTuple):
 
     into: str
     name: str
-    there: Manifest | None
+    there: FolderManifest | None
     is_new: bool
     """It holds exactly the files already."""
 
@@ -218,13 +218,13 @@ def _replace(
     executable: frozenset[str],
     entry: LockedSkill | None,
     lock: ProjectLock | None,
-) -> list[Manifest]:
+) -> list[FolderManifest]:
     """Put the files into the place of each copy and note the entry, or do nothing of it.
 
     Returns the manifests of the new folders. The old ones are aside.
     """
     written = [beside_of(copy.into, copy.name) for copy in copies]
-    new: list[Manifest] = []
+    new: list[FolderManifest] = []
     try:
         for beside in written:
             os.mkdir(beside)

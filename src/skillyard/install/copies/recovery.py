@@ -17,7 +17,7 @@ import stat
 
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.files import refuse_link, rename_folder, sync_folder
-from skillyard.base.io.folder_manifest import Manifest, manifest_of
+from skillyard.base.io.folder_manifest import FolderManifest, manifest_of
 from skillyard.base.text import folder_name
 from skillyard.install.copies.installed import LIMITS, Installed, note_installed
 from skillyard.install.copies.project_lock import ProjectLock
@@ -51,7 +51,7 @@ def note_change(into: str, name: str, old: str, new: str) -> None:
     note_written(aside_of(into, name), f"{old} {new}")
 
 
-def take_aside(into: str, name: str, there: Manifest | None) -> None:
+def take_aside(into: str, name: str, there: FolderManifest | None) -> None:
     """Move a folder aside. ``there`` is what it is expected to be, None for nothing.
 
     Raises OSError, and InstallRefused for a folder that is something else, which stays.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.folder_manifest import Manifest
+from skillyard.base.io.folder_manifest import FolderManifest
 from skillyard.base.text import folder_name
 from skillyard.install.copies.exclusive import alone
 from skillyard.install.copies.installed import Installed, check_installed, manifest_at
@@ -43,7 +43,7 @@ class _Copy(NamedTuple):
     """One folder to remove."""
 
     into: str
-    there: Manifest
+    there: FolderManifest
     edited: bool
 
 

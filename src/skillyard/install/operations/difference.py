@@ -6,7 +6,7 @@ import os
 from difflib import unified_diff
 
 from skillyard.base.errors import SkillError
-from skillyard.base.io.folder_manifest import Manifest, manifest_of
+from skillyard.base.io.folder_manifest import FolderManifest, manifest_of
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.installation import Difference, FileChange
 from skillyard.base.shapes.scans import ScanFinding
@@ -37,7 +37,7 @@ def difference_of(folder: str, package: Package) -> Difference:
     Raises OSError, SkillIoError.
     """
     files = package.files
-    there = manifest_of(folder, LIMITS) if os.path.lexists(folder) else Manifest(())
+    there = manifest_of(folder, LIMITS) if os.path.lexists(folder) else FolderManifest(())
     changes, modes = _changes(there, package)
     left = _MAX_DIFFS
     listed = []
@@ -65,7 +65,7 @@ def difference_of(folder: str, package: Package) -> Difference:
     )
 
 
-def edits_from(there: Manifest, folder: str, package: Package) -> list[FileChange]:
+def edits_from(there: FolderManifest, folder: str, package: Package) -> list[FileChange]:
     """Return what differs in a folder from fetched files that were installed in it.
 
     Raises SkillIoError.
@@ -78,7 +78,7 @@ def edits_from(there: Manifest, folder: str, package: Package) -> list[FileChang
     return edits_of(there, folder, written)
 
 
-def lost_edits(there: Manifest, folder: str, package: Package) -> list[FileChange]:
+def lost_edits(there: FolderManifest, folder: str, package: Package) -> list[FileChange]:
     """Return what is lost when fetched files replace a folder of the common installer.
 
     That copies no ``metadata.json``, and links as the files that they lead to. Raises SkillIoError.
@@ -94,7 +94,9 @@ def lost_edits(there: Manifest, folder: str, package: Package) -> list[FileChang
     ]
 
 
-def _changes(there: Manifest, package: Package) -> tuple[list[tuple[str, str]], dict[str, str]]:
+def _changes(
+    there: FolderManifest, package: Package
+) -> tuple[list[tuple[str, str]], dict[str, str]]:
     """Return path and kind of each change, and what becomes of executable files.
 
     Changed files come first, then added and removed ones. Of each kind SKILL.md comes first, then

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.base.io.atomic_write import remove_leftovers
-from skillyard.base.io.folder_manifest import Manifest
+from skillyard.base.io.folder_manifest import FolderManifest
 from skillyard.base.io.paths import is_below
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.shapes.installation import FileChange
@@ -475,7 +475,7 @@ def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
         return Copy(into, name, states.UNREADABLE, f"{target}: {error.strerror or error}")
 
 
-def _why_not(entry: LockedSkill, there: Manifest) -> str:
+def _why_not(entry: LockedSkill, there: FolderManifest) -> str:
     """Return why the installer's entry does not say whether a folder was edited."""
     if entry.content_hash is None:
         return "the lock has no digest and no hash of it"
@@ -488,7 +488,7 @@ def _why_not(entry: LockedSkill, there: Manifest) -> str:
     )
 
 
-def _edited(into: str, name: str, installed: Installed, there: Manifest) -> Copy:
+def _edited(into: str, name: str, installed: Installed, there: FolderManifest) -> Copy:
     """Return a folder with local changes, and the files that have them, as far as it is known."""
     target = os.path.join(into, name)
     if installed.is_with_line_ends(there, target):

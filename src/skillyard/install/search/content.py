@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
-from skillyard.engine.formats.agentskills import Document, parse_document
+from skillyard.engine.formats.agentskills import SkillText, parse_document
 from skillyard.engine.formats.frontmatter import decode, split, unify_lines
 from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.install.sources.protocol import Hit, Package
@@ -51,7 +51,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
         diagnostics.append(_diagnostic(error, path))
         text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
     try:
-        document = Document(path, hit.id, Origin.AGENTSKILLS)
+        document = SkillText(path, hit.id, Origin.AGENTSKILLS)
         parsed = parse_document(document, text, strict=False, limits=limits)
         skill = parsed.skill
         diagnostics += parsed.diagnostics

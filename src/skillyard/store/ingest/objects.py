@@ -9,7 +9,7 @@ from typing import Any
 from skillyard.base.errors import Diagnostic, InvalidInput, ResourceRefused
 from skillyard.base.limits import Limits
 from skillyard.engine.formats.agentskills import (
-    Document,
+    SkillText,
     check_content,
     content_digest,
     parse_document,
@@ -55,7 +55,7 @@ def submission(
     if record.get("content") is not None:
         content = _text(record, "content")
         check_content(content, path, limits)
-        document = Document(path, _folder(place), Origin.AGENTSKILLS, references=references)
+        document = SkillText(path, _folder(place), Origin.AGENTSKILLS, references=references)
         parsed = parse_document(document, content, strict=False, limits=limits)
         skill, diagnostics = parsed.skill, parsed.diagnostics
     else:

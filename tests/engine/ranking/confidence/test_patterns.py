@@ -11,7 +11,7 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.ranking.confidence import PatternMatcher
 from skillyard.engine.ranking.confidence.glob import (
     FilePath,
-    Route,
+    GlobRoute,
     classify,
     compile_glob,
     split_path,
@@ -145,14 +145,14 @@ def test_one_file_is_compared_with_the_few_patterns_under_its_keys(
     ]
     index = PatternIndex(declared_by(many))
     compared = 0
-    matches = Route.matches
+    matches = GlobRoute.matches
 
-    def counting(route: Route, path: FilePath) -> bool:
+    def counting(route: GlobRoute, path: FilePath) -> bool:
         nonlocal compared
         compared += 1
         return matches(route, path)
 
-    monkeypatch.setattr(Route, "matches", counting)
+    monkeypatch.setattr(GlobRoute, "matches", counting)
     assert list(index.match(["src/module7/file7.json"]).scores) == [7]
     assert compared <= 10
 
@@ -173,14 +173,14 @@ def test_patterns_that_cost_too_much_are_left_out_and_no_others(
 ) -> None:
     """Counted in comparisons, not by the clock: 29 seconds before there was a bound."""
     steps = 0
-    matches = Route.matches
+    matches = GlobRoute.matches
 
-    def counting(route: Route, path: FilePath) -> bool:
+    def counting(route: GlobRoute, path: FilePath) -> bool:
         nonlocal steps
         steps += route.steps(len(path.segments), sum(map(len, path.segments)))
         return matches(route, path)
 
-    monkeypatch.setattr(Route, "matches", counting)
+    monkeypatch.setattr(GlobRoute, "matches", counting)
     honest = [(f"honest-{number}", (f"*{number}", "!*.md")) for number in range(10)]
     found = PatternIndex([*honest[:5], evil(), *honest[5:], evil("twin")]).match(LONG_PATHS)
     assert found.left_out == ("evil", "twin")

@@ -15,7 +15,7 @@ from math import fsum
 from typing import NamedTuple
 
 from skillyard.base.text import clean_line
-from skillyard.engine.ranking.confidence.keywords import Hit, by_source, keyword_score, total
+from skillyard.engine.ranking.confidence.keywords import KeywordHit, by_source, keyword_score, total
 from skillyard.engine.ranking.confidence.patterns import AVERAGE_SHARE, FileMatches
 from skillyard.engine.ranking.confidence.records import KeywordMatch, PatternMatch
 from skillyard.engine.ranking.scorer import Explanation
@@ -91,7 +91,11 @@ KEYWORDS_NAMED = 5
 
 
 def explanation(
-    files: FileMatches, number: int, hits: Sequence[Hit], weights: Weights, activity: str | None
+    files: FileMatches,
+    number: int,
+    hits: Sequence[KeywordHit],
+    weights: Weights,
+    activity: str | None,
 ) -> Explanation:
     """Return the tree of one skill; its value is the score to the last bit.
 
@@ -152,7 +156,7 @@ def _pattern_node(files: FileMatches, number: int) -> Explanation:
     return Explanation("File patterns", score, (average, coverage), "sum", patterns)
 
 
-def _keyword_node(hits: Sequence[Hit], score: float) -> Explanation:
+def _keyword_node(hits: Sequence[KeywordHit], score: float) -> Explanation:
     evidence = total(hits)
     leaves = tuple(Explanation(hit.term.surface, hit.added, (), "leaf", _note(hit)) for hit in hits)
     parts = (
@@ -163,7 +167,7 @@ def _keyword_node(hits: Sequence[Hit], score: float) -> Explanation:
     return Explanation("Keywords", score, parts, "product", words)
 
 
-def _note(hit: Hit) -> str:
+def _note(hit: KeywordHit) -> str:
     note = f"{hit.source} {hit.source_weight:g} × rarity {hit.rarity:.3f}²"
     return f"{note}, {hit.term.times} times in the text" if hit.term.times > 1 else note
 

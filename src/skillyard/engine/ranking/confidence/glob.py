@@ -50,7 +50,7 @@ def split_path(path: str, case_sensitive: bool = False) -> FilePath:
     return FilePath(segments, text.endswith("/"))
 
 
-class Route:
+class GlobRoute:
     """One brace-free alternative of a pattern: segments, with ``**`` between them.
 
     The match is a bit-parallel simulation: bit i of an integer is set when the first i segments of
@@ -126,7 +126,7 @@ class Glob(NamedTuple):
     """A compiled pattern. ``fault`` says why it can never match, None when it can."""
 
     pattern: str
-    routes: tuple[Route, ...]
+    routes: tuple[GlobRoute, ...]
     negated: bool
     fault: str | None = None
 
@@ -172,7 +172,7 @@ def _compile(pattern: str, case_sensitive: bool, cap: int) -> Glob:
     return Glob(pattern, routes, pattern.startswith("!"))
 
 
-def _route(text: str, case_sensitive: bool) -> Route | None:
+def _route(text: str, case_sensitive: bool) -> GlobRoute | None:
     """Compile one alternative; None when it contains no segment."""
     parts = [part for part in text.split("/") if part and part != "."]
     if not parts:
@@ -187,7 +187,7 @@ def _route(text: str, case_sensitive: bool) -> Route | None:
     below = segments[-1] == "**"
     if below:
         segments.append("*")
-    return Route(segments, below, case_sensitive)
+    return GlobRoute(segments, below, case_sensitive)
 
 
 def expand_braces(pattern: str, cap: int) -> tuple[str, ...] | None:

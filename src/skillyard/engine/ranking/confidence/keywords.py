@@ -53,7 +53,7 @@ class PromptTerm(NamedTuple):
     times: int
 
 
-class Prompt(NamedTuple):
+class KeywordText(NamedTuple):
     """A text as distinct terms in the order of their first appearance."""
 
     terms: tuple[PromptTerm, ...]
@@ -61,7 +61,7 @@ class Prompt(NamedTuple):
     """The divisor of S."""
 
 
-def read_prompt(text: str, short_terms: frozenset[str] = frozenset()) -> Prompt:
+def read_prompt(text: str, short_terms: frozenset[str] = frozenset()) -> KeywordText:
     """Return the distinct terms of a text with their counts."""
     surfaces: dict[str, str] = {}
     counts: dict[str, int] = {}
@@ -74,10 +74,10 @@ def read_prompt(text: str, short_terms: frozenset[str] = frozenset()) -> Prompt:
     distinct = tuple(PromptTerm(stem, surfaces[stem], count) for stem, count in counts.items())
     # The unsplit form of a split word repeats the same word and does not make the text longer.
     longer = max(1.0, len(parts) / LENGTH_FREE)
-    return Prompt(distinct, 1.0 + LENGTH_DAMPING * log(longer))
+    return KeywordText(distinct, 1.0 + LENGTH_DAMPING * log(longer))
 
 
-class Hit(NamedTuple):
+class KeywordHit(NamedTuple):
     """One term of the text in one skill."""
 
     term: PromptTerm
@@ -125,7 +125,7 @@ class KeywordIndex:
         top = len(statistics.skills) + 1
         return (log(top / (holders + 1)) + 1.0) / (log(max(1.0, top / 2)) + 1.0)
 
-    def evidence(self, prompt: Prompt) -> list[float]:
+    def evidence(self, prompt: KeywordText) -> list[float]:
         """Return S for every skill by position, 0.0 where nothing matches."""
         totals = [0.0] * len(self.skills)
         for term in prompt.terms:
@@ -136,21 +136,23 @@ class KeywordIndex:
                     totals[position] += amount
         return totals
 
-    def _contributions(self, term: PromptTerm, prompt: Prompt) -> list[float]:
+    def _contributions(self, term: PromptTerm, prompt: KeywordText) -> list[float]:
         """Return the contribution of one term of the text to S, by source."""
         rarity = self.rarity(term.stem)
         frequency = 1.0 + log(term.times)
         return [weight * rarity * rarity * frequency / prompt.damping for _, weight in SOURCES]
 
-    def hits(self, position: int, prompt: Prompt) -> list[Hit]:
+    def hits(self, position: int, prompt: KeywordText) -> list[KeywordHit]:
         """Return the terms that one skill shares with the text, in the order of the text."""
         sources = _best_sources(self.skills[position], self.short_terms)
-        hits: list[Hit] = []
+        hits: list[KeywordHit] = []
         for term in prompt.terms:
             number = sources.get(term.stem)
             if number is not None:
                 contribution = self._contributions(term, prompt)[number]
-                hits.append(Hit(term, *SOURCES[number], self.rarity(term.stem), contribution))
+                hits.append(
+                    KeywordHit(term, *SOURCES[number], self.rarity(term.stem), contribution)
+                )
         return hits
 
     def holders(self, stem: str) -> set[int]:
@@ -169,7 +171,7 @@ def _best_sources(skill: Skill, short_terms: frozenset[str]) -> dict[str, int]:
     return best
 
 
-def total(hits: Sequence[Hit]) -> float:
+def total(hits: Sequence[KeywordHit]) -> float:
     """Return S for one skill, added in the same order as in :meth:`KeywordIndex.evidence`."""
     evidence = 0.0
     for hit in hits:
@@ -177,12 +179,12 @@ def total(hits: Sequence[Hit]) -> float:
     return evidence
 
 
-def by_source(hits: Sequence[Hit]) -> list[Hit]:
+def by_source(hits: Sequence[KeywordHit]) -> list[KeywordHit]:
     """Return the hits best source first, then in the order of the text."""
     return sorted(hits, key=lambda hit: -hit.source_weight)
 
 
-def keyword_match(skill: Skill, hits: Sequence[Hit]) -> KeywordMatch | None:
+def keyword_match(skill: Skill, hits: Sequence[KeywordHit]) -> KeywordMatch | None:
     """Return the documented record of one skill's hits, best source first; None without hits."""
     if not hits:
         return None

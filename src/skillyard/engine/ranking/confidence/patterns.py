@@ -27,8 +27,8 @@ from skillyard.engine.ranking.confidence.glob import (
     PATTERN_CLASSES,
     FilePath,
     Glob,
+    GlobRoute,
     PatternClass,
-    Route,
     classify,
     compile_glob,
     split_path,
@@ -217,7 +217,7 @@ def declared_by(skills: Iterable[Skill]) -> list[tuple[str, tuple[str, ...]]]:
     return [(skill.name, skill.triggers.files) for skill in skills]
 
 
-def _group_by_key(globs: Sequence[Glob]) -> dict[str, list[tuple[int, Route]]]:
+def _group_by_key(globs: Sequence[Glob]) -> dict[str, list[tuple[int, GlobRoute]]]:
     """Index each route under its key with the fewest routes; a route without keys under "".
 
     The rarest key keeps the lists short: ``/billing`` for ``src/billing/**/*.ts``.
@@ -225,7 +225,7 @@ def _group_by_key(globs: Sequence[Glob]) -> dict[str, list[tuple[int, Route]]]:
     routes = [(number, route) for number, glob in enumerate(globs) for route in glob.routes]
     keys = [route.lookup_keys() for _, route in routes]
     shared = Counter(key for each in keys for key in each)
-    buckets: dict[str, list[tuple[int, Route]]] = {}
+    buckets: dict[str, list[tuple[int, GlobRoute]]] = {}
     for entry, each in zip(routes, keys, strict=True):
         key = min(each, key=lambda key: shared[key], default="")
         buckets.setdefault(key, []).append(entry)

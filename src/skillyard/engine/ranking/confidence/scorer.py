@@ -22,7 +22,7 @@ from skillyard.engine.ranking.confidence.combination import (
 )
 from skillyard.engine.ranking.confidence.keywords import (
     SATURATION,
-    Hit,
+    KeywordHit,
     KeywordIndex,
     keyword_match,
     keyword_score,
@@ -72,7 +72,9 @@ class Confidence:
     @check_arguments
     def bind(self, skills: Iterable[Skill]) -> BoundConfidence:
         """Index the skills' patterns and words."""
-        return BoundConfidence(self, Snapshot(tuple(skills), self.case_sensitive, self.short_terms))
+        return BoundConfidence(
+            self, SkillSignals(tuple(skills), self.case_sensitive, self.short_terms)
+        )
 
 
 def check_number(field: str, value: object) -> float:
@@ -84,7 +86,7 @@ def check_number(field: str, value: object) -> float:
     return float(value)
 
 
-class Snapshot:
+class SkillSignals:
     """The data that depends on the skills alone: their indexes and positions."""
 
     def __init__(
@@ -102,7 +104,7 @@ class Snapshot:
 class BoundConfidence:
     """The scorer bound to one snapshot."""
 
-    def __init__(self, scorer: Confidence, snapshot: Snapshot) -> None:
+    def __init__(self, scorer: Confidence, snapshot: SkillSignals) -> None:
         self.scorer = scorer
         self.snapshot = snapshot
         self.skills: Sequence[Skill] = snapshot.skills
@@ -194,7 +196,7 @@ class ScoredConfidence(Scored):
             self._files, number, self._hits(number), self._weights, self._active.get(number)
         )
 
-    def _hits(self, number: int) -> list[Hit]:
+    def _hits(self, number: int) -> list[KeywordHit]:
         return self._snapshot.keywords.hits(number, self._prompt)
 
     def reason(self, skill: Skill) -> str:

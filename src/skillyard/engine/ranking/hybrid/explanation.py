@@ -35,7 +35,7 @@ _LABELS = {"unmatched_cosine": "lacking", "out_of_vocabulary": "strange", "empha
 """Labels of features that have another name in JSON (docs/reference/json.md)."""
 
 
-class Outcome(NamedTuple):
+class ExplainedQuery(NamedTuple):
     """What was computed for one request, of all skills and of the best one."""
 
     library: Library
@@ -57,7 +57,12 @@ class Outcome(NamedTuple):
 
 
 def explain(
-    outcome: Outcome, skill: Skill, ordinal: int, evidence: Evidence, own: Points, score: float
+    outcome: ExplainedQuery,
+    skill: Skill,
+    ordinal: int,
+    evidence: Evidence,
+    own: Points,
+    score: float,
 ) -> Explanation:
     """Return the tree: probability, points by kind of evidence, terms and fields."""
     if ordinal < 0:
@@ -83,7 +88,7 @@ def explain(
     return Explanation("hybrid", score, (raw, odds), "calibration", "1 / (1 + exp(-log-odds))")
 
 
-def _place(outcome: Outcome, own: Points) -> str:
+def _place(outcome: ExplainedQuery, own: Points) -> str:
     if outcome.best is None:
         return "no skill has any"
     best = outcome.totals[outcome.best]
@@ -91,7 +96,7 @@ def _place(outcome: Outcome, own: Points) -> str:
     return "the most of all skills" if behind <= 0 else f"{behind:.4g} behind the best"
 
 
-def _odds(outcome: Outcome, own: Points) -> Explanation:
+def _odds(outcome: ExplainedQuery, own: Points) -> Explanation:
     """Return the log-odds by feature, and the loss for the distance to the best skill."""
     calibration = outcome.calibration
     if outcome.features is None or outcome.best is None:
@@ -133,11 +138,11 @@ def _by(adds: float, value: float) -> str:
     return f"{adds / value:.4g} · {value:.4g}" if value else ""
 
 
-def _embedder_note(outcome: Outcome, evidence: Evidence) -> str:
+def _embedder_note(outcome: ExplainedQuery, evidence: Evidence) -> str:
     return outcome.embedder and f"cosine {evidence.embedded:.4g} by {outcome.embedder}"
 
 
-def _reranker_note(outcome: Outcome) -> str:
+def _reranker_note(outcome: ExplainedQuery) -> str:
     return outcome.reranker and f"said by {outcome.reranker}"
 
 
@@ -165,7 +170,7 @@ def _order_note(evidence: Evidence) -> str:
 
 
 def _words(
-    outcome: Outcome,
+    outcome: ExplainedQuery,
     skill: Skill,
     ordinal: int,
     evidence: Evidence,
@@ -204,7 +209,9 @@ def _term(term: Term, value: float, impact: float, analysed: FieldCounts) -> Exp
     return Explanation(term.text, value, fields, "sum", note)
 
 
-def _meaning(outcome: Outcome, ordinal: int, evidence: Evidence, value: float) -> Explanation:
+def _meaning(
+    outcome: ExplainedQuery, ordinal: int, evidence: Evidence, value: float
+) -> Explanation:
     best, least = outcome.candidates.cosine_range
     note = f"cosine {evidence.meaning:.3f}, stretched so that {least:.3f} is 0 and {best:.3f} full"
     feedback = outcome.candidates.feedback
@@ -236,7 +243,7 @@ def _meaning(outcome: Outcome, ordinal: int, evidence: Evidence, value: float) -
 
 
 def _neighbours(
-    feedback: Feedback | None, outcome: Outcome, ordinal: int
+    feedback: Feedback | None, outcome: ExplainedQuery, ordinal: int
 ) -> list[tuple[str, float, float]]:
     """Return (name, cosine, weight) of each skill used for feedback."""
     if feedback is None:
@@ -249,7 +256,7 @@ def _neighbours(
     return candidates
 
 
-def _nearness(outcome: Outcome, ordinal: int) -> list[tuple[str, float, float]]:
+def _nearness(outcome: ExplainedQuery, ordinal: int) -> list[tuple[str, float, float]]:
     """Return (term, cosine, contribution to the query's cosine) for each term of the vector.
 
     The query vector is the sum of its terms' rows, so its cosine is the sum of their cosines, each

@@ -466,12 +466,12 @@ class ScoredHybrid(Scored):
 
     def explain(self, skill: Skill) -> Explanation:
         """Return the explanation tree: probability, points, terms and fields."""
-        from skillyard.engine.ranking.hybrid.explanation import Outcome, explain
+        from skillyard.engine.ranking.hybrid.explanation import ExplainedQuery, explain
 
         ordinal, evidence = self.evidence_of(skill)
         own = self._points_of(skill)
         bound, scorer = self._bound, self._bound.scorer
-        outcome = Outcome(
+        outcome = ExplainedQuery(
             bound.library,
             scorer.calibration,
             "" if bound.dense is None else bound.dense.embedder.id,
