@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.engine.context.budget import estimate_tokens
-from skillyard.engine.context.host_skills import listed_skills
-from skillyard.engine.context.hosts import HOSTS
+from skillyard.engine.context.hosts import HOSTS, listed_skills
 from skillyard.engine.context.listing import (
     CUT,
     LEFT_OUT,

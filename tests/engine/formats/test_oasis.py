@@ -6,7 +6,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine.formats.agentskills import ParsedDocument, SkillText
-from skillyard.engine.formats.oasis import parse_key_skill
+from skillyard.engine.formats.conventions import parse_key_skill
 from tests.tables import for_each
 from tests.worked_examples.making import document
 

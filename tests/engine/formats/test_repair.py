@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 import skillyard as sy
-from skillyard.engine.formats.repair import quote_plain_values
+from skillyard.engine.formats.frontmatter import quote_plain_values
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 

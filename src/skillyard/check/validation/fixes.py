@@ -17,8 +17,12 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.text_form import trailing_blanks
 from skillyard.check.validation.view import read_fields
 from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
-from skillyard.engine.formats.frontmatter import FencedDocument, split, unify_lines
-from skillyard.engine.formats.repair import quote_plain_values
+from skillyard.engine.formats.frontmatter import (
+    FencedDocument,
+    quote_plain_values,
+    split,
+    unify_lines,
+)
 from skillyard.engine.formats.yaml_guard import Node, plain_value, read_mapping
 
 _BOM = "\ufeff"

@@ -14,8 +14,7 @@ from skillyard.base.errors import SkillError, SkillIoError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.prose import Place, links
 from skillyard.engine.discovery import Candidate
-from skillyard.engine.formats.frontmatter import decode, split, unify_lines
-from skillyard.engine.formats.repair import quote_plain_values
+from skillyard.engine.formats.frontmatter import decode, quote_plain_values, split, unify_lines
 from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
 from skillyard.engine.resources import read_file
 from skillyard.engine.skill import Origin, Skill

@@ -17,10 +17,9 @@ from skillyard.engine.discovery.candidate import STABLE_AFTER_NS
 from skillyard.engine.discovery.entries import path_in_text
 from skillyard.engine.discovery.plugins import is_read_by_claude_code
 from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
-from skillyard.engine.formats.conventions import parse_convention
+from skillyard.engine.formats.conventions import parse_convention, parse_key_skill
 from skillyard.engine.formats.derived import DERIVABLE
 from skillyard.engine.formats.frontmatter import decode
-from skillyard.engine.formats.oasis import parse_key_skill
 from skillyard.engine.resources import read_file
 from skillyard.engine.skill import Origin, Skill
 

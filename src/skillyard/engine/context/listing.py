@@ -14,7 +14,6 @@ from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.text import clean_line, xml_escape
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.context.budget import estimate_tokens, largest_fitting, omission_note
-from skillyard.engine.context.host_skills import ShortPaths, listed_skills, order_of, short_paths
 from skillyard.engine.context.hosts import (
     ALPHABETICAL,
     BLOCKS,
@@ -22,6 +21,10 @@ from skillyard.engine.context.hosts import (
     PATHS,
     SHORTEN,
     ListingRule,
+    ShortPaths,
+    listed_skills,
+    order_of,
+    short_paths,
 )
 from skillyard.engine.skill import Skill
 

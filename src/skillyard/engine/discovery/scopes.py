@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic
-from skillyard.engine.discovery.codex import codex_plugins
-from skillyard.engine.discovery.extensions import disabled_extensions, extension_roots
-from skillyard.engine.discovery.hosts import host_roots
+from skillyard.base.io.paths import is_below
+from skillyard.base.io.processes import shell_command
+from skillyard.base.text import clean_line
+from skillyard.engine.discovery.hosts import expand_pattern, host_roots
 from skillyard.engine.discovery.layout import Root
-from skillyard.engine.discovery.manifests import Problems
+from skillyard.engine.discovery.manifests import (
+    Problems,
+    mapping_of,
+    read_bounded,
+    read_manifest,
+    text_of,
+    texts_of,
+    unusable,
+)
 from skillyard.engine.discovery.plugins import (
+    Plugin,
     disabled_plugins,
     installed_plugins,
     marketplace_plugins,
+    skill_roots,
 )
 
 
@@ -64,3 +77,132 @@ def disabled_for(folder: str, environ: Mapping[str, str] | None = None) -> tuple
     unreported = Problems()
     extensions = disabled_extensions(variables, folder, unreported)
     return (*disabled_plugins(folder, unreported), *extensions)
+
+
+_CODEX_HOME = "${CODEX_CODEX_HOME:-~/.codex}"
+_ID = re.compile(r"([A-Za-z0-9_-]+)@([A-Za-z0-9_-]+)")
+_VERSION = re.compile(r"[A-Za-z0-9_.+-]+")
+_LOCAL = "local"
+
+
+def codex_plugins(environ: Mapping[str, str], problems: Problems) -> Iterator[Root]:
+    """Yield the folders of skills of the plugins that are installed and enabled."""
+    home = expand_pattern(_CODEX_HOME, environ)
+    config = os.path.join(home, "config.toml")
+    store = os.path.join(home, "plugins", "cache")
+    for key, value in sorted(mapping_of(_settings(config, problems), "plugins").items()):
+        name = clean_line(key)
+        match = _ID.fullmatch(key)
+        if not isinstance(value, dict) or match is None:
+            message = f"not read: {name!r} is no plugin of a marketplace"
+            problems.add("manifest_unreadable", config, message, 'write [plugins."name@market"]')
+        elif value.get("enabled", True) is not True:
+            message = f"the plugin {name} is installed and not enabled"
+            hint = f"set enabled = true below it in {clean_line(config)}"
+            problems.add("plugin_disabled", config, message, hint, "info")
+        else:
+            folder = _active(os.path.join(store, match[2], match[1]))
+            if folder is None:
+                message = f"the files of the plugin {name} are not in {clean_line(store)}"
+                problems.add("manifest_path", config, message, "install the plugin again")
+            elif is_below(os.path.realpath(folder), os.path.realpath(store)):
+                plugin = Plugin(folder, match[1], "user", {}, "codex")
+                yield from skill_roots(plugin, problems)
+            else:
+                message = f"not read: the files of the plugin {name} are a link to elsewhere"
+                problems.add("manifest_path", config, message, "install the plugin again")
+
+
+def _settings(path: str, problems: Problems) -> dict[str, Any]:
+    data = read_bounded(path, problems)
+    try:
+        return {} if data is None else tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        unusable(path, f"it is not TOML ({error})", problems)
+        return {}
+
+
+def _active(plugin: str) -> str | None:
+    """Return the folder of the version of a plugin that Codex loads; None without one."""
+    try:
+        with os.scandir(plugin) as entries:
+            names = [each.name for each in entries if each.is_dir(follow_symlinks=False)]
+    except OSError:
+        return None
+    versions = [name for name in names if _VERSION.fullmatch(name) and name not in (".", "..")]
+    if not versions:
+        return None
+    return os.path.join(plugin, _LOCAL if _LOCAL in versions else max(versions, key=_precedence))
+
+
+def _precedence(version: str) -> tuple[bool, list[int], bool, str]:
+    """Order versions as semver does, and any other name before them."""
+    match = re.fullmatch(r"(\d{1,9})\.(\d{1,9})\.(\d{1,9})(-[^+]+)?(?:\+.*)?", version)
+    if match is None:
+        return False, [], False, version
+    return True, [int(each) for each in match.groups()[:3]], match[4] is None, version
+
+
+_EXTENSIONS_HOME = "~/.gemini/extensions"
+_MANIFEST = "gemini-extension.json"
+_INSTALLATION = ".gemini-extension-install.json"
+_ENABLEMENT = "extension-enablement.json"
+
+
+def extension_roots(environ: Mapping[str, str], folder: str, problems: Problems) -> Iterator[Root]:
+    """Yield the folders of skills of the extensions that are enabled for a working directory."""
+    home = expand_pattern(_EXTENSIONS_HOME, environ)
+    rules = read_manifest(os.path.join(home, _ENABLEMENT), problems)
+    try:
+        names = sorted(os.listdir(home))
+    except OSError:
+        return
+    for each in names:
+        place = os.path.join(home, each)
+        installation = read_manifest(os.path.join(place, _INSTALLATION), problems)
+        if text_of(installation, "type") == "link":  # a folder elsewhere that is being developed
+            place = text_of(installation, "source")
+            if not os.path.isabs(place):  # it would be a folder of whatever project one is in
+                continue
+        name = text_of(read_manifest(os.path.join(place, _MANIFEST), problems), "name")
+        skills = os.path.join(place, "skills")
+        if not name or not os.path.isdir(skills):
+            continue
+        if _is_enabled(mapping_of(rules, name), os.path.abspath(folder)):
+            yield Root(skills, "user", "gemini-cli")
+        else:
+            problems.add(
+                "plugin_disabled",
+                place,
+                f"the extension {clean_line(name)} is installed and not enabled here",
+                shell_command(["gemini", "extensions", "enable", clean_line(name)]),
+                "info",
+            )
+
+
+def disabled_extensions(environ: Mapping[str, str], folder: str, problems: Problems) -> list[str]:
+    """Return the extensions that rules disable for a working directory, sorted."""
+    rules = read_manifest(
+        os.path.join(expand_pattern(_EXTENSIONS_HOME, environ), _ENABLEMENT), problems
+    )
+    here = os.path.abspath(folder)
+    return sorted(name for name in rules if not _is_enabled(mapping_of(rules, name), here))
+
+
+def _is_enabled(rules: dict[str, Any], folder: str) -> bool:
+    """Return True unless the last rule that matches the folder begins with ``!``.
+
+    A rule is a folder; with ``*`` at its end also everything below it.
+    """
+    here = _between_slashes(folder)
+    enabled = True
+    for rule in texts_of(rules, "overrides"):
+        path = rule.removeprefix("!")
+        start = _between_slashes(path.removesuffix("*"))
+        if here == start or (path.endswith("*") and here.startswith(start)):
+            enabled = not rule.startswith("!")
+    return enabled
+
+
+def _between_slashes(path: str) -> str:
+    return f"/{path.replace(os.sep, '/').strip('/')}/".replace("//", "/")

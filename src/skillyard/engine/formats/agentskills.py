@@ -106,7 +106,7 @@ def _mapping(
 ) -> tuple[dict[str, Node], dict[str, int]]:
     if not _COMMENTS.sub("", fenced.block).strip():
         return {}, {}  # an empty block is valid YAML; the missing fields are reported later
-    from skillyard.engine.formats.repair import quote_plain_values
+    from skillyard.engine.formats.frontmatter import quote_plain_values
     from skillyard.engine.formats.yaml_guard import read_mapping  # imports the YAML parser
 
     problem: SkillYamlError | None = None

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidFrontmatter, SkillYamlError
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.engine.formats.frontmatter import split, unify_lines
-from skillyard.engine.formats.repair import quote_plain_values
+from skillyard.engine.formats.frontmatter import quote_plain_values, split, unify_lines
 from skillyard.engine.formats.yaml_guard import NULLS, Node, Scalar, plain_value, read_mapping
 
 JOINT = "\n"

@@ -14,8 +14,7 @@ from skillyard.base.shapes.prompts import Injected, Summarised
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.context.catalogue import by_preference, summary
-from skillyard.engine.context.host_skills import listed_skills
-from skillyard.engine.context.hosts import rule_of
+from skillyard.engine.context.hosts import listed_skills, rule_of
 from skillyard.engine.context.injection import (
     MAX_INJECTED_CHARS,
     _own_words,

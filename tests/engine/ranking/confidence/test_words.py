@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.ranking.confidence.words import STOP_WORDS, terms
+from skillyard.engine.ranking.confidence.keywords import STOP_WORDS, terms
 from tests.requirements import requirement
 from tests.tables import for_each
 

@@ -33,7 +33,7 @@ class FilePath(NamedTuple):
     folder: bool
 
     def lookup_keys(self) -> set[str]:
-        """Return the lookup keys of the path; see :meth:`Route.lookup_keys`."""
+        """Return the lookup keys of the path; see :meth:`GlobRoute.lookup_keys`."""
         name = self.segments[-1]
         keys = {"/" + segment for segment in self.segments[:-1]}
         keys.add("=" + name)

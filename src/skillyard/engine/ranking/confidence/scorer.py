@@ -27,10 +27,10 @@ from skillyard.engine.ranking.confidence.keywords import (
     keyword_match,
     keyword_score,
     read_prompt,
+    terms,
 )
 from skillyard.engine.ranking.confidence.patterns import PatternIndex, declared_by
 from skillyard.engine.ranking.confidence.records import KeywordMatch, PatternMatch
-from skillyard.engine.ranking.confidence.words import terms
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import DefaultPolicy, Explanation, Level, Scored
 from skillyard.engine.skill import Skill
