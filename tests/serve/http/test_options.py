@@ -54,6 +54,10 @@ def test_the_token_may_lie_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(TOKEN, "another")
     assert ServiceOptions(host="0.0.0.0", token_file=str(path)).token == "hunter2"
     assert ServiceOptions(token="", token_file=str(path)).token == ""
+    monkeypatch.setenv("SKILLYARD_HTTP_TOKEN_FILE", str(path))
+    with pytest.raises(InvalidInput, match="is not read any more: name it with --token-file"):
+        ServiceOptions()
+    assert ServiceOptions(token_file=str(path)).token == "hunter2"
 
 
 @for_each("host", ["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost"])

@@ -14,6 +14,8 @@ from skillyard.install.sources.settings import Settings
 
 TOKEN = "SKILLYARD_HTTP_TOKEN"
 """The environment variable with the bearer token."""
+_FORMER_TOKEN_FILE = "SKILLYARD_HTTP_TOKEN_FILE"
+"""Of earlier releases. Without a word, their services would start without a token."""
 TOKEN_BYTES = 4_096
 """Maximum bytes of a token file: headers could not contain more."""
 TOOLS = "SKILLYARD_TOOLS"
@@ -172,6 +174,8 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
 
 def _found_token(path: str) -> str:
     """Return the token of a file, else that of the environment. Raises InvalidInput."""
+    if not path and os.environ.get(_FORMER_TOKEN_FILE):
+        raise InvalidInput(f"{_FORMER_TOKEN_FILE} is not read any more: name it with --token-file")
     if not path:
         return os.environ.get(TOKEN, "")
     try:
