@@ -1,7 +1,8 @@
 """Runs one request in this process and prints which of our files and functions it passed.
 
 ``python -m tests.engine.journey cli|http|mcp FOLDER`` selects in a library with a current index. A
-service is asked twice, and the second answer counts: the first one loads what every later one uses.
+service is asked several times, and the shortest journey counts: the first request loads what every
+later one uses, and a thread of the service may look at the files meanwhile.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import sys
 import threading
 from contextlib import redirect_stdout
+from copy import copy
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,6 +23,7 @@ import skillyard
 
 HOME = os.path.dirname(skillyard.__file__) + os.sep
 REQUEST = "fill in this pdf form"
+TURNS = 8
 _NEW_LOCALS = 0x02
 """``co_flags`` of functions; the bodies of classes and modules lack it."""
 
@@ -30,9 +33,27 @@ class Journey:
 
     def __init__(self) -> None:
         self.is_recording = False
+        self.shortest: Journey | None = None
+        self._begin()
+
+    def _begin(self) -> None:
         self.functions: set[tuple[str, str, int]] = set()
         self.depth = 0
         self.deepest: list[str] = []
+
+    def take(self, turn: int) -> None:
+        """Begin to record the next request, and keep the journey of the one before it."""
+        self.finish()
+        self.is_recording = turn > 0
+
+    def finish(self) -> None:
+        """End recording, and keep the journey when it is the shortest so far."""
+        if self.is_recording:
+            self.is_recording = False
+            best = self.shortest
+            if best is None or len(self.functions) < len(best.functions):
+                self.shortest = copy(self)
+            self._begin()
 
     def profile(self, frame: FrameType, event: str, argument: Any) -> None:
         """Note a call, as :func:`sys.setprofile` says it."""
@@ -81,9 +102,9 @@ def ask_cli(journey: Journey, folder: Path) -> None:
     os.chdir(folder)
     with redirect_stdout(io.StringIO()):
         sys.setprofile(journey.profile)
-        journey.is_recording = True
+        journey.take(1)
         assert main(["select", "--json", REQUEST]) == 0
-        journey.is_recording = False
+        journey.finish()
         sys.setprofile(None)
 
 
@@ -93,10 +114,10 @@ def ask_http(journey: Journey, folder: Path) -> None:
     from tests.serve.http.local_server import running
 
     with running(folder) as server:
-        for turn in range(2):
-            journey.is_recording = turn == 1
+        for turn in range(TURNS):
+            journey.take(turn)
             assert server.post("/select", {"query": REQUEST}).status_code == 200
-        journey.is_recording = False
+        journey.finish()
 
 
 def ask_mcp(journey: Journey, folder: Path) -> None:
@@ -107,11 +128,11 @@ def ask_mcp(journey: Journey, folder: Path) -> None:
 
     async def call() -> None:
         async with in_process(folder) as (client, _):
-            for turn in range(2):
-                journey.is_recording = turn == 1
+            for turn in range(TURNS):
+                journey.take(turn)
                 result = await client.call_tool("select_skill", {"query": REQUEST})
                 assert not result.is_error
-            journey.is_recording = False
+            journey.finish()
 
     asyncio.run(call())
     sys.setprofile(None)
@@ -122,6 +143,7 @@ ASKS = {"cli": ask_cli, "http": ask_http, "mcp": ask_mcp}
 if __name__ == "__main__":
     taken = Journey()
     ASKS[sys.argv[1]](taken, Path(sys.argv[2]))
-    sys.stdout.write(json.dumps(taken.report()) + "\n")
+    assert taken.shortest is not None
+    sys.stdout.write(json.dumps(taken.shortest.report()) + "\n")
     sys.stdout.flush()
     os._exit(0)
