@@ -1,30 +1,94 @@
-"""The input and output of a tool."""
+"""The input and output of a tool, and the state that all requests of one server share."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+import os
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
 
-from skillyard.base.errors import Diagnostic
+from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.ranking.registry import default_scorer
 from skillyard.engine.skill import Skill
-from skillyard.serve.mcp.failures import ToolFailed
-from skillyard.serve.mcp.view_worker import Progress, ViewWorker
+from skillyard.serve.runtime import freshness
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.local import LOCAL
-from skillyard.serve.runtime.view import View
+from skillyard.serve.runtime.view import View, without_skills
+
+T = TypeVar("T")
+Work = Callable[[View], tuple[T, Iterable[Skill]]]
+"""Computes a result from a view, and returns the skills that the result shows."""
+Progress = Callable[[float, float, str], Awaitable[None]]
+"""Reports progress to a client: done, total, message."""
+
+MAX_REPORTED_SHARE = 0.99
+"""The share of the work that is reported while it runs; the answer reports the rest."""
+RETRIES = 3
+"""How often an answer is recomputed because a file that it shows was removed."""
 
 
-class SharedState(NamedTuple):
-    """The state that all requests of one server share."""
+class SharedState:
+    """What all requests of one server share. Belongs to one event loop."""
 
-    context: AppContext
-    views: ViewWorker
-    show_folders: bool
-    """True when clients run on this machine and may see the folders of skills."""
+    def __init__(self, context: AppContext, *, show_folders: bool = False) -> None:
+        """``show_folders`` is True when clients run on this machine and may see folders."""
+        self.context = context
+        self.show_folders = show_folders
+        self._follower = context.follower
+        self._scorer = default_scorer()
+
+    def scorer_of(self, name: str | None) -> str:
+        """Return the name of a scorer, or of the default one. Raises InvalidInput for an embedder.
+
+        Embedders may cost money, so clients cannot choose them; the default one may have one.
+        """
+        if name is not None and "+" in name:
+            raise InvalidInput("scorer must be a plain name, without an embedder")
+        return name or self._scorer
+
+    async def prepare(self, report: Progress) -> None:
+        """Wait for the first view, and report the progress of indexing a large library."""
+        refresh = self._follower.refresh()
+        while not refresh.done():
+            await asyncio.wait({refresh}, timeout=freshness.PATIENCE_S)
+            index = self._follower.building
+            if index is not None and index.total:
+                words = f"making the index: {index.done:,} of {index.total:,} files"
+                await report(min(index.done / index.total, MAX_REPORTED_SHARE), 1.0, words)
+
+    async def answer(self, work: Work[T]) -> T:
+        """Return the result of ``work``, computed in a thread for a fresh view.
+
+        When the file of a skill in the result was removed, the files are checked and the work is
+        repeated, at last on a view without the removed skills. Raises the errors of ``work``, and
+        Refused (503).
+        """
+        view = await self._follower.fresh()
+        for left in reversed(range(RETRIES + 1)):
+            outcome: tuple[T, frozenset[str]] = await self.context.in_thread(_work_out, work, view)
+            result, missing = outcome
+            if not missing or not left:
+                break
+            view = await self._view_without(view, missing)
+        return result
+
+    async def _view_without(self, view: View, missing: frozenset[str]) -> View:
+        """Return the newest view after checking the files, without the removed skills."""
+        await asyncio.wait({self._follower.refresh()})
+        view = self._follower.view or view
+        if missing & {skill.path for skill in view.catalog}:  # its whole root was removed
+            view = await self.context.in_thread(without_skills, view, missing)
+        return view
+
+
+def _work_out(work: Work[T], view: View) -> tuple[T, frozenset[str]]:
+    """Return the result, and the paths of the skills in it whose files were removed."""
+    result, skills = work(view)
+    paths = (skill.path for skill in skills if skill.path and not skill.stored)
+    return result, frozenset(path for path in paths if not os.path.lexists(path))
 
 
 class Call(NamedTuple):
@@ -46,16 +110,6 @@ class Answer(NamedTuple):
     """The same as JSON, for a program."""
     skills: Iterable[Skill] = ()
     """The skills of the library that it shows."""
-
-
-def plain_scorer(name: str | None) -> str:
-    """Return the name of a scorer, or of the default one. Raises ToolFailed for an embedder.
-
-    Embedders may cost money, so clients cannot choose them; the default one may have one.
-    """
-    if name is not None and "+" in name:
-        raise ToolFailed("invalid_argument", "scorer must be a plain name, without an embedder")
-    return name or default_scorer()
 
 
 def origin_of(view: View, skill: Skill) -> str:

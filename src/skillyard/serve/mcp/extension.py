@@ -95,7 +95,7 @@ async def list_skills(shared: SharedState, cursor: str | None) -> dict[str, Any]
             result["nextCursor"] = more
         return result, [entry.skill for entry in entries]
 
-    return await shared.views.answer(work)
+    return await shared.answer(work)
 
 
 async def get_skill(shared: SharedState, uri: str) -> dict[str, Any]:
@@ -112,7 +112,7 @@ async def get_skill(shared: SharedState, uri: str) -> dict[str, Any]:
         except Unserved as error:
             raise _unserved(uri, "skill", str(error)) from None
 
-    return await shared.views.answer(work)
+    return await shared.answer(work)
 
 
 def _refusal(view: View, refused: Mapping[str, str], root: str) -> str:
@@ -139,7 +139,7 @@ async def list_resources(shared: SharedState, cursor: str | None) -> ListResourc
         result = ListResourcesResult(resources=resources, next_cursor=more)
         return result, [entry.skill for entry in entries]
 
-    return await shared.views.answer(work)
+    return await shared.answer(work)
 
 
 def _resource(view: View, entry: Entry, file: EntryFile) -> Resource:
@@ -190,7 +190,7 @@ async def read_resource(shared: SharedState, uri: str) -> ReadResourceResult:
         contents = _contents(uri, path, data, _meta(view, skill))
         return ReadResourceResult(contents=[contents]), [skill]
 
-    return await shared.views.answer(work)
+    return await shared.answer(work)
 
 
 def _contents(
@@ -238,7 +238,7 @@ async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> d
             result["nextCursor"] = cursor_of(rest[CHILDREN - 1])
         return result, [entry.skill]
 
-    return await shared.views.answer(work)
+    return await shared.answer(work)
 
 
 def _children(view: View, entry: Entry, path: str, uri: str) -> Iterator[tuple[str, Resource]]:

@@ -63,28 +63,26 @@ def _with_hint(message: str, hint: str) -> str:
     return f"{message}; {hint}" if hint else message
 
 
-def log_refusal(log: Log, error: Exception, **where: str) -> None:
-    """Log a refusal with its cause; internal errors are not logged here."""
-    if isinstance(error, MCPError):
-        details = error.error
-        data = details.data
-        code = str(data.get("code")) if isinstance(data, dict) else str(details.code)
-        log.write_refusal(code, details.message, status=400, cause=cause_of(error), **where)
-        return
-    failure = failure_of(error)
-    if failure is None:
-        return
+def log_failure(log: Log, failure: ToolFailed, error: Exception, **where: str) -> None:
+    """Log a refusal with its cause."""
     cause = cause_of(error) if isinstance(error, ToolFailed | Refused) else error
     log.write_refusal(failure.code, failure.message, status=failure.status, cause=cause, **where)
 
 
-def protocol_error(error: Exception) -> MCPError | None:
-    """Return the JSON-RPC error of an external error; None for internal errors."""
+def protocol_error(log: Log, method: str, error: Exception) -> MCPError:
+    """Log an error, and return it as a JSON-RPC error; one without details for internal errors."""
     if isinstance(error, MCPError):
+        data = error.error.data
+        code = str(data.get("code")) if isinstance(data, dict) else str(error.error.code)
+        message, cause = error.error.message, cause_of(error)
+        log.write_refusal(code, message, status=400, cause=cause, method=method)
         return error
     failure = failure_of(error)
     if failure is None:
-        return None
+        log.write_failure(error, method=method)
+        message = "the server failed; its log says where"
+        return MCPError(INTERNAL_ERROR, message, {"code": "internal"})
+    log_failure(log, failure, error, method=method)
     away = isinstance(error, Refused) and error.status in (429, 503)
     return MCPError(BUSY if away else INVALID_PARAMS, failure.message, {"code": failure.code})
 
@@ -93,10 +91,3 @@ def invalid(message: str, code: str = "invalid_params", **data: str) -> MCPError
     """Return the error for invalid parameters: ``-32602``."""
     text = shorten(clean_line(message), MESSAGE_CHARS)
     return MCPError(INVALID_PARAMS, text, {"code": code, **data})
-
-
-def log_failure(log: Log, method: str, error: Exception) -> MCPError:
-    """Log an internal error, and return the generic error for the client."""
-    log.write_failure(error, method=method)
-    message = "the server failed; its log says where"
-    return MCPError(INTERNAL_ERROR, message, {"code": "internal"})

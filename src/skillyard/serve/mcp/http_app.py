@@ -7,6 +7,7 @@ and time of a body, and sends refusals as JSON-RPC errors.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,15 +15,19 @@ from typing import Any
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import INVALID_REQUEST
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from skillyard.serve.mcp.messages import refusal_of_surrogates
 from skillyard.serve.mcp.server import create_server
-from skillyard.serve.mcp.sessions import Sessions
 from skillyard.serve.runtime.app_context import AppContext
+from skillyard.serve.runtime.clients import CLIENT, FairShare
 from skillyard.serve.runtime.errors import Refused
+from skillyard.serve.runtime.guards import busy, header_of
 
+SESSION = b"mcp-session-id"
+VERSION = b"mcp-protocol-version"
 IDLE_S = 600.0
 """Seconds after which an unused session is closed; its client then starts a new one."""
 
@@ -94,3 +99,86 @@ def _again(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return message
+
+
+class Sessions:
+    """The sessions of the older era, shared between clients: the longest idle one makes room.
+
+    The SDK refuses new sessions once there are too many, so that one client could lock out all
+    others: ``tests/serve/mcp/test_sessions.py`` fails with the SDK alone.
+    A session is idle while it has no running request. Belongs to one event loop.
+    """
+
+    def __init__(self, manager: StreamableHTTPSessionManager, most: int) -> None:
+        self._manager = manager
+        self._shares = FairShare(most)
+        self._clients: dict[str, str] = {}
+        """The client of each session, in the order in which they were last used."""
+        self._running: Counter[str] = Counter()
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request. Raises Refused (429) when there is no room for its session."""
+        version, session = header_of(scope, VERSION), header_of(scope, SESSION)
+        if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:  # an era without sessions
+            await self._manager.handle_request(scope, receive, send)
+            return
+        client = CLIENT.get()
+        if not session:
+            await self._make_room(client)
+        opens, status = not session, 0
+
+        async def sending(message: Message) -> None:
+            nonlocal session, status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                if opens and status < 400 and (session := header_of(message, SESSION)):
+                    self._clients[session] = client
+                    self._running[session] = 1
+            await send(message)
+
+        if session in self._clients:
+            self._running[session] += 1
+        try:
+            await self._manager.handle_request(scope, receive, sending)
+        finally:
+            if session in self._clients:
+                self._running[session] -= 1
+            if opens and not session:
+                self._shares.release(client)
+            elif status == 404 or (scope["method"] == "DELETE" and 200 <= status < 300):
+                self._forget(session)
+            elif session in self._clients:
+                self._clients[session] = self._clients.pop(session)  # the last to be ended
+
+    async def _make_room(self, client: str) -> None:
+        """Take a client's share of one session, in the place of an idle one if need be.
+
+        That is the client's own if it has reached its share, else one of the largest client.
+        """
+        if self._shares.acquire(client):
+            return
+        idle = {one: owner for one, owner in self._clients.items() if not self._running[one]}
+        largest = max(idle.values(), key=self._shares.amount_of, default="")
+        owner = client if self._shares.free else largest
+        victim = next((one for one in idle if idle[one] == owner), None)
+        if victim is None:
+            raise busy()
+        self._forget(victim)
+        self._shares.transfer_to(client)
+        headers = [(SESSION, victim.encode("ascii"))]
+        scope: Scope = {"type": "http", "method": "DELETE", "path": "/mcp", "headers": headers}
+        await self._manager.handle_request(scope, _nothing, _unheard)  # as its client would end it
+
+    def _forget(self, session: str) -> None:
+        client = self._clients.pop(session, None)
+        if client is not None:
+            del self._running[session]
+            self._shares.release(client)
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _unheard(message: Message) -> None:
+    """Discard the response of our own request."""

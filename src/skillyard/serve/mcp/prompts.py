@@ -20,7 +20,7 @@ from skillyard.engine.skill import Skill
 from skillyard.serve.mcp.call import SharedState, cursor_of, origin_of
 from skillyard.serve.mcp.extension import place_after
 from skillyard.serve.mcp.failures import ToolFailed, invalid
-from skillyard.serve.mcp.library_tools import load_answer, offered_skills
+from skillyard.serve.mcp.local_tools import load_answer, offered_skills
 from skillyard.serve.runtime.view import View
 
 PAGE = 100
@@ -50,7 +50,7 @@ async def list_prompts(shared: SharedState, cursor: str | None) -> ListPromptsRe
         prompts = [_prompt(view, name, skill) for name, skill in page]
         return ListPromptsResult(prompts=prompts, next_cursor=more), [s for _, s in page]
 
-    return await shared.views.answer(work)
+    return await shared.answer(work)
 
 
 def _prompt(view: View, name: str, skill: Skill) -> Prompt:
@@ -90,6 +90,6 @@ async def get_prompt(
         return GetPromptResult(description=about, messages=messages), [skill]
 
     try:
-        return await shared.views.answer(work)
+        return await shared.answer(work)
     except ToolFailed as error:
         raise invalid(error.message, error.code) from None

@@ -15,7 +15,7 @@ from skillyard.base.shapes.encoder import encode
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.serve.mcp.call import Answer, Call, notice_of, origin_of, plain_scorer
+from skillyard.serve.mcp.call import Answer, Call, notice_of, origin_of
 from skillyard.serve.mcp.frames import frame_skill, safe_json
 from skillyard.serve.runtime.errors import sources_refusal
 from skillyard.serve.runtime.local import LOCAL
@@ -40,7 +40,7 @@ async def search_skills(call: Call) -> Answer:
         return _answer(call, [], [], "nothing was asked for: limit is 0")
     names = asked.sources or context.searches.default_names
     searches = context.searches
-    scorer = searches.scorer_for(asked.scorer and plain_scorer(asked.scorer), names)
+    scorer = searches.scorer_for(asked.scorer and call.shared.scorer_of(asked.scorer), names)
     sources = await context.in_thread(searches.observed_sources, names, view.ranked, False, scorer)
     await call.progress(0, 2, f"asking {plural(len(sources), 'source')}")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any, TypeVar, get_args
 
 import mcp_types as types
@@ -41,10 +40,9 @@ from skillyard.serve.mcp.failures import (
     failure_of,
     invalid,
     log_failure,
-    log_refusal,
     protocol_error,
 )
-from skillyard.serve.mcp.library_tools import MAX_LISTED_SKILLS
+from skillyard.serve.mcp.local_tools import MAX_LISTED_SKILLS
 from skillyard.serve.mcp.prompts import get_prompt, list_prompts
 from skillyard.serve.mcp.requests import ARGUMENTS, read_arguments
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, URI_CHARS, uris_of
@@ -56,12 +54,10 @@ from skillyard.serve.mcp.tools import (
     describe_tools,
     tools_of,
 )
-from skillyard.serve.mcp.view_worker import ViewWorker
 from skillyard.serve.runtime.app_context import AppContext
-from skillyard.serve.runtime.view import Change, View
+from skillyard.serve.runtime.view import Change
 
 Context = ServerRequestContext[Any, Any]
-P = TypeVar("P")
 R = TypeVar("R")
 CALLS = 1_024
 """Maximum number of open notification streams."""
@@ -76,6 +72,7 @@ class SkillServer(Server[SharedState]):
 
     def __init__(self, shared: SharedState) -> None:
         methods = _Methods(shared)
+        guard = methods.guard
         hint = CacheHint(ttl_ms=extension.CACHE_MS, scope=extension.SCOPE)
         super().__init__(
             "skillyard",
@@ -85,33 +82,32 @@ class SkillServer(Server[SharedState]):
             cache_hints=dict.fromkeys(get_args(CacheableMethod), hint),
             lifespan=methods.running,
             get_tool_input_schema=ARGUMENTS.get,
-            on_list_tools=methods.guard(methods.list_tools),
-            on_list_resources=methods.guard(methods.list_resources),
-            on_list_resource_templates=methods.guard(methods.list_templates),
-            on_read_resource=methods.guard(methods.read_resource),
-            on_subscribe_resource=methods.guard(methods.subscribe),
-            on_unsubscribe_resource=methods.guard(methods.unsubscribe),
+            on_list_tools=guard(methods.list_tools),
+            on_list_resources=guard(
+                lambda _, params: extension.list_resources(shared, _cursor(params))
+            ),
+            on_list_resource_templates=guard(methods.list_templates),
+            on_read_resource=guard(lambda _, params: extension.read_resource(shared, params.uri)),
+            on_subscribe_resource=guard(methods.subscribe),
+            on_unsubscribe_resource=guard(methods.unsubscribe),
             on_subscriptions_listen=ListenHandler(methods.bus, max_subscriptions=CALLS),
-            on_list_prompts=methods.guard(methods.list_prompts),
-            on_get_prompt=methods.guard(methods.get_prompt),
+            on_list_prompts=guard(lambda _, params: list_prompts(shared, _cursor(params))),
+            on_get_prompt=guard(
+                lambda _, params: get_prompt(shared, params.name, params.arguments)
+            ),
         )
         self.extensions = {extension.EXTENSION: dict(extension.SETTINGS)}
-        self.methods = methods
-        self.shared = shared
-        self.add_request_handler(
-            "tools/call", types.CallToolRequestParams, methods.guard(methods.call_tool)
-        )
-        self.add_request_handler(
-            "skills/list", types.PaginatedRequestParams, methods.guard(methods.skills_list)
-        )
-        self.add_request_handler(
-            "skills/get", extension.GetSkillParams, methods.guard(methods.skills_get)
-        )
-        self.add_request_handler(
-            "resources/directory/read",
-            extension.DirectoryParams,
-            methods.guard(methods.read_directory),
-        )
+        handlers: dict[str, tuple[type[Any], Callable[[Context, Any], Awaitable[Any]]]] = {
+            "tools/call": (types.CallToolRequestParams, methods.call_tool),
+            "skills/list": (types.PaginatedRequestParams, methods.skills_list),
+            "skills/get": (extension.GetSkillParams, methods.skills_get),
+            "resources/directory/read": (
+                extension.DirectoryParams,
+                lambda _, params: extension.read_directory(shared, params.uri, params.cursor),
+            ),
+        }
+        for name, (params_type, method) in handlers.items():
+            self.add_request_handler(name, params_type, guard(method))
         self.add_notification_handler(
             "notifications/initialized", types.NotificationParams, methods.on_initialized
         )
@@ -133,7 +129,7 @@ def create_server(context: AppContext, *, show_folders: bool = False) -> SkillSe
     ``show_folders`` is for clients on this machine: load_skill then returns the skill's folder. The
     caller closes the context.
     """
-    return SkillServer(SharedState(context, ViewWorker(context), show_folders))
+    return SkillServer(SharedState(context, show_folders=show_folders))
 
 
 class _Methods:
@@ -145,6 +141,7 @@ class _Methods:
         self._follower = shared.context.follower
         self.bus = InMemorySubscriptionBus()
         options = shared.context.options
+        self._profile = profile_name(options.profile)
         self._tools = tools_of(all_tools=options.all_tools, feedback=options.feedback)
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -163,17 +160,16 @@ class _Methods:
                 await asyncio.wait({task})
 
     def guard(
-        self, method: Callable[[Context, P], Awaitable[R]]
-    ) -> Callable[[Context, P], Awaitable[R]]:
+        self, method: Callable[[Context, Any], Awaitable[R]]
+    ) -> Callable[[Context, Any], Awaitable[R]]:
         """Return the method with a concurrency slot, and with errors mapped to MCP's."""
 
-        async def run(ctx: Context, params: P) -> R:
+        async def run(ctx: Context, params: Any) -> R:
             try:
                 async with self._shared.context.limiter.slot():
                     return await method(ctx, params)
             except Exception as error:  # noqa: BLE001 - none of another kind leaves here
-                log_refusal(self._log, error, method=ctx.method)
-                raise protocol_error(error) or log_failure(self._log, ctx.method, error) from None
+                raise protocol_error(self._log, ctx.method, error) from None
 
         return run
 
@@ -252,39 +248,28 @@ class _Methods:
             request = read_arguments(params.name, params.arguments)
             if self._follower.view is None:  # the first view of a large library takes time
                 await progress(0, 1, "reading the library")
-                await self._shared.views.prepare(progress)
+                await self._shared.prepare(progress)
                 before = 1.0  # progress must not decrease
             call = Call(self._shared, request, progress)
             if tool.remote:
                 answer: Answer = await tool.run(call)
             else:
-                answer = await self._shared.views.answer(partial(_run, tool.run, call))
+                answer = await self._shared.answer(lambda view: _with_skills(tool.run(call, view)))
         except Exception as error:
             failure = failure_of(error)
             if failure is None:
                 raise
-            log_refusal(self._log, error, method=ctx.method, tool=params.name)
+            log_failure(self._log, failure, error, method=ctx.method, tool=params.name)
             return _result(failure.message, isError=True, _meta={"skillyard/code": failure.code})
-        profile = profile_name(self._shared.context.options.profile)
-        structured = answer.structured
+        profile, structured = self._profile, answer.structured
         if profile and "profile" in COMPONENTS[RESULTS[params.name].__name__]["properties"]:
             structured = {**structured, "profile": profile}
         return _result(answer.text, structuredContent=structured)
-
-    async def list_resources(self, ctx: Context, params: Any) -> types.ListResourcesResult:
-        """Return the files of the skills."""
-        return await extension.list_resources(self._shared, _cursor(params))
 
     async def list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
         """Return the template of the URIs."""
         _no_cursor(params)
         return extension.list_templates()
-
-    async def read_resource(
-        self, ctx: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        """Return one file of a skill."""
-        return await extension.read_resource(self._shared, params.uri)
 
     async def subscribe(
         self, ctx: Context, params: types.SubscribeRequestParams
@@ -303,16 +288,6 @@ class _Methods:
         self._followed(ctx).discard(params.uri)
         return types.EmptyResult()
 
-    async def list_prompts(self, ctx: Context, params: Any) -> types.ListPromptsResult:
-        """Return the skills that a user may call."""
-        return await list_prompts(self._shared, _cursor(params))
-
-    async def get_prompt(
-        self, ctx: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        """Return one skill as messages."""
-        return await get_prompt(self._shared, params.name, params.arguments)
-
     async def skills_list(self, ctx: Context, params: Any) -> dict[str, Any]:
         """Return a page of skill entries."""
         return _cacheable(ctx, await extension.list_skills(self._shared, _cursor(params)))
@@ -320,12 +295,6 @@ class _Methods:
     async def skills_get(self, ctx: Context, params: extension.GetSkillParams) -> dict[str, Any]:
         """Return one skill entry."""
         return _cacheable(ctx, await extension.get_skill(self._shared, params.uri))
-
-    async def read_directory(
-        self, ctx: Context, params: extension.DirectoryParams
-    ) -> dict[str, Any]:
-        """Return the children of a directory."""
-        return await extension.read_directory(self._shared, params.uri, params.cursor)
 
 
 async def _notify(session: ServerSession, event: ServerEvent) -> None:
@@ -342,10 +311,7 @@ async def _notify(session: ServerSession, event: ServerEvent) -> None:
         return
 
 
-def _run(
-    tool: Callable[[Call, View], Answer], call: Call, view: View
-) -> tuple[Answer, Iterable[Skill]]:
-    answer = tool(call, view)
+def _with_skills(answer: Answer) -> tuple[Answer, Iterable[Skill]]:
     return answer, answer.skills
 
 

@@ -9,15 +9,17 @@ from typing import Any, NamedTuple
 from mcp_types import Tool, ToolAnnotations
 
 from skillyard.base.shapes.tools import RESULTS
-from skillyard.serve.mcp.library_tools import list_skills, load_skill, read_skill_file
-from skillyard.serve.mcp.requests import ARGUMENTS
-from skillyard.serve.mcp.search_tools import add_skill, get_cache_stats, get_skill, search_skills
-from skillyard.serve.mcp.selection_tools import (
+from skillyard.serve.mcp.local_tools import (
+    list_skills,
+    load_skill,
+    read_skill_file,
     select_skill,
     skill_evaluate,
     skill_feedback,
     why_skill,
 )
+from skillyard.serve.mcp.requests import ARGUMENTS
+from skillyard.serve.mcp.search_tools import add_skill, get_cache_stats, get_skill, search_skills
 from skillyard.serve.runtime.schemas import Schema, components_of
 
 INSTRUCTIONS = (
