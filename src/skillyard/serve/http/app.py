@@ -7,9 +7,8 @@ import secrets
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from contextlib import asynccontextmanager
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
@@ -24,6 +23,7 @@ from skillyard.base.errors import SkillyardError
 from skillyard.serve.http.fields import from_form, from_json, from_path, from_query
 from skillyard.serve.http.routes.pages import refusal_reply
 from skillyard.serve.http.routes.table import ROUTES
+from skillyard.serve.mcp.http_app import McpApp
 from skillyard.serve.runtime.app_context import CURRENT_SNAPSHOT, AppContext, Route, RouteRequest
 from skillyard.serve.runtime.encoding import (
     SAFE_HEADERS,
@@ -35,9 +35,6 @@ from skillyard.serve.runtime.errors import Refused, refusal_of
 from skillyard.serve.runtime.guards import header_of
 from skillyard.serve.runtime.logging import Log, cause_of
 from skillyard.serve.runtime.options import ServiceOptions
-
-if TYPE_CHECKING:
-    from skillyard.serve.mcp.http_app import McpApp
 
 MCP_PATH = "/mcp"
 ROUTE = "skillyard.route"
@@ -77,10 +74,9 @@ def create_app(
         StarletteRoute(pattern, _Resource(context, methods))
         for pattern, methods in by_pattern.items()
     ]
-    mcp = _mcp(context)
-    if mcp is not None:
-        # Clients are configured with either address, and a redirect would lose the POST's body.
-        resources += [StarletteRoute(path, _McpApp(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
+    mcp = McpApp(context)
+    # Clients are configured with either address, and a redirect would lose the POST's body.
+    resources += [StarletteRoute(path, _AtMcp(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
     app = Starlette(
         routes=resources,
         exception_handlers={HTTPException: _no_route},
@@ -124,25 +120,16 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     context: AppContext = app.state.context
     context.follower.refresh()  # requests wait for it; /health reports the start
     try:
-        async with nullcontext() if app.state.mcp is None else app.state.mcp.running():
+        async with app.state.mcp.running():
             yield
     finally:
         await context.close()
 
 
-def _mcp(context: AppContext) -> McpApp | None:
-    """Return the MCP server over the same context; None when the SDK is not installed."""
-    if find_spec("mcp") is None:
-        return None
-    from skillyard.serve.mcp.http_app import McpApp
+class _AtMcp:
+    """The MCP server at its path."""
 
-    return McpApp(context)
-
-
-class _McpApp:
-    """An ASGI application of its own at one path."""
-
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: McpApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
