@@ -11,7 +11,7 @@ from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
 
 if TYPE_CHECKING:
     from skillyard.base.shapes.details import Diagnostic
-    from skillyard.base.shapes.store import (
+    from skillyard.store.operations.catalog_store import (
         StoreChanged,
         StoreGranted,
         StoreGrants,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from skillyard.base.errors import StoreConflict
@@ -105,7 +106,7 @@ def _refuse_unexpected(backend: Backend, work: Work, tenant: str) -> None:
 def change_grants(backend: Backend, grant: Grant, *, add: bool) -> int:
     """Add or drop a grant; return the generation that did, or the last one if nothing changed."""
     sql = backend.sql
-    words = grant._asdict()
+    words = asdict(grant)
     places = words.pop("places")
     with backend.writing("local") as work:
         work.lock(grant.tenant)

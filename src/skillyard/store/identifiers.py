@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import get_args
 
 from skillyard.base.errors import InvalidInput, StoreRefused
@@ -90,7 +91,7 @@ def checked_grant(grant: Grant) -> Grant:
     checked_namespace(grant.namespace)
     if not all(isinstance(place, str) and place and plain(place) for place in grant.places):
         raise InvalidInput("a grant's places must be text, not empty, without NUL")
-    return grant._replace(places=tuple(sorted(set(grant.places))))
+    return replace(grant, places=tuple(sorted(set(grant.places))))
 
 
 def checked_key(key: StoreKey, store: str) -> StoreKey:

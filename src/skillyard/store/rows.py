@@ -104,7 +104,7 @@ def row_of(
     if abs(skill.install_count) > MAX_INSTALLS:
         raise StoreRefused(store, f"{key}: the install count does not fit 64 bits")
     body = skill.body
-    files = _json([list(file) for file in _files(submission, key, store)])
+    files = _json([(f.path, f.sha256, f.size) for f in _files(submission, key, store)])
     try:
         document = _document(skill, key, store)
         around = _json({name: getattr(skill, name) for name in LOCATION_FIELDS})

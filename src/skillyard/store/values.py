@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, NamedTuple, Self
 
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.skill import Reference, Skill
@@ -31,15 +31,13 @@ class StoreKey(NamedTuple):
         return "/".join(part for part in (self.tenant, self.namespace, place) if part)
 
 
-class FileDigest(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class FileDigest:
     """One file of a skill."""
 
-    path: str
-    """Relative to the skill's folder, with ``/``."""
-    sha256: str
-    """64 hexadecimal digits."""
-    size: int
-    """Size in bytes."""
+    path: Annotated[str, "Below the skill's folder."]
+    sha256: Annotated[str, "64 hexadecimal digits."]
+    size: Annotated[int, "Bytes."]
 
 
 class Submission(NamedTuple):
@@ -94,20 +92,18 @@ class Standing(NamedTuple):
     files: tuple[FileDigest, ...] = ()
 
 
-class Generation(NamedTuple):
-    """One entry of the log of a store: what changed, when, and by whom."""
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One generation of a store."""
 
-    generation: int
-    published_at: int
-    """Unix seconds, by the clock of the store."""
-    tenant: str
-    publisher: str
-    """For a grant: the caller whose view changed."""
-    action: str
-    """``publish``, ``withdraw``, ``rollback``, ``grant`` or ``revoke``."""
-    added: int
-    changed: int
-    withdrawn: int
+    generation: Annotated[int, "Its number."]
+    published_at: Annotated[int, "Unix seconds, by the clock of the store."]
+    tenant: Annotated[str, "Whose skills changed."]
+    publisher: Annotated[str, "Who changed them; for a grant, the caller."]
+    action: Annotated[str, "publish, withdraw, rollback, grant or revoke."]
+    added: Annotated[int, "New skills."]
+    changed: Annotated[int, "Skills with a new version."]
+    withdrawn: Annotated[int, "Withdrawn skills."]
 
 
 class Published(NamedTuple):
@@ -200,25 +196,26 @@ class Snapshot:
         return self.pages()
 
 
-class Grant(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Grant:
     """What a caller may see: the skills of a tenant, in a namespace, or those on a list."""
 
-    caller: str
-    tenant: str
-    namespace: str = ""
-    """The namespace with all namespaces below it; empty: all."""
-    places: tuple[str, ...] = ()
-    """Allowed values of ``StoreKey.place``; empty: all."""
+    caller: Annotated[str, "Who may see it."]
+    tenant: Annotated[str, "The owner of the skills."]
+    # A document leaves out a member with its default, and never one with a factory.
+    namespace: Annotated[str, "This one and all below it; empty: all."] = field(default_factory=str)
+    places: Annotated[tuple[str, ...], "These skills alone; empty: all."] = field(
+        default_factory=tuple
+    )
 
 
-class Standby(NamedTuple):
-    """One server that replicates this one."""
+@dataclass(frozen=True, slots=True)
+class Standby:
+    """One server that replays what the store writes."""
 
-    name: str
-    state: str
-    """Commits wait for ``sync`` and ``quorum``, not for ``async`` and ``potential``."""
-    lag_s: float | None
-    """Seconds between a write here and its replay there, as last measured; None: idle."""
+    name: Annotated[str, "Its name."]
+    state: Annotated[str, "sync and quorum are waited for; async and potential are not."]
+    lag_s: Annotated[float | None, "Seconds between a write and its replay; null: idle."]
 
 
 class Status(NamedTuple):

@@ -22,12 +22,18 @@ from skillyard.serve.runtime.schemas import components_of
 from tests.docs.pages import blocks
 from tests.shared_data import REPOSITORY
 
+OF_WINGS = ("skillyard.store.operations.catalog_store",)
+"""Operations whose results are documents themselves."""
+
 
 def shapes() -> Iterator[type[Any]]:
     for module in pkgutil.iter_modules(skillyard.base.shapes.__path__):
         found = importlib.import_module(f"skillyard.base.shapes.{module.name}")
         classes = (each for each in vars(found).values() if isinstance(each, type))
         yield from (each for each in classes if is_dataclass(each))
+    for name in OF_WINGS:
+        classes = (each for each in vars(importlib.import_module(name)).values())
+        yield from (each for each in classes if hasattr(each, "schema") and is_dataclass(each))
 
 
 def test_every_shape_is_frozen_and_every_member_is_described() -> None:

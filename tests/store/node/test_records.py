@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import astuple
 from typing import Any
 
 import pytest
@@ -72,7 +73,7 @@ def test_any_skill_comes_back_as_the_store_gave_it_but_for_its_path(submission: 
     record = document_of_version(given_, bundled_table()).record
     assert skill_in(record).fields() == {**given_.skill.fields(), "path": path_of(given_.key)}
     told = provenance_in(record)
-    assert told.files == tuple(tuple(file) for file in given_.files)
+    assert told.files == tuple(astuple(file) for file in given_.files)
     for name in ("digest", "version", "generation", "publisher", "published_at", "commit", "url"):
         assert getattr(told, name) == getattr(given_, name)
 
@@ -162,7 +163,7 @@ def test_files_and_their_digests_stay_with_a_skill() -> None:
     files = (FileDigest("SKILL.md", "0" * 64, 7), FileDigest("b/c.md", "1" * 64, 0))
     given_ = version(Submission(skill("a"), files=files, commit="c0ffee", url="https://x.example"))
     told = provenance_in(document_of_version(given_, bundled_table()).record)
-    assert told.files == tuple(map(tuple, files))
+    assert told.files == tuple(map(astuple, files))
     assert (told.commit, told.url) == ("c0ffee", "https://x.example")
 
 

@@ -11,8 +11,8 @@ from skillyard.cli.options import add_options
 from skillyard.cli.parser import CommandParser, add_command
 
 if TYPE_CHECKING:
-    from skillyard.base.shapes.store import StoreGranted
     from skillyard.cli.parser import Commands
+    from skillyard.store.operations.catalog_store import StoreGranted
     from skillyard.store.values import Grant
 
 

@@ -15,8 +15,8 @@ from skillyard.cli.options import add_limit, add_options, whole_number
 from skillyard.cli.parser import add_command
 
 if TYPE_CHECKING:
-    from skillyard.base.shapes.store import StoreChanged
     from skillyard.cli.parser import Commands
+    from skillyard.store.operations.catalog_store import StoreChanged
 
 
 def add_store_withdraw_command(commands: Commands) -> None:

@@ -32,9 +32,9 @@ from skillyard.cli.options import (
 from skillyard.cli.parser import add_command, add_group
 
 if TYPE_CHECKING:
-    from skillyard.base.shapes.store import StoreMigrated, StorePublished
     from skillyard.cli.parser import Commands
     from skillyard.store.ingest.work_items import Options, Step
+    from skillyard.store.operations.catalog_store import StoreMigrated, StorePublished
 
 
 def add_store_init_command(commands: Commands) -> None:

@@ -138,7 +138,7 @@ def _provenance(version: Version) -> list[Any]:
         version.published_at,
         version.commit,
         version.url,
-        [list(file) for file in version.files],
+        [(f.path, f.sha256, f.size) for f in version.files],
     ]
 
 

@@ -7,20 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from skillyard.base.errors import Diagnostic, InvalidInput, SkillNotFound, StoreSchema
-from skillyard.base.shapes import store as shapes
+from skillyard.base.shapes import Schema, details
 from skillyard.base.shapes.encoder import from_attributes
-from skillyard.base.shapes.store import (
-    StoreChanged,
-    StoreGranted,
-    StoreGrants,
-    StoreHistory,
-    StoreLog,
-    StoreMigrated,
-    StorePublished,
-    StoreStatus,
-)
 from skillyard.engine.catalog.roots import Admission
 from skillyard.store.ingest.ingest_run import Tell, ingest
 from skillyard.store.ingest.work_items import Options
@@ -28,8 +20,11 @@ from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (
     Durability,
+    FileDigest,
+    Generation,
     Grant,
     Published,
+    Standby,
     StoreKey,
     Version,
 )
@@ -39,6 +34,134 @@ WAIT_S = 120.0
 WHOLE_S = 600.0
 """Longest that one may take which changes all of a tenant's skills, or the tables."""
 READER_ROLE = "skillyard_reader"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreMigrated:
+    """The schema version of a store, before and after."""
+
+    schema: Schema[Literal["skillyard.store-schema/1"]] = "skillyard.store-schema/1"
+    store: Annotated[str, "Its address, without credentials."]
+    before: Annotated[int | None, "The version that was there; null: there was no store."]
+    now: Annotated[int, "The version."]
+    reader_role: Annotated[str | None, "The database role of callers; null without roles."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorePublished:
+    """The result of a publish, or of its dry run, in skills."""
+
+    schema: Schema[Literal["skillyard.store-publish/1"]] = "skillyard.store-publish/1"
+    store: Annotated[str, "Its address, without credentials."]
+    tenant: Annotated[str, "The owner of the skills."]
+    dry_run: Annotated[bool, "True where nothing was published."]
+    partition: Annotated[str | None, "The part of the skills, as I/N."]
+    generation: Annotated[int, "The last one of this run, else that of the store."]
+    generations: Annotated[int, "How many this run made."]
+    added: Annotated[int, "New."]
+    changed: Annotated[int, "With a new version."]
+    unchanged: Annotated[int, "Published already."]
+    withdrawn: Annotated[int, "No longer there, and withdrawn."]
+    refused: Annotated[int, "Unreadable, invalid, or in the place of another one."]
+    repeated: Annotated[int, "Met a second time with the same content."]
+    elsewhere: Annotated[int, "Left to other partitions."]
+    warnings: Annotated[int, "Remarks on published skills."]
+    complete: Annotated[bool, "False when it was stopped."]
+    pruned: Annotated[bool, "True where skills that were not met were withdrawn."]
+    diagnostics: Annotated[tuple[details.Diagnostic, ...], "The first errors."]
+    left_out: Annotated[int, "Errors that are not among them."]
+    seconds: Annotated[float, "How long it took."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreChanged:
+    """The result of a withdrawal or a rollback, in skills."""
+
+    schema: Schema[Literal["skillyard.store-changed/1"]] = "skillyard.store-changed/1"
+    store: Annotated[str, "Its address, without credentials."]
+    tenant: Annotated[str, "The owner of the skills."]
+    generation: Annotated[int, "The new one, or the current one when nothing changed."]
+    added: Annotated[int, "New."]
+    changed: Annotated[int, "With a new version."]
+    unchanged: Annotated[int, "As before."]
+    withdrawn: Annotated[int, "Withdrawn."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreLog:
+    """The last generations."""
+
+    schema: Schema[Literal["skillyard.store-log/1"]] = "skillyard.store-log/1"
+    store: Annotated[str, "Its address, without credentials."]
+    generations: Annotated[tuple[Generation, ...], "Newest first."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedVersion:
+    """One version of a skill."""
+
+    version: Annotated[int, "1 for the first."]
+    generation: Annotated[int, "The generation that brought it."]
+    published_at: Annotated[int, "Unix seconds, by the clock of the store."]
+    publisher: Annotated[str, "Who published it."]
+    name: Annotated[str, "Its name."]
+    id: Annotated[str, "Its document id."]
+    hash: Annotated[str | None, "SHA-256 of its file."]
+    digest: Annotated[str, "SHA-256 of all its content."]
+    install_count: Annotated[int, "Installs that the marketplace counts."]
+    files: Annotated[tuple[FileDigest, ...], "Its files."]
+    commit: Annotated[str | None, "The commit of its source."]
+    url: Annotated[str | None, "Where a person finds it."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreHistory:
+    """Every version of one skill."""
+
+    schema: Schema[Literal["skillyard.store-history/1"]] = "skillyard.store-history/1"
+    store: Annotated[str, "Its address, without credentials."]
+    tenant: Annotated[str, "The owner of the skill."]
+    namespace: Annotated[str, "Part of the tenant; empty for its top."]
+    source: Annotated[str, "The source of the skill; empty without one."]
+    place: Annotated[str, "What tells it from the others of its source."]
+    versions: Annotated[tuple[PublishedVersion, ...], "Oldest first."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStatus:
+    """The state of a store."""
+
+    schema: Schema[Literal["skillyard.store-status/1"]] = "skillyard.store-status/1"
+    store: Annotated[str, "Its address, without credentials."]
+    backend: Annotated[str, "sqlite or postgresql."]
+    schema_version: Annotated[int, "The version of its tables."]
+    generation: Annotated[int, "The last one."]
+    skills: Annotated[int, "How many the caller sees."]
+    writable: Annotated[bool, "False for a standby or a file without the right to write."]
+    notifies: Annotated[bool, "True where it announces new generations."]
+    standbys: Annotated[tuple[Standby, ...], "Its standbys."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreGrants:
+    """The grants of a store."""
+
+    schema: Schema[Literal["skillyard.store-grants/1"]] = "skillyard.store-grants/1"
+    store: Annotated[str, "Its address, without credentials."]
+    grants: Annotated[tuple[Grant, ...], "Sorted."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreGranted:
+    """A grant that was added or removed."""
+
+    schema: Schema[Literal["skillyard.store-granted/1"]] = "skillyard.store-granted/1"
+    store: Annotated[str, "Its address, without credentials."]
+    generation: Annotated[int, "From which the caller's view is what it is now."]
+    caller: Annotated[str, "Who may see it."]
+    tenant: Annotated[str, "The owner of the skills."]
+    namespace: Annotated[str, "This one and all below it; empty: all."]
+    places: Annotated[tuple[str, ...], "These skills alone; empty: all."]
 
 
 def store_init(url: str) -> StoreMigrated:
@@ -150,11 +273,7 @@ def _changed(url: str, tenant: str, change: Callable[[CatalogStore], Published])
 def store_log(url: str, limit: int = 20) -> StoreLog:
     """Return the last generations, newest first. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
-        generations = store.generations(limit=limit)
-        return StoreLog(
-            store=store.address,
-            generations=tuple(from_attributes(shapes.Generation, each) for each in generations),
-        )
+        return StoreLog(store=store.address, generations=store.generations(limit=limit))
 
 
 def store_refusals(url: str, policy: Admission) -> Iterator[Diagnostic]:
@@ -185,16 +304,15 @@ def store_history(
         )
 
 
-def _version(version: Version) -> shapes.SkillVersion:
+def _version(version: Version) -> PublishedVersion:
     skill = version.skill
     return from_attributes(
-        shapes.SkillVersion,
+        PublishedVersion,
         version,
         name=skill.name,
         id=skill.id,
         hash=skill.hash,
         install_count=skill.install_count,
-        files=tuple(from_attributes(shapes.FileDigest, file) for file in version.files),
     )
 
 
@@ -207,7 +325,6 @@ def store_status(url: str) -> StoreStatus:
         status,
         store=status.address,
         schema_version=status.schema,
-        standbys=tuple(from_attributes(shapes.Standby, each) for each in status.standbys),
     )
 
 
@@ -230,5 +347,4 @@ def _granted(store: CatalogStore, generation: int, grant: Grant) -> StoreGranted
 def store_grants(url: str, caller: str | None = None) -> StoreGrants:
     """Return the grants of one caller or of all. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
-        grants = tuple(from_attributes(shapes.Grant, each) for each in store.grants(caller))
-        return StoreGrants(store=store.address, grants=grants)
+        return StoreGrants(store=store.address, grants=store.grants(caller))
