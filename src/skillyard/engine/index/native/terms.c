@@ -331,6 +331,22 @@ static int take_parts(Terms *self, const char *text, size_t length, char *whole,
     return 0;
 }
 
+/* Drop the s of PRs and PDFs: see _PLURAL in skillyard.engine.analysis.filters. */
+static size_t without_plurals(char *text, size_t length)
+{
+    size_t size = 0;
+    int upper = 0; /* capitals before this place */
+    for (size_t place = 0; place < length; place++) {
+        char letter = text[place];
+        int follows = place + 1 < length && kind(text[place + 1]) & (UPPER | LOWER);
+        if (letter != 's' || upper < 2 || follows) {
+            text[size++] = letter;
+        }
+        upper = kind(letter) & UPPER ? upper + 1 : 0;
+    }
+    return size;
+}
+
 static int ascii_surface(Terms *self, const char *text, size_t length, Ids *ids)
 {
     int all = LOWER;
@@ -368,6 +384,7 @@ static int ascii_surface(Terms *self, const char *text, size_t length, Ids *ids)
             bare[size++] = text[place];
         }
     }
+    size = without_plurals(bare, size);
     int result = take_parts(self, bare, size, bare + length + 1, ids);
     free(bare);
     return result;
