@@ -237,7 +237,7 @@ def _ahead(others: Sequence[Ahead]) -> Table:
     )
     rows = []
     for other in others:
-        by = [f"{signal.label} {signal.lead:+.3g}" for signal in other.signals]
+        by = [f"{signal.signal} {signal.lead:+.3g}" for signal in other.signals]
         by += [other.because] if other.because else []
         rows.append([str(other.rank), other.match.skill.name, _score(other.match), ", ".join(by)])
     return Table(columns, rows)

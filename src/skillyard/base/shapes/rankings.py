@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base import shapes
+from skillyard.base.shapes.encoder import Document
 from skillyard.base.shapes.matches import Match, Query
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Ranked:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked(Document):
     """A ranking as it is."""
 
     schema: Annotated[Literal["skillyard.rank/1"], "Name and version of this shape."] = (

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base import shapes
+from skillyard.base.shapes.encoder import Document
 from skillyard.base.shapes.matches import Match, Policy, Query
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Selected:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected(Document):
     """A choice, or an abstention."""
 
     schema: Annotated[Literal["skillyard.select/1"], "Name and version of this shape."] = (

@@ -1,4 +1,4 @@
-"""What the service answers: shared documents as it completes them, its state and its errors."""
+"""What the service answers about itself: its state, its routes and its errors."""
 
 from __future__ import annotations
 
@@ -6,45 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from skillyard.base.shapes import rankings, selections, skills
 from skillyard.base.shapes.counts import SkillCounts
-from skillyard.base.shapes.details import Diagnostic
 from skillyard.base.shapes.encoder import Document
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked(rankings.Ranked, Document):
-    """A ranking as it is."""
-
-    diagnostics_count: Annotated[int, "How many remarks there are on the files of the catalog."]
-    diagnostics: Annotated[
-        tuple[Diagnostic, ...] | None, "What did not load, or loaded with a remark."
-    ] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selected(selections.Selected, Document):
-    """A choice, or an abstention."""
-
-    diagnostics_count: Annotated[int, "How many remarks there are on the files of the catalog."]
-    diagnostics: Annotated[
-        tuple[Diagnostic, ...] | None, "What did not load, or loaded with a remark."
-    ] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skill(skills.Skill, Document):
-    """One skill with its content."""
-
-    tokens: Annotated[int, "Estimated tokens of its instructions and references."]
-    omitted: Annotated[bool, "True where the token budget left out its texts."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult(skills.SearchResult, Document):
-    """What a search found, best first."""
-
-    skills: Annotated[tuple[Skill, ...], "The skills."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

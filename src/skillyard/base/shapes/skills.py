@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from skillyard.base.shapes.details import Diagnostic, Explanation
+from skillyard.base.shapes.encoder import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class Triggers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skill:
+class Skill(Document):
     """One skill with its content."""
 
     id: Annotated[str, "Its short identifier at its source."]
@@ -109,7 +110,7 @@ class SourceStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
+class SearchResult(Document):
     """What a search found, best first."""
 
     schema: Annotated[Literal["skillyard.search/1"], "Name and version of this shape."] = (

@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds, Operation, Spelling
 from skillyard.base.shapes import reasons as shapes
-from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.matches import Policy
+from skillyard.base.shapes.reasons import Signal
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.catalog.requirements import RequirementChecker
@@ -57,23 +57,6 @@ WHY = Operation(
 )
 
 
-class Signal(NamedTuple):
-    """One part of the raw score, in the scorer's own units, for two skills."""
-
-    label: str
-    theirs: float
-    ours: float
-
-    @property
-    def lead(self) -> float:
-        """The lead of the other skill in this part; negative when it is behind."""
-        return self.theirs - self.ours
-
-    def document(self) -> shapes.Signal:
-        """Return the signal as a document shows it."""
-        return from_attributes(shapes.Signal, self, signal=self.label)
-
-
 class Ahead(NamedTuple):
     """A skill that ranks higher, and the signals in which it differs, largest lead first."""
 
@@ -88,7 +71,7 @@ class Ahead(NamedTuple):
         return shapes.Ahead(
             rank=self.rank,
             match=self.match.document(explain=explain),
-            by=tuple(signal.document() for signal in self.signals),
+            by=self.signals,
             because=self.because,
         )
 
@@ -244,9 +227,13 @@ def _signals(theirs: Match, ours: Match) -> tuple[Signal, ...]:
     """Return the signals in which the two differ, those that put the other ahead first."""
     left, right = theirs.signals, ours.signals
     labels = dict.fromkeys([*left, *right])
-    signals = [Signal(label, left.get(label, 0.0), right.get(label, 0.0)) for label in labels]
-    differing = [signal for signal in signals if signal.lead]
-    return tuple(sorted(differing, key=lambda signal: (-signal.lead, signal.label)))
+    pairs = ((label, left.get(label, 0.0), right.get(label, 0.0)) for label in labels)
+    differing = [
+        Signal(signal=label, theirs=first, ours=second, lead=first - second)
+        for label, first, second in pairs
+        if first - second
+    ]
+    return tuple(sorted(differing, key=lambda signal: (-signal.lead, signal.signal)))
 
 
 def _lack_of_evidence(why: Why) -> Iterator[str]:

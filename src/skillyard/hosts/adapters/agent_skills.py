@@ -345,7 +345,7 @@ def _safe_line(text: str) -> str:
 def _why_lines(why: Why) -> Iterable[str]:
     yield from map(_safe_line, why.sentences)
     for ahead in why.ahead:
-        signals = ", ".join(_safe_line(signal.label) for signal in ahead.signals[:3])
+        signals = ", ".join(_safe_line(signal.signal) for signal in ahead.signals[:3])
         lead = f" (by {signals})" if signals else ""
         yield f"ahead of it: {_safe_line(ahead.match.skill.name)}, {ahead.match.score:.2f}{lead}"
     yield from (f"note: {_safe_line(hint)}" for hint in why.advice)

@@ -60,10 +60,6 @@ class FoundSkill(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
     failure: SourceFailed | None = None
     """The reason for missing content."""
-    tokens: int | None = None
-    """Estimated tokens of its texts, when a service counted them."""
-    omitted: bool = False
-    """True when a service left out its texts to keep a token budget."""
 
     @property
     def score(self) -> float:
@@ -118,8 +114,6 @@ class FoundSkill(NamedTuple):
             diagnostics=tuple(diagnostic.document() for diagnostic in self.diagnostics),
             **_frontmatter(skill),
             skipped=() if package is None else tuple(package.skipped),
-            tokens=self.tokens,
-            omitted=None if self.tokens is None else self.omitted,
             explanation=match.explanation.document() if explain and match is not None else None,
         )
 

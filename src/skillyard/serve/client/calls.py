@@ -18,16 +18,12 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Operation
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.shapes.feedback import FeedbackReceipt
+from skillyard.base.shapes.rankings import Ranked
 from skillyard.base.shapes.reasons import Why
 from skillyard.base.shapes.recommendations import Evaluated
-from skillyard.base.shapes.service import (
-    Health,
-    ListedSkill,
-    Ranked,
-    SearchResult,
-    Selected,
-    Skill,
-)
+from skillyard.base.shapes.selections import Selected
+from skillyard.base.shapes.service import Health, ListedSkill
+from skillyard.base.shapes.skills import SearchResult, Skill
 from skillyard.engine.operations.skill_explanation import WHY
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.selection import SelectionPolicy, policy_with

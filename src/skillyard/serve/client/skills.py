@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from skillyard.base.shapes import service
+from skillyard.base.shapes import skills
 from skillyard.base.shapes.encoder import encode
 from skillyard.engine.skill import SKILL_FIELDS, Reference, Skill
 
 
-def as_skill(document: service.Skill) -> Skill:
+def as_skill(document: skills.Skill) -> Skill:
     """Return the skill: it can be ranked, injected or put into a catalog like any other."""
     # Fields with their own names on the wire are those of SKILL_FIELDS.
     wire = {each.name: getattr(document, each.name) for each in SKILL_FIELDS.values() if each.wire}

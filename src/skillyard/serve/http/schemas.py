@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from skillyard.base.shapes.feedback import FeedbackReceipt
+from skillyard.base.shapes.rankings import Ranked
 from skillyard.base.shapes.reasons import Why
 from skillyard.base.shapes.recommendations import Evaluated
-from skillyard.base.shapes.service import (
-    Error,
-    Health,
-    ListedSkill,
-    Ranked,
-    Root,
-    SearchResult,
-    Selected,
-)
+from skillyard.base.shapes.selections import Selected
+from skillyard.base.shapes.service import Error, Health, ListedSkill, Root
+from skillyard.base.shapes.skills import SearchResult
 from skillyard.serve.runtime.schemas import Schema, components_of
 
 _REFERENCE = "#/components/schemas/{name}"

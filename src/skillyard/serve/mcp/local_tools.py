@@ -408,7 +408,7 @@ def _explanation_text(why: Why, signals: Mapping[str, float]) -> str:
     if why.ahead:
         lines.append("Before it:")
     for ahead in why.ahead:
-        by = ", ".join(f"{signal.label} {signal.lead:+.4g}" for signal in ahead.signals[:3])
+        by = ", ".join(f"{signal.signal} {signal.lead:+.4g}" for signal in ahead.signals[:3])
         because = ahead.because or by
         lines.append(f"{ahead.rank}. {ahead.match.skill.name} ({ahead.match.score:.4g}): {because}")
     lines += [f"Hint: {hint}" for hint in why.advice]
