@@ -18,7 +18,7 @@ from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 
-LIMITS = {"cli": (58, 300, 18), "http": (55, 235, 15), "mcp": (65, 250, 17)}
+LIMITS = {"cli": (58, 300, 18), "http": (55, 235, 15), "mcp": (62, 245, 16)}
 """Files, functions, depth."""
 
 

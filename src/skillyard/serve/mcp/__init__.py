@@ -3,7 +3,7 @@
 ``serve_stdio(ServiceOptions(...))`` serves one client over standard input and output, and
 ``McpApp(context)`` is the ASGI application of streamable HTTP for the HTTP service. :mod:`.server`
 dispatches requests to the tools (:mod:`.tools`) and to skills as resources (:mod:`.extension`).
-Both use :mod:`.view_worker` to answer from the newest view of the library. The official SDK (extra
+Both answer from the newest view of the library (:mod:`.call`). The official SDK (extra
 ``serve``) is imported by what needs it.
 """
 

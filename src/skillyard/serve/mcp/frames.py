@@ -71,22 +71,21 @@ def frame_skill(
 
     ``notice`` is a remark on this version. ``max_tokens`` does not count the lines of the frame.
     """
-    paths = list(files)
-    safe = safe_text(body)
-    tokens = estimate_tokens(safe)
-    content = safe if max_tokens is None else cut(safe, max_tokens)
     head = f'<skill_content name="{attribute(name)}" origin="{attribute(origin)}"'
     head += f' digest="sha256:{digest}">' if digest else ">"
-    lines = [head, RULE]
-    if notice:
-        lines.append(f"<skill_notice>{attribute(notice)}</skill_notice>")
-    lines += ["", content, ""]
-    if directory:
-        lines.append(f"Skill directory: {attribute(directory)}")
+    above = [f"<skill_notice>{attribute(notice)}</skill_notice>"] if notice else []
+    below = [f"Skill directory: {attribute(directory)}"] if directory else []
+    paths = list(files)
     if paths:
-        lines += _listing(paths)
-    lines.append("</skill_content>")
-    return FramedText("\n".join(lines), tokens, content != safe)
+        below += _listing(paths)
+    return _framed([head, RULE, *above, ""], body, ["", *below, "</skill_content>"], max_tokens)
+
+
+def _framed(above: list[str], text: str, below: list[str], max_tokens: int | None) -> FramedText:
+    safe = safe_text(text)
+    content = safe if max_tokens is None else cut(safe, max_tokens)
+    framed = "\n".join([*above, content, *below])
+    return FramedText(framed, estimate_tokens(safe), content != safe)
 
 
 def _listing(files: list[str]) -> list[str]:
@@ -110,12 +109,8 @@ def frame_file(
     max_tokens: int | None = None,
 ) -> FramedText:
     """Return one file of a skill in ``<skill_file>``."""
-    safe = safe_text(text)
-    tokens = estimate_tokens(safe)
-    content = safe if max_tokens is None else cut(safe, max_tokens)
     head = (
         f'<skill_file skill="{attribute(name)}" path="{attribute(path)}"'
         f' origin="{attribute(origin)}" digest="sha256:{digest}" size="{size}">'
     )
-    lines = [head, RULE, "", content, "", "</skill_file>"]
-    return FramedText("\n".join(lines), tokens, content != safe)
+    return _framed([head, RULE, ""], text, ["", "</skill_file>"], max_tokens)
