@@ -8,26 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-from skillyard.base.shapes import feedback, reasons, recommendations, selections
+from skillyard.base.shapes import feedback, reasons, selections
 from skillyard.base.shapes.counts import SkillCounts
+from skillyard.base.shapes.library import File
+from skillyard.base.shapes.recommendations import Recommendation
 from skillyard.base.shapes.service import SourceState
 from skillyard.base.shapes.skills import SourceStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection(selections.Selected):
+class SelectionAnswer(selections.Selected):
     """A choice, or an abstention, with the instructions of the best skill."""
 
     block: Annotated[str | None, "Its instructions in their frame."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recommendation(recommendations.Recommendation):
-    """One recommendation."""
-
-    level: Annotated[Literal["high", "medium", "low"], "The band of the confidence."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,15 +132,6 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
-    """One file of a skill."""
-
-    path: Annotated[str, "Below the skill's folder."]
-    size: Annotated[int, "Its bytes."]
-    kind: Annotated[str, "What it is for."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
     """One skill's instructions in their frame."""
 
@@ -176,7 +162,7 @@ class LoadedFile:
 
 
 RESULTS: Mapping[str, type] = {
-    "select_skill": Selection,
+    "select_skill": SelectionAnswer,
     "skill_evaluate": Recommendations,
     "search_skills": SearchAnswer,
     "get_skill": OneSkill,

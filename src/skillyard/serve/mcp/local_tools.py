@@ -12,6 +12,7 @@ from skillyard.base.errors import InvalidInput, SkillError
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes import tools as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
+from skillyard.base.shapes.library import File
 from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog, has_tag
@@ -204,7 +205,7 @@ def load_answer(
         digest=f"sha256:{skill.hash}",
         uri=None if root is None else f"{root}/{SKILL_FILE}",
         content=framed.text,
-        files=tuple(from_attributes(shapes.File, file) for file in files),
+        files=tuple(from_attributes(File, file) for file in files),
         tokens=framed.tokens,
         truncated=framed.truncated,
         notice=notice,
