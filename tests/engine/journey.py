@@ -23,7 +23,7 @@ import skillyard
 
 HOME = os.path.dirname(skillyard.__file__) + os.sep
 REQUEST = "fill in this pdf form"
-TURNS = 8
+TURNS = 24
 _NEW_LOCALS = 0x02
 """``co_flags`` of functions; the bodies of classes and modules lack it."""
 
