@@ -24,10 +24,11 @@ def scan_blocks(result: Scanned) -> Iterator[Block]:
         yield line()
     if result.accepted:
         accepted = plural(len(result.accepted), "finding")
-        yield line(Span(f"{accepted} accepted in {clean_line(result.lock)}:", "dim"))
-        for finding, entry in result.accepted:
+        yield line(Span(f"{accepted} accepted in {clean_line(result.lock or '')}:", "dim"))
+        for each in result.accepted:
+            finding = each.finding
             place = f"{finding.path}:{finding.line}: {finding.severity} {finding.rule}"
-            yield line(Span(clean_line(f"{place}: {entry.reason}"), "dim"), indent=_HANG)
+            yield line(Span(clean_line(f"{place}: {each.reason}"), "dim"), indent=_HANG)
     yield _totals(result)
 
 

@@ -22,7 +22,11 @@ from skillyard.serve.runtime.schemas import components_of
 from tests.docs.pages import blocks
 from tests.shared_data import REPOSITORY
 
-OF_WINGS = ("skillyard.store.operations.catalog_store",)
+OF_WINGS = (
+    "skillyard.check.operations.library_check",
+    "skillyard.check.operations.skill_scan",
+    "skillyard.store.operations.catalog_store",
+)
 """Operations whose results are documents themselves."""
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.base.errors import SkillError
-from skillyard.check.operations.library_check import check_paths, fix_paths
+from skillyard.check.operations.library_check import fix_paths, plan_paths
 from skillyard.check.validation.config import CheckConfig
 from skillyard.check.validation.fix_plan import plan_fixes, write_plan
 from skillyard.check.validation.fixes import FIXABLE, Place, fix_document
@@ -183,14 +183,13 @@ def test_files_are_mended_in_place_and_then_there_is_nothing_left(tmp_path: Path
     assert sorted(os.listdir(root / "pencil")) == ["SKILL.md", "notes.md"]
     if sys.platform != "win32":
         assert stat.S_IMODE(os.stat(root / "pencil/SKILL.md").st_mode) == 0o640
-    assert (fixed.diagnostics, fixed.plans, fixed.refused) == ((), (), ())
+    assert (fixed.diagnostics, fixed.fixable, fixed.refused) == ((), 0, ())
     assert fix_paths([str(root)]).fixes == ()
 
 
 def test_a_plan_writes_nothing_and_shows_its_change(tmp_path: Path) -> None:
     root = tree(tmp_path, {"pencil/SKILL.md": MESSY})
-    checked = check_paths([str(root)])
-    (plan,) = checked.plans
+    checked, (plan,) = plan_paths([str(root)])
     assert "\n-description: Use: now.\n" in plan.diff()
     assert "\n+description: 'Use: now.'\n" in plan.diff()
     assert (root / "pencil/SKILL.md").read_bytes() == MESSY.encode()
@@ -227,7 +226,7 @@ def test_nothing_behind_a_link_is_written(tmp_path: Path) -> None:
     (tmp_path / "root/outside").symlink_to(tmp_path / "outside", target_is_directory=True)
     (tmp_path / "root/pencil/SKILL.md").symlink_to("real.txt")
     fixed = fix_paths([str(tmp_path / "root")])
-    assert (fixed.fixes, fixed.plans) == ((), ())
+    assert (fixed.fixes, fixed.fixable) == ((), 0)
     assert "yaml_repaired" in codes(fixed.diagnostics)
     assert (tmp_path / "outside/SKILL.md").read_bytes() == MESSY.encode()
     assert (tmp_path / "root/pencil/real.txt").read_bytes() == MESSY.encode()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from skillyard.base.shapes import Schema
+from typing import Annotated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,19 +26,3 @@ class AcceptedFinding:
 
     finding: Annotated[ScanFinding, "What was accepted."]
     reason: Annotated[str, "Why, in the words of the user."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scanned:
-    """The findings on some skills."""
-
-    schema: Schema[Literal["skillyard.scan/1"]] = "skillyard.scan/1"
-    paths: Annotated[tuple[str, ...], "What was scanned."]
-    scopes: Annotated[tuple[str, ...], "The scopes whose folders were scanned too."] = ()
-    skills: Annotated[int, "Scanned skills and single documents."]
-    files: Annotated[int, "Their files."]
-    findings: Annotated[tuple[ScanFinding, ...], "Sorted by path, line and rule."]
-    counts: Annotated[Mapping[str, int], "Findings of each severity."]
-    accepted: Annotated[tuple[AcceptedFinding, ...], "Findings that the lock file accepts."]
-    lock: Annotated[str | None, "The lock file, where it accepts any."]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

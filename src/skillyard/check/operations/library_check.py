@@ -4,88 +4,54 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from skillyard.base.errors import Diagnostic, SkillError
-from skillyard.base.shapes import checks as shapes
-from skillyard.base.shapes.checks import RuleCount
-from skillyard.base.shapes.encoder import from_attributes
+from skillyard.base.shapes import Schema
+from skillyard.check.validation.fixes import Fix
 
 if TYPE_CHECKING:
     from skillyard.check.validation.config import CheckConfig
     from skillyard.check.validation.fix_plan import FixPlan
-    from skillyard.check.validation.fixes import Fix
     from skillyard.engine.catalog.roots import LibrarySpec
 
 SEVERITIES = ("error", "warning", "info")
 
 
-class Checked(NamedTuple):
-    """The findings on some paths, sorted by path, line and code, each once."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleCount:
+    """How often one rule has findings, with one severity."""
 
-    paths: tuple[str, ...]
-    profile: str
-    diagnostics: tuple[Diagnostic, ...]
-    skills: int
-    """How many skills were checked."""
-    files: int
-    """Those, convention documents, and files that did not load."""
-    scopes: tuple[str, ...] = ()
-    configs: tuple[str, ...] = ()
-    """The configuration files that were used, in the order of the paths."""
-    plans: tuple[FixPlan, ...] = ()
-    """What ``--fix`` would change now, sorted by path."""
-    fixes: tuple[Fix, ...] = ()
-    """What was mended before these findings were made."""
-    refused: tuple[Diagnostic, ...] = ()
-    """Files that could not be mended, and why."""
+    code: Annotated[str, "Identifier of the rule."]
+    severity: Annotated[str, "error, warning or info."]
+    findings: Annotated[int, "Its findings."]
+    files: Annotated[int, "The files that they are in."]
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many findings there are of each severity."""
-        severities = [diagnostic.severity for diagnostic in self.diagnostics]
-        return {severity: severities.count(severity) for severity in SEVERITIES}
 
-    @property
-    def rules(self) -> tuple[RuleCount, ...]:
-        """The findings by rule: the severest first, then the most frequent, then by code."""
-        findings = Counter((each.code, each.severity) for each in self.diagnostics)
-        files = Counter((code, severity) for code, severity, _ in self._places())
-        counts = [
-            RuleCount(code=key[0], severity=key[1], findings=number, files=files[key])
-            for key, number in findings.items()
-        ]
-        return tuple(
-            sorted(
-                counts,
-                key=lambda each: (SEVERITIES.index(each.severity), -each.findings, each.code),
-            )
-        )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """The findings on some paths, each once, and what was fixed before."""
 
-    def _places(self) -> set[tuple[str, str, str]]:
-        return {(each.code, each.severity, each.path) for each in self.diagnostics}
-
-    @property
-    def fixable(self) -> int:
-        """How many repairs ``--fix`` would make."""
-        return sum(len(plan.fixes) for plan in self.plans)
+    schema: Schema[Literal["skillyard.check/1"]] = "skillyard.check/1"
+    paths: Annotated[tuple[str, ...], "What was checked."]
+    scopes: Annotated[tuple[str, ...], "The scopes whose folders were checked too."] = ()
+    profile: Annotated[str, "lenient, spec or reference."]
+    diagnostics: Annotated[tuple[Diagnostic, ...], "Sorted by path, line and code."]
+    skills: Annotated[int, "Skills that were checked."]
+    files: Annotated[int, "Those, convention documents, and files that did not load."]
+    counts: Annotated[Mapping[str, int], "Findings of each severity."]
+    rules: Annotated[tuple[RuleCount, ...], "The severest first, then the most frequent."]
+    configs: Annotated[tuple[str, ...], "The configuration files that were used."]
+    fixable: Annotated[int, "Repairs that --fix would make."]
+    fixes: Annotated[tuple[Fix, ...], "Repairs that were made."]
+    refused: Annotated[tuple[Diagnostic, ...], "Files that could not be repaired, and why."]
 
     def fails(self, *, strict: bool = False) -> bool:
         """True where a finding is an error, or with ``strict`` a warning, or a repair failed."""
         counts = self.counts
         return bool(counts["error"] or (strict and counts["warning"]) or self.refused)
-
-    def document(self) -> shapes.Checked:
-        """Return ``skillyard.check/1``."""
-        return from_attributes(
-            shapes.Checked,
-            self,
-            diagnostics=tuple(each.document() for each in self.diagnostics),
-            fixes=tuple(from_attributes(shapes.Fix, each) for each in self.fixes),
-            refused=tuple(each.document() for each in self.refused),
-        )
 
     def render(self, format: str) -> str:
         """Return the findings as ``sarif`` (2.1.0) or ``github`` (workflow commands)."""
@@ -111,6 +77,20 @@ def check_paths(
     InvalidSkillsRoot for a path that does not exist, UnknownName for a profile, InvalidInput
     and SkillIoError for a configuration.
     """
+    return plan_paths(
+        paths, profile=profile, config=config, find_config=find_config, library=library
+    )[0]
+
+
+def plan_paths(
+    paths: Sequence[str],
+    *,
+    profile: str = "lenient",
+    config: CheckConfig | None = None,
+    find_config: bool = False,
+    library: LibrarySpec | None = None,
+) -> tuple[Checked, tuple[FixPlan, ...]]:
+    """Check as :func:`check_paths`, and return what ``--fix`` would change, sorted by path."""
     from skillyard.check.validation.checker import check_target
     from skillyard.check.validation.config import CheckConfig, find_check_config
     from skillyard.check.validation.fix_plan import plan_fixes
@@ -139,15 +119,38 @@ def check_paths(
     for path, used in configs.items():
         for plan in plan_fixes(path, diagnostics, profile, used):
             plans.setdefault(plan.real, plan)
-    return Checked(
-        (*paths, *roots),
-        profile,
-        tuple(sorted(diagnostics, key=_order)),
-        len(frozenset().union(*(each.skills for each in results))),
-        len(frozenset().union(*(each.files for each in results))),
-        () if library is None else library.scopes,
-        tuple(dict.fromkeys(each.path for each in configs.values() if each.path)),
-        tuple(sorted(plans.values(), key=lambda plan: plan.path)),
+    findings = tuple(sorted(diagnostics, key=_order))
+    severities = [each.severity for each in findings]
+    checked = Checked(
+        paths=(*paths, *roots),
+        scopes=() if library is None else library.scopes,
+        profile=profile,
+        diagnostics=findings,
+        skills=len(frozenset().union(*(each.skills for each in results))),
+        files=len(frozenset().union(*(each.files for each in results))),
+        counts={severity: severities.count(severity) for severity in SEVERITIES},
+        rules=_rule_counts(findings),
+        configs=tuple(dict.fromkeys(each.path for each in configs.values() if each.path)),
+        fixable=sum(len(plan.fixes) for plan in plans.values()),
+        fixes=(),
+        refused=(),
+    )
+    return checked, tuple(sorted(plans.values(), key=lambda plan: plan.path))
+
+
+def _rule_counts(findings: Sequence[Diagnostic]) -> tuple[RuleCount, ...]:
+    """Return the findings by rule: the severest first, then the most frequent, then by code."""
+    numbers = Counter((each.code, each.severity) for each in findings)
+    places = {(each.code, each.severity, each.path) for each in findings}
+    files = Counter((code, severity) for code, severity, _ in places)
+    counts = [
+        RuleCount(code=key[0], severity=key[1], findings=number, files=files[key])
+        for key, number in numbers.items()
+    ]
+    return tuple(
+        sorted(
+            counts, key=lambda each: (SEVERITIES.index(each.severity), -each.findings, each.code)
+        )
     )
 
 
@@ -172,21 +175,24 @@ def fix_paths(
     Takes and raises what :func:`check_paths` does. Files that cannot be written, or that changed
     meanwhile, stay as they are and are named in ``refused``.
     """
-    check = partial(
-        check_paths, paths, profile=profile, config=config, find_config=find_config, library=library
-    )
-    before = check()
-    if not before.plans:
+
+    def plan() -> tuple[Checked, tuple[FixPlan, ...]]:
+        return plan_paths(
+            paths, profile=profile, config=config, find_config=find_config, library=library
+        )
+
+    before, plans = plan()
+    if not plans:
         return before
     from skillyard.check.validation.fix_plan import write_plan
 
     fixes: list[Fix] = []
     refused: list[Diagnostic] = []
-    for plan in before.plans:
+    for each in plans:
         try:
-            write_plan(plan)
+            write_plan(each)
         except SkillError as error:
             refused.append(error.diagnostic())
         else:
-            fixes.extend(plan.fixes)
-    return check()._replace(fixes=tuple(fixes), refused=tuple(refused))
+            fixes.extend(each.fixes)
+    return replace(plan()[0], fixes=tuple(fixes), refused=tuple(refused))

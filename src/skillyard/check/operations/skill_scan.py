@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from skillyard.base.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
 from skillyard.base.io.workers import Workers
-from skillyard.base.shapes import scans as shapes
-from skillyard.base.shapes.encoder import from_attributes
+from skillyard.base.shapes import Schema
+from skillyard.base.shapes.scans import AcceptedFinding, ScanFinding
 from skillyard.check.operations.scan_units import ScanUnit, library_units, scan_units
 from skillyard.check.scanning import RULES, SEVERITIES, scan_files
 from skillyard.check.scanning.accepted import Accepted, without_accepted
@@ -24,42 +24,25 @@ _LEVELS = {"high": "error", "medium": "warning", "low": "info"}
 """Severity of a finding -> that of reports, which continuous integration shows."""
 
 
-class Scanned(NamedTuple):
-    """The findings on some skills, sorted by path, line and rule."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scanned:
+    """The findings on some skills."""
 
-    paths: tuple[str, ...]
-    scopes: tuple[str, ...]
-    skills: int
-    files: int
-    findings: tuple[shapes.ScanFinding, ...]
-    accepted: tuple[tuple[shapes.ScanFinding, Accepted], ...]
-    """Findings that the lock file accepts, and its entry."""
-    lock: str = ""
-    """Path of the lock file that accepts any."""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many findings there are of each severity."""
-        severities = [each.severity for each in self.findings]
-        return {severity: severities.count(severity) for severity in SEVERITIES}
+    schema: Schema[Literal["skillyard.scan/1"]] = "skillyard.scan/1"
+    paths: Annotated[tuple[str, ...], "What was scanned."]
+    scopes: Annotated[tuple[str, ...], "The scopes whose folders were scanned too."] = ()
+    skills: Annotated[int, "Scanned skills and single documents."]
+    files: Annotated[int, "Their files."]
+    findings: Annotated[tuple[ScanFinding, ...], "Sorted by path, line and rule."]
+    counts: Annotated[Mapping[str, int], "Findings of each severity."]
+    accepted: Annotated[tuple[AcceptedFinding, ...], "Findings that the lock file accepts."]
+    lock: Annotated[str | None, "The lock file, where it accepts any."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
     def fails(self, *, strict: bool = False) -> bool:
         """True where a finding is high, or with ``strict`` medium."""
         failing = ("high", "medium") if strict else ("high",)
         return any(each.severity in failing for each in self.findings)
-
-    def document(self) -> shapes.Scanned:
-        """Return ``skillyard.scan/1``."""
-        return from_attributes(
-            shapes.Scanned,
-            self,
-            accepted=tuple(
-                shapes.AcceptedFinding(finding=finding, reason=entry.reason)
-                for finding, entry in self.accepted
-            ),
-            lock=self.lock or None,
-            profile="",
-        )
 
     def render(self, format: str) -> str:
         """Return the findings as ``sarif``, with the accepted ones as suppressed, or ``github``."""
@@ -69,11 +52,11 @@ class Scanned(NamedTuple):
         if format == "github":
             return report.as_github(diagnostics)
         rules = {rule.id: RuleText(rule.title, "scan", rule.fix, {}) for rule in RULES}
-        accepted = [(_diagnostic(each), entry.reason) for each, entry in self.accepted]
+        accepted = [(_diagnostic(each.finding), each.reason) for each in self.accepted]
         return report.as_sarif(diagnostics, rules, accepted)
 
 
-def _diagnostic(finding: shapes.ScanFinding) -> Diagnostic:
+def _diagnostic(finding: ScanFinding) -> Diagnostic:
     return Diagnostic(
         finding.rule,
         _LEVELS[finding.severity],
@@ -108,9 +91,9 @@ def scan_skills(
     """
     catalog: Catalog | None = None
     units: dict[str, ScanUnit] = {}
-    findings: list[shapes.ScanFinding] = []
+    findings: list[ScanFinding] = []
 
-    def add(more: Sequence[ScanUnit], remarks: Sequence[shapes.ScanFinding]) -> None:
+    def add(more: Sequence[ScanUnit], remarks: Sequence[ScanFinding]) -> None:
         for unit in more:
             name = os.path.basename(unit.path.rstrip("/"))
             if publishers and name in publishers and is_own(unit.path):
@@ -140,15 +123,20 @@ def scan_skills(
         findings += hits
     own = [each for each in findings if is_own(each.path)]
     left, taken = without_accepted(own, accepted, reasons)
-    left += (each for each in findings if not is_own(each.path))
+    left = [*{*left, *(each for each in findings if not is_own(each.path))}]
+    severities = [each.severity for each in left]
     return Scanned(
-        (*targets, *(() if library is None else library.roots)),
-        () if library is None else library.scopes,
-        skills,
-        files,
-        tuple(sorted(set(left), key=_order)),
-        tuple(sorted(set(taken), key=lambda pair: _order(pair[0]))),
-        lock if accepted else "",
+        paths=(*targets, *(() if library is None else library.roots)),
+        scopes=() if library is None else library.scopes,
+        skills=skills,
+        files=files,
+        findings=tuple(sorted(left, key=_order)),
+        counts={severity: severities.count(severity) for severity in SEVERITIES},
+        accepted=tuple(
+            AcceptedFinding(finding=finding, reason=entry.reason)
+            for finding, entry in sorted(set(taken), key=lambda pair: _order(pair[0]))
+        ),
+        lock=(lock if accepted else "") or None,
     )
 
 
@@ -158,7 +146,7 @@ _CHUNK = 500
 
 def _scan_units(
     units: Mapping[str, ScanUnit], jobs: int
-) -> Iterator[tuple[int, int, list[shapes.ScanFinding]]]:
+) -> Iterator[tuple[int, int, list[ScanFinding]]]:
     """Yield the numbers of skills and files and the findings of some skills at a time."""
     folders = frozenset(real for real, unit in units.items() if unit.is_folder)
     listed = list(units.values())
@@ -173,7 +161,7 @@ def _scan_units(
 
 def _scan_chunk(
     units: Sequence[ScanUnit], folders: frozenset[str]
-) -> tuple[int, int, list[shapes.ScanFinding]]:
+) -> tuple[int, int, list[ScanFinding]]:
     """Scan some skills. ``folders`` are the real paths of all: each is scanned once."""
     skills, files, findings = 0, 0, []
     for unit in units:
@@ -186,5 +174,5 @@ def _scan_chunk(
     return skills, files, findings
 
 
-def _order(finding: shapes.ScanFinding) -> tuple[str, int, str, str]:
+def _order(finding: ScanFinding) -> tuple[str, int, str, str]:
     return finding.path, finding.line, finding.rule, finding.message

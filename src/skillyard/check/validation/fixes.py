@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 from skillyard.base.errors import SkillError
 from skillyard.base.invisible import find_hidden
@@ -54,14 +55,14 @@ class Place(NamedTuple):
     """Names of other skills of the library."""
 
 
-class Fix(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
     """One repair that was made."""
 
-    code: str
-    path: str
-    line: int
-    """1-based line at which the repair begins."""
-    message: str
+    code: Annotated[str, "Identifier of the rule."]
+    path: Annotated[str, "The file."]
+    line: Annotated[int, "1-based line at which the repair begins."]
+    message: Annotated[str, "What was repaired."]
 
 
 class FixedDocument(NamedTuple):
@@ -101,7 +102,9 @@ def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fix
             for repair in repairs(text, place):
                 if repair.text != text and keeps_meaning(text, repair.text, code, place):
                     text = repair.text
-                    fixes.append(Fix(code, place.path, repair.line, repair.message))
+                    fixes.append(
+                        Fix(code=code, path=place.path, line=repair.line, message=repair.message)
+                    )
                     break
         if text == before:
             break

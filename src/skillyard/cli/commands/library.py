@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
@@ -15,8 +15,10 @@ from skillyard.cli.parser import add_command
 from skillyard.cli.source import load, note_unloaded
 
 if TYPE_CHECKING:
-    from skillyard.check.operations.library_check import Checked
+    from collections.abc import Sequence
+
     from skillyard.check.validation.config import CheckConfig
+    from skillyard.check.validation.fix_plan import FixPlan
     from skillyard.cli.parser import Commands
     from skillyard.engine.catalog.roots import LibrarySpec
 
@@ -121,20 +123,20 @@ def add_check_command(commands: Commands) -> None:
 
 def check(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them fails the check. ``--fix`` mends files before that."""
-    from skillyard.check.operations.library_check import check_paths, fix_paths
+    from skillyard.check.operations.library_check import check_paths, fix_paths, plan_paths
     from skillyard.cli.source import refuse_nothing
 
     _no_contradiction(args, console)
     paths, library = _places(args)
-    result = (fix_paths if args.fix else check_paths)(
-        paths,
-        profile=args.profile,
-        config=_config(args),
-        find_config=not args.no_config,
-        library=library,
-    )
+    options: dict[str, Any] = {
+        "profile": args.profile,
+        "config": _config(args),
+        "find_config": not args.no_config,
+        "library": library,
+    }
     if args.diff:
-        return _diff(result, console)
+        return _diff(plan_paths(paths, **options)[1], console)
+    result = (fix_paths if args.fix else check_paths)(paths, **options)
     if console.json or args.format == "json":
         console.document(result)
     elif args.format == "text":
@@ -186,15 +188,16 @@ def _config(args: Namespace) -> CheckConfig | None:
     return read_check_config(args.config)
 
 
-def _diff(result: Checked, console: Console) -> int:
-    for plan in result.plans:
+def _diff(plans: Sequence[FixPlan], console: Console) -> int:
+    for plan in plans:
         console.write(plan.diff())
+    fixable = sum(len(plan.fixes) for plan in plans)
     console.note(
-        f"{result.fixable:,} fixable in {plural(len(result.plans), 'file')}: run with --fix instead"
-        if result.plans
+        f"{fixable:,} fixable in {plural(len(plans), 'file')}: run with --fix instead"
+        if plans
         else "nothing is fixable"
     )
-    return NEGATIVE if result.plans else 0
+    return NEGATIVE if plans else 0
 
 
 def add_show_command(commands: Commands) -> None:

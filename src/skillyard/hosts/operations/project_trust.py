@@ -37,7 +37,12 @@ class TrustReview(NamedTuple):
 
     def approve(self) -> Approval:
         """Approve the skills as they were read, with the accepted findings. Raises SkillIoError."""
-        accepted = sorted({entry for _, entry in self.scanned.accepted})
+        accepted = sorted(
+            {
+                Accepted(each.finding.rule, each.finding.digest, each.reason)
+                for each in self.scanned.accepted
+            }
+        )
         return self._with_findings(approve_project(self.skills, accepted))
 
     def refuse(self) -> Approval:
@@ -45,8 +50,8 @@ class TrustReview(NamedTuple):
         return self._with_findings(refused_approval(self.skills))
 
     def _with_findings(self, approval: Approval) -> Approval:
-        document = self.scanned.document()
-        return replace(approval, findings=document.findings, accepted=document.accepted)
+        scanned = self.scanned
+        return replace(approval, findings=scanned.findings, accepted=scanned.accepted)
 
 
 def review_trust(
@@ -73,4 +78,4 @@ def review_trust(
         accepted=[entry for entry in map(Accepted._make, known) if entry.rule not in _NOT_READ],
         reasons=accept,
     )
-    return TrustReview(skills, scanned._replace(lock="this approval"))
+    return TrustReview(skills, replace(scanned, lock="this approval"))
