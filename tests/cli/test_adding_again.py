@@ -20,10 +20,9 @@ import pytest
 
 from skillyard.install.copies import placement
 from skillyard.install.copies.folder_hash import folder_hash
-from skillyard.install.copies.installed import Installed
+from skillyard.install.copies.installed import Installed, InstallRefused
 from skillyard.install.copies.lockfile import read_project_lock
 from skillyard.install.copies.recovery import take_aside
-from skillyard.install.copies.refusal import InstallRefused
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes

@@ -12,7 +12,7 @@ from skillyard.cli.views import tree
 from skillyard.install.sources.registry import LOCAL
 
 if TYPE_CHECKING:
-    from skillyard.install.operations.add import Added
+    from skillyard.install.operations.add import Installation
     from skillyard.install.search import FoundSkill, SearchResult
 
 DESCRIPTION_CHARS = 90
@@ -112,7 +112,7 @@ _WOULD = {
 }
 
 
-def added_skill(added: Added) -> Iterator[Block]:
+def added_skill(added: Installation) -> Iterator[Block]:
     """Yield the files that were written for a skill."""
     placed = added.placed
     assert placed is not None

@@ -358,7 +358,7 @@ class TestRemove:
         link.parent.mkdir(parents=True)
         link.symlink_to("../../.agents/skills/pdf")
         with monkeypatch.context() as patch:
-            patch.setattr("skillyard.install.operations.project.Project.unlink", stopped)
+            patch.setattr("skillyard.install.operations.project.LockedProject.unlink", stopped)
             assert project.run("remove", "pdf").code == 3
         assert link.is_symlink()
         assert project.run("sync").code == 0

@@ -9,8 +9,7 @@ from io import BytesIO
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.install.copies.archive_writer import write_zip
-from skillyard.install.copies.archives import ArchiveFile, read_archive
+from skillyard.install.copies.archives import ArchiveFile, read_archive, write_zip
 from tests.property.strategies import few
 
 FILES = [

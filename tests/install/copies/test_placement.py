@@ -18,9 +18,8 @@ from skillyard.base.errors import SkillError, SkillIoError
 from skillyard.engine.discovery.added_sources import may_read_source, note_added_source
 from skillyard.install.copies.file_paths import PathRefused
 from skillyard.install.copies.folder_hash import folder_hash
-from skillyard.install.copies.installed import Installed
+from skillyard.install.copies.installed import Installed, InstallRefused
 from skillyard.install.copies.placement import check_files, content_digest
-from skillyard.install.copies.refusal import InstallRefused
 from tests.install.copies.placing import place
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each

@@ -14,12 +14,11 @@ import pytest
 from skillyard.base.errors import SkillIoError
 from skillyard.install.copies import placement, removal
 from skillyard.install.copies.folder_hash import folder_hash
-from skillyard.install.copies.installed import Installed
+from skillyard.install.copies.installed import Installed, InstallRefused
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.placement import content_digest, place_copies
 from skillyard.install.copies.project_lock import ProjectLock
 from skillyard.install.copies.recovery import complete, note_change, take_aside
-from skillyard.install.copies.refusal import InstallRefused
 from skillyard.install.copies.removal import remove_copies
 from tests.install.copies.test_placement import NEW, OLD, tree
 from tests.tables import for_each

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
 
-from skillyard.install.copies import placement
+from skillyard.install.copies import placement, project_lock
 from skillyard.install.operations.project import open_project
+from skillyard.install.operations.sync import sync_skills
 from tests.install.copies.placing import place
 
 
@@ -38,3 +40,42 @@ def test_a_new_skill_that_was_being_written_leaves_nothing(
     open_project(str(into)).complete()
 
     assert [entry.name for entry in into.iterdir()] == [".skillyard-swap-cloned"]
+
+
+def test_where_no_lock_can_be_made_what_another_run_writes_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    written = tmp_path / "skills/.skillyard-new-a-0badcafe"
+    written.mkdir(parents=True)
+
+    def no_locks(*_: object, **__: object) -> None:
+        raise OSError("no locks here")
+
+    with monkeypatch.context() as network_drive:
+        network_drive.setattr(project_lock, "file_lock", no_locks)
+        place({"SKILL.md": b"---\nname: a\n---\n"}, str(tmp_path / "skills"), "a")
+    assert written.exists()
+    place({"SKILL.md": b"---\nname: a\n---\n"}, str(tmp_path / "skills"), "a")
+    assert not written.exists()
+
+
+def test_sync_says_why_a_stopped_run_cannot_be_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    into = tmp_path / "project/skills"
+    (into / ".skillyard-swap-a").mkdir(parents=True)
+    entry = '{"source": "acme/a", "sourceType": "github", "computedHash": ""}'
+    (tmp_path / "project/skills-lock.json").write_text(
+        f'{{"version": 1, "skills": {{"a": {entry}}}}}'
+    )
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("skillyard.install.operations.project.complete", full)
+    (skill,) = sync_skills(str(into)).skills
+    assert skill.state == "interrupted"
+    assert skill.problem is not None
+    assert "No space left on device" in skill.problem.message

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skillyard.base.errors import SkillyardError
-from skillyard.install.origins.target import Target, parse_target
+from skillyard.install.origins.target import SkillTarget, parse_target
 from tests.tables import for_each
 
 GITLAB = {"kind": "git", "source_type": "gitlab"}
@@ -103,7 +103,7 @@ def test_each_form_has_one_meaning(text: str) -> None:
     found = {
         key: value
         for key, value in target._asdict().items()
-        if value != Target._field_defaults[key] and key not in ("address", "page")
+        if value != SkillTarget._field_defaults[key] and key not in ("address", "page")
     }
     if target.address is not None:
         found["url"] = target.address.url

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from skillyard.base.errors import SkillIoError
 from skillyard.engine.skill import Skill
 from skillyard.install.policy.decision import (
+    AdmissionPolicy,
     LockedSource,
-    Policy,
     PolicyRefused,
     check_install,
     decide,
     source_text,
 )
 from skillyard.install.policy.rules import NO_RULES, SEVERITIES, Rules, parse_policy, stricter
-from skillyard.install.policy.signers import Signer, SignerPattern, matches_pattern
+from skillyard.install.policy.signers import CertificateSigner, SignerPattern, matches_pattern
 from tests.tables import for_each
 
 PATTERNS = st.sampled_from(
@@ -31,7 +31,9 @@ CHOICES = st.sampled_from(["allow", "deny"])
 IDENTITIES = st.sampled_from(
     ["ann@acme", "https://ci/acme/x@refs/tags/v1", "https://ci/acme/x@refs/tags/v2"]
 )
-SIGNERS = st.builds(Signer, IDENTITIES, st.just("https://id"), st.sampled_from([None, "", "/r"]))
+SIGNERS = st.builds(
+    CertificateSigner, IDENTITIES, st.just("https://id"), st.sampled_from([None, "", "/r"])
+)
 SIGNER_PATTERNS = st.builds(
     SignerPattern, st.sampled_from(["*", "https://ci/acme/*", "ANN@*"]), st.just("https://*"),
     st.sampled_from(["", "/r"]),
@@ -74,14 +76,14 @@ def test_two_policies_install_only_what_both_install(
     other: Rules,
     skill: Skill,
     severity: str,
-    signer: Signer | None,
-    before: Signer | None,
+    signer: CertificateSigner | None,
+    before: CertificateSigner | None,
 ) -> None:
     source = LockedSource("a", "github:acme/x", True, signer)
 
     def installs(rules: Rules) -> bool:
         try:
-            check_install(Policy(rules), skill, source, [severity], before)
+            check_install(AdmissionPolicy(rules), skill, source, [severity], before)
         except PolicyRefused:
             return False
         return True
@@ -230,7 +232,9 @@ def test_a_trust_root_of_another_file_does_not_widen_who_is_accepted() -> None:
         b'[signatures]\nidentity = [{ identity = "ann@acme", issuer = "*" }]\n', "/etc/p.toml"
     ).rules
     project = parse_policy(b'[signatures]\ntrust_root = "mine.json"\n', "/project/p.toml").rules
-    source = LockedSource("a", "local:x", True, Signer("ann@acme", "i", "/project/mine.json"))
+    source = LockedSource(
+        "a", "local:x", True, CertificateSigner("ann@acme", "i", "/project/mine.json")
+    )
     (refusal,) = decide(stricter(project, machine), Skill("a", "Does it.", "x"), source)
     assert refusal.rule == "signatures.identity"
 
@@ -245,5 +249,5 @@ def test_a_trust_root_of_another_file_does_not_widen_who_is_accepted() -> None:
     ],
 )
 def test_releases_of_one_workflow_have_one_author(one: str, other: str, same: bool) -> None:
-    assert (Signer(one, "i").author == Signer(other, "i").author) is same
-    assert Signer(one, "i").author != Signer(one, "j").author
+    assert (CertificateSigner(one, "i").author == CertificateSigner(other, "i").author) is same
+    assert CertificateSigner(one, "i").author != CertificateSigner(one, "j").author

@@ -20,9 +20,9 @@ from skillyard.hosts.hook.budget import Budget
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.payload import Prompt
 from skillyard.install.copies.lockfile import read_project_lock
-from skillyard.install.operations.policy_check import locked_source
+from skillyard.install.operations.admission import locked_source
 from skillyard.install.policy import places
-from skillyard.install.policy.decision import Policy
+from skillyard.install.policy.decision import AdmissionPolicy
 from skillyard.install.policy.library import library_spec, open_catalog
 from skillyard.install.policy.places import MAX_BYTES, find_policy
 from skillyard.serve.runtime import freshness
@@ -209,7 +209,7 @@ def test_a_skill_that_comes_to_be_refused_is_gone_after_a_look(project: Path) ->
 
 def test_each_policy_has_an_index_of_its_own(project: Path) -> None:
     spec = LibrarySpec(("lib",), ())
-    assert index_folder(spec) != index_folder(spec._replace(policy=Policy()))
+    assert index_folder(spec) != index_folder(spec._replace(policy=AdmissionPolicy()))
     (project / "skillyard-policy.toml").unlink()
     assert index_folder(spec) == index_folder(library_spec(["lib"]))
 

@@ -12,7 +12,7 @@ from skillyard.install.search import FoundSkill, SearchResult, SearchService, So
 from skillyard.install.sources.protocol import Source
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings
-from skillyard.install.sources.transport import Host, Transport
+from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard_testkit import FakeServers
 
 T = TypeVar("T")
@@ -53,12 +53,12 @@ def transport_of(
 ) -> Transport:
     """Return a transport to the hosts of the settings, with a deadline and a clock of our own."""
     hosts = {
-        "skills.sh": Host(settings.skills_sh_url, token=settings.skills_sh_token),
-        "github-api": Host(settings.github_api_url, token=settings.github_token),
-        "github-raw": Host(settings.github_raw_url, token=settings.github_token),
+        "skills.sh": RemoteHost(settings.skills_sh_url, token=settings.skills_sh_token),
+        "github-api": RemoteHost(settings.github_api_url, token=settings.github_token),
+        "github-raw": RemoteHost(settings.github_raw_url, token=settings.github_token),
     }
-    hosts |= {f"site:{site}": Host(site) for site in settings.sites}
-    hosts |= {f"server:{url}": Host(url) for url in settings.servers}
+    hosts |= {f"site:{site}": RemoteHost(site) for site in settings.sites}
+    hosts |= {f"server:{url}": RemoteHost(url) for url in settings.servers}
     cache = None if folder is None else ResponseCache(str(folder))
     return Transport(hosts, cache, deadline_s=deadline_s, clock=clock)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.engine.skill import Skill
-from skillyard.install.search.candidates import Candidate, merge_hits
+from skillyard.install.search.candidates import SearchCandidate, merge_hits
 from skillyard.install.sources.protocol import Hit
 
 MARKETPLACE = Hit("acme/skills", "pdf", "skills.sh", name="pdf", install_count=500)
@@ -61,7 +61,7 @@ def flat(listed: list[list[Hit]]) -> list[Hit]:
     return [one for hits in listed for one in hits]
 
 
-def records(candidate: Candidate, listed: list[list[Hit]]) -> list[Hit]:
+def records(candidate: SearchCandidate, listed: list[list[Hit]]) -> list[Hit]:
     return [one for one in flat(listed) if one.key == candidate.hit.key]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skillyard.base.errors import SourceFailed
 from skillyard.engine.skill import Skill
-from skillyard.install.search.content import Content, pointer, read_package
+from skillyard.install.search.content import PackageContent, pointer, read_package
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers
@@ -24,7 +24,7 @@ BODY = f"# Heading\n\n{FIRST}\n\n---\n\n{LAST}"
 GOOD = skill_text("pdf", "Extract tables", BODY)
 
 
-def read(data: str | bytes, hit: Hit = HIT, **more: bytes) -> Content:
+def read(data: str | bytes, hit: Hit = HIT, **more: bytes) -> PackageContent:
     data = data.encode() if isinstance(data, str) else data
     return read_package(hit, Package({"SKILL.md": data, **more}, hit.source))
 

@@ -79,7 +79,7 @@ def test_a_tree_is_parsed_once_however_many_skills_it_has(
     parsed: list[int] = []
     real = github_module._tree
 
-    def counted(answer: Any) -> github_module.Tree:
+    def counted(answer: Any) -> github_module.RepositoryTree:
         parsed.append(1)
         return real(answer)
 

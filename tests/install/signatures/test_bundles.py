@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard.base.errors import SkillIoError
-from skillyard.install.policy.signers import Signer
+from skillyard.install.policy.signers import CertificateSigner
 from skillyard.install.signatures.bundle import verify_archive, verify_folder
 from skillyard.install.signatures.manifest import FOLDER_BUNDLE, SignatureInvalid
 from skillyard.install.sources.archive_bundle import MAX_BUNDLE_BYTES
@@ -74,13 +74,13 @@ def entry(bundle: dict[str, Any]) -> dict[str, Any]:
 )
 def test_a_bundle_says_who_signed_an_archive(root: str, identity: str, issuer: str) -> None:
     bundle = archive(INSTANCE.sign(DATA, identity, issuer))
-    assert verify_archive(bundle, [root]) == Signer(identity, issuer, root)
+    assert verify_archive(bundle, [root]) == CertificateSigner(identity, issuer, root)
     assert verify_archive(bundle, ["", root]).trust_root == root
 
 
 def test_a_bundle_says_who_signed_the_files_of_a_folder(root: str) -> None:
     files = {**FILES, FOLDER_BUNDLE: INSTANCE.sign_files(FILES)}
-    assert verify_folder(files, [root]) == Signer(WORKFLOW, ISSUER, root)
+    assert verify_folder(files, [root]) == CertificateSigner(WORKFLOW, ISSUER, root)
     for other in ({**files, "SKILL.md": b"Other."}, {**files, "more.md": b""}):
         with pytest.raises(SignatureInvalid, match=r"SKILL\.md|more\.md"):
             verify_folder(other, [root])
@@ -164,7 +164,7 @@ def test_no_changed_value_makes_another_signer_or_another_error(
         signer = verify_archive(archive(bundle), [root])
     except SignatureInvalid:
         return
-    assert signer == Signer(WORKFLOW, ISSUER, root)
+    assert signer == CertificateSigner(WORKFLOW, ISSUER, root)
 
 
 def test_a_client_trust_configuration_is_a_trust_root_too(tmp_path: Path) -> None:

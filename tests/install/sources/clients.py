@@ -18,7 +18,7 @@ from skillyard.base.errors import SourceFailed
 from skillyard.install.sources.bodies import json_of
 from skillyard.install.sources.repository import skill_folder, skill_folders
 from skillyard.install.sources.responses import ResponseCache
-from skillyard.install.sources.transport import Host, Reply, Transport
+from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport
 from skillyard_testkit import FakeServers, Request, Response
 from skillyard_testkit.faults import Fault, respond_with
 from skillyard_testkit.site import Site
@@ -68,15 +68,15 @@ class Network(NamedTuple):
         offline: bool = False,
         deadline_s: float = PATIENT_S,
         tokens: bool = False,
-        more: Mapping[str, Host] | None = None,
+        more: Mapping[str, RemoteHost] | None = None,
     ) -> Transport:
         """Return a transport to the stand-in's servers except ``other``, which is the sink."""
         github = GITHUB_TOKEN if tokens else ""
         hosts = {
-            "skills.sh": Host(self.up.skills_sh, token=SKILLS_SH_TOKEN if tokens else ""),
-            "github-api": Host(self.up.github_api, token=github),
-            "github-raw": Host(self.up.github_raw, token=github),
-            f"site:{self.up.well_known}": Host(self.up.well_known),
+            "skills.sh": RemoteHost(self.up.skills_sh, token=SKILLS_SH_TOKEN if tokens else ""),
+            "github-api": RemoteHost(self.up.github_api, token=github),
+            "github-raw": RemoteHost(self.up.github_raw, token=github),
+            f"site:{self.up.well_known}": RemoteHost(self.up.well_known),
             **(more or {}),
         }
         return Transport(
@@ -98,7 +98,7 @@ class Network(NamedTuple):
 
     def get(
         self, host: str, path: str, *, how: Mapping[str, Any] | None = None, **get: Any
-    ) -> Reply:
+    ) -> HttpResponse:
         """Return one reply of a transport that lives for this one call."""
         return self.ask(lambda transport: transport.get(host, path, **get), **(how or {}))
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed
 from skillyard.install.sources.addresses import is_public, public_addresses
-from skillyard.install.sources.transport import Host, Transport
+from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard_testkit import Response
 from tests.install.sources.clients import Dialled, Network, count_dialling, resolve
 from tests.property.strategies import few, hostile_text
@@ -233,7 +233,7 @@ def ask_stranger(url: str, path: str = "/x") -> Exception:
 
     async def asked() -> None:
         async with Transport({}, deadline_s=5) as transport:
-            transport.add_host("stranger", Host(url, named_by_user=False))
+            transport.add_host("stranger", RemoteHost(url, named_by_user=False))
             await transport.get("stranger", path)
 
     with pytest.raises(SkillyardError) as caught:
@@ -272,7 +272,7 @@ def test_no_spelling_of_this_machine_is_asked(net: Network, dialled: Dialled, sp
 
 def test_a_host_that_the_user_named_may_be_private(net: Network, dialled: Dialled) -> None:
     net.answers("other", Response(200, b"{}"))
-    assert net.get("mine", "/x", how={"more": {"mine": Host(net.up.other)}}).body == b"{}"
+    assert net.get("mine", "/x", how={"more": {"mine": RemoteHost(net.up.other)}}).body == b"{}"
     assert [address[0] for address in dialled] == ["127.0.0.1"]  # dialling would be seen
 
 

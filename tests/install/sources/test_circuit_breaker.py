@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from skillyard.base.errors import SourceFailed
-from skillyard.install.sources.circuit_breaker import OPEN_S, CircuitBreaker
+from skillyard.install.sources.quotas import OPEN_S, CircuitBreaker
 from skillyard.install.sources.transport import MAX_REQUESTS, Transport
 from skillyard_testkit import Response, faults
 from tests.install.sources.clients import Clock, Network

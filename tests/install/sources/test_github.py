@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.base.errors import SourceFailed
-from skillyard.install.sources.github import GitHub, GitHubSource, Tree
+from skillyard.install.sources.github import GitHub, GitHubSource, RepositoryTree
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import is_repository
 from skillyard.install.sources.transport import Transport
@@ -60,7 +60,7 @@ def failure(
     return caught.value
 
 
-def tree(net: Network, repository: str = "acme/kit", **how: Any) -> Tree:
+def tree(net: Network, repository: str = "acme/kit", **how: Any) -> RepositoryTree:
     return net.ask(lambda t: GitHub(t).tree(repository), **how)
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.install.sources.lru_bytes import LruBytes
+from skillyard.install.sources.responses import LruBytes
 
 MOST = 100
 ASKED = st.lists(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.install.sources.paths import checked_files, is_inside
+from skillyard.install.copies.file_paths import checked_files, is_inside
 from skillyard.install.sources.repository import (
     files_beside,
     reference_paths,

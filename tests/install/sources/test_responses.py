@@ -94,7 +94,7 @@ def test_figures(tmp_path: Path) -> None:
     assert stats.entries == 4
     assert stats.bytes == sum(path.stat().st_size for path in files(tmp_path))
     assert stats.oldest == NOW
-    assert str(tmp_path) in stats.path
+    assert str(tmp_path) in cache.folder
 
 
 def test_an_empty_folder_and_none_at_all_hold_nothing(tmp_path: Path) -> None:

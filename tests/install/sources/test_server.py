@@ -16,7 +16,7 @@ from skillyard.base.errors import SourceFailed
 from skillyard.install.search.content import read_package
 from skillyard.install.sources.protocol import Hit, Package, Source
 from skillyard.install.sources.server import NAME_CHARACTERS, NO_OTHERS, ServerSource
-from skillyard.install.sources.transport import Host, Transport
+from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard_testkit import Response
 from skillyard_testkit.messages import json_response
 from tests.install.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, sent
@@ -34,8 +34,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield server
 
 
-def hosts(url: str) -> dict[str, Host]:
-    return {f"server:{url}": Host(url.rstrip("/"))}
+def hosts(url: str) -> dict[str, RemoteHost]:
+    return {f"server:{url}": RemoteHost(url.rstrip("/"))}
 
 
 def search(net: Network, url: str, query: str, limit: int = 10, **how: Any) -> list[Hit]:

@@ -407,5 +407,5 @@ def test_the_cache_lies_in_the_users_cache_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path))
-    assert response_cache(Settings()).stats().path.startswith(str(tmp_path))
+    assert response_cache(Settings()).folder.startswith(str(tmp_path))
     assert list(tmp_path.rglob("*.md")) == []

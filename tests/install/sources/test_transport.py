@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from skillyard.base.errors import SourceFailed
 from skillyard.install.sources.responses import ResponseCache
-from skillyard.install.sources.transport import Host, Reply, Transport
+from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport
 from skillyard_testkit import FakeServers, RateLimit, Response, faults
 from skillyard_testkit.faults import Fault
 from tests.install.sources.clients import (
@@ -48,7 +48,7 @@ def change(net: Network, text: str = "second") -> None:
 def test_what_is_asked_for_many_times_at_once_is_asked_for_once(site: Network) -> None:
     site.up.switches.latency_s = 0.1
 
-    async def use(transport: Transport) -> list[Reply]:
+    async def use(transport: Transport) -> list[HttpResponse]:
         asked = [transport.get("github-raw", FILE) for _ in range(40)]
         return list(await asyncio.gather(*asked))
 
@@ -98,7 +98,7 @@ def test_one_that_no_longer_waits_takes_nothing_from_the_others(
 def test_when_nobody_waits_any_more_the_next_one_still_gets_an_answer(site: Network) -> None:
     site.up.faults.add("github_raw", "*", faults.hang())
 
-    async def use(transport: Transport) -> Reply:
+    async def use(transport: Transport) -> HttpResponse:
         waiting = asyncio.create_task(transport.get("github-raw", FILE))
         while not site.up.count("github_raw"):
             await asyncio.sleep(0)
@@ -114,7 +114,7 @@ def test_when_nobody_waits_any_more_the_next_one_still_gets_an_answer(site: Netw
 def test_closing_while_one_waits_ends_at_once(site: Network) -> None:
     site.up.faults.add("github_raw", "*", faults.hang())
 
-    async def use(transport: Transport) -> asyncio.Task[Reply]:
+    async def use(transport: Transport) -> asyncio.Task[HttpResponse]:
         waiting = asyncio.create_task(transport.get("github-raw", FILE))
         while not site.up.count("github_raw"):
             await asyncio.sleep(0)
@@ -134,7 +134,7 @@ def test_closing_while_one_waits_ends_at_once(site: Network) -> None:
 def test_different_addresses_are_asked_each_and_not_all_at_once(site: Network) -> None:
     site.up.switches.latency_s = 0.02
 
-    async def use(transport: Transport) -> list[Reply]:
+    async def use(transport: Transport) -> list[HttpResponse]:
         asked = [transport.get("skills.sh", f"/api/search?q=ab&limit={n}") for n in range(1, 101)]
         return list(await asyncio.gather(*asked))
 
@@ -146,7 +146,7 @@ def test_different_addresses_are_asked_each_and_not_all_at_once(site: Network) -
 def test_a_host_that_hangs_does_not_hold_up_another(site: Network) -> None:
     site.up.faults.add("github_api", "*", faults.hang(), times=None)
 
-    async def use(transport: Transport) -> Reply:
+    async def use(transport: Transport) -> HttpResponse:
         slow = [
             asyncio.create_task(transport.get("github-api", f"/repos/demo/x{number}"))
             for number in range(16)
@@ -309,10 +309,10 @@ def test_a_server_that_is_gone_is_unreachable_and_what_is_kept_answers(tmp_path:
         up.add_repository("demo/skills", {"a.md": "first"})
         net.get("github-raw", FILE)
         gone = up.github_raw
-    hosts = {"github-raw": Host(gone)}
+    hosts = {"github-raw": RemoteHost(gone)}
     clock.turn(7)
 
-    async def use(path: str) -> Reply:
+    async def use(path: str) -> HttpResponse:
         cache = ResponseCache(str(tmp_path / "cache"))
         async with Transport(hosts, cache, clock=clock) as transport:
             return await transport.get("github-raw", path)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from skillyard.install.sources.transport import Reply, Transport
+from skillyard.install.sources.transport import HttpResponse, Transport
 from skillyard_testkit import Response, faults
 from tests.install.sources.clients import (
     FILE,
@@ -126,7 +126,7 @@ def test_a_stream_that_unpacks_to_nothing_ends(site: Network) -> None:
 
 
 def test_a_body_after_which_more_comes_does_not_become_the_next_answer(site: Network) -> None:
-    async def use(transport: Transport) -> Reply:
+    async def use(transport: Transport) -> HttpResponse:
         site.up.faults.add("github_raw", "*/a.md", faults.wrong_length(-3))
         short = await transport.get("github-raw", FILE)
         assert short.body == b"fi"

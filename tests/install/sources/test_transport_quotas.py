@@ -11,7 +11,7 @@ from email.utils import formatdate
 import pytest
 
 from skillyard.base.errors import SourceFailed
-from skillyard.install.sources.transport import Reply, Transport
+from skillyard.install.sources.transport import HttpResponse, Transport
 from skillyard_testkit import RateLimit, Response, faults
 from tests.install.sources.clients import (
     FILE,
@@ -69,7 +69,7 @@ def test_a_refused_quota_is_remembered_too(site: Network) -> None:
 def test_while_a_quota_is_spent_what_is_kept_answers_without_a_request(site: Network) -> None:
     site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=1, window_s=600)
 
-    async def use(transport: Transport) -> Reply:
+    async def use(transport: Transport) -> HttpResponse:
         await transport.get("github-api", TREE)
         site.clock.turn(30)
         return await transport.get("github-api", TREE)
@@ -89,8 +89,10 @@ def test_a_quota_of_one_host_with_many_at_once_is_overshot_by_those_in_flight_on
         return list(await asyncio.gather(*asked, return_exceptions=True))
 
     results = site.ask(use)
-    assert sum(isinstance(result, Reply) for result in results) == 5
-    assert {getattr(r, "code", "") for r in results if not isinstance(r, Reply)} == {"rate_limited"}
+    assert sum(isinstance(result, HttpResponse) for result in results) == 5
+    assert {getattr(r, "code", "") for r in results if not isinstance(r, HttpResponse)} == {
+        "rate_limited"
+    }
     assert site.up.count("github_api") <= 40
 
 
@@ -172,7 +174,7 @@ def test_a_reset_that_makes_no_sense_shuts_nothing_out_for_ever(site: Network, r
     headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}
     site.answers("github_api", Response(200, b"{}", headers), Response(429, b"{}", headers))
 
-    async def use(transport: Transport) -> Reply:
+    async def use(transport: Transport) -> HttpResponse:
         for _ in range(2):
             with limited():
                 await transport.get("github-api", TREE)
@@ -185,7 +187,7 @@ def test_a_reset_that_makes_no_sense_shuts_nothing_out_for_ever(site: Network, r
 def test_403_without_a_limit_is_a_denial_and_says_nothing_of_limits(site: Network) -> None:
     site.up.faults.add("github_api", "*", faults.status(403))
 
-    async def use(transport: Transport) -> Reply:
+    async def use(transport: Transport) -> HttpResponse:
         with pytest.raises(SourceFailed) as caught:
             await transport.get("github-api", "/repos/demo/skills")
         assert (caught.value.code, caught.value.status) == ("denied", 403)

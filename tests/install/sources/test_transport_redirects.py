@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed
-from skillyard.install.sources.transport import Host, Reply, Transport, origin_of
+from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport, origin_of
 from skillyard_testkit import Response, faults
 from tests.install.sources.clients import (
     FILE,
@@ -51,7 +51,7 @@ def test_a_redirect_on_the_same_host_is_followed(site: Network, code: int, form:
 def test_a_redirect_to_another_host_of_the_list_is_followed_without_the_token(
     site: Network,
 ) -> None:
-    more = {"first": Host(site.up.skills_sh, token="for-the-first-alone")}
+    more = {"first": RemoteHost(site.up.skills_sh, token="for-the-first-alone")}
     site.up.faults.add("skills_sh", "/x", faults.redirect(f"{site.up.github_raw}{FILE}"))
     assert site.get("first", "/x", how={"more": more, "tokens": False}).body == b"first"
     assert "Bearer for-the-first-alone" in sent(site, "skills_sh")[0]["authorization"]
@@ -202,7 +202,7 @@ def test_credentials_that_lie_around_are_not_taken(
 
 
 def test_a_cookie_is_not_kept_or_sent(site: Network) -> None:
-    async def use(transport: Transport) -> Reply:
+    async def use(transport: Transport) -> HttpResponse:
         site.answers("github_raw", Response(200, b"x", {"set-cookie": "session=1; Path=/"}))
         await transport.get("github-raw", FILE)
         return await transport.get("github-raw", FILE)
@@ -213,7 +213,7 @@ def test_a_cookie_is_not_kept_or_sent(site: Network) -> None:
 
 
 def test_a_request_says_who_asks_and_what_is_wanted(site: Network) -> None:
-    more = {"mine": Host(site.up.github_raw, headers={"X-Own": "1"})}
+    more = {"mine": RemoteHost(site.up.github_raw, headers={"X-Own": "1"})}
     site.get("mine", FILE, accept="text/markdown", how={"more": more})
     (headers,) = sent(site)
     assert (headers["accept"], headers["x-own"]) == ("text/markdown", "1")
@@ -258,7 +258,7 @@ def test_a_path_cannot_lengthen_the_name_of_the_host(
     asked = resolve(monkeypatch, ["93.184.215.14"])
 
     async def use() -> None:
-        async with Transport({"good": Host("http://good.test", token="secret")}) as transport:
+        async with Transport({"good": RemoteHost("http://good.test", token="secret")}) as transport:
             await transport.get("good", path)
 
     with pytest.raises(SkillyardError):
@@ -295,7 +295,7 @@ def test_a_host_that_nobody_named_is_refused_by_name(site: Network) -> None:
 )  # fmt: skip
 def test_what_is_no_address_of_the_web_is_refused_when_it_is_added(net: Network, url: str) -> None:
     with pytest.raises(InvalidInput):
-        net.transport().add_host("x", Host(url))
+        net.transport().add_host("x", RemoteHost(url))
     with pytest.raises(InvalidInput):
         origin_of(url)
 
@@ -322,6 +322,6 @@ def test_any_text_is_an_origin_or_refused(text: str) -> None:
 
 
 def test_a_base_with_a_path_keeps_it(site: Network) -> None:
-    more = {"mirror": Host(f"{site.up.github_raw}/demo/skills")}
+    more = {"mirror": RemoteHost(f"{site.up.github_raw}/demo/skills")}
     reply = site.get("mirror", "/HEAD/a.md", how={"more": more})
     assert reply.body == b"first"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.install.sources.github import GitHub, Tree, _tree
+from skillyard.install.sources.github import GitHub, RepositoryTree, _tree
 from skillyard.install.sources.repository import (
     files_beside,
     reference_paths,
     skill_folder,
 )
-from skillyard.install.sources.transport import Host, Transport
+from skillyard.install.sources.transport import RemoteHost, Transport
 from tests.install.sources.clients import Network, skill_path
 
 PART = st.sampled_from(
@@ -23,7 +23,7 @@ PART = st.sampled_from(
 PATHS = st.lists(st.lists(PART, min_size=1, max_size=4).map("/".join), max_size=30)
 
 
-def tree_of(paths: list[str]) -> Tree:
+def tree_of(paths: list[str]) -> RepositoryTree:
     listed = [{"path": path, "type": "blob", "mode": "100644", "size": 1} for path in paths]
     return _tree({"tree": listed})
 
@@ -68,7 +68,7 @@ def test_the_same_tree_asked_for_by_another_name_says_that_name(net: Network) ->
 def test_a_host_says_how_many_requests_it_takes_at_once(net: Network, most: int) -> None:
     net.up.switches.latency_s = 0.02
     net.up.add_repository("demo/many", {f"{n}.md": str(n) for n in range(12)})
-    github = Host(net.up.github_raw, at_once=most)
+    github = RemoteHost(net.up.github_raw, at_once=most)
 
     async def all_of_them(transport: Transport) -> None:
         files = GitHub(transport)

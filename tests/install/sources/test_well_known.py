@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from skillyard.base.errors import SourceFailed
 from skillyard.install.sources.protocol import Hit, Package
-from skillyard.install.sources.transport import Host, Transport
+from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard.install.sources.well_known import SCHEMA, WellKnown, _unpack, digest_of
 from skillyard_testkit import Response, faults
 from skillyard_testkit.faults import Fault
@@ -54,7 +54,7 @@ def place(net: Network, path: str = "") -> str:
 
 
 def transporting(net: Network, url: str) -> dict[str, Any]:
-    return {"more": {f"site:{url}": Host(url)}}
+    return {"more": {f"site:{url}": RemoteHost(url)}}
 
 
 def listed(net: Network, path: str = "", **how: Any) -> list[Hit]:
@@ -375,7 +375,7 @@ def test_a_site_without_an_index_is_not_found(site: Network) -> None:
 
 def test_one_site_that_fails_does_not_cost_the_others(site: Network) -> None:
     sites = [f"{site.up.other}/none", place(site)]
-    hosts = {f"site:{url}": Host(url) for url in sites}
+    hosts = {f"site:{url}": RemoteHost(url) for url in sites}
     site.up.faults.add("other", "*", faults.status(500), times=None)
 
     async def use(transport: Transport) -> list[Hit]:

@@ -141,7 +141,7 @@ class Updated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkillVersion(LockedSkillState):
+class LockedVersion(LockedSkillState):
     """One skill of the lock and its newest version."""
 
     state: Annotated[
@@ -165,7 +165,7 @@ class Outdated:
 
     schema: Schema[Literal["skillyard.outdated/1"]] = "skillyard.outdated/1"
     lock: Annotated[str, "The lock file."]
-    skills: Annotated[tuple[SkillVersion, ...], "Each skill of the lock, in its order."]
+    skills: Annotated[tuple[LockedVersion, ...], "Each skill of the lock, in its order."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,8 +66,8 @@ def scan(args: Namespace, console: Console) -> int:
     from skillyard.base.io.processes import processors
     from skillyard.check.operations.skill_scan import scan_skills
     from skillyard.cli.source import load, refuse_nothing, unbound_library_of
-    from skillyard.install.copies.accepted import lock_for_scan
     from skillyard.install.copies.lockfile import is_of_project
+    from skillyard.install.copies.verdict import lock_for_scan
 
     # Where a skill is named, --root and --scope say where it is looked up.
     named = not all(map(os.path.lexists, args.path))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from skillyard.base.errors import SkillIoError
+from skillyard.base.errors import SkillError, SkillIoError
 from skillyard.base.io.folder_manifest import FolderManifest, ManifestLimits, manifest_of
 from skillyard.install.copies.edits import (
     SHOWN,
@@ -26,7 +26,6 @@ from skillyard.install.copies.folder_hash import (
 )
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.record import note_written, written_digest
-from skillyard.install.copies.refusal import InstallRefused
 
 LIMITS = ManifestLimits(MAX_FILES, MAX_BYTES, MAX_DEPTH)
 """The largest folder that is compared with what was installed."""
@@ -161,3 +160,9 @@ def check_installed(there: FolderManifest, target: str, installed: Installed) ->
         code="install_edited",
         hint="keep your changes elsewhere or remove the folder, then add it again",
     )
+
+
+class InstallRefused(SkillError):
+    """Raised instead of overwriting local changes, and for files that are not a skill."""
+
+    kind = "InstallRefused"

@@ -21,19 +21,19 @@ from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.formats.agentskills import SkillText, parse_document
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.skill import Skill
-from skillyard.install.copies.exclusive import alone
 from skillyard.install.copies.file_paths import FilePaths, checked_path
 from skillyard.install.copies.folder_hash import FOLDERS_LEFT_OUT, folder_hash
 from skillyard.install.copies.installed import (
     LIMITS,
     NOTHING,
     Installed,
+    InstallRefused,
     check_installed,
     manifest_at,
     note_installed,
 )
 from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.project_lock import ProjectLock
+from skillyard.install.copies.project_lock import ProjectLock, alone
 from skillyard.install.copies.recovery import (
     beside_of,
     complete,
@@ -44,7 +44,6 @@ from skillyard.install.copies.recovery import (
     note_change,
     take_aside,
 )
-from skillyard.install.copies.refusal import InstallRefused
 
 
 class Placed(NamedTuple):
@@ -110,9 +109,9 @@ def place_copies(
     try:
         for into in folders:
             os.makedirs(into, exist_ok=True)
-        with alone(*folders):
+        with alone(*folders) as is_alone:
             for into in folders:
-                complete(into, name, lock)
+                complete(into, name, lock, is_alone=is_alone)
             if check is not None:
                 check()
             copies = [_copy(into, name, compared, installed) for into in folders]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from skillyard.base.errors import SkillIoError
-from skillyard.install.copies.exclusive import alone
+from skillyard.base.io.locks import file_lock
+from skillyard.base.io.sha256 import sha256
+from skillyard.base.io.user_folders import cache_folder
 from skillyard.install.copies.lock_entries import Lock, LockedSkill
 from skillyard.install.copies.lockfile import (
     change_user_lock,
@@ -80,3 +84,28 @@ def stamped(entry: LockedSkill, known: LockedSkill | None, now: float) -> Locked
     entry = replace(entry, installed_at=first or entry.installed_at or text)
     same = known is not None and replace(entry, updated_at=known.updated_at) == known
     return known if known is not None and same else replace(entry, updated_at=text)
+
+
+@contextmanager
+def alone(*paths: str) -> Iterator[bool]:
+    """Lock folders or files against other runs of this user, in an order that cannot deadlock.
+
+    A lock is a file in the user's cache, not in the folder, which other programs list. When it
+    cannot be created or locked (some network file systems lack locks), the work continues without
+    it, and the value is False. The same path must not be locked again inside.
+    """
+    folder = os.path.join(cache_folder(), "locks")
+    with ExitStack() as held:
+        is_alone = True
+        for name in sorted(set(map(_lock_name, paths))):
+            try:
+                os.makedirs(folder, mode=0o700, exist_ok=True)
+                held.enter_context(file_lock(os.path.join(folder, name), timeout_s=None))
+            except OSError:
+                is_alone = False
+        yield is_alone
+
+
+def _lock_name(path: str) -> str:
+    real = os.path.normcase(os.path.realpath(path))
+    return f"{sha256(os.fsencode(real)).hex()[:24]}.lock"

@@ -19,10 +19,9 @@ from skillyard.base.errors import SkillIoError
 from skillyard.base.io.files import refuse_link, rename_folder, sync_folder
 from skillyard.base.io.folder_manifest import FolderManifest, manifest_of
 from skillyard.base.text import folder_name
-from skillyard.install.copies.installed import LIMITS, Installed, note_installed
+from skillyard.install.copies.installed import LIMITS, Installed, InstallRefused, note_installed
 from skillyard.install.copies.project_lock import ProjectLock
 from skillyard.install.copies.record import forget_written, note_written, written_digest
-from skillyard.install.copies.refusal import InstallRefused
 
 _BESIDE = ".skillyard-new-"
 """Prefix of folders that are being written or deleted; the next run deletes leftovers."""
@@ -111,13 +110,14 @@ def stopped_runs(into: str) -> list[str]:
     return sorted(name for name in names if name and folder_name(name) == name)
 
 
-def complete(into: str, name: str, lock: ProjectLock | None) -> None:
-    """Complete or undo a stopped run. The caller is alone in ``into``.
+def complete(into: str, name: str, lock: ProjectLock | None, *, is_alone: bool = True) -> None:
+    """Complete or undo a stopped run.
 
-    Raises OSError, SkillIoError, InstallRefused.
+    Where the caller could not lock ``into``, folders that are being written may be those of another
+    run, and stay. Raises OSError, SkillIoError, InstallRefused.
     """
     target, aside = os.path.join(into, name), aside_of(into, name)
-    for left in os.listdir(into):
+    for left in os.listdir(into) if is_alone else ():
         # The part after the last hyphen is random: `a` must not match the folder of `a-b`.
         if left.rpartition("-")[0] == f"{_BESIDE}{name}":
             shutil.rmtree(os.path.join(into, left), ignore_errors=True)

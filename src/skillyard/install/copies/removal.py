@@ -12,11 +12,16 @@ from typing import NamedTuple
 
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.folder_manifest import FolderManifest
+from skillyard.base.shapes.installation import RemovedFolder
 from skillyard.base.text import folder_name
-from skillyard.install.copies.exclusive import alone
-from skillyard.install.copies.installed import Installed, check_installed, manifest_at
+from skillyard.install.copies.installed import (
+    Installed,
+    InstallRefused,
+    check_installed,
+    manifest_at,
+)
 from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.project_lock import ProjectLock
+from skillyard.install.copies.project_lock import ProjectLock, alone
 from skillyard.install.copies.record import forget_written
 from skillyard.install.copies.recovery import (
     aside_of,
@@ -28,15 +33,6 @@ from skillyard.install.copies.recovery import (
     note_change,
     take_aside,
 )
-from skillyard.install.copies.refusal import InstallRefused
-
-
-class RemovedFolder(NamedTuple):
-    """One folder that is gone."""
-
-    folder: str
-    backup: str = ""
-    """Where it is now, if it had local changes."""
 
 
 class _Copy(NamedTuple):
@@ -65,10 +61,10 @@ def remove_copies(
     """
     name = folder_name(entry.name)
     try:
-        with alone(*folders):
+        with alone(*folders) as is_alone:
             existing = list(filter(os.path.isdir, folders))
             for into in existing:
-                complete(into, name, lock)
+                complete(into, name, lock, is_alone=is_alone)
             if check is not None:
                 check()
             candidates = [
@@ -118,11 +114,11 @@ def _copy(into: str, name: str, installed: Installed, *, backup: bool) -> _Copy 
 
 
 def _delete(copy: _Copy, name: str) -> RemovedFolder:
-    place, target = "", os.path.join(copy.into, name)
+    place, target = None, os.path.join(copy.into, name)
     if copy.edited:
         place = move_to_backup(aside_of(copy.into, name), copy.into, name)
         forget_written(aside_of(copy.into, name))
     else:
         discard(copy.into, name)
     forget_written(target)
-    return RemovedFolder(target, place)
+    return RemovedFolder(folder=target, backup=place)

@@ -19,7 +19,7 @@ from skillyard.base.text import clean_line, folder_name, shorten
 from skillyard.engine.discovery.added_sources import note_added_source
 from skillyard.engine.discovery.hosts import host_roots
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
-from skillyard.install.copies.installed import manifest_at, note_installed
+from skillyard.install.copies.installed import InstallRefused, manifest_at, note_installed
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.lockfile import (
     LOCAL,
@@ -31,21 +31,25 @@ from skillyard.install.copies.lockfile import (
 )
 from skillyard.install.copies.placement import Placed, content_digest
 from skillyard.install.copies.project_lock import ProjectLock, UserLock
-from skillyard.install.copies.refusal import InstallRefused
 from skillyard.install.copies.verdict import check_accept, publisher_of, scan_package
-from skillyard.install.operations.admission import Admission, admit, check_package
+from skillyard.install.operations.admission import (
+    AdmittedSkill,
+    SignatureCheck,
+    admit,
+    check_package,
+    with_bundles,
+)
 from skillyard.install.operations.destinations import (
-    Places,
+    InstallPlaces,
     check_inside,
     host_folders,
     link_skill,
     places_of,
 )
-from skillyard.install.operations.signature_check import SignatureCheck, with_bundles
 from skillyard.install.origins.git import ReportBytes
 from skillyard.install.origins.locked import locked_skill, skill_folder_of, user_entry
 from skillyard.install.origins.resolve import find_target, whole_package
-from skillyard.install.origins.target import Target, parse_target
+from skillyard.install.origins.target import SkillTarget, parse_target
 from skillyard.install.search import FoundSkill, SearchService
 from skillyard.install.search.content import read_package
 from skillyard.install.sources.protocol import Package
@@ -55,7 +59,7 @@ INSTALLER = "npx skills"
 SHOWN_CHARACTERS = 200
 
 
-class InstalledForUser(NamedTuple):
+class UserInstallation(NamedTuple):
     """The entry of the user's lock for a skill of the same name."""
 
     lock: str
@@ -99,7 +103,7 @@ def _pinned(skill: LockedSkill) -> str:
     return f"tree {_shown(tree)[:12]}" if len(tree) == 40 else "no known commit"
 
 
-class Added(NamedTuple):
+class Installation(NamedTuple):
     """One fetched skill, and where it was written."""
 
     fetched: FoundSkill
@@ -110,7 +114,7 @@ class Added(NamedTuple):
     """Path of the lock file that names it; empty when none was written."""
     look_alikes: tuple[str, ...] = ()
     """Names that are there already and look like it."""
-    installed: InstalledForUser | None = None
+    installed: UserInstallation | None = None
     """What the common installer has of that name for this user."""
     findings: tuple[ScanFinding, ...] = ()
     """Findings of the scan that nobody accepted. Of a skill that was written none is high."""
@@ -157,7 +161,7 @@ def add_skill(
     accept: Mapping[str, str] | None = None,
     settings: Settings | None = None,
     report: ReportBytes | None = None,
-) -> Added:
+) -> Installation:
     """Fetch one skill and, with ``into`` or ``agents``, write it to a folder of its name there.
 
     ``origins/target.py`` lists the forms of ``target``. Raises SkillNotFound, SourceFailed (its
@@ -207,14 +211,14 @@ class _Options(NamedTuple):
     accept: Mapping[str, str]
     report: ReportBytes | None
 
-    def places(self, name: str) -> Places:
+    def places(self, name: str) -> InstallPlaces:
         """Return where a skill of that name goes."""
         if self.link:
-            return Places((), self.folders)
+            return InstallPlaces((), self.folders)
         return places_of(self.folders, name, copy=self.copy, user=self.user)
 
 
-async def _add(target: str, options: _Options, settings: Settings) -> Added:
+async def _add(target: str, options: _Options, settings: Settings) -> Installation:
     async with SearchService(settings=settings) as search:
         query, result = await find_target(search, parse_target(target), options.report)
         name = folder_name(result.skill.name or result.hit.id)
@@ -288,7 +292,7 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         link_skill(source, folder, name, dry_run=options.dry_run)
         for folder in places.links[options.link :]
     ]
-    return Added(
+    return Installation(
         result._replace(skill=skill),
         package,
         placed,
@@ -328,7 +332,7 @@ def _lock_at(folder: str, *, user: bool) -> ProjectLock:
     return UserLock(user_lock_path()) if user else ProjectLock(project_lock_path(folder))
 
 
-def _lock_for(into: str, places: Places, options: _Options) -> ProjectLock:
+def _lock_for(into: str, places: InstallPlaces, options: _Options) -> ProjectLock:
     """Return the lock that names what is installed. Raises InstallRefused for a link out of it."""
     lock = _lock_at(into, user=options.user)
     if options.user:
@@ -353,7 +357,11 @@ def _as_locked(
 
 
 def _linked(
-    admission: Admission, package: Package, lock: ProjectLock, places: Places, options: _Options
+    admission: AdmittedSkill,
+    package: Package,
+    lock: ProjectLock,
+    places: InstallPlaces,
+    options: _Options,
 ) -> Placed:
     """Make the first place a link to the folder of a local skill, and note its entry.
 
@@ -372,7 +380,9 @@ def _linked(
     )
 
 
-def _pin(into: str, result: FoundSkill, query: Target, lock: ProjectLock) -> LockedSkill | None:
+def _pin(
+    into: str, result: FoundSkill, query: SkillTarget, lock: ProjectLock
+) -> LockedSkill | None:
     """Return what the lock says to install: its entry of a skill whose folder is not there.
 
     A folder that is there is brought up to date instead; a ref that was named goes before the lock.
@@ -426,7 +436,7 @@ def _origin(skill: LockedSkill) -> tuple[str, str]:
     return skill.source_type, host or skill.source
 
 
-async def _fetched(search: SearchService, result: FoundSkill) -> Added:
+async def _fetched(search: SearchService, result: FoundSkill) -> Installation:
     """Return a skill that is only printed. Raises SourceFailed where its content cannot be had."""
     if result.failure is not None:
         raise result.failure
@@ -436,7 +446,7 @@ async def _fetched(search: SearchService, result: FoundSkill) -> Added:
         result = result._replace(package=package, raw=read_package(result.hit, package).raw)
     publisher = publisher_of(package.source_type, package.source)
     verdict = scan_package(package.files, publisher=publisher)
-    return Added(result, package, None, "", findings=verdict.findings)
+    return Installation(result, package, None, "", findings=verdict.findings)
 
 
 def _of_listing(error: SourceFailed, result: FoundSkill) -> SourceFailed:
@@ -459,17 +469,17 @@ def _is_users(place: str) -> bool:
     return any(os.path.realpath(root.path) in above for root in host_roots(["user"]))
 
 
-def _installed_for_user(name: str, *, say_problems: bool) -> InstalledForUser | None:
+def _installed_for_user(name: str, *, say_problems: bool) -> UserInstallation | None:
     """Return what the user's lock says of a folder's name. Never raises: the lock is not ours."""
     path = user_lock_path()
     try:
         skill = read_user_lock(path).in_folder(name)
     except SkillIoError as error:
-        return InstalledForUser(path, None, str(error.message)) if say_problems else None
-    return None if skill is None else InstalledForUser(path, skill)
+        return UserInstallation(path, None, str(error.message)) if say_problems else None
+    return None if skill is None else UserInstallation(path, skill)
 
 
-def _not_ours(installed: InstalledForUser, name: str, error: InstallRefused) -> InstallRefused:
+def _not_ours(installed: UserInstallation, name: str, error: InstallRefused) -> InstallRefused:
     update, remove = "update", "remove"
     if installed.tool != INSTALLER:
         update, remove = "update --global", "remove --global"

@@ -1,31 +1,49 @@
-"""What every installation checks before it writes a skill, and the writing itself."""
+"""What is checked before a skill is written (scan, policy, signature), and the writing itself."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from skillyard.base.errors import SkillError, SourceFailed
+from skillyard.base.errors import SkillError, SkillyardError, SourceFailed
+from skillyard.base.shapes import installation as shapes
+from skillyard.base.shapes.encoder import from_attributes
+from skillyard.base.shapes.installation import SkillProblem
 from skillyard.base.shapes.scans import ScanFinding
-from skillyard.base.text import folder_name
+from skillyard.base.text import clean_line, folder_name, shorten
+from skillyard.check.scanning import SkillFile, scan_files
 from skillyard.engine.skill import Skill
-from skillyard.install.copies.accepted import accepted_of, with_accepted
 from skillyard.install.copies.file_paths import shown_path
-from skillyard.install.copies.installed import Installed
+from skillyard.install.copies.installed import Installed, InstallRefused
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.lockfile import LOCAL
 from skillyard.install.copies.placement import Placed, check_files, place_copies, preview_copies
 from skillyard.install.copies.project_lock import ProjectLock
-from skillyard.install.copies.verdict import publisher_of, scan_package
-from skillyard.install.operations.policy_check import locked_source, policy_of
-from skillyard.install.operations.signature_check import SignatureCheck, check_signature
-from skillyard.install.policy.decision import check_install
-from skillyard.install.signatures.record import with_signer
+from skillyard.install.copies.verdict import accepted_of, publisher_of, scan_package, with_accepted
+from skillyard.install.operations.problems import failure_of
+from skillyard.install.operations.project import InstalledSkill
+from skillyard.install.policy.decision import (
+    AdmissionPolicy,
+    LockedSource,
+    check_install,
+    source_text,
+)
+from skillyard.install.policy.places import find_policy
+from skillyard.install.policy.rules import NO_RULES, Rules
+from skillyard.install.policy.signers import CertificateSigner
+from skillyard.install.signatures.bundle import verify_archive, verify_folder
+from skillyard.install.signatures.manifest import (
+    FOLDER_BUNDLE,
+    SignatureInvalid,
+    signer_of,
+    with_signer,
+)
 from skillyard.install.sources.protocol import Package
+from skillyard.install.sources.settings import Settings
 
 
-class Admission(NamedTuple):
+class AdmittedSkill(NamedTuple):
     """A fetched skill that may be written."""
 
     entry: LockedSkill
@@ -77,7 +95,7 @@ def admit(
     lock: ProjectLock,
     accept: Mapping[str, str],
     linked: str | None = None,
-) -> Admission:
+) -> AdmittedSkill:
     """Return a skill that may be written: everything that is installed passes here first.
 
     ``known`` is its entry in the lock as it is now, ``linked`` the folder that is only linked:
@@ -102,7 +120,7 @@ def admit(
     source = locked_source(entry, signature.signer)
     check_install(policy, skill, source, verdict.severities, signature.before)
     entry = with_signer(with_accepted(entry, verdict.accepted), signature.signer)
-    return Admission(entry, package, verdict.findings, signature)
+    return AdmittedSkill(entry, package, verdict.findings, signature)
 
 
 def check_package(package: Package, shown: str) -> Skill:
@@ -119,3 +137,144 @@ def check_package(package: Package, shown: str) -> Skill:
         what = f"{error.path or shown}: {error.message}"
         hint = "nothing was written; tell the author of the skill, or add another one"
         raise SourceFailed("bad_answer", what, hint=hint) from error
+
+
+def policy_of(lock: ProjectLock) -> AdmissionPolicy | None:
+    """Return the policy that holds for a lock file. Raises SkillIoError for a broken one."""
+    return find_policy(os.path.dirname(os.path.abspath(lock.path)), profile="")
+
+
+def locked_source(entry: LockedSkill, signer: CertificateSigner | None) -> LockedSource:
+    """Return what a policy decides on in an entry whose files somebody signed."""
+    pin = entry.digest or entry.commit or entry.well_known_digest
+    source = source_text(entry.source_type, entry.source, entry.source_url)
+    return LockedSource(entry.name, source, bool(pin), signer)
+
+
+def refusal_of(
+    skill: InstalledSkill,
+    entry: LockedSkill,
+    files: Iterable[SkillFile],
+    policy: AdmissionPolicy | None,
+    signer: CertificateSigner | None,
+) -> SkillProblem | None:
+    """Return why a policy refuses an installed skill, or why that cannot be decided.
+
+    ``entry`` and ``files`` are those of the version in question.
+    """
+    if policy is None:
+        return None
+    listed = list(files)
+    data = {each.path: each.data for each in listed if each.data is not None}
+    is_scanned = policy.rules.max_severity != NO_RULES.max_severity
+    publisher = publisher_of(entry.source_type, entry.source)
+    severities = {each.severity for each in (scan_files(listed, publisher) if is_scanned else ())}
+    try:
+        parsed = check_files(data, f"{entry.name}/SKILL.md")
+        check_install(policy, parsed, locked_source(entry, signer), severities)
+    except SkillyardError as error:
+        return failure_of(error, skill)[1]
+    return None
+
+
+class SignatureCheck(NamedTuple):
+    """Who signed a version of a skill, and who signed the one that the lock pins."""
+
+    signer: CertificateSigner | None = None
+    before: CertificateSigner | None = None
+
+    @property
+    def change(self) -> str:
+        """``none``, ``new``, ``changed`` (another author) or ``lost``."""
+        if self.signer is None:
+            return "none" if self.before is None else "lost"
+        if self.before is None:
+            return "new"
+        return "none" if self.signer.author == self.before.author else "changed"
+
+    def document(self) -> shapes.Signature | None:
+        """Return it as documents show it; None where nothing is or was signed."""
+        if self.signer is None and self.before is None:
+            return None
+        return shapes.Signature(
+            signer=self.signer and from_attributes(shapes.Signer, self.signer),
+            before=self.before and from_attributes(shapes.Signer, self.before),
+            change=self.change,
+        )
+
+
+def checks_signatures(folder: str) -> bool:
+    """Return whether the policy of a folder has a rule of ``signatures``. Raises SkillIoError."""
+    policy = find_policy(folder, profile="")
+    return policy is not None and policy.rules.checks_signatures
+
+
+def with_bundles(settings: Settings, folder: str, entries: Iterable[LockedSkill]) -> Settings:
+    """Return settings by which the bundles beside archives are fetched, where they are checked.
+
+    ``folder`` is that of the lock file with the entries. Raises SkillIoError for the policy.
+    """
+    checks = checks_signatures(folder) or any(map(signer_of, entries))
+    return settings._replace(archive_bundles=checks)
+
+
+def check_signature(
+    entry: LockedSkill, package: Package, known: LockedSkill | None, policy: AdmissionPolicy | None
+) -> SignatureCheck:
+    """Return who signed the files of a package.
+
+    Signatures are verified where the policy has a rule of ``signatures``, or where what the lock
+    pins, ``known``, is signed. Without both nothing is verified. Raises what
+    :func:`verify_signature` raises, and InstallRefused for the content that the lock pins if
+    another author signed it than the lock says.
+    """
+    rules = NO_RULES if policy is None else policy.rules
+    before = signer_of(known)
+    if not rules.checks_signatures:
+        if before is None:
+            return SignatureCheck()
+        if known is not None and known.digest == entry.digest:
+            return SignatureCheck(before, before)
+    check = SignatureCheck(verify_signature(entry.name, package, rules), before)
+    if known is not None and known.digest == entry.digest and check.change == "changed":
+        raise other_signer(check)
+    return check
+
+
+def other_signer(check: SignatureCheck) -> InstallRefused:
+    """Return the error of a lock that says of the same content that somebody else signed it."""
+    assert check.signer is not None
+    assert check.before is not None
+    return InstallRefused(
+        f"it is signed by {check.signer.shown}, and the lock names {check.before.shown}",
+        path="",
+        code="signature_recorded",
+        hint="if you trust the signer, remove the skill and add it again",
+    )
+
+
+def verify_signature(name: str, package: Package, rules: Rules) -> CertificateSigner | None:
+    """Return who signed the files of a package; None for one without a bundle.
+
+    The bundle beside an archive goes before the one in the folder. Raises InstallRefused, whose
+    code is ``signature_invalid``, or ``signature_unchecked`` without the extra; SkillIoError for a
+    trust root.
+    """
+    try:
+        if package.bundle is not None:
+            return verify_archive(package.bundle, rules.trust_roots)
+        if FOLDER_BUNDLE in package.files:
+            return verify_folder(package.files, rules.trust_roots)
+    except SignatureInvalid as error:
+        raise invalid_signature(name, str(error)) from None
+    return None
+
+
+def invalid_signature(name: str, why: str) -> InstallRefused:
+    """Return the error of a signature that does not sign the files."""
+    return InstallRefused(
+        f"the signature of {shorten(clean_line(name), 80)} is not valid: {why}",
+        path="",
+        code="signature_invalid",
+        hint="do not use it; tell its author, who can sign it again",
+    )

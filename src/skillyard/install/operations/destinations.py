@@ -14,15 +14,15 @@ from typing import NamedTuple
 from skillyard.base.errors import InvalidInput, SkillIoError, UnknownName
 from skillyard.base.io.paths import is_below
 from skillyard.engine.discovery.hosts import HOST_FOLDERS, HOST_TITLES, expand_pattern, host_roots
+from skillyard.install.copies.installed import InstallRefused
 from skillyard.install.copies.lockfile import project_lock_path
 from skillyard.install.copies.record import LINK, note_written
-from skillyard.install.copies.refusal import InstallRefused
 
 SHARED = ".agents/skills"
 """The folder that most hosts read, in a project and (below ``~``) for the user."""
 
 
-class Places(NamedTuple):
+class InstallPlaces(NamedTuple):
     """Where one skill goes: folders of skills, without its name."""
 
     copies: tuple[str, ...]
@@ -125,7 +125,7 @@ def check_inside(into: str, lock_path: str) -> None:
         )
 
 
-def places_of(folders: Sequence[str], name: str, *, copy: bool, user: bool) -> Places:
+def places_of(folders: Sequence[str], name: str, *, copy: bool, user: bool) -> InstallPlaces:
     """Return where a skill of that name goes, by what is in the folders already.
 
     ``copy`` asks for no links. A folder of that name stays one, and a link to one stays a link.
@@ -153,7 +153,7 @@ def places_of(folders: Sequence[str], name: str, *, copy: bool, user: bool) -> P
         if os.path.lexists(place) and not os.path.islink(place):
             links.remove(folder)
             copies.append(folder)
-    return Places(tuple(copies), tuple(links))
+    return InstallPlaces(tuple(copies), tuple(links))
 
 
 def _project_folder() -> str:

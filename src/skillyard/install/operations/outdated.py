@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skillyard.base.errors import InvalidInput, SkillyardError
-from skillyard.base.shapes.installation import Outdated, SkillVersion
+from skillyard.base.shapes.installation import LockedVersion, Outdated
 from skillyard.check.scanning import files_of_folder, files_of_package
 from skillyard.install.operations import states
+from skillyard.install.operations.admission import check_signature, policy_of, refusal_of
 from skillyard.install.operations.packages import ReportFetched, fetch_packages
-from skillyard.install.operations.policy_check import policy_of, refusal_of
 from skillyard.install.operations.problems import failure_of, moved_to, problem_of_state
 from skillyard.install.operations.project import InstalledSkill, open_project
-from skillyard.install.operations.signature_check import check_signature
 from skillyard.install.operations.update import version_of
 from skillyard.install.origins.locked import repinned
-from skillyard.install.policy.decision import Policy
-from skillyard.install.signatures.record import signer_of
+from skillyard.install.policy.decision import AdmissionPolicy
+from skillyard.install.signatures.manifest import signer_of
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings
 
@@ -44,11 +43,11 @@ def outdated_skills(
 
 
 def _version(
-    skill: InstalledSkill, package: Package | SkillyardError | None, policy: Policy | None
-) -> SkillVersion:
+    skill: InstalledSkill, package: Package | SkillyardError | None, policy: AdmissionPolicy | None
+) -> LockedVersion:
     """Return the version of a skill; ``package`` is None for a linked one."""
     entry = skill.entry
-    version = SkillVersion(
+    version = LockedVersion(
         name=entry.name,
         state=skill.state,
         folder_state=skill.state,

@@ -9,11 +9,10 @@ from typing import TypeAlias
 from skillyard.base.errors import SkillyardError
 from skillyard.base.text import clean_line, shorten
 from skillyard.install.copies.file_paths import name_in_shell
+from skillyard.install.copies.installed import InstallRefused
 from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.refusal import InstallRefused
-from skillyard.install.operations.policy_check import locked_source, policy_of
-from skillyard.install.operations.project import InstalledSkill, Project
-from skillyard.install.operations.signature_check import with_bundles
+from skillyard.install.operations.admission import locked_source, policy_of, with_bundles
+from skillyard.install.operations.project import InstalledSkill, LockedProject
 from skillyard.install.origins.locked import locked_package, repinned
 from skillyard.install.policy.decision import check_source
 from skillyard.install.search import SearchService
@@ -27,7 +26,7 @@ _AT_ONCE = 8
 
 def fetch_packages(
     skills: Iterable[InstalledSkill],
-    project: Project,
+    project: LockedProject,
     *,
     pinned: bool,
     settings: Settings | None = None,
@@ -50,7 +49,7 @@ def fetch_packages(
 async def _fetch_all(
     entries: Sequence[LockedSkill],
     pinned: bool,
-    project: Project,
+    project: LockedProject,
     settings: Settings,
     report: ReportFetched | None,
 ) -> list[Package | SkillyardError]:

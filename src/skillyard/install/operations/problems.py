@@ -11,7 +11,7 @@ from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.operations import states
 from skillyard.install.operations.project import InstalledSkill
-from skillyard.install.origins.moved import SkillGone
+from skillyard.install.origins.choice import SkillGone
 
 LINK_OUTSIDE = "skill_link_outside"
 """The code of a link that came with a clone and leads out of it."""

@@ -19,7 +19,7 @@ from contextlib import suppress
 from shlex import quote
 from typing import NamedTuple
 
-from skillyard.base.errors import InvalidInput, SkillError, SkillIoError
+from skillyard.base.errors import InvalidInput, SkillError, SkillIoError, SkillyardError
 from skillyard.base.io.atomic_write import remove_leftovers
 from skillyard.base.io.folder_manifest import FolderManifest
 from skillyard.base.io.paths import is_below
@@ -36,21 +36,20 @@ from skillyard.install.copies.edits import (
     recorded_edits,
     shown_edits,
 )
-from skillyard.install.copies.exclusive import alone
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.folder_hash import is_tree_hash
 from skillyard.install.copies.installed import (
     OTHER_MODES,
     Installed,
+    InstallRefused,
     is_as_written,
     manifest_at,
 )
 from skillyard.install.copies.lock_entries import Lock, LockedSkill
 from skillyard.install.copies.lockfile import project_lock_path, user_lock_path
-from skillyard.install.copies.project_lock import ProjectLock, UserLock
+from skillyard.install.copies.project_lock import ProjectLock, UserLock, alone
 from skillyard.install.copies.record import LINK, forget_written, places_written, written_digest
 from skillyard.install.copies.recovery import aside_of, complete, is_stopped, stopped_runs
-from skillyard.install.copies.refusal import InstallRefused
 from skillyard.install.operations import states
 from skillyard.install.operations.destinations import (
     SHARED,
@@ -159,7 +158,7 @@ class InstalledSkill(NamedTuple):
         return self.entry.digest is not None
 
 
-class Project(NamedTuple):
+class LockedProject(NamedTuple):
     """A lock file and the folders of skills beside it."""
 
     lock: ProjectLock
@@ -352,8 +351,8 @@ class Project(NamedTuple):
         users = set(map(os.path.dirname, sources))
         return tuple(sorted(p for p in extra if os.path.realpath(os.path.dirname(p)) not in users))
 
-    def complete(self) -> None:
-        """Complete or undo what stopped runs left. What cannot be shows in the states.
+    def complete(self) -> dict[str, SkillyardError]:
+        """Complete or undo what stopped runs left. Return why not, by the name of the folder.
 
         Left alone is what has neither an entry nor a note of this user. Raises SkillIoError for the
         lock file.
@@ -361,6 +360,7 @@ class Project(NamedTuple):
         named = {folder_name(entry.name) for entry in self.lock.read().skills}
         with suppress(OSError):
             remove_leftovers(os.path.realpath(self.lock.path))
+        failures: dict[str, SkillyardError] = {}
         for into in self.folders:
             try:
                 names = stopped_runs(into)
@@ -371,12 +371,20 @@ class Project(NamedTuple):
                 if is_stopped(into, name) and not is_named:
                     continue
                 try:
-                    with alone(into):
-                        complete(into, name, self.lock)
-                except (SkillError, OSError):
+                    with alone(into) as is_alone:
+                        complete(into, name, self.lock, is_alone=is_alone)
+                except SkillError as error:
+                    failures[name] = error
+                    continue
+                except OSError as error:
+                    what, place = error.strerror or str(error), os.path.join(into, name)
+                    failures[name] = SkillIoError(
+                        f"a run was stopped here, and cannot be completed: {what}", path=place
+                    )
                     continue
                 if name not in named:
                     self.unlink(name)
+        return failures
 
     def unlink(self, name: str) -> list[str]:
         """Remove the links of a name that lead nowhere, where the skill's folder is gone.
@@ -403,7 +411,7 @@ class Project(NamedTuple):
 
 def open_project(
     into: str | None = None, *, user: bool = False, agents: Iterable[str] = ()
-) -> Project:
+) -> LockedProject:
     """Return the project of a folder of skills or of the working folder, or the user's skills.
 
     ``agents`` names the hosts for which skills are installed. Raises SkillIoError when there is no
@@ -427,7 +435,9 @@ def open_project(
     else:
         check_inside(default, path)
     hosts = existing_folders(path, user=user)
-    return Project(lock, into, tuple(hosts.values()), default, agents_named(agents, user=user))
+    return LockedProject(
+        lock, into, tuple(hosts.values()), default, agents_named(agents, user=user)
+    )
 
 
 def _holds_source(path: str, sources: set[str]) -> bool:

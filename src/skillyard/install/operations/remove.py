@@ -15,7 +15,7 @@ from skillyard.install.operations import states
 from skillyard.install.operations.problems import failure_of, problem, problem_of_state
 from skillyard.install.operations.project import (
     InstalledSkill,
-    Project,
+    LockedProject,
     open_project,
     unchanged_check,
 )
@@ -54,22 +54,23 @@ def remove_skills(
 def _result(
     skill: InstalledSkill,
     state: str,
-    folders: Iterable[tuple[str, str]] = (),
+    folders: Iterable[RemovedFolder] = (),
     links: Iterable[str] = (),
     problem: SkillProblem | None = None,
 ) -> RemovedSkill:
-    """Return what became of a skill; ``folders`` are pairs of a folder and its backup."""
-    gone = [RemovedFolder(folder=folder, backup=backup or None) for folder, backup in folders]
+    """Return what became of a skill."""
     return RemovedSkill(
         name=skill.entry.name,
         state=state,
-        folders=tuple(gone),
+        folders=tuple(folders),
         links=tuple(links),
         problem=problem,
     )
 
 
-def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool) -> RemovedSkill:
+def _remove(
+    skill: InstalledSkill, project: LockedProject, backup: bool, dry_run: bool
+) -> RemovedSkill:
     """Remove one skill. Raises InstallRefused, SkillIoError."""
     entry, lock = skill.entry, project.lock
     name = folder_name(entry.name)
@@ -92,7 +93,8 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
     ):
         return _result(skill, states.REFUSED, problem=_problem(skill))
     if dry_run:
-        folders = [(copy.folder, "") for copy in skill.copies if not copy.is_users]
+        copies = [copy for copy in skill.copies if not copy.is_users]
+        folders = [RemovedFolder(folder=copy.folder, backup=None) for copy in copies]
         return _result(skill, states.PLANNED, folders, (*_linked(skill), *skill.links))
     links = _unlinked(skill)  # first: while the entry is there, a stopped run can be repeated
     removed = remove_copies(
@@ -107,7 +109,7 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
     return _result(skill, states.REMOVED, removed, links, reason)
 
 
-def _no_folder(skill: InstalledSkill, project: Project) -> SkillProblem:
+def _no_folder(skill: InstalledSkill, project: LockedProject) -> SkillProblem:
     """Return what to say of a skill of which only the entry was there."""
     places = ", ".join(project.folders) or project.default
     return problem(
@@ -117,7 +119,7 @@ def _no_folder(skill: InstalledSkill, project: Project) -> SkillProblem:
     )
 
 
-def _remove_links(skill: InstalledSkill, project: Project, dry_run: bool) -> RemovedSkill:
+def _remove_links(skill: InstalledSkill, project: LockedProject, dry_run: bool) -> RemovedSkill:
     """Remove the links to a folder of the user, which stays, and the entry.
 
     The links go first: an entry without a folder is one that is missing, and can be removed again.

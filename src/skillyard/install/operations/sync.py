@@ -10,16 +10,14 @@ from skillyard.base.errors import SkillyardError, SourceFailed
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.installation import LockAccepted, Synced, SyncedSkill
 from skillyard.base.text import folder_name
-from skillyard.install.copies.accepted import accepted_of
 from skillyard.install.copies.file_paths import name_in_shell
 from skillyard.install.copies.installed import Installed, manifest_at, note_installed
 from skillyard.install.copies.record import written_digest, written_files
-from skillyard.install.copies.verdict import check_accept
+from skillyard.install.copies.verdict import accepted_of, check_accept
 from skillyard.install.operations import states
-from skillyard.install.operations.admission import admit
+from skillyard.install.operations.admission import admit, policy_of
 from skillyard.install.operations.destinations import link_skill
 from skillyard.install.operations.packages import ReportFetched, fetch_packages
-from skillyard.install.operations.policy_check import policy_of
 from skillyard.install.operations.problems import (
     failure_of,
     problem,
@@ -28,13 +26,13 @@ from skillyard.install.operations.problems import (
 )
 from skillyard.install.operations.project import (
     InstalledSkill,
-    Project,
+    LockedProject,
     open_project,
     unchanged_check,
 )
 from skillyard.install.operations.verify import refusal_in_place
-from skillyard.install.policy.decision import Policy
-from skillyard.install.signatures.record import signer_of
+from skillyard.install.policy.decision import AdmissionPolicy
+from skillyard.install.signatures.manifest import signer_of
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings
 
@@ -67,8 +65,7 @@ def sync_skills(
     reasons = check_accept(accept or {})
     project = open_project(into, user=user, agents=agents)
     compare = frozen or dry_run
-    if not compare:
-        project.complete()
+    failures = {} if compare else project.complete()
     lock = project.lock.read()
     skills = project.skills(lock)
     if compare:
@@ -80,6 +77,11 @@ def sync_skills(
         unlinked = [skill for skill in skills if skill.state in PRESENT and skill.lacking]
         packages = fetch_packages(lacking, project, pinned=True, settings=settings, report=report)
         results = {skill.entry.name: _synced(skill) for skill in skills}
+        for skill in skills:
+            failure = failures.get(folder_name(skill.entry.name))
+            if skill.state == states.INTERRUPTED and failure is not None:
+                _, reason = failure_of(failure, skill)
+                results[skill.entry.name] = replace(_synced(skill), problem=reason)
         for skill in (*lacking, *unlinked):
             name = skill.entry.name
             results[name] = _install(skill, packages.get(name), project, reasons)
@@ -132,7 +134,7 @@ def _synced(skill: InstalledSkill) -> SyncedSkill:
 
 
 def _compared(
-    skill: InstalledSkill, project: Project, policy: Policy | None, frozen: bool
+    skill: InstalledSkill, project: LockedProject, policy: AdmissionPolicy | None, frozen: bool
 ) -> SyncedSkill:
     """Return a skill with what is wrong, or without ``frozen`` with what is planned."""
     result = _synced(skill)
@@ -154,7 +156,7 @@ def _compared(
 def _install(
     skill: InstalledSkill,
     package: Package | SkillyardError | None,
-    project: Project,
+    project: LockedProject,
     accept: Mapping[str, str],
 ) -> SyncedSkill:
     """Write one skill and the links to it; without a package only these. Never raises for it."""
@@ -178,7 +180,7 @@ def _install(
 
 
 def _write(
-    skill: InstalledSkill, package: Package, project: Project, accept: Mapping[str, str]
+    skill: InstalledSkill, package: Package, project: LockedProject, accept: Mapping[str, str]
 ) -> tuple[LockAccepted, ...]:
     """Write one skill; return the findings in it that the lock accepts.
 

@@ -11,24 +11,23 @@ from skillyard.base.io.folder_manifest import manifest_of
 from skillyard.base.shapes.installation import FileChange, SkillProblem, SkillUpdate, Updated
 from skillyard.base.text import folder_name
 from skillyard.install.copies.edits import shown_edits
-from skillyard.install.copies.exclusive import alone
 from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.installed import LIMITS, manifest_at, note_installed
 from skillyard.install.copies.lock_entries import Lock, LockedSkill
+from skillyard.install.copies.project_lock import alone
 from skillyard.install.copies.recovery import move_to_backup
 from skillyard.install.copies.verdict import check_accept
 from skillyard.install.operations import states
-from skillyard.install.operations.admission import Admission, admit
+from skillyard.install.operations.admission import AdmittedSkill, admit, checks_signatures
 from skillyard.install.operations.difference import difference_of, edits_from, lost_edits
 from skillyard.install.operations.packages import ReportFetched, fetch_packages
 from skillyard.install.operations.problems import failure_of, moved_to, problem, problem_of_state
 from skillyard.install.operations.project import (
     InstalledSkill,
-    Project,
+    LockedProject,
     open_project,
     unchanged_check,
 )
-from skillyard.install.operations.signature_check import checks_signatures
 from skillyard.install.origins.locked import repinned
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings
@@ -179,7 +178,7 @@ def _compared(skill: InstalledSkill, package: Package, new: LockedSkill) -> Inst
 def _update(
     skill: InstalledSkill,
     package: Package | SkillyardError,
-    project: Project,
+    project: LockedProject,
     accept: Mapping[str, str],
     confirm: Callable[[SkillUpdate], bool] | None,
 ) -> SkillUpdate:
@@ -233,8 +232,8 @@ def _update(
 
 
 def _admit_signer(
-    skill: InstalledSkill, package: Package, project: Project, accept: Mapping[str, str]
-) -> Admission | None:
+    skill: InstalledSkill, package: Package, project: LockedProject, accept: Mapping[str, str]
+) -> AdmittedSkill | None:
     """Return the admission of what is installed, with who signed it.
 
     A signer in the lock is only its word, which anybody who may commit can write. None where the
@@ -247,7 +246,7 @@ def _admit_signer(
 
 
 def _take_over(
-    skill: InstalledSkill, admission: Admission, project: Project
+    skill: InstalledSkill, admission: AdmittedSkill, project: LockedProject
 ) -> tuple[bool, SkillProblem | None]:
     """Write a version over folders of the installer; return as ``_write`` and where backups are.
 
@@ -278,8 +277,8 @@ def _take_over(
 
 def _write(
     skill: InstalledSkill,
-    admission: Admission,
-    project: Project,
+    admission: AdmittedSkill,
+    project: LockedProject,
     *,
     known: LockedSkill | None = None,
 ) -> bool:

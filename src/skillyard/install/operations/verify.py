@@ -18,26 +18,26 @@ from skillyard.base.shapes.installation import (
 from skillyard.check.scanning import files_of_folder, scan_files
 from skillyard.check.scanning.accepted import without_accepted
 from skillyard.engine.resources import read_file
-from skillyard.install.copies.accepted import accepted_of
 from skillyard.install.copies.installed import LIMITS
 from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.verdict import publisher_of
+from skillyard.install.copies.verdict import accepted_of, publisher_of
 from skillyard.install.operations import states
-from skillyard.install.operations.policy_check import locked_source, policy_of, refusal_of
-from skillyard.install.operations.problems import failure_of, problem_of_state
-from skillyard.install.operations.project import InstalledSkill, Project, open_project
-from skillyard.install.operations.signature_check import (
+from skillyard.install.operations.admission import (
     SignatureCheck,
     invalid_signature,
+    locked_source,
     other_signer,
+    policy_of,
+    refusal_of,
     verify_signature,
 )
+from skillyard.install.operations.problems import failure_of, problem_of_state
+from skillyard.install.operations.project import InstalledSkill, LockedProject, open_project
 from skillyard.install.origins.archive import ARCHIVE
-from skillyard.install.policy.decision import Policy, check_signer
+from skillyard.install.policy.decision import AdmissionPolicy, check_signer
 from skillyard.install.policy.rules import NO_RULES
-from skillyard.install.policy.signers import Signer
-from skillyard.install.signatures.manifest import FOLDER_BUNDLE
-from skillyard.install.signatures.record import signer_of
+from skillyard.install.policy.signers import CertificateSigner
+from skillyard.install.signatures.manifest import FOLDER_BUNDLE, signer_of
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.well_known import WellKnown
 
@@ -73,7 +73,9 @@ def verify_skills(
     )
 
 
-def _verified(skill: InstalledSkill, project: Project, policy: Policy | None) -> VerifiedSkill:
+def _verified(
+    skill: InstalledSkill, project: LockedProject, policy: AdmissionPolicy | None
+) -> VerifiedSkill:
     entry, folder, state = skill.entry, skill.folders[0], skill.state
     problem = None if state in states.GOOD else problem_of_state(skill)
     stale: tuple[StaleAccepted, ...] = ()
@@ -95,7 +97,7 @@ def _verified(skill: InstalledSkill, project: Project, policy: Policy | None) ->
     )
 
 
-def refusal_in_place(skill: InstalledSkill, policy: Policy | None) -> SkillProblem | None:
+def refusal_in_place(skill: InstalledSkill, policy: AdmissionPolicy | None) -> SkillProblem | None:
     """Return why a policy refuses the folder of a skill that is as the lock says, or None."""
     if policy is None or skill.state not in (states.CURRENT, states.LINKED):
         return None
@@ -106,8 +108,8 @@ def refusal_in_place(skill: InstalledSkill, policy: Policy | None) -> SkillProbl
 
 
 def _signature(
-    skill: InstalledSkill, folder: str, policy: Policy | None
-) -> tuple[SignatureState | None, Signer | None, SkillProblem | None]:
+    skill: InstalledSkill, folder: str, policy: AdmissionPolicy | None
+) -> tuple[SignatureState | None, CertificateSigner | None, SkillProblem | None]:
     """Return the signature of a folder that is as the lock says, its signer, and what is wrong.
 
     The signature is None where neither the policy nor the lock asks for one.

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from skillyard.base.errors import SourceFailed
-from skillyard.install.copies.file_paths import shown_path
+from skillyard.install.copies.file_paths import is_inside, shown_path
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.git.address import (
     FORGES,
@@ -31,12 +31,12 @@ from skillyard.install.origins.choice import (
     ONLY_ONE,
     SkillChoice,
     choose_folder,
+    folders_called,
     folders_named,
+    only_folder,
 )
-from skillyard.install.origins.moved import folders_called, only_folder
 from skillyard.install.sources.addresses import public_addresses
 from skillyard.install.sources.github import FILE_BYTES, LFS
-from skillyard.install.sources.paths import is_inside
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.repository import (
     WHOLE,

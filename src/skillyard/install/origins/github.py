@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from skillyard.base.errors import SourceFailed
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.git.address import parse_git_address
-from skillyard.install.origins.choice import MAX_REQUESTED, SkillChoice, choose_folder
+from skillyard.install.origins.choice import MAX_REQUESTED, SkillChoice, SkillGone, choose_folder
 from skillyard.install.origins.git import GitQuery, git_package
-from skillyard.install.origins.moved import SkillGone
 from skillyard.install.search import SearchService
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Package

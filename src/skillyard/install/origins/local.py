@@ -14,11 +14,10 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.discovery.added_sources import may_read_source
 from skillyard.engine.discovery.hosts import host_roots
-from skillyard.install.copies.file_paths import shown_path
+from skillyard.install.copies.file_paths import is_inside, shown_path
 from skillyard.install.copies.lockfile import LOCAL, PROJECT_LOCK
 from skillyard.install.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.install.sources.github import FILE_BYTES
-from skillyard.install.sources.paths import is_inside
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.repository import (
     IGNORED_FOLDERS,

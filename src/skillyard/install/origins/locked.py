@@ -27,11 +27,16 @@ from skillyard.install.copies.lockfile import LOCAL, is_path, source_folder
 from skillyard.install.copies.placement import content_digest
 from skillyard.install.git.address import check_ref, parse_git_address
 from skillyard.install.origins.archive import ARCHIVE, archive_package
-from skillyard.install.origins.choice import SkillChoice, folders_named
+from skillyard.install.origins.choice import (
+    SkillChoice,
+    SkillGone,
+    folders_called,
+    folders_named,
+    only_folder,
+)
 from skillyard.install.origins.git import GitQuery, locked_git_package
 from skillyard.install.origins.github import skill_files, through_git
 from skillyard.install.origins.local import local_package
-from skillyard.install.origins.moved import SkillGone, folders_called, only_folder
 from skillyard.install.search import SearchService
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Package

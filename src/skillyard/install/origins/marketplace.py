@@ -23,13 +23,13 @@ from skillyard.engine.discovery.manifests import (
 from skillyard.engine.discovery.plugins import CLAUDE_HOME, KNOWN_MARKETPLACES, MARKETPLACE
 from skillyard.install.copies.file_paths import checked_path, shown_path
 from skillyard.install.git.address import check_ref, parse_git_address
-from skillyard.install.origins.target import GITLAB, HEAD, Target
+from skillyard.install.origins.target import GITLAB, HEAD, SkillTarget
 from skillyard.install.sources.repository import is_repository
 
 MAX_NAMED = 8
 
 
-def plugin_target(target: Target) -> Target:
+def plugin_target(target: SkillTarget) -> SkillTarget:
     """Return where the skill of a plugin lies: a repository, or a folder on this machine.
 
     Raises InvalidInput for a marketplace or plugin that is not known or lies elsewhere, and for a
@@ -60,8 +60,8 @@ def plugin_target(target: Target) -> Target:
 
 
 def _of_entry(
-    target: Target, entry: dict[str, Any], marketplace: dict[str, Any], place: str, base: str
-) -> Target:
+    target: SkillTarget, entry: dict[str, Any], marketplace: dict[str, Any], place: str, base: str
+) -> SkillTarget:
     source = entry.get("source")
     if isinstance(source, str):
         relative = source if "/" in source or not base else f"{base}/{source}"
@@ -82,12 +82,12 @@ def _of_entry(
     return origin._replace(path=path, skill_id=skill)
 
 
-def _origin(target: Target, source: dict[str, Any]) -> Target | None:
+def _origin(target: SkillTarget, source: dict[str, Any]) -> SkillTarget | None:
     """Return the repository of a source of Claude Code's manifests; None for another kind."""
     ref = text_of(source, "sha") or text_of(source, "ref")
     repository, url = text_of(source, "repo"), text_of(source, "url")
     if text_of(source, "source") == "github" and is_repository(repository):
-        return Target(kind="github", source=repository, ref=check_ref(ref) if ref else HEAD)
+        return SkillTarget(kind="github", source=repository, ref=check_ref(ref) if ref else HEAD)
     if text_of(source, "source") in ("git", "url", "git-subdir") and url:
         address = parse_git_address(url)
         if address.scheme not in ("https", "ssh"):
@@ -96,11 +96,11 @@ def _origin(target: Target, source: dict[str, Any]) -> Target | None:
             )
         kind = GITLAB if address.host == "gitlab.com" and address.scheme == "https" else "git"
         ref = check_ref(ref) if ref else HEAD
-        return Target(kind="git", address=address, source_type=kind, ref=ref)
+        return SkillTarget(kind="git", address=address, source_type=kind, ref=ref)
     return None
 
 
-def _skill_path(target: Target, entry: dict[str, Any], plugin: str) -> tuple[str, str]:
+def _skill_path(target: SkillTarget, entry: dict[str, Any], plugin: str) -> tuple[str, str]:
     """Return the folder that the skill lies in or below, and its name where one is needed."""
     listed = [_joined(plugin, each) for each in texts_of(entry, "skills")]
     if target.skill_id:
@@ -124,8 +124,8 @@ def _joined(base: str, relative: str) -> str:
     return "" if path == "." else checked_path(path)
 
 
-def _in_folder(target: Target, place: str, path: str, skill: str) -> Target:
+def _in_folder(target: SkillTarget, place: str, path: str, skill: str) -> SkillTarget:
     folder = inner_folder(place, path or ".", place, Problems())
     if folder is None:
         raise InvalidInput(f"the plugin {target.name} is not in {shown_path(place)}")
-    return Target(kind="folder", path=folder, skill_id=skill)
+    return SkillTarget(kind="folder", path=folder, skill_id=skill)

@@ -10,7 +10,7 @@ from skillyard.install.origins.git import GitQuery, ReportBytes, git_package, lo
 from skillyard.install.origins.github import github_package, through_git
 from skillyard.install.origins.local import local_package
 from skillyard.install.origins.marketplace import plugin_target
-from skillyard.install.origins.target import HEAD, Target
+from skillyard.install.origins.target import HEAD, SkillTarget
 from skillyard.install.search import FoundSkill, SearchService
 from skillyard.install.search.content import read_package
 from skillyard.install.sources.github import GitHub
@@ -21,8 +21,8 @@ from skillyard.install.sources.well_known import WellKnown
 
 
 async def find_target(
-    search: SearchService, target: Target, report: ReportBytes | None = None
-) -> tuple[Target, FoundSkill]:
+    search: SearchService, target: SkillTarget, report: ReportBytes | None = None
+) -> tuple[SkillTarget, FoundSkill]:
     """Return the reading of a target whose branch is there, and its skill.
 
     Raises what :func:`find_skill` does.
@@ -40,7 +40,7 @@ async def find_target(
 
 
 async def find_skill(
-    search: SearchService, target: Target, report: ReportBytes | None = None
+    search: SearchService, target: SkillTarget, report: ReportBytes | None = None
 ) -> FoundSkill:
     """Return the skill that a target means. ``report`` takes how many bytes git fetched.
 
@@ -79,7 +79,7 @@ def _found(source: str, name: str, package: Package) -> FoundSkill:
     return FoundSkill(skill, hit, (hit.found_by,), None, package, raw, diagnostics)
 
 
-async def _on_github(search: SearchService, target: Target, choice: SkillChoice) -> FoundSkill:
+async def _on_github(search: SearchService, target: SkillTarget, choice: SkillChoice) -> FoundSkill:
     """Return a skill of a repository: of a marketplace that lists it, if nothing else is named."""
     repository = target.source
     if target.ref == HEAD and target.skill_id and not target.path:
@@ -119,7 +119,7 @@ async def _by_own_name(
     return await through_git(search.settings, repository, choice, HEAD, error)
 
 
-async def _on_site(search: SearchService, target: Target) -> FoundSkill:
+async def _on_site(search: SearchService, target: SkillTarget) -> FoundSkill:
     """Return a skill of a site that the command line named: it must be a public one."""
     url = target.site
     if url not in search.settings.sites:

@@ -49,7 +49,7 @@ _FOLDER = re.compile(r"\.{1,2}(?:[/\\]|$)|[/~]|[A-Za-z]:[/\\]")
 _PLUGIN = re.compile(r"([A-Za-z0-9][\w.-]*)@([A-Za-z0-9][\w.-]*)")
 
 
-class Target(NamedTuple):
+class SkillTarget(NamedTuple):
     """The parsed target of an ``add``."""
 
     source: str = ""
@@ -70,7 +70,7 @@ class Target(NamedTuple):
     page: tuple[str, ...] = ()
     """The parts of a page's address that hold the ref and then the path."""
 
-    def readings(self) -> Iterator[Target]:
+    def readings(self) -> Iterator[SkillTarget]:
         """Yield what the target can mean: the address of a page with ever more parts as its ref.
 
         A repository has no branch ``a`` beside a branch ``a/b``, so the first that is there is it.
@@ -81,14 +81,14 @@ class Target(NamedTuple):
             yield self._replace(ref=check_ref(ref), path=path)
 
 
-def parse_target(target: str) -> Target:
+def parse_target(target: str) -> SkillTarget:
     """Return what a target means. Raises InvalidInput."""
     text = target.strip()
     if _FOLDER.match(text):
         path, _, skill = text.rpartition("#")
         if path and not os.path.exists(os.path.expanduser(text)):
-            return Target(kind="folder", path=path, skill_id=skill)
-        return Target(kind="folder", path=text)
+            return SkillTarget(kind="folder", path=path, skill_id=skill)
+        return SkillTarget(kind="folder", path=text)
     prefix, colon, rest = text.partition(":")
     if colon and prefix in ("github", "gitlab") and not rest.startswith("//"):
         text = rest if prefix == "github" else f"https://gitlab.com/{rest}"
@@ -101,11 +101,11 @@ def parse_target(target: str) -> Target:
     base, _, fragment = text.partition("#")
     match = _PLUGIN.fullmatch(base)
     if match is not None:
-        return Target(kind="plugin", name=match[1], marketplace=match[2], skill_id=fragment)
+        return SkillTarget(kind="plugin", name=match[1], marketplace=match[2], skill_id=fragment)
     return _shorthand(target, base, fragment)
 
 
-def _shorthand(target: str, base: str, fragment: str) -> Target:
+def _shorthand(target: str, base: str, fragment: str) -> SkillTarget:
     base, at, ref = base.partition("@")
     parts = base.strip("/").split("/")
     source = "/".join(parts[:2])
@@ -115,7 +115,7 @@ def _shorthand(target: str, base: str, fragment: str) -> Target:
                 f"{shown_path(target)!r} names no skill: write a name, owner/repo, owner/repo/id,"
                 " an address, ./folder or plugin@marketplace"
             )
-        return Target(name=base)
+        return SkillTarget(name=base)
     if os.path.isfile(os.path.join(*parts, "SKILL.md")):
         raise InvalidInput(
             f"{shown_path(base)!r} is a skill in a folder here, and may be one on GitHub: write"
@@ -126,7 +126,7 @@ def _shorthand(target: str, base: str, fragment: str) -> Target:
     path = checked_path("/".join(parts[2:])) if len(parts) > 2 else ""
     if at and not ref and not fragment:
         raise InvalidInput(f"{shown_path(target)!r} ends without a branch, tag or commit after @")
-    return Target(
+    return SkillTarget(
         kind="github",
         source=source,
         skill_id=fragment or ("" if "/" in path else path),
@@ -135,7 +135,7 @@ def _shorthand(target: str, base: str, fragment: str) -> Target:
     )
 
 
-def _address(text: str) -> Target:
+def _address(text: str) -> SkillTarget:
     try:
         urlsplit(text).port  # noqa: B018  # raises for no port
     except ValueError:  # whose text may repeat a part of a password
@@ -154,7 +154,7 @@ def _address(text: str) -> Target:
         return _on_github([*path[:2], "blob", *path[2:]], fragment)
     if host in ("skills.sh", "www.skills.sh") and len(path) >= 2:
         skill = path[2] if len(path) > 2 else ""
-        return Target(kind="github", source="/".join(path[:2]), skill_id=skill)
+        return SkillTarget(kind="github", source="/".join(path[:2]), skill_id=skill)
     if is_git_address(_without_ref(base)):
         return _repository(*_with_ref(text))
     if archive_kind(base) is not None and parts.scheme in ("https", "http"):
@@ -171,19 +171,19 @@ def _address(text: str) -> Target:
             f"only https addresses are asked, and {shown_path(base)} is none; the address of a git"
             " repository ends in .git or begins with git+"
         )
-    return Target(kind="site", site=base.rstrip("/"), skill_id=fragment)
+    return SkillTarget(kind="site", site=base.rstrip("/"), skill_id=fragment)
 
 
-def _archive(text: str, base: str, fragment: str) -> Target:
+def _archive(text: str, base: str, fragment: str) -> SkillTarget:
     if urlsplit(base).query:
         raise InvalidInput(
             f"{shown_path(base.partition('?')[0])} has parameters, which may hold a secret that"
             " would end up in the lock file; download and unpack it, and add the folder"
         )
-    return Target(kind="archive", site=base, skill_id=fragment)
+    return SkillTarget(kind="archive", site=base, skill_id=fragment)
 
 
-def _on_github(path: list[str], fragment: str) -> Target:
+def _on_github(path: list[str], fragment: str) -> SkillTarget:
     source = f"{path[0]}/{path[1].removesuffix('.git')}"
     if not is_repository(source):
         raise InvalidInput(f"{shown_path(source)} is not owner/repo")
@@ -200,7 +200,7 @@ def _on_github(path: list[str], fragment: str) -> Target:
         ref = re.sub(r"^refs/(?:heads|tags)/", "", ref)
     below = [part for part in below if part != "SKILL.md"]
     folder = checked_path("/".join(below)) if below else ""
-    return Target(
+    return SkillTarget(
         kind="github",
         source=source,
         skill_id=skill,
@@ -236,11 +236,11 @@ def _page(host: str, path: list[str]) -> _Page | None:
     return None
 
 
-def _of_page(scheme: str, netloc: str, page: _Page, fragment: str) -> Target:
+def _of_page(scheme: str, netloc: str, page: _Page, fragment: str) -> SkillTarget:
     repository = page.repository.removesuffix(".git")
     ref, skill = _fragment(fragment)
     below = [part for part in page.below if part != "SKILL.md"]
-    return Target(
+    return SkillTarget(
         kind="git",
         address=parse_git_address(f"{scheme}://{netloc}/{repository}.git"),
         source_type=page.source_type,
@@ -276,9 +276,9 @@ def _with_ref(text: str) -> tuple[str, str, str]:
     return base, ref, skill
 
 
-def _repository(url: str, ref: str, skill: str) -> Target:
+def _repository(url: str, ref: str, skill: str) -> SkillTarget:
     address = parse_git_address(url)
-    return Target(
+    return SkillTarget(
         kind="git",
         address=address,
         source_type=GITLAB if address.url.startswith("https://gitlab.com/") else "git",

@@ -13,7 +13,7 @@ from skillyard.base.io.paths import is_below
 from skillyard.base.text import clean_line, folder_name, shorten
 from skillyard.engine.skill import Origin, Skill
 from skillyard.install.policy.rules import NO_RULES, SEVERITIES, Rules
-from skillyard.install.policy.signers import Signer, matches_pattern
+from skillyard.install.policy.signers import CertificateSigner, matches_pattern
 
 REFUSED = "refused_by_policy"
 """The code of the diagnostics about skills that a policy refuses."""
@@ -35,7 +35,7 @@ class LockedSource(NamedTuple):
     """``github:owner/repo``, ``well-known:https://…``, ``local:folder``."""
     is_pinned: bool
     """It has a commit or a digest."""
-    signer: Signer | None = None
+    signer: CertificateSigner | None = None
     """Who signed what the entry pins."""
 
 
@@ -51,7 +51,7 @@ def source_text(kind: str, source: str, source_url: str | None) -> str:
     return f"{kind}:{(kind in _BY_URL and source_url) or source}"
 
 
-class Refusal(NamedTuple):
+class RuleRefusal(NamedTuple):
     """One rule that refuses a skill."""
 
     rule: str
@@ -62,7 +62,7 @@ class Refusal(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class AdmissionPolicy:
     """The combined rules of all policy files, with what they need to know of the lock file.
 
     Its ``repr`` is complete and stable: indexes are named by it.
@@ -97,7 +97,7 @@ class Policy:
         exact = (each for each in entries if each.name == name)
         return next(exact, entries[0] if entries else None)
 
-    def of_store(self) -> Policy | None:
+    def of_store(self) -> AdmissionPolicy | None:
         """Return what holds for skills of a catalog store, which no lock file is about, or None."""
         none = NO_RULES
         rules = replace(
@@ -110,7 +110,7 @@ class Policy:
             signers=none.signers,
             same_signer=none.same_signer,
         )
-        return None if rules == none else Policy(rules)
+        return None if rules == none else AdmissionPolicy(rules)
 
     def diagnostic(self, skill: Skill) -> Diagnostic | None:
         """Return why a skill of a library is not offered, or None. Convention files are exempt."""
@@ -122,18 +122,18 @@ class Policy:
         return Diagnostic(REFUSED, "warning", skill.path, _words(refusals), _hint(refusals))
 
 
-def _words(refusals: Iterable[Refusal]) -> str:
+def _words(refusals: Iterable[RuleRefusal]) -> str:
     return "; ".join(f"{each.message} ({each.rule} in {each.file})" for each in refusals)
 
 
-def _hint(refusals: tuple[Refusal, ...], action: str = "remove the skill") -> str:
+def _hint(refusals: tuple[RuleRefusal, ...], action: str = "remove the skill") -> str:
     rule, file, _ = refusals[0]
     if rule == "signatures.required" and action.startswith("remove"):
         action = f"say `skillyard update`, which notes who signed it, {action}"
     return f"{action}, or change {rule} in {file}"
 
 
-def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Refusal, ...]:
+def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[RuleRefusal, ...]:
     """Return every rule that refuses a skill; empty where it may be offered.
 
     ``source`` is None for a skill that no lock file names. The rules about sources and pins do not
@@ -174,7 +174,7 @@ def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Ref
     return _refusals(rules, reasons)
 
 
-def check_source(policy: Policy | None, source: LockedSource) -> None:
+def check_source(policy: AdmissionPolicy | None, source: LockedSource) -> None:
     """Raise PolicyRefused for an entry whose source or name is refused, before it is fetched."""
     if policy is None:
         return
@@ -192,15 +192,15 @@ def check_source(policy: Policy | None, source: LockedSource) -> None:
         )
 
 
-def check_signer(policy: Policy | None, source: LockedSource) -> None:
+def check_signer(policy: AdmissionPolicy | None, source: LockedSource) -> None:
     """Raise PolicyRefused where a policy refuses the signer of a skill, or that it has none."""
     refusals = () if policy is None else _refusals(policy.rules, _of_signer(policy.rules, source))
     if refusals:
         raise PolicyRefused(_words(refusals), code=REFUSED, hint=_hint(refusals))
 
 
-def _refusals(rules: Rules, reasons: Iterable[tuple[str, str]]) -> tuple[Refusal, ...]:
-    return tuple(Refusal(rule, rules.where.get(rule, ""), message) for rule, message in reasons)
+def _refusals(rules: Rules, reasons: Iterable[tuple[str, str]]) -> tuple[RuleRefusal, ...]:
+    return tuple(RuleRefusal(rule, rules.where.get(rule, ""), message) for rule, message in reasons)
 
 
 def _of_signer(rules: Rules, source: LockedSource) -> list[tuple[str, str]]:
@@ -235,11 +235,11 @@ def _shown(text: str) -> str:
 
 
 def check_install(
-    policy: Policy | None,
+    policy: AdmissionPolicy | None,
     skill: Skill,
     source: LockedSource,
     severities: Iterable[str] = (),
-    signer_before: Signer | None = None,
+    signer_before: CertificateSigner | None = None,
 ) -> None:
     """Raise PolicyRefused where a policy does not allow a skill to be installed.
 
@@ -254,14 +254,14 @@ def check_install(
     if SEVERITIES.index(highest) > SEVERITIES.index(rules.max_severity):
         message = f"the scan has a finding of severity {highest}"
         where = rules.where.get("scan.max_severity", "")
-        refusals = (*refusals, Refusal("scan.max_severity", where, message))
+        refusals = (*refusals, RuleRefusal("scan.max_severity", where, message))
     if rules.same_signer and signer_before is not None:
         signer = source.signer
         if signer is None or signer.author != signer_before.author:
             now = "is not signed" if signer is None else f"is signed by {signer.shown}"
             message = f"the version before was signed by {signer_before.shown}, and this one {now}"
             where = rules.where.get("signatures.same_signer", "")
-            refusals = (*refusals, Refusal("signatures.same_signer", where, message))
+            refusals = (*refusals, RuleRefusal("signatures.same_signer", where, message))
     if refusals:
         raise PolicyRefused(
             f"the policy refuses {_shown(skill.name)}: {_words(refusals)}",

@@ -20,7 +20,7 @@ from skillyard.base.io.user_folders import config_folder
 from skillyard.base.text import clean_line, shorten
 
 if TYPE_CHECKING:
-    from skillyard.install.policy.decision import LockedSource, Policy
+    from skillyard.install.policy.decision import AdmissionPolicy, LockedSource
     from skillyard.install.policy.rules import PolicyFile, Profile
 
 POLICY_FILE = "skillyard-policy.toml"
@@ -52,7 +52,7 @@ def profile_name(name: str | None = None) -> str:
     return os.environ.get(PROFILE_VARIABLE, "") if name is None else name
 
 
-def find_policy(folder: str | None = None, profile: str | None = None) -> Policy | None:
+def find_policy(folder: str | None = None, profile: str | None = None) -> AdmissionPolicy | None:
     """Return the policy that holds in a folder (default: the working folder), or None.
 
     Its files are the machine's, the user's, and the nearest ``skillyard-policy.toml`` at or above
@@ -70,11 +70,11 @@ def find_policy(folder: str | None = None, profile: str | None = None) -> Policy
     paths = [path for path in places if path and os.path.lexists(path)]
     if not paths and not name:
         return None
-    from skillyard.install.policy.decision import Policy
+    from skillyard.install.policy.decision import AdmissionPolicy
     from skillyard.install.policy.rules import NO_RULES, stricter
 
     files = [_read(path) for path in paths]
-    policy = Policy(
+    policy = AdmissionPolicy(
         reduce(stricter, (each.rules for each in files), NO_RULES),
         tuple(paths),
         profiles=tuple(sorted({name for each in files for name in each.profiles})),
@@ -161,8 +161,8 @@ def _locked(path: str) -> tuple[LockedSource, ...]:
 
 
 def _with_profile(
-    policy: Policy, name: str, files: Sequence[PolicyFile], project: str, top: str
-) -> Policy:
+    policy: AdmissionPolicy, name: str, files: Sequence[PolicyFile], project: str, top: str
+) -> AdmissionPolicy:
     """Return the policy with a profile of its files.
 
     ``project`` is the path of the project's file, if it is among them, ``top`` the real path of

@@ -25,7 +25,7 @@ def matches_pattern(text: str, pattern: str) -> bool:
     return text == pattern or fnmatchcase(text, plain)
 
 
-class Signer(NamedTuple):
+class CertificateSigner(NamedTuple):
     """Who signed a skill, as the certificate says."""
 
     identity: str
@@ -59,7 +59,7 @@ class SignerPattern(NamedTuple):
     trust_root: str = ""
     """Absolute path of a file; empty for Sigstore's public trust root."""
 
-    def matches(self, signer: Signer) -> bool:
+    def matches(self, signer: CertificateSigner) -> bool:
         """Return True for a signer that is accepted."""
         return (
             signer.trust_root in (None, self.trust_root)
@@ -128,7 +128,7 @@ def signature_rules(table: SignaturesTable, folder: str) -> dict[str, Any]:
     }
 
 
-def signer_in_entry(entry: Mapping[str, object]) -> Signer | None:
+def signer_in_entry(entry: Mapping[str, object]) -> CertificateSigner | None:
     """Return the signer in an entry of a lock file, read as JSON; None where there is none.
 
     A signer of other content than the entry pins, or in another form, is none.
@@ -139,4 +139,4 @@ def signer_in_entry(entry: Mapping[str, object]) -> Signer | None:
     identity, issuer = value.get("identity"), value.get("issuer")
     if not isinstance(identity, str) or not isinstance(issuer, str) or not identity:
         return None
-    return Signer(identity, issuer) if value["digest"] == entry.get("digest") else None
+    return CertificateSigner(identity, issuer) if value["digest"] == entry.get("digest") else None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from skillyard.install.sources.protocol import Hit
 
 
-class Candidate(NamedTuple):
+class SearchCandidate(NamedTuple):
     """One skill with the record of each source."""
 
     hit: Hit
@@ -22,7 +22,7 @@ class Candidate(NamedTuple):
         return tuple(dict.fromkeys(hit.found_by for hit in self.hits))
 
 
-def merge_hits(hits_by_source: Iterable[Sequence[Hit]]) -> list[Candidate]:
+def merge_hits(hits_by_source: Iterable[Sequence[Hit]]) -> list[SearchCandidate]:
     """Return one candidate for each source and id, in order of first appearance.
 
     A record with an install count is preferred; the curated mark, the description, the category and
@@ -35,12 +35,12 @@ def merge_hits(hits_by_source: Iterable[Sequence[Hit]]) -> list[Candidate]:
     return [_one(hits) for hits in by_key.values()]
 
 
-def _one(hits: list[Hit]) -> Candidate:
+def _one(hits: list[Hit]) -> SearchCandidate:
     if len(hits) == 1:
-        return Candidate(hits[0], (hits[0],))
+        return SearchCandidate(hits[0], (hits[0],))
     ordered = sorted(hits, key=_preference)
     best = ordered[0]
-    return Candidate(
+    return SearchCandidate(
         best._replace(
             name=_first(hit.name for hit in ordered),
             description=_first(hit.description for hit in ordered),

@@ -13,7 +13,7 @@ from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.install.sources.protocol import Hit, Package
 
 
-class Content(NamedTuple):
+class PackageContent(NamedTuple):
     """A parsed skill and the diagnostics of its files."""
 
     skill: Skill
@@ -36,7 +36,7 @@ def pointer(hit: Hit) -> Skill:
     )
 
 
-def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) -> Content:
+def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) -> PackageContent:
     """Parse the skill of a package. Never raises: faults become diagnostics.
 
     When the frontmatter cannot be read, name and description come from the sources and the body is
@@ -68,7 +68,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
         curated=hit.curated,
         references=_references(package, limits),
     )
-    return Content(skill, text, tuple(diagnostics))
+    return PackageContent(skill, text, tuple(diagnostics))
 
 
 def unhide(skill: Skill) -> Skill:

@@ -16,7 +16,7 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, check_scorer, resolve
 from skillyard.engine.ranking.scorer import level_of
 from skillyard.engine.skill import Skill
-from skillyard.install.search.candidates import Candidate, merge_hits
+from skillyard.install.search.candidates import SearchCandidate, merge_hits
 from skillyard.install.search.content import own, pointer, read_package, unhide
 from skillyard.install.search.result import FoundSkill, SearchResult, SourceStatus
 from skillyard.install.sources.build import build_sources, build_transport, response_cache
@@ -137,7 +137,7 @@ class SearchService:
         hits = [Hit(source, skill_id, each.name, name=skill_id) for each in self.sources]
         if not hits:
             raise SourceFailed("not_found", "no source is switched on")
-        candidate = Candidate(hits[0], tuple(hits))
+        candidate = SearchCandidate(hits[0], tuple(hits))
         result = await self._content(candidate, True, references)
         if result.failure is not None:
             raise result.failure
@@ -201,7 +201,7 @@ class SearchService:
         return hits, SourceStatus(source.name, "ok", len(hits))
 
     async def _contents(
-        self, candidates: Sequence[Candidate], include_content: bool, references: bool
+        self, candidates: Sequence[SearchCandidate], include_content: bool, references: bool
     ) -> list[FoundSkill]:
         """Return the candidates with their content. Only those that are fetched use a task."""
         results = [_without_asking(each, include_content, references) for each in candidates]
@@ -217,7 +217,7 @@ class SearchService:
         return [next(fetched) if each is None else each for each in results]
 
     async def _content(
-        self, candidate: Candidate, include_content: bool, references: bool
+        self, candidate: SearchCandidate, include_content: bool, references: bool
     ) -> FoundSkill:
         """Return the candidate with its content, from the first source that has it."""
         at_hand = _without_asking(candidate, include_content, references)
@@ -328,7 +328,7 @@ def _worse(one: SourceFailed | None, other: SourceFailed) -> SourceFailed:
 
 
 def _without_asking(
-    candidate: Candidate, include_content: bool, references: bool
+    candidate: SearchCandidate, include_content: bool, references: bool
 ) -> FoundSkill | None:
     """Return a candidate that needs no fetch; None when it needs one."""
     hit, record = candidate.hit, candidate.hits[0]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from skillyard.base.errors import SkillIoError
 from skillyard.base.extras import install_command
 from skillyard.engine.resources import read_file
-from skillyard.install.copies.refusal import InstallRefused
-from skillyard.install.policy.signers import Signer
+from skillyard.install.copies.installed import InstallRefused
+from skillyard.install.policy.signers import CertificateSigner
 from skillyard.install.signatures.manifest import (
     FOLDER_BUNDLE,
     PAYLOAD_TYPE,
@@ -37,7 +37,7 @@ _ISSUER_V1 = "1.3.6.1.4.1.57264.1.1"
 _OTHER_NAME = "1.3.6.1.4.1.57264.1.7"
 
 
-def verify_archive(bundle: ArchiveBundle, trust_roots: Iterable[str]) -> Signer:
+def verify_archive(bundle: ArchiveBundle, trust_roots: Iterable[str]) -> CertificateSigner:
     """Return who signed an archive. Raises SignatureInvalid, InstallRefused, SkillIoError."""
     _check_installed()
     from sigstore.hashes import Hashed
@@ -51,7 +51,7 @@ def verify_archive(bundle: ArchiveBundle, trust_roots: Iterable[str]) -> Signer:
     return _verify(bundle.data, trust_roots, verify)
 
 
-def verify_folder(files: Mapping[str, bytes], trust_roots: Iterable[str]) -> Signer:
+def verify_folder(files: Mapping[str, bytes], trust_roots: Iterable[str]) -> CertificateSigner:
     """Return who signed the files of a skill, of which one is the bundle.
 
     Raises SignatureInvalid, also where the bundle does not list each of them; InstallRefused
@@ -88,7 +88,7 @@ class _AnySigner:
         """Accept a certificate."""
 
 
-def _verify(data: bytes, trust_roots: Iterable[str], verify: Any) -> Signer:
+def _verify(data: bytes, trust_roots: Iterable[str], verify: Any) -> CertificateSigner:
     """Return the signer of a bundle that verifies by one of the trust roots."""
     from sigstore.models import Bundle
 
@@ -105,7 +105,7 @@ def _verify(data: bytes, trust_roots: Iterable[str], verify: Any) -> Signer:
         try:
             verify(verifier, content, _AnySigner())
             identity, issuer = _signer_of(content.signing_certificate)
-            return Signer(identity, issuer, root)
+            return CertificateSigner(identity, issuer, root)
         except SignatureInvalid as error:
             failure = error
         except Exception as error:  # noqa: BLE001 - hostile bytes: whatever fails verifies nothing

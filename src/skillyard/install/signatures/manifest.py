@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.strict_json import strict_loads
 from skillyard.base.text import clean_line, plural, shorten
+from skillyard.install.copies.lock_entries import Json, LockedSkill
+from skillyard.install.policy.signers import SIGNER_KEY, CertificateSigner, signer_in_entry
 
 FOLDER_BUNDLE = "skill.sigstore.json"
 """The bundle in the folder of a skill. It is the one file that is not in its own list."""
@@ -80,3 +83,24 @@ def _add(digests: dict[str, str], resource: Any) -> None:
     if not isinstance(path, str) or path in digests:
         raise SignatureInvalid("it lists one path twice")
     digests[path] = digest
+
+
+def signer_of(entry: LockedSkill | None) -> CertificateSigner | None:
+    """Return who signed what an entry pins; None where it does not say."""
+    return None if entry is None else signer_in_entry(entry.to_json())
+
+
+def with_signer(entry: LockedSkill, signer: CertificateSigner | None) -> LockedSkill:
+    """Return the entry with this signer, or without one, instead of another.
+
+    The record has the digest of the entry: the signer of other content does not count.
+    """
+    others = {key: value for key, value in entry.extra.items() if key != SIGNER_KEY}
+    if signer is None or entry.digest is None:
+        return replace(entry, extra=others)
+    record: Json = {
+        "digest": entry.digest,
+        "identity": signer.identity,
+        "issuer": signer.issuer,
+    }
+    return replace(entry, extra={**others, SIGNER_KEY: record})

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skillyard.install.sources.protocol import Source
     from skillyard.install.sources.responses import Cache, ResponseCache
     from skillyard.install.sources.settings import Settings
-    from skillyard.install.sources.transport import Host, Transport
+    from skillyard.install.sources.transport import RemoteHost, Transport
 
 
 def response_cache(settings: Settings) -> ResponseCache:
@@ -37,7 +37,7 @@ def build_transport(settings: Settings, cache: Cache | None = None) -> Transport
     """
     from skillyard.install.sources.transport import Transport
 
-    hosts: dict[str, Host] = {}
+    hosts: dict[str, RemoteHost] = {}
     for module in map(import_module, BUILT_IN.values()):
         if hasattr(module, "hosts"):
             hosts |= module.hosts(settings)

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from skillyard.base.errors import SourceFailed
-from skillyard.install.copies.file_paths import shown_path
+from skillyard.install.copies.file_paths import is_inside, shown_path
 from skillyard.install.sources.bodies import json_of
-from skillyard.install.sources.paths import is_inside
 from skillyard.install.sources.protocol import Hit, Hits, Package, Source
 from skillyard.install.sources.repository import (
     REFERENCES,
@@ -32,7 +31,7 @@ from skillyard.install.sources.repository import (
     skill_folders,
 )
 from skillyard.install.sources.settings import GITHUB_TOKENS, Settings
-from skillyard.install.sources.transport import REDIRECTED, Host, Transport
+from skillyard.install.sources.transport import REDIRECTED, RemoteHost, Transport
 
 API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
 MAX_CONCURRENT_FILES = 64
@@ -51,7 +50,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF = re.compile(r"[A-Za-z0-9@][A-Za-z0-9._/@+-]{0,199}")
 
 
-class Tree(NamedTuple):
+class RepositoryTree(NamedTuple):
     """The regular files of a repository at one moment."""
 
     blobs: Mapping[str, int]
@@ -94,7 +93,7 @@ class GitHub:
         name = shape.get("full_name") if isinstance(shape, dict) else None
         return name if isinstance(name, str) and is_repository(name) else repository
 
-    async def tree(self, repository: str, ref: str = "HEAD") -> Tree:
+    async def tree(self, repository: str, ref: str = "HEAD") -> RepositoryTree:
         """Return the files of a repository. Raises SourceFailed."""
         if not is_repository(repository):
             raise SourceFailed("refused", f"{repository!r} is not owner/repo")
@@ -104,7 +103,7 @@ class GitHub:
         if known is not None:
             age_s = self.transport.now() - known[1]
             if 0 <= age_s < TREE_FRESH_S:
-                tree: Tree = known[0]
+                tree: RepositoryTree = known[0]
                 return tree._replace(age_s=age_s)
         path = f"/repos/{repository}/git/trees/{quote(ref, safe='')}?recursive=1"
         reply = await self.transport.get(
@@ -207,7 +206,13 @@ class GitHub:
         )
 
     async def _files(
-        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], *, whole: bool
+        self,
+        repository: str,
+        tree: RepositoryTree,
+        folder: str,
+        blobs: Sequence[Blob],
+        *,
+        whole: bool,
     ) -> tuple[dict[str, bytes], list[str]]:
         """Return SKILL.md and the files beside it, and what was left out. Raises SourceFailed."""
         main = self.file(repository, tree.ref, f"{folder}/SKILL.md" if folder else "SKILL.md")
@@ -220,7 +225,12 @@ class GitHub:
         return {"SKILL.md": text, **beside}, skipped
 
     async def _beside(
-        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: ReadLimits
+        self,
+        repository: str,
+        tree: RepositoryTree,
+        folder: str,
+        blobs: Sequence[Blob],
+        most: ReadLimits,
     ) -> tuple[dict[str, bytes], list[str]]:
         inside = f"{folder}/" if folder else ""
         paths: list[str] = []
@@ -253,7 +263,7 @@ def _cut_off(repository: str) -> SourceFailed:
     return SourceFailed("too_large", f"{repository}: its list of files is cut off")
 
 
-def _not_there(hit: Hit, tree: Tree) -> str:
+def _not_there(hit: Hit, tree: RepositoryTree) -> str:
     folders = tree.folders
     some = ", ".join(folder.rpartition("/")[2] or "(its root)" for folder in folders[:5])
     cut = (
@@ -278,7 +288,7 @@ def _is_file(headers: Mapping[str, str], body: bytes) -> None:
         raise SourceFailed("bad_answer", "a web page came instead of the file")
 
 
-def _tree(answer: Any) -> Tree:
+def _tree(answer: Any) -> RepositoryTree:
     """Return the tree that an answer lists, without the requested ref and the age of the answer."""
     blobs: dict[str, int] = {}
     executable: set[str] = set()
@@ -295,7 +305,7 @@ def _tree(answer: Any) -> Tree:
         elif entry.get("type") in ("blob", "commit"):
             links.add(path)
     paths = tuple(sorted(blobs))
-    return Tree(
+    return RepositoryTree(
         MappingProxyType({path: blobs[path] for path in paths}),
         frozenset(executable),
         frozenset(links),
@@ -307,7 +317,7 @@ def _tree(answer: Any) -> Tree:
     )
 
 
-def _size(tree: Tree) -> int:
+def _size(tree: RepositoryTree) -> int:
     """Return the approximate size of a tree in memory, in bytes."""
     texts = sum(map(sys.getsizeof, (*tree.paths, *tree.links, *tree.folders)))
     return texts + ENTRY_BYTES * (len(tree.paths) + len(tree.links) + 1)
@@ -352,7 +362,9 @@ class GitHubSource:
         """Return a skill's files. Raises SourceFailed."""
         return await self.github.package(hit, references=references, whole=whole)
 
-    def _matching(self, repository: str, tree: Tree, query: str) -> list[tuple[float, Hit]]:
+    def _matching(
+        self, repository: str, tree: RepositoryTree, query: str
+    ) -> list[tuple[float, Hit]]:
         from skillyard.engine.analysis import STANDARD
 
         query_terms = set(STANDARD.terms(query))
@@ -366,12 +378,12 @@ class GitHubSource:
         return matches
 
 
-def hosts(settings: Settings) -> dict[str, Host]:
+def hosts(settings: Settings) -> dict[str, RemoteHost]:
     """Return GitHub's API, and where it serves files."""
     token, places = settings.github_token, GITHUB_TOKENS
     return {
-        "github-api": Host(settings.github_api_url, API_VERSION, token, token_places=places),
-        "github-raw": Host(
+        "github-api": RemoteHost(settings.github_api_url, API_VERSION, token, token_places=places),
+        "github-raw": RemoteHost(
             settings.github_raw_url,
             token=token,
             token_places=places,

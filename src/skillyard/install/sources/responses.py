@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from typing import NamedTuple, Protocol, runtime_checkable
+from threading import Lock
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.files import read_regular
 from skillyard.base.io.sha256 import sha256
-from skillyard.install.sources.lru_bytes import LruBytes
+from skillyard.base.shapes.service import CacheStats
 
 MAX_BYTES = 256 * 1024 * 1024
 """Maximum total size of the files. Above it, the responses confirmed longest ago are removed."""
@@ -43,17 +45,6 @@ class CachedResponse(NamedTuple):
     body: bytes
     checked: float
     """When the remote last confirmed it, in seconds since the epoch."""
-
-
-class CacheStats(NamedTuple):
-    """The size of the cache."""
-
-    path: str
-    entries: int
-    bytes: int
-    """Total size of the files."""
-    oldest: float | None
-    """When the response confirmed longest ago was confirmed, in seconds since the epoch."""
 
 
 @runtime_checkable
@@ -140,7 +131,9 @@ class ResponseCache:
         """Return the size of the cache."""
         files = self._files()
         oldest = min((checked for checked, _, _ in files), default=None)
-        return CacheStats(self.folder, len(files), sum(size for _, size, _ in files), oldest)
+        return CacheStats(
+            entries=len(files), bytes=sum(size for _, size, _ in files), oldest=oldest
+        )
 
     def _trim(self, now: float) -> None:
         """Remove what is too old, and while the files are too large what is oldest."""
@@ -171,3 +164,55 @@ class ResponseCache:
 
 def _digest(key: str, rest: bytes) -> bytes:
     return sha256(key.encode() + rest).hex().encode()
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class _Entry(NamedTuple, Generic[V]):
+    value: V
+    size: int
+
+
+class LruBytes(Generic[K, V]):
+    """An LRU cache of values by key. Thread-safe. Values are shared, so they must be immutable."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._entries: OrderedDict[K, _Entry[V]] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    @property
+    def bytes(self) -> int:
+        """Total size of the values, as given to :meth:`put`."""
+        return self._bytes
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: K) -> V | None:
+        """Return the value of a key, or None."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+            return entry.value
+
+    def put(self, key: K, value: V, size: int) -> None:
+        """Store a value. ``size`` includes its key; a value larger than the cache is not stored."""
+        with self._lock:
+            self._remove(key)
+            if size > self.max_bytes:
+                return
+            self._entries[key] = _Entry(value, size)
+            self._bytes += size
+            while self._bytes > self.max_bytes:
+                self._bytes -= self._entries.popitem(last=False)[1].size
+
+    def _remove(self, key: K) -> None:
+        before = self._entries.pop(key, None)
+        if before is not None:
+            self._bytes -= before.size

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from skillyard.base.errors import SourceFailed
+from skillyard.install.copies.file_paths import checked_files
 from skillyard.install.sources.bodies import json_of
-from skillyard.install.sources.paths import checked_files
 from skillyard.install.sources.protocol import Hit, Package, Source
 from skillyard.install.sources.skills_sh import installs_of
-from skillyard.install.sources.transport import Host, Transport, host_of
+from skillyard.install.sources.transport import RemoteHost, Transport, host_of
 
 if TYPE_CHECKING:
     from skillyard.install.sources.settings import Settings
@@ -118,7 +118,7 @@ def _text(value: Any) -> str:
     return value.strip().encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
-def hosts(settings: Settings) -> dict[str, Host]:
+def hosts(settings: Settings) -> dict[str, RemoteHost]:
     """Return the servers of the settings."""
     return {f"server:{url}": host_of(url, settings.host_tokens) for url in settings.servers}
 

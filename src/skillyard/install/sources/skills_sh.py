@@ -11,13 +11,13 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from skillyard.base.errors import SourceFailed
+from skillyard.install.copies.file_paths import checked_files, is_inside
 from skillyard.install.sources.bodies import json_of
 from skillyard.install.sources.github import LFS, GitHub
-from skillyard.install.sources.paths import checked_files, is_inside
 from skillyard.install.sources.protocol import Hit, Package, Source
 from skillyard.install.sources.repository import REFERENCES, ReadLimits, is_repository, limit_files
 from skillyard.install.sources.settings import Settings
-from skillyard.install.sources.transport import Host, Transport
+from skillyard.install.sources.transport import RemoteHost, Transport
 
 MIN_CHARACTERS = 2
 """The shortest query that the marketplace accepts."""
@@ -175,9 +175,9 @@ def installs_of(value: Any) -> int:
     return max(0, min(value, MAX_INSTALLS)) if type(value) is int else 0
 
 
-def hosts(settings: Settings) -> dict[str, Host]:
+def hosts(settings: Settings) -> dict[str, RemoteHost]:
     """Return the marketplace."""
-    host = Host(
+    host = RemoteHost(
         settings.skills_sh_url,
         token=settings.skills_sh_token,
         token_places=("skills_sh_token in [sources] of skillyard.toml",),

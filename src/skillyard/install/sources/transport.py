@@ -20,10 +20,8 @@ from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.sockets import is_loopback
 from skillyard.install.sources.addresses import public_addresses
 from skillyard.install.sources.bodies import read_body
-from skillyard.install.sources.circuit_breaker import CircuitBreaker
-from skillyard.install.sources.lru_bytes import LruBytes
-from skillyard.install.sources.quotas import Quotas, rate_limit_error
-from skillyard.install.sources.responses import Cache, CachedResponse, MemoryCache
+from skillyard.install.sources.quotas import CircuitBreaker, Quotas, rate_limit_error
+from skillyard.install.sources.responses import Cache, CachedResponse, LruBytes, MemoryCache
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -48,7 +46,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 USER_AGENT = "skillyard (+agent skills search)"
 
 
-class Host(NamedTuple):
+class RemoteHost(NamedTuple):
     """A remote host that may be contacted."""
 
     url: str
@@ -65,7 +63,7 @@ class Host(NamedTuple):
     """Maximum of concurrent requests."""
 
 
-class Reply(NamedTuple):
+class HttpResponse(NamedTuple):
     """A response, from the remote or from the cache."""
 
     status: int
@@ -119,7 +117,7 @@ def host_name(url: str) -> str:
     return f"{parts.hostname or ''}{port}"
 
 
-def host_of(url: str, tokens: Mapping[str, str], *, named_by_user: bool = True) -> Host:
+def host_of(url: str, tokens: Mapping[str, str], *, named_by_user: bool = True) -> RemoteHost:
     """Return the host of an address with its token, if there is one.
 
     A host with a token may be in a private network. Raises InvalidInput where the token would be
@@ -134,7 +132,7 @@ def host_of(url: str, tokens: Mapping[str, str], *, named_by_user: bool = True) 
             f"the token in {place} is not sent without encryption: write {url} with https, or"
             " remove the token"
         )
-    return Host(
+    return RemoteHost(
         url.rstrip("/"),
         token=token,
         token_places=(place,),
@@ -147,7 +145,7 @@ class Transport:
 
     def __init__(
         self,
-        hosts: Mapping[str, Host],
+        hosts: Mapping[str, RemoteHost],
         cache: Cache | None = None,
         *,
         offline: bool = False,
@@ -165,7 +163,7 @@ class Transport:
         """The trees of repositories, because one may be large and many skills need it."""
         self._clock = clock
         self._origins = {origin_of(host.url) for host in hosts.values()}
-        self._running: dict[str, asyncio.Task[Reply]] = {}
+        self._running: dict[str, asyncio.Task[HttpResponse]] = {}
         self._quotas = Quotas(clock)
         self._failed: dict[str, tuple[float, SourceFailed]] = {}
         self._rooms: dict[str, asyncio.Semaphore] = {}
@@ -199,7 +197,7 @@ class Transport:
         await asyncio.gather(*self._running.values(), return_exceptions=True)
         await self._client.aclose()
 
-    def add_host(self, name: str, host: Host) -> None:
+    def add_host(self, name: str, host: RemoteHost) -> None:
         """Allow requests to a further host. Raises InvalidInput for an invalid URL."""
         self._origins.add(origin_of(host.url))
         self.hosts[name] = host
@@ -213,7 +211,7 @@ class Transport:
         accept: str = "application/json",
         max_bytes: int = MAX_BYTES,
         check: Check | None = None,
-    ) -> Reply:
+    ) -> HttpResponse:
         """Return the response for ``path`` on a host (or for a whole URL on it): 200 or 404.
 
         A cached response is served for ``fresh_s`` seconds and revalidated afterwards. Raises
@@ -251,25 +249,25 @@ class Transport:
         """Return the time by the transport's clock, in seconds since the epoch."""
         return self._clock()
 
-    def _key(self, url: str, accept: str, host: Host) -> str:
+    def _key(self, url: str, accept: str, host: RemoteHost) -> str:
         """Return the cache key. It contains the token, because responses may depend on it."""
         who = sha256(host.token.encode()).hex() if host.token else ""
         return sha256(f"{url}\0{accept}\0{who}".encode("utf-8", "surrogatepass")).hex()
 
-    def _cached_reply(self, stored: CachedResponse, *, stale: bool) -> Reply:
+    def _cached_reply(self, stored: CachedResponse, *, stale: bool) -> HttpResponse:
         age = max(0.0, self._clock() - stored.checked)
-        return Reply(stored.status, stored.headers, stored.body, age, stale)
+        return HttpResponse(stored.status, stored.headers, stored.body, age, stale)
 
     async def _fetch(
         self,
         key: str,
         url: str,
-        host: Host,
+        host: RemoteHost,
         accept: str,
         max_bytes: int,
         check: Check | None,
         stored: CachedResponse | None,
-    ) -> Reply:
+    ) -> HttpResponse:
         came = False
         try:
             reply = await self._answer(url, host, accept, max_bytes, stored)
@@ -288,7 +286,7 @@ class Transport:
         now = self._clock()
         if reply.status == 304 and stored is not None:
             self.cache.confirm(key, now)
-            return Reply(stored.status, stored.headers, stored.body)
+            return HttpResponse(stored.status, stored.headers, stored.body)
         if reply.status == 200 or reply.status in GONE:
             cached_headers = {
                 name: reply.headers[name] for name in CACHED_HEADERS if name in reply.headers
@@ -298,8 +296,8 @@ class Transport:
         return reply
 
     async def _answer(
-        self, url: str, host: Host, accept: str, max_bytes: int, stored: CachedResponse | None
-    ) -> Reply:
+        self, url: str, host: RemoteHost, accept: str, max_bytes: int, stored: CachedResponse | None
+    ) -> HttpResponse:
         """Return 200, 304 or 404 (and kin), redirects followed. Raises SourceFailed."""
         import httpx2
 
@@ -339,7 +337,7 @@ class Transport:
 
     @asynccontextmanager
     async def _send_with_retry(
-        self, url: str, host: Host, accept: str, stored: CachedResponse | None
+        self, url: str, host: RemoteHost, accept: str, stored: CachedResponse | None
     ) -> AsyncIterator[Any]:
         """Send a request; once more when a reused connection turned out to be closed.
 
@@ -360,7 +358,7 @@ class Transport:
 
     @asynccontextmanager
     async def _send(
-        self, url: str, host: Host, accept: str, stored: CachedResponse | None
+        self, url: str, host: RemoteHost, accept: str, stored: CachedResponse | None
     ) -> AsyncIterator[Any]:
         headers = {"Accept": accept}
         if origin_of(url) == origin_of(host.url):
@@ -411,8 +409,8 @@ class Transport:
         return target
 
     async def _read(
-        self, url: str, host: Host, response: Any, max_bytes: int, *, conditional: bool
-    ) -> Reply:
+        self, url: str, host: RemoteHost, response: Any, max_bytes: int, *, conditional: bool
+    ) -> HttpResponse:
         status = int(response.status_code)
         headers = {str(k).lower(): str(v) for k, v in response.headers.items()}
         if status == 304 and not conditional:
@@ -422,9 +420,9 @@ class Transport:
             body = (
                 await read_body(_without_query(url), response, max_bytes) if status == 200 else b""
             )
-            return Reply(status, headers, body)
+            return HttpResponse(status, headers, body)
         if status in GONE:
-            return Reply(status, headers, b"")
+            return HttpResponse(status, headers, b"")
         reason = b""
         if status == 403:
             with suppress(SourceFailed):
@@ -444,7 +442,7 @@ STALE_IF_ERROR = frozenset(
 """Failures after which a cached response is served, with its age."""
 
 
-def _check_origin(url: str, host: Host, name: str) -> None:
+def _check_origin(url: str, host: RemoteHost, name: str) -> None:
     """Raise SourceFailed for an address that is not on the host."""
     try:
         elsewhere = origin_of(url) != origin_of(host.url)
@@ -454,7 +452,7 @@ def _check_origin(url: str, host: Host, name: str) -> None:
         raise SourceFailed("refused", f"{origin_of(url)} is not {name}")
 
 
-def _refusal(url: str, host: Host, status: int, wait_s: float | None) -> SourceFailed:
+def _refusal(url: str, host: RemoteHost, status: int, wait_s: float | None) -> SourceFailed:
     if wait_s is not None:
         return rate_limit_error(origin_of(url), wait_s, _more_requests(host), status)
     answered = f"{_without_query(url)} answered {status}"
@@ -464,7 +462,7 @@ def _refusal(url: str, host: Host, status: int, wait_s: float | None) -> SourceF
     return SourceFailed("status", answered, hint=later, status=status)
 
 
-def _denial(url: str, host: Host, status: int, answered: str) -> SourceFailed:
+def _denial(url: str, host: RemoteHost, status: int, answered: str) -> SourceFailed:
     """Return the failure for status 401 or 403, with a hint about tokens."""
     *others, last = host.token_places or ("",)
     variables = f"{', '.join(others)} or {last}" if others else last
@@ -482,14 +480,14 @@ def _denial(url: str, host: Host, status: int, answered: str) -> SourceFailed:
     return SourceFailed("denied", answered, hint=hint, status=status)
 
 
-def _more_requests(host: Host) -> str:
+def _more_requests(host: RemoteHost) -> str:
     """Return how a user gets a higher rate limit of a host; empty if unknown."""
     if host.token or not host.token_places:
         return ""
     return f"set {host.token_places[0]} for a higher limit"
 
 
-def _redirected(reply: Reply) -> Reply:
+def _redirected(reply: HttpResponse) -> HttpResponse:
     return reply._replace(headers={**reply.headers, REDIRECTED: "1"})
 
 

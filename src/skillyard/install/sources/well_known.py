@@ -11,11 +11,18 @@ from urllib.parse import urljoin, urlsplit
 
 from skillyard.base.errors import SourceFailed
 from skillyard.base.io.sha256 import sha256
+from skillyard.install.copies.file_paths import checked_files, is_inside
 from skillyard.install.sources.archive_bundle import fetch_bundle
 from skillyard.install.sources.bodies import json_of
-from skillyard.install.sources.paths import checked_files, is_inside
 from skillyard.install.sources.protocol import Hit, Hits, Package, Source
-from skillyard.install.sources.transport import Check, Host, Reply, Transport, host_of, origin_of
+from skillyard.install.sources.transport import (
+    Check,
+    HttpResponse,
+    RemoteHost,
+    Transport,
+    host_of,
+    origin_of,
+)
 
 if TYPE_CHECKING:
     from skillyard.install.sources.settings import Settings
@@ -94,7 +101,7 @@ class WellKnown:
                     return read(site, url, reply)
         raise last or SourceFailed("not_found", f"{site} lists no skills under {CURRENT}")
 
-    def _current(self, site: str, url: str, reply: Reply) -> list[Hit]:
+    def _current(self, site: str, url: str, reply: HttpResponse) -> list[Hit]:
         answer = json_of(reply.headers, reply.body, url)
         if answer.get("$schema") != SCHEMA:
             raise SourceFailed("bad_answer", f"{url}: an index of another kind than {SCHEMA}")
@@ -109,7 +116,7 @@ class WellKnown:
                 hits.append(self._hit(site, item, name, target, digest, kind))
         return hits
 
-    def _older(self, site: str, url: str, reply: Reply) -> list[Hit]:
+    def _older(self, site: str, url: str, reply: HttpResponse) -> list[Hit]:
         answer = json_of(reply.headers, reply.body, url)
         hits = []
         for item in filter(_is_entry, answer["skills"]):
@@ -178,7 +185,7 @@ class WellKnown:
                         return each
         raise SourceFailed("not_found", f"no site lists {hit.key}")
 
-    async def _reply(self, hit: Hit, url: str, max_bytes: int) -> Reply:
+    async def _reply(self, hit: Hit, url: str, max_bytes: int) -> HttpResponse:
         def check(headers: Mapping[str, str], body: bytes) -> None:
             if hit.digest and digest_of(body) != hit.digest:
                 raise SourceFailed(
@@ -241,7 +248,7 @@ def _unpack(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
     return files, frozenset(file.path for file in archived if file.executable)
 
 
-def hosts(settings: Settings) -> dict[str, Host]:
+def hosts(settings: Settings) -> dict[str, RemoteHost]:
     """Return the sites of the settings."""
     return {f"site:{url}": host_of(url, settings.host_tokens) for url in settings.sites}
 

@@ -23,10 +23,8 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.discovery import HEAVY_FOLDERS
 from skillyard.engine.resources import Resource, list_resources, read_resource, real_resource_path
 from skillyard.engine.skill import Origin, Skill
-from skillyard.install.copies.archive_writer import write_zip
-from skillyard.install.copies.archives import DEFAULT, SKILL_FILE, ArchiveFile
-from skillyard.install.copies.file_paths import FilePaths, checked_path
-from skillyard.install.sources.paths import is_inside
+from skillyard.install.copies.archives import DEFAULT, SKILL_FILE, ArchiveFile, write_zip
+from skillyard.install.copies.file_paths import FilePaths, checked_path, is_inside
 from skillyard.serve.runtime.local import file_of, is_document
 from skillyard.serve.runtime.snapshot import Snapshot
 

@@ -18,12 +18,12 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.base.extras import install_command
+from skillyard.base.shapes.service import CacheStats
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, default_scorer
 from skillyard.install.search import SearchResult, SearchService
 from skillyard.install.sources.build import build_sources, build_transport, response_cache
 from skillyard.install.sources.protocol import Source
 from skillyard.install.sources.registry import source_names
-from skillyard.install.sources.responses import CacheStats
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.runtime.errors import ALLOW_REMOTES
 from skillyard.serve.runtime.local import LOCAL, CatalogSource

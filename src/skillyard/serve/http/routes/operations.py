@@ -59,7 +59,7 @@ async def health(context: AppContext, request: RouteRequest) -> Reply:
     document = shapes.Health(
         status=status,
         version=__version__,
-        cache_stats=from_attributes(shapes.CacheStats, stats),
+        cache_stats=stats,
         catalog=shapes.CatalogState(
             skills=counts.skills,
             diagnostics=0 if snapshot is None else len(snapshot.whole.diagnostics),
