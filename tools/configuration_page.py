@@ -36,9 +36,9 @@ One file, `skillyard.toml`, has a section for each part of skillyard. There are 
   Every other section in it ends the command with 2 and says where it belongs.
 
 Options of the command line go before environment variables, these before the project's file, and
-that before your own. An unknown key or a wrong value ends the command with 2 and names file, line
-and the nearest key. `skillyard doctor` checks both files. The [policy](../guides/policy.md) and the
-lock file are files of their own.
+that before your own. Hooks and services read your own file alone. An unknown key or a wrong value
+ends the command with 2 and names file, line and the nearest key. `skillyard doctor` checks both
+files. The [policy](../guides/policy.md) and the lock file are files of their own.
 
 ```toml
 [scorer]

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.configuration import SECTIONS, project_folders, read_section, record_of
+from skillyard.base.configuration import (
+    SECTIONS,
+    own_file_only,
+    project_folders,
+    read_section,
+    record_of,
+)
 from skillyard.base.errors import SkillIoError
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import (
@@ -23,6 +29,7 @@ from skillyard.base.strict_toml import (
 from skillyard.cli import main
 from skillyard.engine.ranking.registry import ScorerSection, default_scorer
 from skillyard.hosts.decisions import log_section
+from skillyard.serve.runtime.default_scorer import service_scorer
 from tests.configuration import configure
 from tests.tables import for_each
 
@@ -249,3 +256,26 @@ def test_any_bytes_are_values_or_a_fault_with_the_path(data: bytes) -> None:
     except SkillIoError as fault:
         said = str(fault)
     assert said.startswith("p.toml:")
+
+
+def test_hooks_and_services_read_no_file_of_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "skillyard.toml").write_text('[scorer]\nname = "triggers"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert default_scorer() == "triggers"
+    with own_file_only():
+        assert default_scorer() == "hybrid"
+        (tmp_path / "skillyard.toml").write_text("[sources]\nx = 1\n", encoding="utf-8")
+        assert default_scorer() == "hybrid"
+
+
+def test_a_service_keeps_its_scorer_while_its_file_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = configure(monkeypatch, tmp_path, scorer={"name": "overlap"})
+    assert service_scorer() == "overlap"
+    path.write_text('[scorer]\nname = "nope"\n', encoding="utf-8")
+    with pytest.raises(SkillIoError):
+        default_scorer()
+    assert service_scorer() == "overlap"

@@ -3,13 +3,15 @@
 The user's file is in the user's folder of configurations; ``SKILLYARD_CONFIG`` names another one.
 The project's is the nearest with the section, up to the root of the repository. It may have been
 written by a stranger, so it has only the sections that affect the work in that project. What it
-says goes before the user's file; environment variables and options go before both.
+says goes before the user's file; environment variables and options go before both. Hooks and
+services read the user's file alone.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -27,6 +29,7 @@ CONFIG_FILE = "skillyard.toml"
 CONFIG_VARIABLE = "SKILLYARD_CONFIG"
 """The environment variable with the path of the user's file."""
 _MAX_BYTES = 256 * 1024
+_PLACES = {"projects": True}
 
 
 class Section(NamedTuple):
@@ -83,6 +86,20 @@ def project_folders(folder: str) -> list[str]:
     return folders
 
 
+@contextmanager
+def own_file_only() -> Iterator[None]:
+    """Read no project's file in this process meanwhile: what a hook or a service does.
+
+    They work in whatever folder a host starts them in, which a stranger may have written.
+    """
+    before = _PLACES["projects"]
+    _PLACES["projects"] = False
+    try:
+        yield
+    finally:
+        _PLACES["projects"] = before
+
+
 def project_toml(name: str, folders: Iterable[str]) -> TomlFile | None:
     """Return the first file of a project that has a section, or None.
 
@@ -110,7 +127,7 @@ def read_section(name: str, record: type[T], folder: str = ".") -> T:
     Raises SkillIoError for a fault, and for a file that cannot be read.
     """
     layers = [read_user_file()]
-    if SECTIONS[name].of_project:
+    if SECTIONS[name].of_project and _PLACES["projects"]:
         layers.append(project_toml(name, project_folders(folder)))
     given = [(each, each.tables[name]) for each in layers if each and name in each.tables]
     if not given:

@@ -61,7 +61,7 @@ def _run_guarded(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     _prepare_output()
     try:
-        _, args = parse(arguments)
+        parser, args = parse(arguments)
     except SystemExit:  # a help page or the version is printed
         return 0
     profile = os.environ.get("SKILLYARD_PROFILE", "")
@@ -69,7 +69,12 @@ def _run(arguments: list[str]) -> int:
         profile = args.library_profile
     console = Console(json=args.json, color=args.color, quiet=args.quiet, profile=profile)
     run_command: RunCommand = args.run_command
-    return run_command(args, console)
+    if parser.words[0] not in ("serve", "hook"):
+        return run_command(args, console)
+    from skillyard.base.configuration import own_file_only
+
+    with own_file_only():
+        return run_command(args, console)
 
 
 def _prepare_output() -> None:

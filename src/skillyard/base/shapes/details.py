@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
     """One finding about one file."""
 
@@ -20,7 +20,7 @@ class Diagnostic:
     hint: Annotated[str, "What to do."]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """One node of the tree behind a score."""
 

@@ -1,8 +1,4 @@
-"""What several documents hold: a query, a match, a policy.
-
-Every command that chooses loads these classes, so they have no methods that nothing calls: making
-``__eq__`` and ``__repr__`` takes as long as the rest of a class.
-"""
+"""What several documents hold: a query, a match, a policy."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from typing import Annotated
 from skillyard.base import shapes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """The request that was understood."""
 
@@ -29,7 +25,7 @@ class Query:
     tools: Annotated[tuple[str, ...], "Tools that the caller has; empty where it did not say."] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
     """A further place of a skill: a copy, a build for another host or a translation."""
 
@@ -37,7 +33,7 @@ class Variant:
     id: Annotated[str, "Its document id; that of the match where the bytes are the same."]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """One skill of a ranking."""
 
@@ -66,7 +62,7 @@ class Match:
     explanation: Annotated[shapes.details.Explanation | None, "The tree behind the score."] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """The bounds that were applied."""
 

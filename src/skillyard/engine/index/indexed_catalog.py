@@ -33,7 +33,6 @@ from skillyard.engine.skill import Skill
 if TYPE_CHECKING:
     from skillyard.engine.catalog.counts import SkillCounts
     from skillyard.engine.catalog.entries import Progress as Reading
-    from skillyard.engine.index.library_summary import Progress
 
 MAX_READ_DIRECTLY = 64
 """Up to this number of files, ``load_library`` reads without an index: one would save no time."""
@@ -171,10 +170,6 @@ class IndexedCatalog(Catalog):
         """The progress of the first build while it runs; None for a complete index."""
         if self.summary.known == self.summary.files:
             return None
-        from skillyard.engine.index.library_summary import (
-            Progress,
-        )  # deferred: a finished index has none
-
         return Progress(self.summary.known, self.summary.files)
 
     def reload(self, progress: Reading | None = None) -> CatalogDiff:

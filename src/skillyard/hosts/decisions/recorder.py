@@ -6,6 +6,7 @@ import sys
 from json import dumps
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import SkillIoError
 from skillyard.base.shapes.encoder import encode
 from skillyard.hosts.decisions import log_section
 from skillyard.hosts.decisions.entry import entry
@@ -51,6 +52,8 @@ def record(
         import logging
 
         what = error.strerror if isinstance(error, OSError) else type(error).__name__
+        if isinstance(error, SkillIoError):  # of the configuration: the text is the user's own
+            what = f"{error.path}: {error.message}"
         logging.getLogger("skillyard.hosts.decisions").warning(
             "a decision was not logged: %s", what
         )

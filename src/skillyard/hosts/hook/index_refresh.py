@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
+from skillyard.base.configuration import own_file_only
 from skillyard.base.errors import EmbedderFailed, SkillIoError, SkillyardError
 from skillyard.base.io.locks import file_lock
 from skillyard.base.io.processes import lower_priority
@@ -47,7 +48,8 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         lower_priority()
-        bring_up_to_date(place, in_background=True)
+        with own_file_only():
+            bring_up_to_date(place, in_background=True)
     except Exception as error:  # noqa: BLE001 - nobody reads it, and the next prompt tries again
         log_event("index", "error", clean_line(f"{type(error).__name__}: {error}"))
     return 0

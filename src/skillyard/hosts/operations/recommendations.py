@@ -42,9 +42,11 @@ class EvaluateRequest:
         Spelling(("recentActivity",), "--recent", "WHAT", "recentActivity"),
     ] = None
     threshold: Annotated[
-        float, "Minimum confidence, 0 to 1", Bounds(least=0, most=1), Spelling(metavar="X")
+        float, "Minimum confidence (default: 0.3)", Bounds(least=0, most=1), Spelling(metavar="X")
     ] = 0.3
-    limit: Annotated[int, "Max results", Bounds(least=0, most=100), Spelling(metavar="K")] = 10
+    limit: Annotated[
+        int, "Max results (default: 10)", Bounds(least=0, most=100), Spelling(metavar="K")
+    ] = 10
     show_details: Annotated[
         bool,
         "Include match details",

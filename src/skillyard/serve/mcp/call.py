@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.text import clean_line, shorten
-from skillyard.engine.ranking.registry import default_scorer
 from skillyard.engine.skill import Skill
 from skillyard.serve.runtime import freshness
 from skillyard.serve.runtime.app_context import AppContext
+from skillyard.serve.runtime.default_scorer import service_scorer
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.view import View, without_skills
 
@@ -38,7 +38,7 @@ class SharedState:
         self.context = context
         self.show_folders = show_folders
         self._follower = context.follower
-        self._scorer = default_scorer()
+        self._scorer = service_scorer()
 
     def scorer_of(self, name: str | None) -> str:
         """Return the name of a scorer, or of the default one. Raises InvalidInput for an embedder.

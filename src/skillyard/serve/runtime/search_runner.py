@@ -19,12 +19,13 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.base.extras import install_command
 from skillyard.base.shapes.service import CacheStats
-from skillyard.engine.ranking.registry import DEFAULT_SCORER, default_scorer
+from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.install.search import SearchResult, SearchService
 from skillyard.install.sources.build import build_sources, build_transport, response_cache
 from skillyard.install.sources.protocol import Source
 from skillyard.install.sources.registry import source_names
 from skillyard.install.sources.settings import Settings
+from skillyard.serve.runtime.default_scorer import service_scorer
 from skillyard.serve.runtime.errors import ALLOW_REMOTES
 from skillyard.serve.runtime.local import LOCAL, CatalogSource
 from skillyard.serve.runtime.snapshot import Snapshot
@@ -48,7 +49,7 @@ def _ranks_by_vectors(scorer: str | None, names: Sequence[str]) -> bool:
     """Return True for a search of the catalog alone by a default scorer with an embedder."""
     if scorer is None or not scorer.startswith(f"{DEFAULT_SCORER}+") or set(names) != {LOCAL}:
         return False
-    return scorer == default_scorer()
+    return scorer == service_scorer()
 
 
 class SearchRunner:
@@ -152,7 +153,7 @@ class SearchRunner:
         if scorer is not None:
             return scorer
         if set(names) == {LOCAL} and self.settings.ranker == DEFAULT_SCORER:
-            return default_scorer()
+            return service_scorer()
         return self.settings.ranker
 
     async def run(

@@ -16,7 +16,8 @@ from skillyard.base.errors import EmbedderFailed, SkillIoError
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.embedding.cache import Progress, refuse_missing
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
-from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, default_scorer, resolve
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
+from skillyard.serve.runtime.default_scorer import service_scorer
 from skillyard.serve.runtime.embedder_health import EMBEDDER_SLOW, EmbedderHealth
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Snapshot:
         """The vectors of ``hybrid+NAME``."""
         self.embedder: EmbedderHealth | None = None
         """Whether the embedder of the default scorer can be used; None before it is known."""
-        self.used = {DEFAULT_SCORER, default_scorer()}
+        self.used = {DEFAULT_SCORER, service_scorer()}
         """Names of the scorers that have ranked it; the next snapshot is prepared for them."""
         self._binding = Lock()
         self._bound: dict[str, Ranking] = {}

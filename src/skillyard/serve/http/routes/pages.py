@@ -19,13 +19,14 @@ from skillyard.engine.index.library_summary import Progress
 from skillyard.engine.operations.skill_explanation import Why, why_skill
 from skillyard.engine.ranking.match import Match, rank
 from skillyard.engine.ranking.query import Query
-from skillyard.engine.ranking.registry import default_scorer, scorer_names
+from skillyard.engine.ranking.registry import scorer_names
 from skillyard.engine.resources import Resource, list_resources
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
 from skillyard.install.search import FoundSkill, SearchResult, SearchService, SourceStatus
 from skillyard.serve.http.routes import operations
 from skillyard.serve.http.routes.search import scorer_of
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
+from skillyard.serve.runtime.default_scorer import service_scorer
 from skillyard.serve.runtime.encoding import Reply, json_reply, prefers_html
 from skillyard.serve.runtime.errors import BUILDING, Refused, refusal_of, sources_refusal
 from skillyard.serve.runtime.local import LOCAL, hit_of
@@ -97,7 +98,7 @@ def _question(context: AppContext, request: RouteRequest) -> Question:
     scorer = values["scorer"]
     defaults = {_scorer_without_choice(context, sources or searches.default_names)}
     if scorer is not None and "+" in scorer:  # of the form for the catalog alone
-        defaults.add(default_scorer())
+        defaults.add(service_scorer())
     return Question(
         _form_text(values["q"] or ""),
         sources,
@@ -109,7 +110,7 @@ def _question(context: AppContext, request: RouteRequest) -> Question:
 
 def _scorer_without_choice(context: AppContext, names: Sequence[str]) -> str:
     """Return what ranks these sources: the catalog alone is ranked as by ``/rank``."""
-    return default_scorer() if {*names} == {LOCAL} else context.searches.scorer_for(None, names)
+    return service_scorer() if {*names} == {LOCAL} else context.searches.scorer_for(None, names)
 
 
 def _form_text(text: str) -> str:
@@ -177,7 +178,7 @@ def _local_results(offer: Offer, snapshot: Snapshot, question: Question, caller:
         selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer, caller=caller)
         return matches, selected._replace(note=ranking.note)
 
-    matches, selected = snapshot.answer(question.scorer or default_scorer(), work)
+    matches, selected = snapshot.answer(question.scorer or service_scorer(), work)
     skills = tuple(
         FoundSkill(match.skill, hit_of(snapshot, match.skill), (LOCAL,), match) for match in matches
     )
@@ -216,7 +217,7 @@ async def browse(context: AppContext, request: RouteRequest) -> Reply:
 async def skill(context: AppContext, request: RouteRequest) -> Reply:
     """Return the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
     values = request.values
-    scorer = None if values["scorer"] == default_scorer() else scorer_of(values["scorer"])
+    scorer = None if values["scorer"] == service_scorer() else scorer_of(values["scorer"])
     snapshot = await context.snapshot()
     found_skill = await skill_by_source(
         context, snapshot, values["source"], values["id"], references=True, raw=True
@@ -249,7 +250,7 @@ def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
         return why._replace(note=ranking.note)
 
     try:
-        why = snapshot.answer(view.scorer or default_scorer(), work)
+        why = snapshot.answer(view.scorer or service_scorer(), work)
     except SkillyardError as error:
         raise refusal_of(error) from None
     return skill_page(view._replace(why=why))

@@ -10,7 +10,6 @@ from skillyard.base.errors import InvalidInput, SkillError
 from skillyard.base.shapes.encoder import encode
 from skillyard.engine.operations.requests import QueryRequest
 from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
-from skillyard.engine.ranking.registry import default_scorer
 from skillyard.engine.selection import SelectionPolicy, bounds
 from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
 from skillyard.hosts.operations.skill_selection import (
@@ -24,6 +23,7 @@ from skillyard.hosts.operations.skill_selection import (
 from skillyard.serve.http.fields import refuse_field
 from skillyard.serve.http.routes.search import scorer_of
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
+from skillyard.serve.runtime.default_scorer import service_scorer
 from skillyard.serve.runtime.encoding import Reply, json_bytes
 from skillyard.serve.runtime.errors import refusal_of
 from skillyard.serve.runtime.snapshot import Ranking
@@ -106,7 +106,7 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
         shape: dict[str, Any] = encode(evaluated)
         return shape
 
-    return await _ranking_reply(context, default_scorer(), asked.files or (), work)
+    return await _ranking_reply(context, service_scorer(), asked.files or (), work)
 
 
 async def why(context: AppContext, request: RouteRequest) -> Reply:
@@ -155,7 +155,7 @@ async def _ranking_reply(
 
 
 def _scorer(asked: QueryRequest, place: str) -> str:
-    return scorer_of(asked.scorer, place) or default_scorer()
+    return scorer_of(asked.scorer, place) or service_scorer()
 
 
 def _answer_shape(answer: Ranked | Selected, listed: bool) -> dict[str, Any]:
