@@ -47,7 +47,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_request_passes_few_files_and_functions(library: Path, surface: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.engine.journey", surface, str(library / "skills")],
-        env={**os.environ, "SKILLYARD_CACHE": str(library / "cache")},
+        env={
+            **os.environ,
+            "SKILLYARD_CACHE": str(library / "cache"),
+            "SKILLYARD_STATE": str(library / "state"),  # no judgement of another test counts
+        },
         capture_output=True,
         text=True,
         timeout=120,

@@ -10,6 +10,12 @@ from skillyard.engine.ranking.registry import DEFAULT_SCORER, default_scorer
 _LAST = {"name": DEFAULT_SCORER}
 
 
+def scorer_at_start() -> str:
+    """Return the same for a service that starts. Raises SkillIoError for a faulty file."""
+    _LAST["name"] = default_scorer()
+    return _LAST["name"]
+
+
 def service_scorer() -> str:
     """Return the scorer that the operator's file names.
 

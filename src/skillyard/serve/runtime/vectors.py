@@ -14,7 +14,7 @@ from threading import Condition, Thread
 from skillyard.base.shapes.service import VectorState
 from skillyard.engine.embedding.protocol import Embedder, embed_checked, embed_in_one_thread
 from skillyard.engine.ranking.registry import resolve
-from skillyard.serve.runtime.default_scorer import service_scorer
+from skillyard.serve.runtime.default_scorer import scorer_at_start
 from skillyard.serve.runtime.embedder_health import EmbedderHealth
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.snapshot import Snapshot, Vectors
@@ -37,7 +37,7 @@ class VectorThread:
 
     def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
         """Raises SkillIoError when the default scorer cannot be used."""
-        self.scorer = service_scorer()
+        self.scorer = scorer_at_start()
         if "+" in self.scorer:
             embed_in_one_thread(_embedder_of(self.scorer))
         self.health = EmbedderHealth(log, clock, self._wake)
