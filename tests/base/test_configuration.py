@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard import SkillIoError
 from skillyard.base.configuration import (
     SECTIONS,
     own_file_only,
@@ -17,7 +18,6 @@ from skillyard.base.configuration import (
     read_section,
     record_of,
 )
-from skillyard.base.errors import SkillIoError
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import (
     NO_FILE,

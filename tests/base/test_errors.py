@@ -6,15 +6,11 @@ import pickle
 import re
 
 import skillyard as sy
+from skillyard import EmbedderFailed, IndexDamaged, SkillError, SkillyardError, SourceFailed
 from skillyard.base import errors
 from skillyard.base.errors import (
-    EmbedderFailed,
-    IndexDamaged,
     NoStandby,
     ServiceUnavailable,
-    SkillError,
-    SkillyardError,
-    SourceFailed,
     StoreConflict,
     StoreFailed,
     StoreRefused,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.engine.discovery.hosts import HOST_TITLES, host_roots
 from skillyard.install.operations.destinations import host_folders, places_of
 from tests.cli.conftest import Run

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run

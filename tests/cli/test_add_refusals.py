@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.copies.lock_entries import LockedSkill
 from tests.cli.conftest import Run
 from tests.cli.origins import FILES, PDF, fetch

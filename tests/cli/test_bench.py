@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import SkillIoError
+from skillyard import Query, SkillIoError
 from skillyard.engine.ranking.match import score_query
-from skillyard.engine.ranking.query import Query
 from skillyard.evals.retrieval import measures as retrieval
 from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, measures, write_json
 from skillyard.evals.retrieval.trec import read_run

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from skillyard import Origin
 from skillyard.cli.commands import MODULES
 from skillyard.cli.completion import script
 from skillyard.cli.grammar import build_parser, command_parsers, parse, read_command
 from skillyard.cli.options import LAYOUTS, suggestions
 from skillyard.cli.parser import CommandParser
 from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
-from skillyard.engine.skill import Origin
 from tests.cli.conftest import Run
 from tests.requirements import requirement
 from tests.tables import for_each

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.engine.skill import Skill
+from skillyard import Skill
 from skillyard.install.copies.lockfile import read_project_lock
 from skillyard.install.operations.add import add_skill
 from skillyard_testkit import FakeServers, faults

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from skillyard import Catalog
 from skillyard.check.operations.skill_scan import scan_skills
-from skillyard.engine.catalog import Catalog
 from tests.cli.conftest import Run
 from tests.cli.making import write
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.store.opening import open_store
 from tests.cli.conftest import Run
 from tests.cli.making import write

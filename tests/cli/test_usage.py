@@ -128,7 +128,7 @@ def test_callers_have_a_table_where_the_log_names_some(run: Run, log: Path) -> N
 
 
 def test_the_period_ends_now(log: Path) -> None:
-    from skillyard.engine.catalog import Catalog
+    from skillyard import Catalog
 
     write(log, decision([("a", 0.9)], []))
     logged = 1_795_167_000.0  # 2026-11-20T09:30:00Z

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.evals.retrieval.measures import write_json
 
 

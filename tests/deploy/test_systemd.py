@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.cli.grammar import parse
 from skillyard.serve.runtime.options import TOKEN as SECRET
 from skillyard.serve.runtime.options import ServiceOptions

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from skillyard import PatternMatcher
 from skillyard.engine.ranking import relevance
-from skillyard.engine.ranking.confidence import CONFIDENCE, PatternMatcher
+from skillyard.engine.ranking.confidence import CONFIDENCE
 from skillyard.engine.ranking.confidence.combination import AGREEMENT, SINGLE_SIGNAL
 from skillyard.engine.ranking.confidence.keywords import SATURATION, SOURCES
 from skillyard.engine.ranking.confidence.patterns import (

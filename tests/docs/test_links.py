@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from skillyard.engine.ranking.confidence import PatternMatcher
+from skillyard import PatternMatcher
 from tests.docs.pages import headings, links, pages
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY

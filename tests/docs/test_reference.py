@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import skillyard
+from skillyard import scorer_names
 from skillyard.check.validation.codes import RULES
 from skillyard.check.validation.profiles import PROFILES
 from skillyard.cli.grammar import command_parsers, shared_options
@@ -17,7 +18,6 @@ from skillyard.cli.parser import CommandParser
 from skillyard.engine.context.catalogue import FORMATS
 from skillyard.engine.discovery import BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
 from skillyard.engine.formats.file_names import CONVENTION_FOLDERS, CONVENTION_NAMES
-from skillyard.engine.ranking.registry import scorer_names
 from tests.docs.pages import blocks, pages, prose, written_pages
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard import Catalog, load_catalog
-from skillyard.base.errors import InvalidSkillsRoot
+from skillyard import Catalog, InvalidSkillsRoot, load_catalog
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.check.validation import validate
+from skillyard import validate
 from skillyard.engine.catalog.collisions import without_paths
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.install.policy.library import open_catalog

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import Diagnostic, InvalidSkillsRoot
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard import DEFAULT_LIMITS, Diagnostic, InvalidSkillsRoot
 from skillyard.engine.discovery import Candidate, Root, scan
 from skillyard.engine.discovery import walk as module
 from skillyard.engine.discovery.walk import Walk, iter_scan

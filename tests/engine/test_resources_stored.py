@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.base.errors import ResourceRefused
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard import DEFAULT_LIMITS, Reference, ResourceRefused, Skill
 from skillyard.engine.resources import (
     Resource,
     list_resources,
@@ -19,7 +18,6 @@ from skillyard.engine.resources import (
     real_resource_path,
     skill_folder,
 )
-from skillyard.engine.skill import Reference, Skill
 from tests.tables import for_each
 
 

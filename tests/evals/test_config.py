@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard import InvalidInput, SkillIoError
 from skillyard.evals.config_values import Config, Models
 from skillyard.evals.operations.eval_runs import eval_config
 from tests.configuration import configure

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.config_values import Config, Models
 from skillyard.evals.settings import RunSettings
 from tests.tables import for_each

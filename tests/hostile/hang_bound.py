@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import skillyard as sy
-from skillyard.base.errors import Diagnostic, SkillError
+from skillyard import Diagnostic, SkillError
 from skillyard.base.invisible import clean
 from tests.hostile.watchdog import hang_bound
 

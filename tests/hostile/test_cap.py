@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import skillyard as sy
-from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.engine.ranking.registry import scorer_names
+from skillyard import DEFAULT_LIMITS, scorer_names
 from tests.hostile.case import skill_bytes, write
 from tests.hostile.hang_bound import load
 from tests.hostile.watchdog import hang_bound

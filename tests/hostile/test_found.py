@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import skillyard as sy
-from skillyard.base.errors import SkillError
+from skillyard import SkillError
 from tests.hostile.case import write
 from tests.hostile.hang_bound import assert_helpful, below, load
 from tests.hostile.watchdog import hang_bound

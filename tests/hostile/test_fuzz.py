@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.base.errors import SkillError
+from skillyard import SkillError
 from skillyard.base.invisible import find_hidden
 from tests.hostile import tree
 from tests.hostile.case import skill_bytes, write

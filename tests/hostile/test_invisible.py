@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import skillyard as sy
-from skillyard.base.errors import SkillError
+from skillyard import SkillError
 from skillyard.base.invisible import clean
 from skillyard.base.text import escape_frame
 from tests.hostile.case import skill_text

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import InvalidInput
-from skillyard.engine.ranking.registry import scorer_names
+from skillyard import InvalidInput, scorer_names
 from tests.hostile.conftest import Tree
 from tests.hostile.hang_bound import load
 from tests.hostile.queries import QUERIES

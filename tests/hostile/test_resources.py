@@ -13,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import ResourceRefused
-from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.engine.resources import list_resources, read_resource
+from skillyard import DEFAULT_LIMITS, ResourceRefused, list_resources, read_resource
 from tests.hostile.case import SECRET, skill_bytes, write
 from tests.hostile.conftest import Tree
 from tests.hostile.hang_bound import assert_helpful, below, load

@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import ResourceRefused, SkillIoError
+from skillyard import ResourceRefused, SkillIoError, list_resources, read_resource
 from skillyard.engine.catalog.entries import refresh
-from skillyard.engine.resources import list_resources, read_resource
 from tests.hostile.case import SECRET, skill_bytes, write
 from tests.hostile.resource_cases import GUIDE
 from tests.hostile.watchdog import hang_bound

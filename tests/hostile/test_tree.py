@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import Diagnostic
+from skillyard import Diagnostic
 from skillyard.base.invisible import find_hidden
 from tests.hostile import tree
 from tests.hostile.case import CANARY_PATH, LOAD, REJECT, SKIP, Case

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from skillyard import ConfidenceScorer, PatternMatcher
 from skillyard.engine.formats.agentskills import parse_skill
-from skillyard.engine.ranking.confidence import ConfidenceScorer, PatternMatcher
 from skillyard.engine.ranking.confidence.tool import markdown
 from tests.parity.rows import Case, rows
 from tests.requirements import requirement

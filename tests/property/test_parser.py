@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.base.errors import SkillError
+from skillyard import SkillError
 from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
 from skillyard.engine.formats.frontmatter import quote_plain_values, split, unify_lines
 from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value, read_mapping

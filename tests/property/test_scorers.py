@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
+from skillyard import Scored
 from skillyard.engine.ranking.match import eligible, in_order
 from skillyard.engine.ranking.registry import resolve
-from skillyard.engine.ranking.scorer import Scored, level_of
+from skillyard.engine.ranking.scorer import level_of
 from tests.property.strategies import few, queries, skills
 
 SCORERS = ["confidence", "overlap", "relevance", "triggers"]

@@ -6,11 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from skillyard.base.errors import (
-    InvalidInput,
-    SkillNotFound,
-    StoreRefused,
-)
+from skillyard import InvalidInput, SkillNotFound
+from skillyard.base.errors import StoreRefused
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (
     Grant,

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from skillyard import Skill
 from skillyard.base.errors import (
     StoreConflict,
     StoreUnavailable,
 )
-from skillyard.engine.skill import Skill
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from tests.store.callers import Callers

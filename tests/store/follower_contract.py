@@ -6,11 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skillyard.base.errors import (
-    AmbiguousName,
-    InvalidInput,
-    SkillNotFound,
-)
+from skillyard import AmbiguousName, InvalidInput, SkillNotFound
 from skillyard.store import pages as pages_module
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from skillyard.engine.skill import Reference, Skill, Triggers
+from skillyard import Reference, Skill, Triggers
 from skillyard.store.values import FileDigest, StoreKey, Submission
 
 __all__ = ["any_skills", "any_submissions", "key", "skill", "skills"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skillyard.base.errors import InvalidInput, StoreConflict, StoreRefused
-from skillyard.engine.skill import Reference
+from skillyard import InvalidInput, Reference
+from skillyard.base.errors import StoreConflict, StoreRefused
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import MAX_STATE_BYTES, row_of
 from skillyard.store.values import FileDigest, Grant, Published, Standing, Submission

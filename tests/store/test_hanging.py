@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from skillyard import Skill
 from skillyard.base.errors import StoreUnavailable
-from skillyard.engine.skill import Skill
 from skillyard.store.backends import postgres_wait_limit
 from skillyard.store.opening import open_store
 from tests.store.servers import Server

@@ -19,7 +19,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from skillyard.base.errors import SkillNotFound, StoreConflict
+from skillyard import SkillNotFound
+from skillyard.base.errors import StoreConflict
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant, StoreKey

@@ -10,13 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import (
-    InvalidInput,
-    SkillyardError,
-    StoreRefused,
-    StoreUnavailable,
-    UnknownName,
-)
+from skillyard import InvalidInput, SkillyardError, UnknownName
+from skillyard.base.errors import StoreRefused, StoreUnavailable
 from skillyard.store import opening
 from skillyard.store.backend import Options
 from skillyard.store.opening import open_store, store_names

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from skillyard import Skill
 from skillyard.base.errors import StoreRefused, StoreSchema, StoreUnavailable
-from skillyard.engine.skill import Skill
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant

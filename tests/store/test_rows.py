@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput, StoreRefused, StoreSchema
+from skillyard import InvalidInput, Skill
+from skillyard.base.errors import StoreRefused, StoreSchema
 from skillyard.engine.catalog import read_catalog
-from skillyard.engine.skill import Skill
 from skillyard.store.identifiers import plain
 from skillyard.store.opening import open_store
 from skillyard.store.rows import COLUMNS, StoredRow, row_of, version_of

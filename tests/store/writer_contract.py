@@ -7,13 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from skillyard.base.errors import (
-    InvalidInput,
-    SkillNotFound,
-    StoreConflict,
-    StoreRefused,
-)
-from skillyard.engine.skill import Skill
+from skillyard import InvalidInput, Skill, SkillNotFound
+from skillyard.base.errors import StoreConflict, StoreRefused
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (
     FileDigest,

@@ -13,7 +13,7 @@ from threading import Event
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard_testkit import FakeServers, add_library
 from skillyard_testkit.__main__ import serve
 from skillyard_testkit.library import fake_installs

@@ -7,7 +7,7 @@ from threading import Barrier
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard_testkit import FakeServers, Request, Response, Switches, faults
 from skillyard_testkit.site import Site
 from tests.testkit.client import ask

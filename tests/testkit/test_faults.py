@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard_testkit import FakeServers, Response, faults
 from tests.tables import for_each
 from tests.testkit.client import ask

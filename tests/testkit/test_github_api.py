@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard_testkit import FakeServers
 from tests.tables import for_each
 from tests.testkit.client import ask

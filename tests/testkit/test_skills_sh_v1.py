@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard_testkit import FakeServers, RateLimit
 from tests.tables import for_each
 from tests.testkit.client import Got, ask

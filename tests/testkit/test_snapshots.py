@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard_testkit.github.git_objects import FILE, FOLDER, Entry, blob_sha, commit_sha, tree_sha
 from skillyard_testkit.github.snapshots import ManyFiles, Snapshot
 from tests.property.strategies import few

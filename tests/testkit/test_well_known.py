@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard_testkit import FakeServers
 from tests.tables import for_each
 from tests.testkit.client import Got, ask

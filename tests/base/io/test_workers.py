@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.base.io.workers import WorkerLost, Workers
 from tests.shared_data import PACKAGES
 from tests.store.ingest import errands

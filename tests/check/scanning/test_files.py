@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard import DEFAULT_LIMITS
 from skillyard.base.shapes.scans import ScanFinding
 from skillyard.check.scanning import (
     SkillFile,

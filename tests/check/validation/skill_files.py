@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import skillyard as sy
-from skillyard.base.errors import Diagnostic
+from skillyard import Diagnostic
 
 DESCRIPTION = "Sharpens pencils to a given angle. Use for blunt pencils."
 BODY = "# Steps\n\nTurn the pencil, not the knife."

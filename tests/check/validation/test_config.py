@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import InvalidInput
-from skillyard.check.validation.config import CheckConfig, find_check_config, read_check_config
+from skillyard import CheckConfig, InvalidInput
+from skillyard.check.validation.config import find_check_config, read_check_config
 from tests.check.validation.skill_files import codes, text, tree
 from tests.configuration import configure
 from tests.tables import for_each

@@ -12,13 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.base.errors import SkillError
+from skillyard import CheckConfig, Skill, SkillError
 from skillyard.check.operations.library_check import fix_paths, plan_paths
-from skillyard.check.validation.config import CheckConfig
 from skillyard.check.validation.fix_plan import plan_fixes, write_plan
 from skillyard.check.validation.fixes import FIXABLE, Place, fix_document
 from skillyard.engine.formats.agentskills import SkillText, parse_document
-from skillyard.engine.skill import Skill
 from tests.check.validation.skill_files import codes, text, tree
 from tests.tables import for_each
 

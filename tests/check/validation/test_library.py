@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import Diagnostic
+from skillyard import Diagnostic
 from skillyard.check.validation import library_rules, validate
 from tests.check.validation.skill_files import codes, text, tree
 from tests.tables import for_each

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import Diagnostic
+from skillyard import Diagnostic
 from skillyard.check.validation import PROFILES, RULES
 from skillyard.check.validation.profiles import RENAMED, reading_severity
 from tests.check.validation.skill_files import check, codes, text, tree

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from skillyard.base.errors import Diagnostic
+from skillyard import Diagnostic
 from skillyard.base.invisible import find_hidden
 from skillyard.check.validation import report
 from tests.tables import for_each

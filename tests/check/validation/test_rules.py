@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import skillyard as sy
-from skillyard.base.errors import Diagnostic
+from skillyard import Diagnostic
 from skillyard.check.validation.codes import CHECKS
 from skillyard.check.validation.profiles import PROFILES
 from tests.check.validation.skill_files import BODY, codes, text, tree

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.engine.context.budget import estimate_tokens
+from skillyard import estimate_tokens
 from skillyard.engine.context.hosts import HOSTS, listed_skills
 from skillyard.engine.context.listing import (
     CUT,

@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from skillyard.base.errors import EmbedderFailed
+from skillyard import EmbedderFailed
 from skillyard.engine.embedding import protocol
 from skillyard.engine.embedding.protocol import Embedder
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import EmbedderFailed
+from skillyard import EmbedderFailed
 from skillyard.engine.embedding import cache as module
 from skillyard.engine.embedding.cache import VectorCache, embed_cached
 from tests.engine.embedding.letters import Letters

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from skillyard.base.errors import EmbedderFailed, InvalidInput
+from skillyard import EmbedderFailed, InvalidInput
 from skillyard.cli import main
 from skillyard.engine.embedding.endpoint import HttpEmbedder, configured_endpoint
 from skillyard.engine.embedding.protocol import embed_checked, resolve_embedder

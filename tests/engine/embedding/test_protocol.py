@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
+from skillyard import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
 from skillyard.engine.embedding import protocol
 from skillyard.engine.embedding.protocol import (
     embed_checked,

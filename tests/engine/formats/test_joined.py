@@ -7,7 +7,7 @@ from hashlib import sha256
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SkillError
+from skillyard import SkillError
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.formats.frontmatter import join_document, split, unify_lines
 from tests.property.strategies import many

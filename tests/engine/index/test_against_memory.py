@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.integrity import verify

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.engine.index import manifest
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.integrity import verify

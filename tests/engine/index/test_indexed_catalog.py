@@ -17,9 +17,9 @@ from random import Random
 import pytest
 
 import skillyard as sy
+from skillyard import DEFAULT_LIMITS, Catalog, SelectionPolicy
 from skillyard.base.io.user_folders import cache_folder
-from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.engine.catalog import Catalog, read_catalog
+from skillyard.engine.catalog import read_catalog
 from skillyard.engine.catalog.entries import read_one
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index import library_spec as place_module
@@ -27,7 +27,6 @@ from skillyard.engine.index.index_update import refresh_index
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.engine.index.library import Library
 from skillyard.engine.index.library_spec import index_folder
-from skillyard.engine.selection import SelectionPolicy
 from skillyard.install.policy.library import open_catalog
 from tests.tables import for_each
 

@@ -30,7 +30,7 @@ def built(count: int) -> bytearray:
 
 def looked_at(data: bytearray) -> list[object]:
     """Read every list of a segment; what is damaged is told instead."""
-    from skillyard.base.errors import IndexDamaged
+    from skillyard import IndexDamaged
 
     try:
         made = segment_reader.SegmentReader(memoryview(bytes(data)), "here")

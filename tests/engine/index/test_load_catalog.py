@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.engine.catalog import Catalog, entries, read_catalog
+from skillyard import Catalog
+from skillyard.engine.catalog import entries, read_catalog
 from skillyard.engine.index.indexed_catalog import MAX_READ_DIRECTLY, IndexedCatalog
 from tests.shared_data import PACKAGES
 

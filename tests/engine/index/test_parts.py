@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
+from skillyard import DEFAULT_LIMITS
 from skillyard.base.io.locks import file_lock
-from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.catalog.entries import read_one
 from skillyard.engine.catalog.roots import LibrarySpec

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.engine.skill import Reference
+from skillyard import Reference
 
 SKILLS = (
     sy.Skill(

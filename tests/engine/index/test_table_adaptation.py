@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard import DEFAULT_LIMITS
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.index_update import build_index
 from skillyard.engine.index.indexed_catalog import IndexedCatalog

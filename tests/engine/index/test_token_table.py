@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import IndexDamaged
+from skillyard import IndexDamaged
 from skillyard.engine.index.token_table import (
     UNIT,
     TokenRow,

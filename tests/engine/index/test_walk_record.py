@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard import DEFAULT_LIMITS
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.discovery import Root, Scan, scan
 from skillyard.engine.index import walk_record

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.cli import main, progress
 from skillyard.engine.embedding.cache import VectorCache
 from skillyard.engine.embedding.protocol import resolve_embedder

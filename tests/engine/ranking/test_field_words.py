@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard import Query, Skill
 from skillyard.engine.ranking.field_hits import DirectFields, FieldHits, InvertedFields
 from skillyard.engine.ranking.field_words import (
     BODY_CHARS,
@@ -19,9 +20,7 @@ from skillyard.engine.ranking.field_words import (
     terms,
     texts_of,
 )
-from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.relevance import MAX_DIRECT_SKILLS, RELEVANCE
-from skillyard.engine.skill import Skill
 
 WORDS = (
     *("pdf", "pdfs", "research", "researcher", "researching", "run", "running", "runs", "test"),

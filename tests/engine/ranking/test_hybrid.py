@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
+from skillyard import Explanation
 from skillyard.engine.ranking.hybrid import HYBRID, Calibration, Fusion, Hybrid
 from skillyard.engine.ranking.hybrid.constants import CALIBRATION, FUSION
 from skillyard.engine.ranking.hybrid.query_analysis import (
@@ -17,7 +18,6 @@ from skillyard.engine.ranking.hybrid.query_analysis import (
     TRANSLATED_WEIGHT,
     analyse_query,
 )
-from skillyard.engine.ranking.scorer import Explanation
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import EmbedderFailed, InvalidInput
+from skillyard import EmbedderFailed, InvalidInput, Query
 from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.engine.ranking.hybrid.constants import FUSION
 from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
-from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import bind, resolve
 from tests.engine.embedding.letters import Letters, install
 from tests.tables import for_each

@@ -7,10 +7,10 @@ from math import log
 import pytest
 
 import skillyard as sy
+from skillyard import Query
 from skillyard.engine.ranking.hybrid import HYBRID
 from skillyard.engine.ranking.hybrid.calibration import MAX_NAMES_PER_THOUSAND
 from skillyard.engine.ranking.hybrid.constants import Features
-from skillyard.engine.ranking.query import Query
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 

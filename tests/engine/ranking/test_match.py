@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import skillyard as sy
+from skillyard import Scored
 from skillyard.engine.ranking.match import Pair, eligible, in_order, score_query
 from skillyard.engine.ranking.registry import resolve
-from skillyard.engine.ranking.scorer import Scored
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, document, names, skill

@@ -7,8 +7,8 @@ from math import sqrt
 import pytest
 
 import skillyard as sy
+from skillyard import Scored
 from skillyard.engine.ranking.overlap import OVERLAP, Overlap, tokens
-from skillyard.engine.ranking.scorer import Scored
 from tests.tables import for_each
 from tests.worked_examples.making import skill
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import skillyard as sy
+from skillyard import Scored
 from skillyard.engine.ranking.field_words import terms
 from skillyard.engine.ranking.relevance import RELEVANCE, Relevance
-from skillyard.engine.ranking.scorer import Scored
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
 

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 import skillyard as sy
+from skillyard import Level, Scored
 from skillyard.engine.ranking.overlap import OVERLAP, BoundOverlap, Overlap
 from skillyard.engine.ranking.ranker import RankerScorer
 from skillyard.engine.ranking.registry import bind, resolve
-from skillyard.engine.ranking.scorer import Level, Scored, level_of
+from skillyard.engine.ranking.scorer import level_of
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import skillyard as sy
-from skillyard.engine.ranking.scorer import Scored
+from skillyard import Scored
 from skillyard.engine.ranking.triggers import FUNCTION_WORDS, TRIGGERS, TriggerPhrases, normalise
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill

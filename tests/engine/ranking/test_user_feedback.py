@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.base.errors import InvalidInput
-from skillyard.engine.catalog import Catalog
+from skillyard import Catalog, InvalidInput, Query, Skill, SkillFeedback
 from skillyard.engine.ranking.hybrid.constants import (
     CALIBRATION,
     FEEDBACK_LOG_ODDS,
@@ -19,9 +18,7 @@ from skillyard.engine.ranking.hybrid.constants import (
 )
 from skillyard.engine.ranking.hybrid.scorer import HYBRID, ScoredHybrid
 from skillyard.engine.ranking.hybrid.user_feedback import CLIENT_SHARE, relevance
-from skillyard.engine.ranking.query import Query, SkillFeedback
 from skillyard.engine.selection import select
-from skillyard.engine.skill import Skill
 
 REQUEST = "extract the tables from this pdf file"
 LIKE_IT = "get the tables out of a pdf"

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from skillyard.base.errors import Diagnostic
-from skillyard.engine.catalog import Catalog
-from skillyard.engine.skill import Skill
+from skillyard import Catalog, Diagnostic, Skill
 
 
 def library() -> Catalog:

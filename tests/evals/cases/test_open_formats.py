@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.catalog import Catalog, read_catalog
+from skillyard import Catalog
+from skillyard.engine.catalog import read_catalog
 from skillyard.evals.cases.case_files import find_sources, read_case_files
 from skillyard.evals.cases.dataset import Dataset, build_dataset
 from skillyard.evals.cases.layer_cases import (

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
-from skillyard.engine.catalog import Catalog, read_catalog
-from skillyard.engine.skill import Skill, Triggers
+from skillyard import Catalog, InvalidInput, Skill, Triggers
+from skillyard.engine.catalog import read_catalog
 from skillyard.evals.cases.layer_cases import (
     CasePlaces,
     read_activation_cases,

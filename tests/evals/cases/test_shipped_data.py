@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from skillyard.engine.catalog import Catalog, read_catalog
-from skillyard.engine.skill import Skill
+from skillyard import Catalog, Skill
+from skillyard.engine.catalog import read_catalog
 from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.cases.case_files import CANDIDATES, RUBRIC, read_files
 from skillyard.evals.cases.confusion import ConfusionCase, groups_of

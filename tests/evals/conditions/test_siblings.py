@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.engine.context.budget import TRUNCATED
 from skillyard.evals.conditions.siblings import Sibling, read_siblings
 from tests.property.strategies import few, hostile_text

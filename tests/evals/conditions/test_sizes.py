@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.conditions.sizes import Size, estimate_tokens, scale, size_of, tier
 from tests.property.strategies import hostile_text, many
 from tests.tables import for_each

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.judgement.assignment import Assignment, assignment, both_orders
 from tests.property.strategies import many
 

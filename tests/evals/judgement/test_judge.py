@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.judgement.judge import invoke_judge
 from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
 from skillyard.evals.models.prices import Price

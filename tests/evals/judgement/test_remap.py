@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.remap import breakdown, merge, one_order, remap
 from skillyard.evals.judgement.verdicts import CriterionScores, Verdict

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.catalog import Catalog
+from skillyard import Catalog
 from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.layers.activation import (
     ActivationLayer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillyard.engine.catalog import Catalog
+from skillyard import Catalog
 from skillyard.evals.cases.confusion import ConfusionCase
 from skillyard.evals.layers.case_run import CaseRun
 from skillyard.evals.layers.confusion import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard import Diagnostic, InvalidInput
 from skillyard.evals.cases.dataset import Dataset
 from skillyard.evals.cases.layer_cases import CasePlaces
 from skillyard.evals.layers.datasets import require_cases

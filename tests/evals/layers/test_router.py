@@ -9,8 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.catalog import Catalog
-from skillyard.engine.skill import Skill
+from skillyard import Catalog, Skill
 from skillyard.evals.layers.router import (
     DESCRIPTION_CHARS,
     RESPONSE_CHARS,

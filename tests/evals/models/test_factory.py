@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.models.factory import PROVIDERS, as_model, open_model
 from skillyard.evals.models.protocol import ModelFailed, Request, Usage
 from skillyard_testkit.fake_llm import FakeLlm, faults

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.models.calls import Calls, Retry
 from skillyard.evals.models.factory import open_model
 from skillyard.evals.models.failures import redacted

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.models.ledger import Ledger, Reservation, Spending, require_prices
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import RunStopped

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.models.factory import offline_model
 from skillyard.evals.models.profiles import PROFILES, Profile, profile_of
 from skillyard.evals.models.protocol import ModelFailed

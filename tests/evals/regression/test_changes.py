@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.config_values import EffectivenessLimits, Regression
 from skillyard.evals.layers.activation import ACTIVATION
 from skillyard.evals.layers.confusion import CONFUSION

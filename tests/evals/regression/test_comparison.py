@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard import InvalidInput, SkillIoError
 from skillyard.evals.config_values import Regression
 from skillyard.evals.layers.pairs import EFFECTIVENESS
 from skillyard.evals.layers.registry import LAYERS

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from skillyard import Query
 from skillyard.base.shapes.benchmarks import BenchScore
 from skillyard.cli.report_views import report_blocks
 from skillyard.cli.views import bench_table, compare_table
-from skillyard.engine.ranking.query import Query
 from skillyard.evals.operations.benchmarks import BenchCompare
 from skillyard.evals.report import html, markdown
 from skillyard.evals.report.report import build_report

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.report import html
 from skillyard.evals.report.cases import MAX_CASES, RAW_LIMIT, TEXT_LIMITS, Texts, case_groups
 from skillyard.evals.report.html import CasePart, render, render_cases

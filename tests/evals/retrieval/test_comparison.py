@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
-from skillyard.engine.ranking.query import Query
+from skillyard import InvalidInput, Query
 from skillyard.evals.retrieval.comparison import compare, holm, interval, queries_needed
 from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, per_query
 from tests.tables import for_each

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.cases.labels import Label
 from skillyard.evals.statistics.agreement import agreement_of, cohen_kappa, krippendorff_alpha
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.statistics.analysis import analyse_pairs
 from skillyard.evals.statistics.pairs import OVERALL
 from tests.evals.statistics.planting import Judge, case, run_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.base.sums import wilson
 from skillyard.evals.statistics.intervals import independent, t_interval
 from tests.tables import for_each

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.statistics.subset_means import EXACT, smallest_p, subset_means
 from tests.property.strategies import many
 from tests.tables import for_each

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.operations.eval_results import eval_compare
 from tests.tables import for_each
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.evals.storage.entries import ENTRY_BYTES, GENERATIONS, Entries
 from tests.tables import for_each
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard import InvalidInput, SkillIoError
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.storage.events import EVENTS, Events, read_events, start_of_run
 from skillyard.evals.storage.results import (

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.engine.ranking.query import Query, SkillFeedback
+from skillyard import InvalidInput, Query, SkillFeedback, SkillIoError
 from skillyard.hosts.decisions import feedback_file as module
 from skillyard.hosts.decisions.feedback_file import (
     add_feedback,

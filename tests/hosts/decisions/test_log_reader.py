@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.hosts.decisions.log_reader import iter_entries
 from tests.tables import for_each
 

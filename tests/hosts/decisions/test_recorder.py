@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 import skillyard as sy
+from skillyard import Query, scorer_names
 from skillyard.base.shapes.encoder import encode
-from skillyard.engine.ranking.query import Query
-from skillyard.engine.ranking.registry import scorer_names
 from skillyard.hosts.decisions import is_enabled
 from skillyard.hosts.decisions.entry import MAX_TEXT_CHARS, RUNNERS_UP, entry, text_digest
 from skillyard.hosts.operations.prompts import inject_prompt

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from skillyard import InvalidInput
 from skillyard.base.configuration import SECTIONS, record_of
-from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.strict_toml import keys_of
 from skillyard.cli.grammar import read_command

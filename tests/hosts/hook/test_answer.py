@@ -9,8 +9,8 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard import Skill
 from skillyard.base.invisible import clean
-from skillyard.engine.skill import Skill
 from skillyard.hosts.hook.answer import SkillOffer, context_text, render_output
 from skillyard.hosts.hook.hosts import MAX_CONTEXT_CHARS
 from tests.tables import for_each

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard import DEFAULT_LIMITS, Query
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.embedding.cache import VectorCache
 from skillyard.engine.index.clone import clone_index
@@ -18,7 +18,6 @@ from skillyard.engine.index.index_update import refresh_index
 from skillyard.engine.index.indexed_catalog import FileLibrary, open_current, open_library_index
 from skillyard.engine.index.library_spec import index_folder
 from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
-from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import bind, resolve
 from skillyard.hosts.hook import index_refresh
 from skillyard.hosts.hook.approval import approve_project

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import InvalidSkillsRoot, SkillIoError
+from skillyard import InvalidSkillsRoot, SkillIoError
 from skillyard.hosts.hook.approval import (
     approvals,
     approve_project,

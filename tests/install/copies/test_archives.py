@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SkillError, UnknownName
+from skillyard import SkillError, UnknownName
 from skillyard.install.copies.archives import (
     DEFAULT,
     KINDS,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SkillError
+from skillyard import SkillError
 from skillyard.base.invisible import find_hidden
 from skillyard.engine.resources import safe_parts
 from skillyard.install.copies.file_paths import (

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.base.text import folder_name
 from skillyard.install.copies import lockfile
 from skillyard.install.copies.lock_entries import FIELDS, Lock, LockedSkill, in_order

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.install.copies import placement, removal
 from skillyard.install.copies.folder_hash import folder_hash
 from skillyard.install.copies.installed import Installed, InstallRefused

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import InvalidInput, SourceFailed
+from skillyard import InvalidInput, SourceFailed
 from skillyard.install.git.address import check_ref, parse_git_address
 from skillyard.install.git.command import Git, failure_of
 from skillyard.install.git.repository import GitRepository, clear_repositories

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.hosts.hook.budget import Budget
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.index_refresh import bring_up_to_date

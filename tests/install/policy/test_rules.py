@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SkillIoError
-from skillyard.engine.skill import Skill
+from skillyard import Skill, SkillIoError
 from skillyard.install.policy.decision import (
     AdmissionPolicy,
     LockedSource,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.library_spec import index_folder

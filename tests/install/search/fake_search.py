@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from skillyard.install.search import FoundSkill, SearchResult, SearchService, SourceStatus
+from skillyard import SearchResult, SearchService
+from skillyard.install.search import FoundSkill, SourceStatus
 from skillyard.install.sources.protocol import Source
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings

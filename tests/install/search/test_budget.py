@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.install.search import SearchResult, SearchService
+from skillyard import SearchResult, SearchService
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers, RecordedRequest, faults

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import skillyard as sy
-from skillyard.install.search import SearchResult
+from skillyard import SearchResult
 from skillyard.install.sources.settings import Settings
 from tests.install.search.fake_search import ids, searched, skill_text
 from tests.install.search.memory import Memory, hit

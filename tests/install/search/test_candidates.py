@@ -8,7 +8,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.skill import Skill
+from skillyard import Skill
 from skillyard.install.search.candidates import SearchCandidate, merge_hits
 from skillyard.install.sources.protocol import Hit
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SourceFailed
-from skillyard.engine.skill import Skill
+from skillyard import Skill, SourceFailed
 from skillyard.install.search.content import PackageContent, pointer, read_package
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.settings import Settings

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from skillyard.install.search import FoundSkill, SearchResult
+from skillyard import SearchResult
+from skillyard.install.search import FoundSkill
 from skillyard_testkit import FakeServers, faults
 from tests.install.search.fake_search import (
     EVERY,

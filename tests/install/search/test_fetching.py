@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from skillyard.base.errors import InvalidInput, SkillNotFound, SourceFailed
-from skillyard.install.search import SearchService
+from skillyard import InvalidInput, SearchService, SkillNotFound, SourceFailed
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
 from tests.install.search.fake_search import found, got, settings_of, skill_text, with_service

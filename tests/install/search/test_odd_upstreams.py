@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.install.search import SearchResult, SearchService
+from skillyard import SearchResult, SearchService
 from skillyard_testkit import FakeServers, RateLimit, faults
 from tests.install.search.fake_search import (
     DEADLINE_S,

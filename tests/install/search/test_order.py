@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import SourceFailed
-from skillyard.install.search import SearchService
+from skillyard import SearchService, SourceFailed
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers
 from tests.install.search.fake_search import (

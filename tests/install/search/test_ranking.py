@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import UnknownName
+from skillyard import UnknownName
 from skillyard.install.sources.settings import Settings
 from tests.install.search.fake_search import (
     ids,

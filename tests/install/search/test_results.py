@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard.install.search import SearchResult
+from skillyard import SearchResult
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
 from tests.install.search.fake_search import (

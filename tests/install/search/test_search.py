@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import InvalidInput, SourceFailed, UnknownName
-from skillyard.install.search import SearchService
+from skillyard import InvalidInput, SearchService, SourceFailed, UnknownName
 from skillyard.install.sources.protocol import Hit, Source
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings

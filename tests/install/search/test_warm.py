@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from skillyard.install.search import SearchResult, SearchService
+from skillyard import SearchResult, SearchService
 from skillyard.install.sources import github as github_module
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.install.policy.signers import CertificateSigner
 from skillyard.install.signatures.bundle import verify_archive, verify_folder
 from skillyard.install.signatures.manifest import FOLDER_BUNDLE, SignatureInvalid

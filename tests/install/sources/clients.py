@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.sources.bodies import json_of
 from skillyard.install.sources.repository import skill_folder, skill_folders
 from skillyard.install.sources.responses import ResponseCache

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed
+from skillyard import InvalidInput, SkillyardError, SourceFailed
 from skillyard.install.sources.addresses import is_public, public_addresses
 from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard_testkit import Response

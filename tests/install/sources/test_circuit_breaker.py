@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.sources.quotas import OPEN_S, CircuitBreaker
 from skillyard.install.sources.transport import MAX_REQUESTS, Transport
 from skillyard_testkit import Response, faults

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.sources.github import GitHub, GitHubSource, RepositoryTree
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import is_repository

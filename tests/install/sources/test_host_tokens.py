@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.cli import main
 from skillyard.install.sources.transport import host_name, host_of
 from tests.configuration import configure

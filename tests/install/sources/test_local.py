@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import SourceFailed
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard import DEFAULT_LIMITS, SourceFailed
 from skillyard.install.sources.local import REFERENCES, LocalSource
 from skillyard.install.sources.protocol import Hit, Package, Source
 from tests.hostile.watchdog import hang_bound

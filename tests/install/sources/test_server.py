@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.search.content import read_package
 from skillyard.install.sources.protocol import Hit, Package, Source
 from skillyard.install.sources.server import NAME_CHARACTERS, NO_OTHERS, ServerSource

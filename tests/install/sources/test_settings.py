@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard import InvalidInput, SkillIoError, SkillyardError, UnknownName
 from skillyard.base.configuration import user_file
-from skillyard.base.errors import InvalidInput, SkillIoError, SkillyardError, UnknownName
 from skillyard.install.sources.build import build_sources, build_transport, response_cache
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Source

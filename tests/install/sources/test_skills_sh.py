@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.skills_sh import SkillsSh, installs_of

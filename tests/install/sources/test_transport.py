@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport
 from skillyard_testkit import FakeServers, RateLimit, Response, faults

@@ -10,7 +10,7 @@ from email.utils import formatdate
 
 import pytest
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.sources.transport import HttpResponse, Transport
 from skillyard_testkit import RateLimit, Response, faults
 from tests.install.sources.clients import (

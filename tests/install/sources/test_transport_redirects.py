@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed
+from skillyard import InvalidInput, SkillyardError, SourceFailed
 from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport, origin_of
 from skillyard_testkit import Response, faults
 from tests.install.sources.clients import (

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import SourceFailed
+from skillyard import SourceFailed
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard.install.sources.well_known import SCHEMA, WellKnown, _unpack, digest_of

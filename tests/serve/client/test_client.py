@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import skillyard.serve.client
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.serve.client import AsyncClient, Client
 from skillyard.serve.client.address import Service
 from tests.serve.client.client_pair import Way, answer, awaiting, lying, waiting

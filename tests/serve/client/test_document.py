@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard.install.search import SearchResult
+from skillyard import SearchResult
 from skillyard.serve.client import calls
 from skillyard.serve.client.call import Call
 from skillyard.serve.client.document import Mismatch, document_of, read_as

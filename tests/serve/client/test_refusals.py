@@ -13,14 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.base.errors import (
-    BadAnswer,
-    InvalidInput,
-    ServiceFailed,
-    ServiceRefused,
-    ServiceUnavailable,
-    SkillyardError,
-)
+from skillyard import InvalidInput, SkillyardError
+from skillyard.base.errors import BadAnswer, ServiceFailed, ServiceRefused, ServiceUnavailable
 from skillyard.base.invisible import clean
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.client import Retries, SourcesFailed

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput, ServiceFailed, ServiceUnavailable
+from skillyard import InvalidInput
+from skillyard.base.errors import ServiceFailed, ServiceUnavailable
 from skillyard.serve.client import Retries
 from skillyard.serve.client.retries import after_s
 from skillyard.serve.runtime.errors import unavailable

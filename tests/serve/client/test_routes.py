@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
+from skillyard import SearchService
 from skillyard.base.errors import BadAnswer, ServiceRefused
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.encoder import encode
@@ -19,7 +20,6 @@ from skillyard.engine.skill import SKILL_FIELDS
 from skillyard.hosts.decisions.feedback_file import list_feedback
 from skillyard.hosts.operations.recommendations import evaluate_skills
 from skillyard.hosts.operations.skill_selection import rank_skills, select_skills
-from skillyard.install.search import SearchService
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.client import AsyncClient, Client, as_skill, calls
 from skillyard.serve.http.routes.table import ROUTES

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.engine.skill import Reference, Skill
+from skillyard import Reference, Skill
 from skillyard.install.copies.archives import read_archive
 from skillyard.serve.http.routes.discovery import INDEX_PATH
 from skillyard.store.node.state import NodeState

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from skillyard.engine.ranking.registry import scorer_names
+from skillyard import scorer_names
 from skillyard.serve.http.app import MCP_PATH
 from skillyard.serve.http.openapi import STATUSES, document
 from skillyard.serve.http.routes.table import ROUTES

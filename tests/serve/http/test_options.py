@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.base.io.sockets import is_loopback
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.http import ServiceOptions, create_app

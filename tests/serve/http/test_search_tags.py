@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.install.search import SearchService
+from skillyard import SearchService
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.http.app import COMPRESSED_BYTES
 from skillyard.serve.http.routes import search

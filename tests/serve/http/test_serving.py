@@ -16,7 +16,7 @@ from typing import IO, Any
 import httpx2
 import pytest
 
-from skillyard.base.errors import InvalidInput, InvalidSkillsRoot
+from skillyard import InvalidInput, InvalidSkillsRoot
 from skillyard.serve.http import serve
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.server import listening_socket

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextResourceContents
 
-from skillyard.engine.skill import Reference
+from skillyard import Reference
 from skillyard.serve.mcp.server import create_server
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import Log

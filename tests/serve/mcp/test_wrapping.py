@@ -9,10 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard import Skill, list_resources
 from skillyard.base.invisible import clean
 from skillyard.base.text import escape_elements, escape_frame
-from skillyard.engine.resources import list_resources
-from skillyard.engine.skill import Skill
 from skillyard.serve.mcp.call import cursor_of, place_in
 from skillyard.serve.mcp.frames import (
     MAX_FILES,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import EmbedderFailed
+from skillyard import EmbedderFailed
 from skillyard.serve.runtime import follower
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.vectors import PROBE_TEXT, VectorThread

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.engine.catalog import Catalog
+from skillyard import Catalog
 from skillyard.engine.ranking.match import rank
 from skillyard.install.policy.library import open_catalog
 from skillyard.serve.runtime import folder_follower, folder_watch, freshness

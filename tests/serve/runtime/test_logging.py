@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.cli.commands import service
 from skillyard.cli.console import Console
 from skillyard.install.sources.settings import Settings

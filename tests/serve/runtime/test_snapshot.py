@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skillyard.base.errors import UnknownName
-from skillyard.engine.catalog import Catalog
-from skillyard.engine.ranking.match import rank
+from skillyard import Catalog, Skill, UnknownName, rank
 from skillyard.engine.ranking.registry import resolve
-from skillyard.engine.skill import Skill
 from skillyard.serve.runtime import snapshot as room
 from skillyard.serve.runtime.snapshot import Snapshot
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard import InvalidInput, SkillIoError
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.options import ServiceOptions

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.embedding import cache
 from skillyard.engine.index.indexed_catalog import IndexedCatalog

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import skillyard as sy
-from skillyard.base.errors import Diagnostic, SourceFailed
+from skillyard import Diagnostic, Query, Reference, SearchResult, Skill, SourceFailed
 from skillyard.engine.operations.skill_explanation import why_skill
-from skillyard.engine.ranking.query import Query
 from skillyard.engine.resources import Resource
-from skillyard.engine.skill import Reference, Skill
 from skillyard.hosts.operations.skill_selection import select_skills
-from skillyard.install.search import FoundSkill, SearchResult, SourceStatus
+from skillyard.install.search import FoundSkill, SourceStatus
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.serve.web.rendering import environment
 from skillyard.serve.web.search_page import Offer, Question, results_page

@@ -11,9 +11,8 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 
+from skillyard import Catalog, Query
 from skillyard.cli import main
-from skillyard.engine.catalog import Catalog
-from skillyard.engine.ranking.query import Query
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.http.routes import pages

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
+from skillyard import SkillCounts
 from skillyard.base.text import clean_line
-from skillyard.engine.catalog.counts import NO_SKILLS, SkillCounts
+from skillyard.engine.catalog.counts import NO_SKILLS
 from skillyard.install.search import FoundSkill
 from skillyard.install.sources.protocol import Hit
 from skillyard.serve.runtime.browse import browse_index_of

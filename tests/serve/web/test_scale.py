@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import skillyard as sy
-from skillyard.engine.ranking.registry import scorer_names
+from skillyard import scorer_names
 from skillyard.serve.web.scale import scale_of
 from tests.tables import for_each
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.engine.ranking.scorer import Explanation
+from skillyard import Explanation
 from skillyard.serve.web.rendering import MAX_NODES
 from skillyard.serve.web.scale import Scale
 from tests.serve.web.page_parser import Page, harm, read

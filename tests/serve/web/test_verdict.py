@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import skillyard as sy
-from skillyard.engine.ranking.match import Match
-from skillyard.engine.ranking.query import Query
-from skillyard.engine.selection import Selection, SelectionPolicy
+from skillyard import Match, Query, Selection, SelectionPolicy
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
 from skillyard.serve.web.verdict import Verdict, verdict_of
 from tests.serve.web.page_parser import read

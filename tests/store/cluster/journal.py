@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from skillyard import Skill
 from skillyard.base.errors import NoStandby, StoreFailed
-from skillyard.engine.skill import Skill
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Durability, Published, StoreKey

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.engine.skill import Skill
+from skillyard import Skill
 from skillyard.store.node import follower as follower_module
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import rebuild

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.engine.skill import Skill
+from skillyard import Skill
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant
 from tests.store.cluster.cluster import DATABASE_OF_NODES, PASSWORD

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 
 
 def doubled(number: int) -> int:

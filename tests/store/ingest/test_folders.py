@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import Diagnostic, InvalidSkillsRoot
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard import DEFAULT_LIMITS, Diagnostic, InvalidSkillsRoot
 from skillyard.engine.discovery import Candidate
 from skillyard.store.ingest import folders
 from skillyard.store.ingest.work_items import Item

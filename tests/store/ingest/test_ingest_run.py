@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput, StoreRefused, StoreUnavailable
+from skillyard import DEFAULT_LIMITS, InvalidInput
+from skillyard.base.errors import StoreRefused, StoreUnavailable
 from skillyard.base.io.processes import processors
 from skillyard.base.io.workers import WorkerLost
-from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.store.ingest import ingest_run, publisher
 from skillyard.store.ingest.ingest_run import ingest
 from skillyard.store.ingest.partition import Partition

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import Diagnostic, InvalidInput
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard import DEFAULT_LIMITS, Diagnostic, InvalidInput
 from skillyard.store.ingest import lines as module
 from skillyard.store.ingest import objects
 from skillyard.store.ingest.lines import Lines

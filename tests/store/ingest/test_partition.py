@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.store.ingest.partition import Partition, key_digest
 from skillyard.store.values import StoreKey
 from tests.tables import for_each

@@ -7,12 +7,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from skillyard.base.errors import ResourceRefused, SkillyardError
-from skillyard.engine.catalog import Catalog, read_catalog
+from skillyard import (
+    Catalog,
+    Origin,
+    Reference,
+    ResourceRefused,
+    Skill,
+    SkillyardError,
+    Triggers,
+    list_resources,
+    rank,
+    read_resource,
+)
+from skillyard.engine.catalog import read_catalog
 from skillyard.engine.index.token_table import bundled_table
-from skillyard.engine.ranking.match import rank
-from skillyard.engine.resources import list_resources, read_resource
-from skillyard.engine.skill import Origin, Reference, Skill, Triggers
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
 from skillyard.store.node.library import NodeLibrary

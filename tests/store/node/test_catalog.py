@@ -6,11 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import AmbiguousName, InvalidInput, SkillNotFound
-from skillyard.engine.catalog import Catalog
-from skillyard.engine.ranking.match import rank
-from skillyard.engine.ranking.registry import scorer_names
-from skillyard.engine.skill import Origin, Skill
+from skillyard import (
+    AmbiguousName,
+    Catalog,
+    InvalidInput,
+    Origin,
+    Skill,
+    SkillNotFound,
+    rank,
+    scorer_names,
+)
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.records import path_of
 from skillyard.store.protocol import CatalogStore

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import IndexDamaged, SkillyardError
+from skillyard import IndexDamaged, SkillyardError
 from skillyard.engine.index.manifest import NAME
 from skillyard.store.node import generation_builder
 from skillyard.store.node.follower import Follower

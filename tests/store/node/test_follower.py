@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.errors import InvalidInput, UnknownName
+from skillyard import InvalidInput, UnknownName
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.records import path_of

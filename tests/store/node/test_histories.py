@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillyard.engine.skill import Origin, Skill, Triggers
+from skillyard import Origin, Skill, Triggers
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.records import path_of
 from skillyard.store.protocol import CatalogStore

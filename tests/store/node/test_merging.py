@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard.base.errors import IndexDamaged
+from skillyard import IndexDamaged
 from skillyard.engine.index import kernel
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.index_writer import INLINE_BYTES, MAX_SMALL_SEGMENTS, IndexWriter

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.install.policy import places
 from skillyard.install.policy.places import find_policy
 from skillyard.store.node.syncing import open_node, sync

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.store.node import generation_builder
 from skillyard.store.node.generation_builder import few_changes, rebuild
 from skillyard.store.node.state import NodeState, state_folder

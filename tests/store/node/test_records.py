@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard import Origin, Skill, Triggers
 from skillyard.base.errors import StoreRefused
 from skillyard.engine.index.searcher import EXCLUDED
 from skillyard.engine.index.token_table import bundled_table
-from skillyard.engine.skill import STORED, Origin, Skill, Triggers
+from skillyard.engine.skill import STORED
 from skillyard.store.node.records import (
     HIDDEN,
     ID,

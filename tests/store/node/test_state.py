@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import SkillIoError
+from skillyard import SkillIoError
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
 from skillyard.store.node.state import NodeState, position_in

@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from skillyard.evals.judgement.prompt import judge_prompt
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict

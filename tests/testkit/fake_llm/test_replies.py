@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput
 from skillyard.evals.conditions.prompts import skill_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from skillyard.evals.judgement.prompt import judge_prompt

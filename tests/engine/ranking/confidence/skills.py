@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
-from skillyard.engine.skill import Skill, Triggers
+from skillyard import Skill, Triggers
 
 __all__ = ["PATHS", "PATTERNS", "WORDS", "filler", "patterned", "skill", "skills"]
 

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
-from skillyard.engine.catalog import Catalog
+from skillyard import Catalog, InvalidInput, Triggers
 from skillyard.engine.ranking.confidence.records import as_skills
-from skillyard.engine.skill import Triggers
 from tests.engine.ranking.confidence.skills import skill
 from tests.tables import for_each
 

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard import DEFAULT_LIMITS
 from skillyard.engine.ranking.confidence.glob import compile_glob, split_path
 from tests.engine.ranking.confidence.glob_oracle import slow_match
 from tests.requirements import requirement

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
-from skillyard.engine.ranking.confidence import KeywordDetector, KeywordMatch
+from skillyard import InvalidInput, KeywordDetector, Skill
+from skillyard.engine.ranking.confidence import KeywordMatch
 from skillyard.engine.ranking.confidence.keywords import KeywordIndex, read_prompt
-from skillyard.engine.skill import Skill
 from tests.engine.ranking.confidence.skills import WORDS, filler, skill, skills
 from tests.requirements import requirement
 from tests.tables import for_each

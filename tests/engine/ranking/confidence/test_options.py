@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
+from skillyard import InvalidInput, Query
 from skillyard.engine.ranking.confidence.tool import (
     EvaluationOptions,
     read_context,
     read_options,
 )
-from skillyard.engine.ranking.query import Query
 from tests.requirements import requirement
 from tests.tables import for_each
 

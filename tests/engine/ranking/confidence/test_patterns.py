@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
-from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.engine.ranking.confidence import PatternMatcher
+from skillyard import DEFAULT_LIMITS, InvalidInput, PatternMatcher, Skill
 from skillyard.engine.ranking.confidence.glob import (
     FilePath,
     GlobRoute,
@@ -21,7 +19,6 @@ from skillyard.engine.ranking.confidence.patterns import (
     PatternIndex,
     declared_by,
 )
-from skillyard.engine.skill import Skill
 from tests.engine.ranking.confidence.skills import PATHS, PATTERNS, patterned, skills
 from tests.requirements import requirement
 from tests.tables import for_each

@@ -9,12 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
-from skillyard.engine.ranking.confidence import CONFIDENCE, Confidence
-from skillyard.engine.ranking.protocol import Scorer
-from skillyard.engine.ranking.query import Query
-from skillyard.engine.ranking.scorer import Explanation, level_of
-from skillyard.engine.skill import Skill
+from skillyard import Confidence, Explanation, InvalidInput, Query, Scorer, Skill
+from skillyard.engine.ranking.confidence import CONFIDENCE
+from skillyard.engine.ranking.scorer import level_of
 from tests.engine.ranking.confidence.skills import PATHS, WORDS, filler, skill, skills
 from tests.requirements import requirement
 from tests.tables import for_each

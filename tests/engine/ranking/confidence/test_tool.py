@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.errors import InvalidInput
-from skillyard.engine.catalog import Catalog
-from skillyard.engine.ranking.confidence import Confidence, ConfidenceScorer, evaluate
-from skillyard.engine.ranking.query import Query
+from skillyard import Catalog, Confidence, ConfidenceScorer, InvalidInput, Query
+from skillyard.engine.ranking.confidence import evaluate
 from tests.engine.ranking.confidence.skills import filler, patterned, skill
 from tests.requirements import requirement
 from tests.tables import for_each
