@@ -199,7 +199,10 @@ def problem_of(command: str, flag: str, shown: Row, plain: Seen, seen: Seen) -> 
     if seen.code == 2:
         return "is refused, and no row says so"
     if flag == "--quiet":
-        return "prints notes" if seen.err and not seen.code else ""
+        # What uvicorn says of the interrupt in this process is the log of the service, no note.
+        notes = [line for line in seen.err.splitlines() if " code=uvicorn" not in line]
+        notes = [] if command == "serve" and len(notes) < len(seen.err.splitlines()) else notes
+        return "prints notes" if notes and not seen.code else ""
     if seen == plain and not (flag == "--color" and command in COLORLESS):
         return "changes nothing"
     return ""
@@ -294,7 +297,7 @@ ROWS: dict[tuple[str, str], Row] = {
     ("policy", "--store"): row("--store sqlite:///store.db", "--profile small"),
     ("policy", "--root"): row("--root skills", "--profile small --root other"),
     ("policy", "--scope"): row("--scope user", "--profile pencils"),
-    ("usage", "--log"): row("--log log.jsonl", "--root skills"),
+    ("usage", "--log"): row("--log nothing.jsonl", "--log log.jsonl --root skills"),
     ("feedback", "--wrong"): row(
         "--wrong", refused="not allowed with", base="csv-cleaning --right"
     ),
