@@ -297,7 +297,7 @@ ROWS: dict[tuple[str, str], Row] = {
     ("policy", "--store"): row("--store sqlite:///store.db", "--profile small"),
     ("policy", "--root"): row("--root skills", "--profile small --root other"),
     ("policy", "--scope"): row("--scope user", "--profile pencils"),
-    ("usage", "--log"): row("--log nothing.jsonl", "--log log.jsonl --root skills"),
+    ("usage", "--log"): row("--log nothing.jsonl", "--root skills", refused="cannot read nothing"),
     ("feedback", "--wrong"): row(
         "--wrong", refused="not allowed with", base="csv-cleaning --right"
     ),
