@@ -105,6 +105,8 @@ def project_toml(name: str, folders: Iterable[str]) -> TomlFile | None:
 
     Raises SkillIoError.
     """
+    if not _PLACES["projects"]:
+        return None
     for folder in folders:
         path = os.path.join(folder, CONFIG_FILE)
         if os.path.lexists(path) and not _is_same(path, user_file()):
@@ -127,7 +129,7 @@ def read_section(name: str, record: type[T], folder: str = ".") -> T:
     Raises SkillIoError for a fault, and for a file that cannot be read.
     """
     layers = [read_user_file()]
-    if SECTIONS[name].of_project and _PLACES["projects"]:
+    if SECTIONS[name].of_project:
         layers.append(project_toml(name, project_folders(folder)))
     given = [(each, each.tables[name]) for each in layers if each and name in each.tables]
     if not given:
