@@ -169,7 +169,7 @@ def words_of(words: list[str]) -> str | None:
     return read_text("-") if words == ["-"] else " ".join(words)
 
 
-def query_of(asked: QueryRequest, args: Namespace) -> Query:
+def query_of(request: QueryRequest, args: Namespace) -> Query:
     """Return the query of a ranking command, with feedback.
 
     Raises InvalidInput without any, and for an option that the scorer does not read.
@@ -177,21 +177,21 @@ def query_of(asked: QueryRequest, args: Namespace) -> Query:
     from skillyard.engine.ranking.registry import BUILT_IN, default_scorer
     from skillyard.hosts.decisions.feedback_file import with_feedback
 
-    if not (args.query or asked.files or asked.include_tags):
+    if not (args.query or request.files or request.include_tags):
         raise InvalidInput(
             "no request: write it as words after the command, as in "
             '`skillyard select "clean this csv file"`, or give --files'
         )
-    scorer = (asked.scorer or default_scorer()).partition("+")[0]
+    scorer = (request.scorer or default_scorer()).partition("+")[0]
     for flag, value, reader in (
-        ("--recent", asked.recent_activity, "confidence"),
-        ("--references", asked.include_references, "relevance"),
+        ("--recent", request.recent_activity, "confidence"),
+        ("--references", request.include_references, "relevance"),
     ):
         if value and scorer in BUILT_IN and scorer != reader:
             raise InvalidInput(f"{flag} counts only with --scorer {reader}; {scorer} ignores it")
-    if asked.package_scope and not asked.files:
+    if request.package_scope and not request.files:
         raise InvalidInput("--package-scope compares skills with --files: name the files")
-    return with_feedback(asked.as_query())
+    return with_feedback(request.as_query())
 
 
 def scorer_of(args: Namespace) -> str:

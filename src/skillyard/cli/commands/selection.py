@@ -41,10 +41,12 @@ def rank(args: Namespace, console: Console) -> int:
     """Print a ranking; 1 when no skill has a score."""
     from skillyard.hosts.operations.skill_selection import RankRequest, rank_skills
 
-    asked = read_request(args, RankRequest)
-    query, scorer = query_of(asked, args), scorer_of(args)
+    request = read_request(args, RankRequest)
+    query, scorer = query_of(request, args), scorer_of(args)
     catalog = load_to_rank(args, console, scorer)
-    result = rank_skills(catalog, query, scorer=scorer, limit=asked.limit, explain=asked.explain)
+    result = rank_skills(
+        catalog, query, scorer=scorer, limit=request.limit, explain=request.explain
+    )
     if console.json:
         console.document(result.document(result.diagnostics))
     else:
@@ -77,11 +79,11 @@ def select(args: Namespace, console: Console) -> int:
     """Print a choice; 1 when it abstains."""
     from skillyard.hosts.operations.skill_selection import SelectRequest, select_skills
 
-    asked = read_request(args, SelectRequest)
-    query, scorer, policy = query_of(asked, args), scorer_of(args), asked.as_policy()
+    request = read_request(args, SelectRequest)
+    query, scorer, policy = query_of(request, args), scorer_of(args), request.as_policy()
     catalog = load_to_rank(args, console, scorer)
     result = select_skills(
-        catalog, query, policy, scorer=scorer, limit=asked.limit, explain=asked.explain
+        catalog, query, policy, scorer=scorer, limit=request.limit, explain=request.explain
     )
     if console.json:
         console.document(result.document(result.diagnostics))
@@ -112,17 +114,17 @@ def evaluate(args: Namespace, console: Console) -> int:
     """Print the documented evaluation; 1 when no skill reaches the threshold."""
     from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
 
-    asked = read_request(args, EvaluateRequest)
+    request = read_request(args, EvaluateRequest)
     catalog = load(args, console)
     chooser = load(args, console, indexed=True)
     result = evaluate_skills(
         catalog,
-        asked.text,
-        asked.files,
-        asked.recent_activity,
-        threshold=asked.threshold,
-        limit=asked.limit,
-        show_details=asked.show_details,
+        request.text,
+        request.files,
+        request.recent_activity,
+        threshold=request.threshold,
+        limit=request.limit,
+        show_details=request.show_details,
         chooser=chooser,
     )
     console.show_text(result, result.message)
@@ -148,20 +150,20 @@ def why(args: Namespace, console: Console) -> int:
     """Print why one skill stands where it stands."""
     from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
 
-    asked = read_request(args, WhyRequest)
-    query, scorer = query_of(asked, args), scorer_of(args)
+    request = read_request(args, WhyRequest)
+    query, scorer = query_of(request, args), scorer_of(args)
     catalog = load_to_rank(args, console, scorer)
     if not len(catalog):
-        error = SkillNotFound(asked.name)
+        error = SkillNotFound(request.name)
         error.hint = "there are no skills"
         raise error
-    result = why_skill(catalog, asked.name, query, scorer=scorer, limit=asked.limit)
+    result = why_skill(catalog, request.name, query, scorer=scorer, limit=request.limit)
     if console.json:
-        console.document(result.document(explain=asked.explain))
+        console.document(result.document(explain=request.explain))
     else:
         from skillyard.cli.views import reasons
 
-        console.print(*reasons(result, trees=asked.explain))
+        console.print(*reasons(result, trees=request.explain))
     return 0
 
 

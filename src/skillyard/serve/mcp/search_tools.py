@@ -31,22 +31,22 @@ MAX_RESULTS = 20
 
 async def search_skills(call: Call) -> Answer:
     """Search the enabled sources. Returns cards, and bodies within a token budget."""
-    asked, context = call.request, call.shared.context
-    limit = max(0, min(MAX_RESULTS, asked.limit))
-    if not asked.query.strip():
+    request, context = call.request, call.shared.context
+    limit = max(0, min(MAX_RESULTS, request.limit))
+    if not request.query.strip():
         raise InvalidInput("query must not be empty")
     view = await call.shared.context.follower.fresh()
     if limit == 0:
         return _answer(call, [], [], "nothing was asked for: limit is 0")
-    names = asked.sources or context.searches.default_names
+    names = request.sources or context.searches.default_names
     searches = context.searches
-    scorer = searches.scorer_for(asked.scorer and call.shared.scorer_of(asked.scorer), names)
+    scorer = searches.scorer_for(request.scorer and call.shared.scorer_of(request.scorer), names)
     sources = await context.in_thread(searches.observed_sources, names, view.ranked, False, scorer)
     await call.progress(0, 2, f"asking {plural(len(sources), 'source')}")
 
     async def run(searcher: SearchService) -> Any:
         return await searcher.search(
-            asked.query, limit, include_references=asked.include_references
+            request.query, limit, include_references=request.include_references
         )
 
     result = ranked_result(await searches.run(run, sources, scorer), scorer, sources)
@@ -54,7 +54,7 @@ async def search_skills(call: Call) -> Answer:
     statuses = [status.to_dict() for status in result.sources]
     if result.failed:
         raise sources_refusal(statuses)
-    left = asked.max_tokens
+    left = request.max_tokens
     cards = []
     for each in result.skills:
         shape = _shape(view, each)
@@ -168,10 +168,10 @@ def _frame(view: View, found_skill: FoundSkill, origin: str) -> str:
 
 async def get_skill(call: Call) -> Answer:
     """Return the skill of a source and id. Raises Refused."""
-    asked, context = call.request, call.shared.context
+    request, context = call.request, call.shared.context
     view = await context.follower.fresh()
-    source, skill_id = asked.source.strip(), asked.skill_id.strip()
-    references = asked.include_references
+    source, skill_id = request.source.strip(), request.skill_id.strip()
+    references = request.include_references
     return _one(
         view,
         await skill_by_source(
@@ -182,12 +182,12 @@ async def get_skill(call: Call) -> Answer:
 
 async def add_skill(call: Call) -> Answer:
     """Return the skill with exactly this name, from this library or else from a remote."""
-    asked, context = call.request, call.shared.context
-    name = asked.name.strip().strip("/")
+    request, context = call.request, call.shared.context
+    name = request.name.strip().strip("/")
     if not name:
         raise InvalidInput("name must not be empty")
     view = await context.follower.fresh()
-    references = asked.include_references
+    references = request.include_references
     found = await skill_by_name(context, view.lookup, name, references=references, raw=False)
     return _one(view, found)
 

@@ -117,9 +117,11 @@ def refusal_of(error: SkillyardError) -> Refused:
     return Refused(500, "internal", "the service failed; the log says why, under this request's id")
 
 
-def not_found(name: str, near: Iterable[str] = (), *, asked: bool = True) -> Refused:
-    """Return the 404 for a skill, with similar names; ``asked`` is False if no remote was asked."""
-    elsewhere = "" if asked else f" here, and this service asks no remote source: {ALLOW_REMOTES}"
+def not_found(name: str, near: Iterable[str] = (), *, with_remotes: bool = True) -> Refused:
+    """Return the 404 for a skill, with similar names; False: no remote was asked."""
+    elsewhere = (
+        "" if with_remotes else f" here, and this service asks no remote source: {ALLOW_REMOTES}"
+    )
     names = list(dict.fromkeys(near))
     hint = f"did you mean {' or '.join(names[:3])}?" if names else "GET /search?q= finds by words"
     return Refused(

@@ -49,7 +49,7 @@ async def skill_by_name(
         return await remote_skill(context, snapshot, source, parts[-1], references=references)
     sources = await remote_sources(context, snapshot)
     if not sources:
-        raise not_found(name, near, asked=False)
+        raise not_found(name, near, with_remotes=False)
 
     async def find(searcher: SearchService) -> FoundSkill:
         return await searcher.find(name, references=references)
@@ -116,7 +116,7 @@ async def remote_skill(
         raise wrong_field([Fault(("path", "id"), "id must be one path segment", "value_error")])
     sources = await remote_sources(context, snapshot)
     if not sources:
-        raise not_found(f"{source}/{skill_id}", asked=False)
+        raise not_found(f"{source}/{skill_id}", with_remotes=False)
 
     async def get(searcher: SearchService) -> FoundSkill:
         return await searcher.get(source, skill_id, references=references)

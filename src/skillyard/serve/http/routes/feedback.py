@@ -19,17 +19,17 @@ async def feedback(context: AppContext, request: RouteRequest) -> Reply:
             "this service takes no feedback",
             hint="start it with `skillyard serve --feedback`",
         )
-    asked = FeedbackRequest(**request.values)
+    fields = FeedbackRequest(**request.values)
     snapshot = await context.snapshot()
 
     def store() -> bytes:
         try:
             receipt = judge_for_client(
                 snapshot.whole,
-                asked.name,
-                right=asked.right,
-                request=asked.request,
-                note=asked.note or "",
+                fields.name,
+                right=fields.right,
+                request=fields.request,
+                note=fields.note or "",
                 by="http",
             )
         except SkillyardError as error:

@@ -35,29 +35,29 @@ MAX_QUICK_FILES = 20
 
 async def rank(context: AppContext, request: RouteRequest) -> Reply:
     """Return a ranking, without a floor or abstention."""
-    asked = RankRequest(**request.values)
-    query = asked.as_query()
-    scorer = _scorer(asked, "query")
+    fields = RankRequest(**request.values)
+    query = fields.as_query()
+    scorer = _scorer(fields, "query")
 
     def work(ranking: Ranking) -> dict[str, Any]:
         ranked = rank_skills(
             ranking.catalog,
             context.with_feedback(query),
             scorer=ranking.scorer,
-            limit=asked.limit,
-            explain=asked.explain,
+            limit=fields.limit,
+            explain=fields.explain,
         )
-        return _answer_shape(ranked._replace(note=ranking.note), asked.diagnostics)
+        return _answer_shape(ranked._replace(note=ranking.note), fields.diagnostics)
 
     return await _ranking_reply(context, scorer, query.files, work)
 
 
 async def select(context: AppContext, request: RouteRequest) -> Reply:
     """Return a selection or an abstention; both have status 200."""
-    asked = SelectRequest(**request.values)
-    query = asked.as_query()
-    scorer = _scorer(asked, "body")
-    policy = _policy(asked, scorer)
+    fields = SelectRequest(**request.values)
+    query = fields.as_query()
+    scorer = _scorer(fields, "body")
+    policy = _policy(fields, scorer)
 
     def work(ranking: Ranking) -> dict[str, Any]:
         selected = select_skills(
@@ -65,18 +65,18 @@ async def select(context: AppContext, request: RouteRequest) -> Reply:
             context.with_feedback(query),
             policy,
             scorer=ranking.scorer,
-            limit=asked.limit,
-            explain=asked.explain,
+            limit=fields.limit,
+            explain=fields.explain,
             caller=context.options.caller,
         )
-        return _answer_shape(selected._replace(note=ranking.note), asked.diagnostics)
+        return _answer_shape(selected._replace(note=ranking.note), fields.diagnostics)
 
     return await _ranking_reply(context, scorer, query.files, work)
 
 
-def _policy(asked: SelectRequest, scorer: str) -> SelectionPolicy:
+def _policy(fields: SelectRequest, scorer: str) -> SelectionPolicy:
     try:
-        policy = asked.as_policy()
+        policy = fields.as_policy()
         bounds(policy, scorer)
     except InvalidInput as error:
         raise refuse_field(error.field or "wrong_cost", str(error), place="body") from None
@@ -85,8 +85,8 @@ def _policy(asked: SelectRequest, scorer: str) -> SelectionPolicy:
 
 async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
     """Return the documented ``skill_evaluate`` answer."""
-    asked = EvaluateRequest(**request.values)
-    if asked.text is None and not asked.files and not asked.recent_activity:
+    fields = EvaluateRequest(**request.values)
+    if fields.text is None and not fields.files and not fields.recent_activity:
         raise refuse_field("text", "text or files is required", place="body")
 
     snapshot = await context.snapshot()
@@ -94,40 +94,40 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
     def work(ranking: Ranking) -> dict[str, Any]:
         evaluated = evaluate_skills(
             snapshot.ranking_for(CONFIDENCE).catalog,
-            asked.text,
-            asked.files,
-            asked.recent_activity,
-            threshold=asked.threshold,
-            limit=asked.limit,
-            show_details=asked.show_details,
+            fields.text,
+            fields.files,
+            fields.recent_activity,
+            threshold=fields.threshold,
+            limit=fields.limit,
+            show_details=fields.show_details,
             chooser=ranking.catalog,
             scorer=ranking.scorer,
         )
         shape: dict[str, Any] = encode(evaluated)
         return shape
 
-    return await _ranking_reply(context, service_scorer(), asked.files or (), work)
+    return await _ranking_reply(context, service_scorer(), fields.files or (), work)
 
 
 async def why(context: AppContext, request: RouteRequest) -> Reply:
     """Return everything about one skill and one query."""
-    asked = WhyRequest(**request.values)
-    query = asked.as_query()
-    scorer = _scorer(asked, "query")
+    fields = WhyRequest(**request.values)
+    query = fields.as_query()
+    scorer = _scorer(fields, "query")
 
     def work(ranking: Ranking) -> dict[str, Any]:
         try:
             explanation = why_skill(
                 ranking.catalog,
-                asked.name,
+                fields.name,
                 context.with_feedback(query),
                 scorer=ranking.scorer,
-                limit=asked.limit,
+                limit=fields.limit,
             )
         except SkillError as error:
             raise refusal_of(error) from None
         explanation = explanation._replace(note=ranking.note)
-        shape: dict[str, Any] = encode(explanation.document(explain=asked.explain))
+        shape: dict[str, Any] = encode(explanation.document(explain=fields.explain))
         return shape
 
     return await _ranking_reply(context, scorer, query.files, work)
@@ -154,8 +154,8 @@ async def _ranking_reply(
     return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})
 
 
-def _scorer(asked: QueryRequest, place: str) -> str:
-    return scorer_of(asked.scorer, place) or service_scorer()
+def _scorer(fields: QueryRequest, place: str) -> str:
+    return scorer_of(fields.scorer, place) or service_scorer()
 
 
 def _answer_shape(answer: Ranked | Selected, listed: bool) -> dict[str, Any]:
