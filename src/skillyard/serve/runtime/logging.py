@@ -247,8 +247,10 @@ class ServerHandler(logging.Handler):
         if error is not None:
             facts |= {**_exception_facts(error), "traceback": _trace(error)}
         level = "error" if record.levelno >= logging.ERROR else record.levelname.lower()
-        # The template, not the message, so that messages with numbers have one cause.
-        cause = f"{record.name}: {shorten(str(record.msg), CAUSE_CHARS)}"
+        # The template, not the message, so that messages with numbers have one cause; asyncio puts
+        # times and descriptors into further lines of the template.
+        template = str(record.msg).partition("\n")[0]
+        cause = f"{record.name}: {shorten(template, CAUSE_CHARS)}"
         self._log.write_throttled("server", cause, level, **facts)
 
 
