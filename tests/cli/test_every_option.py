@@ -199,10 +199,7 @@ def problem_of(command: str, flag: str, shown: Row, plain: Seen, seen: Seen) -> 
     if seen.code == 2:
         return "is refused, and no row says so"
     if flag == "--quiet":
-        # What uvicorn says of the interrupt in this process is the log of the service, no note.
-        notes = [line for line in seen.err.splitlines() if " code=uvicorn" not in line]
-        notes = [] if command == "serve" and len(notes) < len(seen.err.splitlines()) else notes
-        return "prints notes" if notes and not seen.code else ""
+        return "prints notes" if seen.err and not seen.code else ""
     if seen == plain and not (flag == "--color" and command in COLORLESS):
         return "changes nothing"
     return ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from threading import Lock
 from typing import TypeVar
@@ -50,6 +50,10 @@ def _ranks_by_vectors(scorer: str | None, names: Sequence[str]) -> bool:
     if scorer is None or not scorer.startswith(f"{DEFAULT_SCORER}+") or set(names) != {LOCAL}:
         return False
     return scorer == service_scorer()
+
+
+class _Closed(Exception):
+    """The service ends."""
 
 
 class SearchRunner:
@@ -190,6 +194,5 @@ class SearchRunner:
 
     def close(self) -> None:
         """Stop running searches, connections and the thread."""
-        if self._portal is not None:
-            self._portal.start_task_soon(self._portal.stop, True)
-        self._opened.close()
+        with suppress(_Closed), self._opened:
+            raise _Closed  # a portal that is left by an error cancels what runs in it
