@@ -90,7 +90,7 @@ def test_every_route_answers(complete: Installed) -> None:
         assert {path: each for path, each in sent.items() if each.status != 200} == {}
         assert f"Fits: {NAME}" in sent["/"].body
         loaded = re.findall(r'(?:href|src)="(/static/[^"]+)"', answers["/docs"].body)
-        assert len(loaded) == 3  # an icon, a style sheet, two scripts
+        assert len(loaded) == 3  # an icon, a style sheet, a script
         assert [path for path in loaded if ask(url + path).status != 200] == []
         listed = json.loads(answers["/.well-known/agent-skills/index.json"].body)["skills"]
         index = url + GET["/.well-known/agent-skills/index.json"]
