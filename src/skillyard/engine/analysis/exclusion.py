@@ -101,13 +101,13 @@ def read_exclusions(text: str, language: str) -> Reading:
     if not any(sign in lower for sign in _signs(language)):
         return Reading(text, text, "")
     cues = _cues(language)
-    kept = [match.span() for match in cues.keep.finditer(text)]
+    no_cues = [match.span() for match in cues.keep.finditer(text)]
     spans: list[tuple[int, int, bool]] = []
     for kind in _Cues._fields[1:7]:
         weak, _, place = kind.rpartition("_")
         for match in getattr(cues, kind).finditer(text):
             start, end = match.span()
-            if any(first < end and start < last for first, last in kept):
+            if any(first < end and start < last for first, last in no_cues):
                 continue
             if place == "before":
                 start = _clause_start(text, start, cues)

@@ -69,22 +69,22 @@ def offered_skills(view: View, *, hidden: bool = False) -> list[Skill]:
 
 def list_skills(call: Call, view: View) -> Answer:
     """List the library's skills as cards, page by page."""
-    asked, count = call.request, len(view.catalog)
+    request, count = call.request, len(view.catalog)
     if view.files.on_demand and count > MAX_LISTED_SKILLS:
         raise ToolFailed(
             "library_too_large",
             f"{count:,} skills are too many to list: search_skills and skill_evaluate find them",
         )
     try:
-        after = place_in(asked.cursor)
+        after = place_in(request.cursor)
     except ValueError as error:
         raise InvalidInput(f"cursor: {error}") from None
-    hidden: bool = asked.include_hidden
+    hidden: bool = request.include_hidden
     keyed = view.cached(("in order", hidden), lambda: _in_order(view, hidden))
-    if asked.tags:
-        keyed = [each for each in keyed if has_tag(each[1], asked.tags)]
+    if request.tags:
+        keyed = [each for each in keyed if has_tag(each[1], request.tags)]
     start = 0 if after is None else bisect_right(keyed, after, key=itemgetter(0))
-    rows = keyed[start : start + asked.limit]
+    rows = keyed[start : start + request.limit]
     more = cursor_of(rows[-1][0]) if len(keyed) > start + len(rows) else None
     return _listing(view, [skill for _, skill in rows], len(keyed), more)
 
@@ -165,9 +165,11 @@ def skill_by_name(view: View, name: str) -> Skill:
 
 def load_skill(call: Call, view: View) -> Answer:
     """Return one skill's framed instructions, with a list of its files."""
-    asked = call.request
-    skill = skill_by_name(view, asked.name)
-    return load_answer(view, call.shared, skill, section=asked.section, max_tokens=asked.max_tokens)
+    request = call.request
+    skill = skill_by_name(view, request.name)
+    return load_answer(
+        view, call.shared, skill, section=request.section, max_tokens=request.max_tokens
+    )
 
 
 def load_answer(
@@ -229,8 +231,8 @@ def _files(skill: Skill) -> tuple[Resource, ...]:
 
 def read_skill_file(call: Call, view: View) -> Answer:
     """Return one text file of a skill's own folder in its frame."""
-    asked = call.request
-    skill, path = skill_by_name(view, asked.name), asked.path
+    request = call.request
+    skill, path = skill_by_name(view, request.name), request.path
     data = read_resource(skill, path)
     try:
         if b"\0" in data:
@@ -248,7 +250,7 @@ def read_skill_file(call: Call, view: View) -> Answer:
         origin=origin,
         digest=digest,
         size=len(data),
-        max_tokens=asked.max_tokens,
+        max_tokens=request.max_tokens,
     )
     result = shapes.LoadedFile(
         name=skill.name,
@@ -265,26 +267,26 @@ def read_skill_file(call: Call, view: View) -> Answer:
 
 def select_skill(call: Call, view: View) -> Answer:
     """Select skills for a request and return the instructions of the best one, or abstain."""
-    asked, context = call.request, call.shared.context
-    if not asked.query.strip() and not asked.files:
+    request, context = call.request, call.shared.context
+    if not request.query.strip() and not request.files:
         raise InvalidInput("select_skill needs query or files: give at least one of them")
 
     def choose(ranking: Ranking) -> Selected:
         selected = select_skills(
             ranking.catalog,
-            context.with_feedback(asked.as_query()),
-            asked.as_policy(),
+            context.with_feedback(request.as_query()),
+            request.as_policy(),
             scorer=ranking.scorer,
             caller=context.options.caller,
         )
         return selected._replace(note=ranking.note)
 
-    selected = view.ranked.answer(call.shared.scorer_of(asked.scorer), choose)
+    selected = view.ranked.answer(call.shared.scorer_of(request.scorer), choose)
     chosen = selected.selection.selected
     block = None
-    if chosen and asked.max_tokens != 0:
+    if chosen and request.max_tokens != 0:
         best = skill_by_name(view, chosen[0].skill.id)
-        block = load_answer(view, call.shared, best, max_tokens=asked.max_tokens).text
+        block = load_answer(view, call.shared, best, max_tokens=request.max_tokens).text
     shape = encode(selected.document())
     for kind in ("selected", "maybe", "rejected"):
         for match in shape[kind]:
@@ -327,14 +329,14 @@ def _choice_lines(selected: Selected) -> list[str]:
 
 def skill_feedback(call: Call, view: View) -> Answer:
     """Store a judgement about a skill of the library."""
-    asked = call.request
-    skill = skill_by_name(view, asked.name)
+    request = call.request
+    skill = skill_by_name(view, request.name)
     receipt = judge_for_client(
         view.catalog,
         skill.id,
-        right=asked.right,
-        request=asked.request,
-        note=asked.note or "",
+        right=request.right,
+        request=request.request,
+        note=request.note or "",
         by="mcp",
     )
     word = "right" if receipt.right else "wrong"
@@ -344,19 +346,19 @@ def skill_feedback(call: Call, view: View) -> Answer:
 
 def skill_evaluate(call: Call, view: View) -> Answer:
     """Return the documented skill_evaluate answer."""
-    asked, snapshot = call.request, view.ranked
-    if asked.text is None and asked.files is None and not asked.recent_activity:
+    request, snapshot = call.request, view.ranked
+    if request.text is None and request.files is None and not request.recent_activity:
         raise InvalidInput("skill_evaluate needs files or text: give at least one of them")
 
     def evaluate(ranking: Ranking) -> Evaluated:
         return evaluate_skills(
             snapshot.ranking_for(CONFIDENCE).catalog,
-            asked.text if asked.text is not None else "",
-            asked.files,
-            asked.recent_activity,
-            threshold=asked.threshold,
-            limit=asked.limit,
-            show_details=asked.show_details,
+            request.text if request.text is not None else "",
+            request.files,
+            request.recent_activity,
+            threshold=request.threshold,
+            limit=request.limit,
+            show_details=request.show_details,
             chooser=ranking.catalog,
             scorer=ranking.scorer,
         )
@@ -371,14 +373,16 @@ def skill_evaluate(call: Call, view: View) -> Answer:
 
 def why_skill(call: Call, view: View) -> Answer:
     """Explain one skill's score and place for a request."""
-    asked = call.request
+    request = call.request
 
     def reasons(ranking: Ranking) -> tuple[Catalog, Why]:
-        judged = call.shared.context.with_feedback(asked.as_query())
-        why = explain(ranking.catalog, asked.name, judged, scorer=ranking.scorer, limit=asked.limit)
+        judged = call.shared.context.with_feedback(request.as_query())
+        why = explain(
+            ranking.catalog, request.name, judged, scorer=ranking.scorer, limit=request.limit
+        )
         return ranking.catalog, why._replace(note=ranking.note)
 
-    why = _below_roots(view, *view.ranked.answer(call.shared.scorer_of(asked.scorer), reasons))
+    why = _below_roots(view, *view.ranked.answer(call.shared.scorer_of(request.scorer), reasons))
     shape = encode(why.document())
     for match in (shape["match"], *(ahead["match"] for ahead in shape["ahead"])):
         match["path"] = view.path_below_root(match["path"])

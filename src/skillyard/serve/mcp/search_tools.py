@@ -188,8 +188,8 @@ async def add_skill(call: Call) -> Answer:
         raise InvalidInput("name must not be empty")
     view = await context.follower.fresh()
     references = request.include_references
-    found = await skill_by_name(context, view.lookup, name, references=references, raw=False)
-    return _one(view, found)
+    found_skill = await skill_by_name(context, view.lookup, name, references=references, raw=False)
+    return _one(view, found_skill)
 
 
 def _one(view: View, found_skill: FoundSkill) -> Answer:

@@ -222,14 +222,14 @@ class BodyReader:
 
     def _check_head(self, scope: Mapping[str, Any], form: bool) -> None:
         media = header_of(scope, b"content-type").partition(";")[0].strip().lower()
-        wanted, kind = (FORM, "that of a form") if form else ("application/json", "JSON")
-        if media != wanted and (form or not _JSON.fullmatch(media)):
+        media_type, kind = (FORM, "that of a form") if form else ("application/json", "JSON")
+        if media != media_type and (form or not _JSON.fullmatch(media)):
             raise Refused(
                 415,
                 "media_type",
                 f"the body must be {kind}",
-                hint=f"send `Content-Type: {wanted}`",
-                headers={"Accept": wanted},
+                hint=f"send `Content-Type: {media_type}`",
+                headers={"Accept": media_type},
             )
         if header_of(scope, b"content-encoding").strip().lower() not in ("", "identity"):
             raise Refused(

@@ -113,8 +113,8 @@ class ServiceOptions:
         put = object.__setattr__
         for name in ("roots", "scopes", "allowed_hosts", "allowed_origins", "trusted_proxies"):
             put(self, name, _texts(name, getattr(self, name)))
-        found = _found_token(self.token_file) if self.token is None else self.token
-        put(self, "token", bearer_token(found))
+        token = _found_token(self.token_file) if self.token is None else self.token
+        put(self, "token", bearer_token(token))
         if not 0 <= self.port <= PORTS:
             raise InvalidInput(f"port must be an integer of 0 to {PORTS}")
         if not 0 <= self.max_stale_s < 1e9:

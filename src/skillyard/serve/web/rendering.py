@@ -101,7 +101,7 @@ def pruned(explanation: Explanation) -> _Node:
 @cache
 def environment() -> Environment:
     """Return what the templates are rendered with."""
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("skillyard.serve.web"),
         autoescape=True,
         finalize=_finalized,
@@ -110,7 +110,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {
+    environment.globals |= {
         "title": "",
         "here": "",
         "bare": False,
@@ -125,8 +125,8 @@ def environment() -> Environment:
     }
     names = ("browse_address", "fits", "install_line", "local_address", "place_of",
              "search_address", "skill_address")  # fmt: skip
-    made.globals |= {name: getattr(addresses, name) for name in names}
-    made.filters |= {
+    environment.globals |= {name: getattr(addresses, name) for name in names}
+    environment.filters |= {
         "evidence": words.reason_pieces,
         "grouped": "{:,}".format,
         "line": text_of,
@@ -139,7 +139,7 @@ def environment() -> Environment:
         "size": words.size_words,
         "words": words.title_words,
     }
-    return made
+    return environment
 
 
 def _finalized(value: Any) -> Any:

@@ -23,8 +23,8 @@ async def by_name(context: AppContext, request: RouteRequest) -> Reply:
         raise Refused(400, "blank_name", "the name is blank", field="name")
     snapshot = await context.snapshot()
     references, raw = values["include_references"], values["include_raw"]
-    found = await skill_by_name(context, snapshot, name, references=references, raw=raw)
-    return _skill_reply(snapshot, found, raw=raw)
+    found_skill = await skill_by_name(context, snapshot, name, references=references, raw=raw)
+    return _skill_reply(snapshot, found_skill, raw=raw)
 
 
 async def by_source(context: AppContext, request: RouteRequest) -> Reply:
@@ -32,10 +32,10 @@ async def by_source(context: AppContext, request: RouteRequest) -> Reply:
     values = request.values
     snapshot = await context.snapshot()
     references, raw = values["include_references"], values["include_raw"]
-    found = await skill_by_source(
+    found_skill = await skill_by_source(
         context, snapshot, values["source"], values["id"], references=references, raw=raw
     )
-    return _skill_reply(snapshot, found, raw=raw)
+    return _skill_reply(snapshot, found_skill, raw=raw)
 
 
 def _skill_reply(snapshot: Snapshot, found_skill: FoundSkill, *, raw: bool) -> Reply:
