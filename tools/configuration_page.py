@@ -11,16 +11,15 @@ from typing import Any
 from skillyard.base.configuration import SECTIONS, record_of
 from skillyard.base.strict_toml import (
     USER_ONLY,
+    Bounds,
     bounds_of,
     default_of,
     is_record,
     keys_of,
     notes_of,
     options_of,
-    range_in_words,
     words_of,
 )
-from skillyard.hosts.doctor.settings import REPLACED
 
 _HEAD = """\
 # Configuration
@@ -34,6 +33,8 @@ One file, `skillyard.toml`, has a section for each part of skillyard. There are 
 - **A project's** is the nearest at or above the working folder, up to the root of the repository. A
   stranger may have written it. So it has only the sections that affect the work in that project.
   Every other section in it ends the command with 2 and says where it belongs.
+
+In brackets are the type of a value, its bounds and its default.
 
 Options of the command line go before environment variables, these before the project's file, and
 that before your own. Hooks and services read your own file alone. An unknown key or a wrong value
@@ -70,6 +71,18 @@ the keys of model providers.
 """
 
 
+_KINDS = {
+    "a text in quotes": "text",
+    '"none"': "none",
+    "a whole number": "number",
+    "a number": "number",
+    "true or false": "true/false",
+    "a list of texts": "list",
+    "a table": "table",
+}
+"""Types in a word; numbers without a fraction have none in their bounds either."""
+
+
 def configuration_page(generated: str) -> Iterator[str]:
     """Yield the lines of the page."""
     yield _HEAD.replace("{generated}", generated)
@@ -80,18 +93,8 @@ def configuration_page(generated: str) -> Iterator[str]:
             "Your own file and that of a project." if section.of_project else "Your own file only."
         )
         yield f"{_plain(inspect.getdoc(record) or '').splitlines()[0]} {whose}\n"
-        yield "| key | value | default | effect |"
-        yield "|---|---|---|---|"
         yield from _rows(record, "")
         yield ""
-    yield "## Variables of earlier releases\n"
-    yield "`skillyard doctor` names each that is set and is not read any more.\n"
-    yield "| variable | now |"
-    yield "|---|---|"
-    for name, key in REPLACED.items():
-        now = key if "`" in key else f"`{key}`" if key else "nothing replaces it"
-        yield f"| `{name}` | {now} |"
-    yield "| `SKILLYARD_TOKEN_HOST` | `sources.host_tokens` |"
 
 
 def _rows(record: type[Any], above: str) -> Iterator[str]:
@@ -101,15 +104,26 @@ def _rows(record: type[Any], above: str) -> Iterator[str]:
         if is_record(kinds[0]):
             yield from _rows(kinds[0], f"{above}{key}.")
             continue
-        value = " or ".join(map(words_of, options_of(hint)))
-        found = [each for each in map(bounds_of, notes_of(hint)) if each is not None]
-        bounds = [range_in_words(each) for each in found]
-        value = ", ".join([value, *filter(None, bounds)])
+        bounds = [each for each in map(bounds_of, notes_of(hint)) if each is not None]
+        default = _shown(default_of(record, key))
+        value = " or ".join(map(_kind, options_of(hint)))
+        value = ", ".join([value, *map(_range, bounds)])
         effect = effects.get(key, "")
         if USER_ONLY in notes_of(hint):
             effect = f"{effect} Your own file only."
-        cells = (f"`{above}{key}`", value, _shown(default_of(record, key)), effect)
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+        yield f"- `{above}{key}` ({value}{f'; {default}' if default else ''}) {effect}".rstrip()
+
+
+def _kind(kind: Any) -> str:
+    """Return a type in one word, or the words that may stand there."""
+    words = words_of(kind)
+    return _KINDS.get(words, words)
+
+
+def _range(bounds: Bounds) -> str:
+    """Return the bounds of a number; one without an upper bound is any larger number."""
+    least = bounds.least if bounds.above is None else bounds.above
+    return f"{least:g} and more" if bounds.most is None else f"{least:g} to {bounds.most:g}"
 
 
 def _docstrings(record: type[Any]) -> Iterator[tuple[str, str]]:

@@ -62,24 +62,23 @@ openai/codex 03d21135, codex-rs/core-plugins (2026-11-28), google-gemini/gemini-
 def host_page(generated: str) -> Iterator[str]:
     """Yield the lines of the page; ``generated`` is the remark that it is not written by hand."""
     yield _HEAD.replace("{GENERATED}", generated)
-    yield "| host | name | project | user | system |"
-    yield "|---|---|---|---|---|"
     for host in sorted(HOST_TITLES):
-        cells = []
+        scopes = []
         for scope in HOST_SCOPES:
             rows = [row for row in HOST_FOLDERS if (row.host, row.scope) == (host, scope)]
-            cells.append("<br>".join(_host_folder(row.pattern, row.system) for row in rows))
-        yield f"| {HOST_TITLES[host]} | `{host}` | {' | '.join(cells)} |"
-    yield from ("", "## Conventions", "", "| files | tag | source |", "|---|---|---|")
+            folders = ", ".join(_host_folder(row.pattern, row.system) for row in rows)
+            scopes += [f"{scope} {folders}"] if folders else []
+        yield f"- {HOST_TITLES[host]} (`{host}`): {'; '.join(scopes)}"
+    yield from ("", "## Conventions", "")
     for each in CONVENTION_FOLDERS:
         files = f"`{each.parent}/{each.name}/**/*{'`, `'.join(each.endings)}`"
-        yield f"| {files} | `{each.tag}` | {each.source} |"
-    yield from ("", "## Sources", "", "| source | date | hosts |", "|---|---|---|")
+        yield f"- {files} has the tag `{each.tag}` ({each.source})"
+    yield from ("", "## Sources", "")
     for source in dict.fromkeys(row.source for row in HOST_FOLDERS):
         hosts = dict.fromkeys(row.host for row in HOST_FOLDERS if row.source == source)
         names = ", ".join(f"`{host}`" for host in hosts)
         names = names if len(hosts) < _MANY_HOSTS else f"{len(hosts)} hosts"
-        yield f"| {source.title} | {source.date} | {names} |"
+        yield f"- {source.title}, {source.date}: {names}"
 
 
 def _host_folder(pattern: str, system: str) -> str:

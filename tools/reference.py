@@ -10,23 +10,18 @@ of them is stale. Needs nothing but the package, found in ``src`` beside this fo
 * ``scan-rules.md``: the rules of the scan, each with its examples
 * ``python.md``: the public names with the first lines of their docstrings
 * ``hosts.md``: the folders of agent hosts
-* ``json.md``: written by hand but for its examples, blocks opened by ``json command="..."``
+* ``json.md``: the documents that have a class; what stands above the remark is written by hand
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-import io
-import json
-import os
 import re
-import shlex
 import sys
-import tempfile
-from argparse import Action, _AppendAction
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import chdir, redirect_stdout
+from argparse import Action
+from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import FunctionType
@@ -34,22 +29,16 @@ from typing import Any
 
 from configuration_page import configuration_page
 from host_page import host_page
+from json_page import json_sections
 
 import skillyard
 from skillyard.check.scanning import RULES as SCAN_RULES
-from skillyard.check.scanning import Rule
 from skillyard.check.scanning.rule import Example
 from skillyard.check.validation.codes import RULES
 from skillyard.check.validation.fixes import FIXABLE
 from skillyard.check.validation.profiles import PROFILES, RENAMED
 from skillyard.cli.grammar import PROGRAM, command_parsers, shared_options
-from skillyard.cli.options import (
-    file_path,
-    folder,
-    number,
-    suggestions,
-    whole_number,
-)
+from skillyard.cli.options import suggestions
 from skillyard.cli.parser import CommandParser
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -108,22 +97,21 @@ tables; elsewhere they are plain text, the same bytes for the same input.
 | 2 | wrong use, or input that cannot be read |
 | 3 | interrupted |
 
-The negative answers: `rank` and `evaluate` found nothing, `select` abstained, `check` has a finding
-of the severity `error`, `scan` a `high` one. `inject` exits with 0 when no skill fits: the prompt
-comes out as it went in. A generalist taken by `--fallback` is an answer, so `select` exits with 0.
-`doctor` has a finding of the status `error`. `store publish` could not publish everything, or not
-prune; `store withdraw` met a place that held nothing. When `bench run` is interrupted, what was
-done stands beside `--out`, with `.partial` behind the name; of `store publish`, what was
-acknowledged stands. A reader that goes away (`| head`) is a clean end.
-
-## Commands
-
-| command | what | JSON |
-|---|---|---|"""
+The negative answers: `rank` and `evaluate` found nothing; `select` abstained; `check` and `doctor`
+have a finding of the severity `error`, `scan` a `high` one; `store publish` could not publish
+everything, or not prune; `store withdraw` met a place that held nothing. `inject` exits with 0 when
+no skill fits: the prompt comes out as it went in. A reader that goes away (`| head`) is a clean
+end.
+"""
 _SHARED = """
 ## Options of every command
 
 They may stand before or after the command.
+"""
+_COMMON = """
+## Options of several commands
+
+A command that has them names them below.
 """
 
 
@@ -137,102 +125,70 @@ _SCHEMAS = {
     **{f"store {each}": "store-granted" for each in ("grant", "revoke")},
 }
 """Commands whose JSON is not called as they are."""
+_NO_JSON = ("serve", "hook claude-code", "hook codex")
+_OFTEN = 3
+"""From this number of commands on, an option is described once for all of them."""
 
 
 def _cli() -> Iterator[str]:
     yield _CLI_HEAD
     commands = command_parsers()
-    for command in commands:
-        anchor = f"{PROGRAM}-{command.name}".replace(" ", "-")
-        name = _SCHEMAS.get(command.name, command.name)
-        schema = f"{PROGRAM}.{name}/1".replace(" ", "-")
-        shape = f"[`{schema}`](json.md#{re.sub('[./]', '', schema)})"
-        if command.name == "serve":
-            shape = "one line for each request; the answers are described at `/docs`"
-        elif command.name in ("hook claude-code", "hook codex"):
-            shape = "the host's own format"
-        yield f"| [`{command.name}`](#{anchor}) | {command.summary} | {shape} |"
+    uses = Counter(_entry(action) for command in commands for action in _flags(command))
+    common: dict[str, str] = {}
+    for entry, count in uses.most_common():
+        if count >= _OFTEN:
+            common.setdefault(entry.split("`")[1], entry)
     yield _SHARED
-    yield from _options(shared_options())
+    yield from map(_entry, shared_options())
+    yield _COMMON
+    yield from sorted(common.values())
+    like: dict[str, CommandParser] = {}
     for command in commands:
-        yield from _command(command)
+        _, _, rest = str(command.description).partition(". ")
+        yield from _command(command, set(common.values()), like.get(rest))
+        if rest:
+            like.setdefault(rest, command)
 
 
-def _command(command: CommandParser) -> Iterator[str]:
-    yield from ("", f"## {PROGRAM} {command.name}", "", str(command.description))
-    yield from ("", "```sh", _usage(command), "```", "")
-    yield from _options(command.arguments)
-    if command.examples:
-        yield from ("", "For example:", "", "```sh", *command.examples, "```")
+def _flags(command: CommandParser) -> list[Action]:
+    return [action for action in command.arguments if action.option_strings]
 
 
-def _usage(command: CommandParser) -> str:
-    words = [PROGRAM, command.name]
-    for action in command.arguments:
-        name = str(action.metavar)
-        if not action.option_strings:
-            many = {"*": f"[{name} ...]", "?": f"[{name}]"}
-            words.append(many.get(str(action.nargs), name))
-        elif action.required:
-            words.append(f"{_label(action)} {name}")
-    return " ".join([*words, "[options]"])
+def _command(command: CommandParser, common: set[str], like: CommandParser | None) -> Iterator[str]:
+    """Yield a command's section; of what ``like`` has too, only that it is the same."""
+    schema = f"{PROGRAM}.{_SCHEMAS.get(command.name, command.name)}/1".replace(" ", "-")
+    yield from ("", f"## {PROGRAM} {command.name}", "")
+    if like is None:
+        json = f" JSON: [{schema}](json.md#{re.sub('[./]', '', schema)})."
+        yield f"{command.description}{'' if command.name in _NO_JSON else json}"
+        entries = [_entry(action) for action in command.arguments]
+    else:
+        title, _, _ = str(command.description).partition(". ")
+        anchor = f"{PROGRAM}-{like.name}".replace(" ", "-")
+        yield f"{title.removesuffix('.')}. The rest is as in [{like.name}](#{anchor})."
+        known = {_entry(action) for action in like.arguments}
+        entries = [entry for entry in map(_entry, command.arguments) if entry not in known]
+    own = [entry for entry in entries if entry not in common]
+    others = [f"`{entry.split('`')[1]}`" for entry in entries if entry in common]
+    if own:
+        yield from ("", *own)
+    if others:
+        yield from ("", f"Also {', '.join(others)}.")
 
 
-def _options(actions: Iterable[Action]) -> Iterator[str]:
-    yield from ("| option | value | default | what |", "|---|---|---|---|")
-    for action in actions:
-        what = re.sub(r" \(default: [^()]*\)", "", _help_text(action))
-        yield f"| `{_label(action)}` | {_value(action)} | {_default(action)} | {_cell(what)} |"
-
-
-_TYPES: dict[Any, str] = {whole_number: "whole number", number: "number"}
-_TYPES |= {file_path: "path", folder: "folder"}
-_WORDS = {"query", "command"}
-"""Arguments whose values are read as one text."""
-
-
-def _value(action: Action) -> str:
-    if not _takes_value(action):
-        return "none"
-    words = [f"`{word}`" for word in suggestions(action)]
-    value = ", ".join(words) or _TYPES.get(action.type, "text")
-    if _repeats(action):
-        value += "; words" if action.dest in _WORDS else "; may repeat"
-    value += "; optional" if action.nargs == "?" else ""
-    return f"{value}; required" if action.required and action.option_strings else value
-
-
-def _default(action: Action) -> str:
-    """Return the default as the help says it, else as the parser has it."""
-    shown = re.search(r"\(default: ([^()]*)\)", _help_text(action))
-    if shown:
-        text = shown.group(1)
-        return text if " " in text else f"`{text}`"
-    return f"`{action.default}`" if action.default else ""
-
-
-def _takes_value(action: Action) -> bool:
-    """True for an option that is followed by a value, and for a positional argument."""
-    return action.nargs != 0
-
-
-def _repeats(action: Action) -> bool:
-    """True where several values may be given."""
-    return action.nargs == "*" or isinstance(action, _AppendAction)
-
-
-def _help_text(action: Action) -> str:
-    """Return the help of an argument, its default filled in."""
-    return (action.help or "") % vars(action)
+def _entry(action: Action) -> str:
+    """Return the line of one option: its name, what it takes, and its help."""
+    value = "" if action.nargs == 0 or not action.option_strings else f" {action.metavar}"
+    text = (action.help or "") % vars(action)
+    words = [word for word in suggestions(action) if word not in text]
+    choices = f" ({', '.join(words)})" if words else ""
+    required = "; required" if action.required and action.option_strings else ""
+    return f"- `{_label(action)}`{value}: {text}{choices}{required}"
 
 
 def _label(action: Action) -> str:
     """Return what the reader types or replaces: ``--limit``, ``QUERY``."""
     return action.option_strings[-1] if action.option_strings else str(action.metavar)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 # Diagnostics
@@ -243,19 +199,16 @@ _DIAGNOSTICS_HEAD = f"""\
 
 {GENERATED}
 
-The {len(RULES)} codes that `skillyard check`, `validate` and `Catalog.diagnostics` use, with their
-severity under each profile, what to do, and where the rule comes from. [Checking in
-CI](../guides/ci.md) shows how to use them, to ignore them and to change their severity.
+The {len(RULES)} codes that `skillyard check`, `validate` and `Catalog.diagnostics` use. [Checking
+in CI](../guides/ci.md) shows how to ignore them and to change their severity.
 
-`error`: the file did not load, or the profile refuses it; `skillyard check` exits with 1.
-`warning`: something to repair, which fails the check with `--strict`. `info`: good to know. A dash:
-the profile does not say it.
+- `error`: the file did not load, or the profile refuses it; `skillyard check` exits with 1.
+- `warning`: something to repair, which fails the check with `--strict`.
+- `info`: good to know. A dash: the profile does not report it.
 
-- `lenient`, the default, is the view of the reader: what loads is no error.
-- `spec` is the text of the agentskills.io specification.
-- `reference` gives the verdict of the specification's own validator, strict as it is.
-
-A finding of reading is never reported milder than reading itself reports it.
+In brackets is the severity under every profile, or under `lenient` (the default: what loads
+is no error), `spec` (the text of agentskills.io) and `reference` (the specification's own
+validator), in this order. A finding of reading is never milder than reading itself reports it.
 
 `skillyard check --fix` can fix {", ".join(f"`{code}`" for code in sorted(FIXABLE))}.
 """
@@ -263,12 +216,10 @@ A finding of reading is never reported milder than reading itself reports it.
 
 def _diagnostics() -> Iterator[str]:
     yield _DIAGNOSTICS_HEAD
-    yield f"| code | {' | '.join(PROFILES)} | meaning | what to do | source |"
-    yield "|---|---|---|---|---|---|---|"
     for code, rule in RULES.items():
-        grades = " | ".join(_grade(rule.severities[profile]) for profile in PROFILES)
-        texts = " | ".join(_cell(text) for text in (rule.title, rule.hint, rule.source))
-        yield f"| `{code}` | {grades} | {texts} |"
+        grades = [_grade(rule.severities[profile]) for profile in PROFILES]
+        same = grades[:1] if len(set(grades)) == 1 else grades
+        yield f"- `{code}` ({'/'.join(same)}): {rule.title}. To do: {rule.hint}."
     yield from ("", "## Coarser names", "")
     yield "Some sources know no finer word. Under these profiles a finding goes by another code:"
     for profile, names in RENAMED.items():
@@ -293,24 +244,17 @@ _SCAN_HEAD = f"""\
 The {len(SCAN_RULES)} rules of `skillyard scan` and of the scan before `skillyard add`. [Scan
 skills](../guides/scan.md) shows how to use them and says what they cannot find. A `high` finding
 fails `scan` and stops `add`, a `medium` one fails `scan --strict`. A hit that is quoted as an
-example of an attack counts as `medium`, except under the rules that say so here.
+example of an attack counts as `medium`, except under the rules that say so here. Each rule has one
+example of what it finds.
 """
 
 
 def _scan_rules() -> Iterator[str]:
     yield _SCAN_HEAD
-    yield from ("| rule | severity | finds |", "|---|---|---|")
     for rule in SCAN_RULES:
-        yield f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | {_cell(rule.title)} |"
-    for rule in SCAN_RULES:
-        yield from _scan_rule(rule)
-
-
-def _scan_rule(rule: Rule) -> Iterator[str]:
-    quoted = "" if rule.quotable else " Quoting does not lower it."
-    yield from ("", f"## {rule.id}", "", f"{rule.title} (`{rule.severity}`). {rule.why}{quoted}")
-    yield from ("", f"What to do: {rule.fix}.", "")
-    yield from (f"- Found: {_example(rule.hit)}", f"- Not found: {_example(rule.miss)}")
+        quoted = "" if rule.quotable else " Quoting does not lower it."
+        yield from (f"## {rule.id}", "", f"{rule.title} (`{rule.severity}`). {rule.why}{quoted}")
+        yield from (f"To do: {rule.fix}.", f"Found: {_example(rule.hit)}.", "")
 
 
 def _example(example: Example) -> str:
@@ -332,7 +276,7 @@ _PYTHON_HEAD = f"""\
 {GENERATED}
 
 Everything that `import skillyard` offers, by the module it lives in, in the order of the data. The
-guide to it is [Python](../guides/python.md); `help()` prints the docstrings in full."""
+guide to it is [Python](../guides/python.md); `help()` explains each member."""
 _SELF = ("self", "cls")
 _LONGEST_DEFAULT = 24
 _LONGEST_SIGNATURE = 160
@@ -358,41 +302,31 @@ def _public(name: str, value: Any) -> Iterator[str]:
         yield f"- `{name}`: the `{type(value).__name__}` that is used where none is given."
     else:
         bare = issubclass(value, Exception) or getattr(value, "_is_protocol", False)
-        yield f"- `{name}{'' if bare else _signature(value)}`: {_summary(value)}"
-        for member, text in [*_fields(value), *_methods(value)]:
-            yield f"  - `.{member}`: {text}"
+        members = ", ".join(f"`.{member}`" for member in [*_fields(value), *_methods(value)])
+        below = f" Members: {members}." if members else ""
+        yield f"- `{name}{'' if bare else _signature(value)}`: {_summary(value)}{below}"
 
 
-def _fields(value: type) -> Iterator[tuple[str, str]]:
+def _fields(value: type) -> Iterator[str]:
     """Yield the class attributes that have a docstring of their own below them."""
     tree = ast.parse(inspect.getsource(value)).body[0]
     body = tree.body if isinstance(tree, ast.ClassDef) else []
     for field, after in pairwise(body):
         docstring = after.value if isinstance(after, ast.Expr) else None
         if isinstance(field, ast.Assign | ast.AnnAssign) and isinstance(docstring, ast.Constant):
-            name = field.targets[0] if isinstance(field, ast.Assign) else field.target
-            text = _plain(inspect.cleandoc(str(docstring.value)))
-            yield ast.unparse(name) + _assigned(field.value), text
+            yield ast.unparse(field.targets[0] if isinstance(field, ast.Assign) else field.target)
 
 
-def _assigned(value: ast.expr | None) -> str:
-    """Return what an attribute is set to; nothing for an entry of the table of Skill's fields."""
-    if isinstance(value, ast.Call):
-        function = ast.unparse(value.func)
-        value = None if function == "_use" else value.args[0] if function == "conversion" else value
-    return "" if value is None else f"={ast.unparse(value)}"
-
-
-def _methods(value: type) -> Iterator[tuple[str, str]]:
+def _methods(value: type) -> Iterator[str]:
     """Yield the public methods and properties that the class itself defines, in source order."""
     for name, member in vars(value).items():
         function = member.__func__ if isinstance(member, classmethod) else member
         if name.startswith("_") or not inspect.getdoc(function):
             continue
         if isinstance(function, FunctionType):
-            yield f"{name}{_signature(function)}", _summary(function)
+            yield f"{name}{_signature(function)}"
         elif isinstance(function, property):
-            yield name, _summary(function)
+            yield name
 
 
 def _signature(value: Any) -> str:
@@ -427,101 +361,17 @@ def _plain(text: str) -> str:
     return line.replace("``", "`")
 
 
-# JSON examples
+# JSON documents
 
 
-CSV = """\
----
-name: csv-cleaning
-description: Repairs messy CSV files. Use when an import fails.
-tags: [data]
-keywords: [delimiter]
-triggers:
-  files: ["*.csv"]
-  phrases: [clean this csv]
----
-# CSV cleaning
-
-## Steps
-
-Profile the file, then fix the delimiter.
-"""
-BISECT = """\
----
-name: git-bisect
-description: Finds the commit that broke the build.
----
-Mark one good and one bad commit, then halve.
-"""
-LOG = json.dumps(
-    {
-        "query": {"text": "clean csv"},
-        "scorer": "hybrid",
-        "policy": {"min_score": 0.5, "top_k": 5},
-        "selected": [{"slug": "csv-cleaning", "id": "csv-cleaning-000000000000", "score": 0.9}],
-    }
-)
-LIBRARY = {
-    "skills/csv-cleaning/SKILL.md": CSV,
-    "skills/csv-cleaning/references/dates.md": "ISO 8601.\n",
-    "skills/git-bisect/SKILL.md": BISECT,
-    "faulty/SKILL.md": "---\nname: Faulty\ndescription: Too much: a colon.\n---\nText.\n",
-    "skills.jsonl": '{"id": "a/csv", "name": "csv", "description": "Clean csv.", "text": "Fix."}\n',
-    "log.jsonl": LOG,
-    "queries.jsonl": '{"id": "q1", "query": "clean csv", "relevant": {"a/csv": 3}}\n',
-}
-INDEX_FOLDER = "cache/index/8301a1a1ca3e376c289341b7"
-WRITTEN_AT = 1_700_000_000
-_EXAMPLE = re.compile(r'(```json command="([^"\n]+)"\n).*?(```)', re.DOTALL)
-_LONGEST_TEXT = 240
+_MADE = "<!-- From here on: written by tools/reference.py -->"
 
 
 def _json() -> Iterator[str]:
-    """Return the page with its examples made anew, in a small library of their own."""
-    with tempfile.TemporaryDirectory() as place, chdir(place):
-        for name, content in LIBRARY.items():
-            path = Path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, encoding="utf-8")
-            os.utime(path, (WRITTEN_AT, WRITTEN_AT))
-        cache = os.environ.get("SKILLYARD_CACHE")
-        os.environ["SKILLYARD_CACHE"] = "cache"
-        try:
-            page = _EXAMPLE.sub(
-                lambda match: match[1] + _answer(match[2]) + match[3], _written("json.md")
-            )
-        finally:
-            del os.environ["SKILLYARD_CACHE"]
-            if cache is not None:
-                os.environ["SKILLYARD_CACHE"] = cache
-    yield page
-
-
-def _answer(command: str) -> str:
-    from skillyard.cli import main as run
-
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        run([*shlex.split(command.replace("'", '"')), "--json", "--quiet"])
-    # What is said of an index depends on where the library lies and how young its files are: the
-    # page shows one case.
-    text = re.sub(r'"cache/index/[0-9a-f]{24}"', f'"{INDEX_FOLDER}"', printed.getvalue())
-    text = re.sub(r'"bytes": [0-9]+', '"bytes": 11024', text)
-    text = re.sub(r'"generation": [0-9]+', '"generation": 1', text)
-    text = text.replace('"state": "stale"', '"state": "current"')
-    document = _shortened(json.loads(text))
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def _shortened(value: Any) -> Any:
-    """Return the document with its longest texts cut, as the page says."""
-    if isinstance(value, dict):
-        return {key: _shortened(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_shortened(item) for item in value]
-    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
-        return value[:_LONGEST_TEXT] + "…"
-    return value
+    """Return the page: its first part as it stands, then the documents that have a class."""
+    yield _written("json.md").partition(_MADE)[0] + _MADE
+    yield ""
+    yield from json_sections()
 
 
 WRITERS: dict[str, Callable[[], Iterator[str]]] = {

@@ -1,9 +1,7 @@
 """Hooks of MkDocs: what differs between the pages on GitHub and on the site.
 
 The pages are also read on GitHub, so they link to ``../README.md`` and to source files. The site
-has no such pages; there the links become addresses in the repository. Examples in
-``reference/json.md`` name the command that wrote them in the opening line of the block, an
-attribute that the site's Markdown does not know.
+has no such pages; there the links become addresses in the repository.
 """
 
 from __future__ import annotations
@@ -17,12 +15,11 @@ __all__ = ["on_page_markdown"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _LINK = re.compile(r"\]\((\.\./[^)\s#]*)(#[^)\s]*)?\)")
-_COMMAND = re.compile(r'^(```json) command="[^"\n]*"$', re.MULTILINE)
 _BRANCH = "/blob/main/"
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
-    """Return the page as the site's Markdown needs it."""
+    """Return the page with the links of the site."""
     repository = str(config["extra"]["repository"])
     folder = Path("docs", page.file.src_path).parent
 
@@ -32,4 +29,4 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
             return link[0]
         return f"]({repository}{_BRANCH}{target}{link[2] or ''})"
 
-    return _COMMAND.sub(r"\1", _LINK.sub(address, markdown))
+    return _LINK.sub(address, markdown)

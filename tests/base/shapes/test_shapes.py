@@ -7,20 +7,23 @@ import json
 import pkgutil
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+import pytest
 from pydantic import TypeAdapter, ValidationError
 
 import skillyard.base.shapes
 from skillyard.base.shapes.details import Explanation
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.shapes.skills import Skill
+from skillyard.cli import main
 from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from skillyard.engine.skill import SKILL_FIELDS
 from skillyard.serve.mcp.requests import ARGUMENTS
 from skillyard.serve.runtime.schemas import components_of
-from tests.docs.pages import blocks
-from tests.shared_data import REPOSITORY
+from tests.parity.trees import write_tree
+from tests.worked_examples.making import document
 
 OF_WINGS = (
     "skillyard.check.operations.library_check",
@@ -28,6 +31,38 @@ OF_WINGS = (
     "skillyard.store.operations.catalog_store",
 )
 """Operations whose results are documents themselves."""
+
+
+DOCUMENTS = Path(__file__).with_name("documents.jsonl")
+"""Documents of commands that need a store, a remote or a host."""
+COMMANDS = (
+    ("list", "skills"),
+    ("scan", "faulty"),
+    ("check", "faulty", "--profile", "spec"),
+    ("show", "csv-cleaning", "--root", "skills", "--references"),
+    ("rank", "clean csv", "--root", "skills", "--limit", "1", "--explain"),
+    ("select", "which commit broke the build", "--root", "skills"),
+    ("evaluate", "--text", "fix the delimiter", "--files", "sales.csv", "--root", "skills"),
+    ("why", "git-bisect", "the csv build", "--root", "skills"),
+    ("summary", "--root", "skills", "--budget-tokens", "60"),
+    ("summary", "--root", "skills", "--host", "claude-code", "--budget", "4349"),
+    ("inject", "which commit broke the build", "--root", "skills"),
+    ("bench", "run", "--skills", "s.jsonl", "--queries", "q.jsonl", "--out", "run.json"),
+    ("bench", "score", "--run", "run.json", "--queries", "q.jsonl"),
+    ("index", "build", "--root", "skills"),
+    ("index", "status", "--root", "skills"),
+    ("index", "verify", "--root", "skills"),
+    ("completion", "bash"),
+    ("search", "clean csv", "--source", "local", "--root", "skills", "--limit", "1"),
+)
+LIBRARY = {
+    "skills/csv-cleaning/SKILL.md": document("csv-cleaning", "Repairs messy CSV files."),
+    "skills/csv-cleaning/references/dates.md": "ISO 8601.\n",
+    "skills/git-bisect/SKILL.md": document("git-bisect", "Finds the commit that broke the build."),
+    "faulty/SKILL.md": "---\nname: Faulty\ndescription: Too much: a colon.\n---\nText.\n",
+    "s.jsonl": '{"id": "a/csv", "name": "csv", "description": "Clean csv.", "text": "Fix."}\n',
+    "q.jsonl": '{"id": "q1", "query": "clean csv", "relevant": {"a/csv": 3}}\n',
+}
 
 
 def shapes() -> Iterator[type[Any]]:
@@ -55,19 +90,25 @@ def test_a_member_that_holds_its_default_is_left_out_and_others_keep_their_order
     assert list(encode(tree)) == ["label", "value", "op", "parts"]
 
 
-def test_the_documented_examples_are_documents_of_their_shapes_member_by_member() -> None:
+def test_documents_are_those_of_their_shapes_member_by_member(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     by_name: dict[str, list[Any]] = {}
     for shape in shapes():
         schema = shape.__dataclass_fields__.get("schema")
         for name in get_args(get_type_hints(shape)["schema"]) if schema is not None else ():
             by_name.setdefault(name, []).append(shape)
-    page = (REPOSITORY / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
-    examples = [json.loads(block.text) for block in blocks(page) if block.language == "json"]
-    of_shapes = [each for each in examples if each["schema"] in by_name]
-    assert {each["schema"] for each in of_shapes} == set(by_name)
+    monkeypatch.chdir(tmp_path)
+    write_tree(tmp_path, LIBRARY)
+    lines = DOCUMENTS.read_text(encoding="utf-8").splitlines()
+    documents = [json.loads(line) for line in lines]
+    for command in COMMANDS:
+        main([*command, "--json"])
+        documents.append(json.loads(capsys.readouterr().out))
+    assert {each["schema"] for each in documents} == set(by_name)
     other = [
         each["schema"]
-        for each in of_shapes
+        for each in documents
         if not any(rewritten(each, shape) for shape in by_name[each["schema"]])
     ]
     assert other == []
