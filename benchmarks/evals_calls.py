@@ -107,14 +107,14 @@ def _ours(provider: str, url: str, limit: int) -> Callable[[int], object]:
     from skillyard.evals.models.calls import Calls
     from skillyard.evals.models.factory import open_model
     from skillyard.evals.models.ledger import Ledger
-    from skillyard.evals.models.protocol import Request
+    from skillyard.evals.models.protocol import ModelRequest
 
     keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
     model = open_model(provider, base_url=url, environment=keys)
     calls = Calls(model, ledger=Ledger(10_000.0, 1_000_000))
 
     def job(number: int) -> object:
-        request = Request(MODELS[provider], SYSTEM, USER.format(number=number))
+        request = ModelRequest(MODELS[provider], SYSTEM, USER.format(number=number))
         return calls.complete(request, TIMEOUT_S).text
 
     return job

@@ -14,18 +14,19 @@ from statistics import fmean
 
 from benchmarks.measure import Figure, Options, versions_of
 from skillyard.base.sums import wilson
-from skillyard.evals.regression.changes import REGRESSION, changes_of_measures
-from skillyard.evals.regression.measures import Measure
-from skillyard.evals.statistics.bounded_mean import bounded_interval
-from skillyard.evals.statistics.power import equivalence_units, units_needed
-from skillyard.evals.statistics.subset_means import subset_means
+from skillyard.evals.regression.changes import REGRESSION, Measure, changes_of_measures
+from skillyard.evals.statistics.intervals import (
+    MARGIN,
+    bounded_interval,
+    level_for,
+    subset_means,
+)
+from skillyard.evals.statistics.planning import equivalence_units, units_needed
 from skillyard.evals.statistics.verdicts import (
     BETTER,
     EQUIVALENT,
-    MARGIN,
     WORSE,
     is_enough,
-    level_for,
     word_for,
 )
 
@@ -47,7 +48,7 @@ def run(options: Options) -> Iterator[Figure]:
     runs = options.rounds or RUNS
     yield Figure(
         f"{runs:,} runs a cell (gates half as many); sd between prompts {SPREAD}, margin {MARGIN}",
-        versions_of("numpy", "scipy", extra="eval"),
+        versions_of("numpy", extra="eval"),
     )
     worst = 0.0
     for skills in SKILLS:

@@ -1,4 +1,4 @@
-"""Does a skill fire, is it confused, does it help, and is it worth its tokens? In half a minute.
+"""Does a skill fire, does it help, and is it worth its tokens? In half a minute.
 
     make demo-evals
 
@@ -43,9 +43,6 @@ def main(arguments: list[str]) -> int:
 
         print_heading("Does it fire? Our own scorer picks: no model, no key, no cost.")
         failed += run_command("eval run activation --root skills", 12)
-
-        print_heading("Is it taken for another one?")
-        failed += run_command("eval run confusion --root skills", 30)
 
         print_heading("The same question to a model, on a part of the cases.")
         failed += run_command("eval run activation --root skills --router model --limit 24", 8)

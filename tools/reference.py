@@ -116,10 +116,7 @@ A command that has them names them below.
 
 
 _SCHEMAS = {
-    **{
-        f"eval run {layer}": "eval-run"
-        for layer in ("activation", "confusion", "effectiveness", "size-impact")
-    },
+    **{f"eval run {layer}": "eval-run" for layer in ("activation", "effectiveness", "size-impact")},
     **{f"store {each}": "store-schema" for each in ("init", "migrate")},
     **{f"store {each}": "store-changed" for each in ("withdraw", "rollback")},
     **{f"store {each}": "store-granted" for each in ("grant", "revoke")},

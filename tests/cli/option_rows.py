@@ -63,7 +63,6 @@ HOOK_ROWS: dict[tuple[str, str], Row] = {
 _PLACES = "--root kitchen/skills --evals-dir kitchen/evals"
 ROUTED = {
     "activation": f"{_PLACES} --skill tea-brewing",
-    "confusion": f"{_PLACES} --group kitchen",
 }
 _JUDGED = dict.fromkeys(
     ("effectiveness", "size-impact"), f"{_PLACES} --skill coffee-roasting --anyway"
@@ -132,8 +131,6 @@ EVAL_ROWS: dict[tuple[str, str], Row] = {
         for flag, shown in {
             "--skill": row("--skill tea-brewing", _PLACES),
             "--in-skills": row("--in-skills", _PLACES),
-            "--group": row("--group kitchen", _PLACES),
-            "--index": row("--index library"),
             "--router": row("--router overlap"),
             "--top-k": row("--top-k 2"),
             "--min-score": row("--min-score 0.99"),
@@ -153,7 +150,7 @@ EVAL_ROWS: dict[tuple[str, str], Row] = {
             "--evals-dir": row("--evals-dir kitchen/evals", ""),
             "--results-dir": row("--results-dir done"),
             "--baselines-dir": row("--baselines-dir nowhere"),
-            "--eval-type": row("--eval-type confusion"),
+            "--eval-type": row("--eval-type size_impact", refused="no results of size_impact"),
         }.items()
     },
     ("eval compare", "--save"): row("--save"),

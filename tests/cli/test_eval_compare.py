@@ -1,4 +1,4 @@
-"""``eval compare`` with ``--save`` and ``--gate``, and ``eval baseline``, with our own scorer."""
+"""``eval compare`` with ``--save`` and ``--gate``, with our own scorer."""
 
 from __future__ import annotations
 
@@ -21,15 +21,12 @@ def made(tmp_path: Path) -> Project:
     cooking = project(tmp_path)
     requests = ("green tea", "black tea", "herbal tea", "steeping time", "water temperature")
     prompts = [f"{start} {request}" for start in ("make", "explain", "try") for request in requests]
-    activation = {"expected_skills": ["tea-brewing"], "should_activate": True, "category": "direct"}
-    confusion = {"group": "kitchen", "expected_skill": "tea-brewing", "acceptable_skills": []}
-    for folder, fields in (("activation", activation), ("confusion", confusion)):
-        lines = [
-            json.dumps({"id": f"tea-{number}", "user_prompt": prompt, **fields})
-            for number, prompt in enumerate(prompts)
-        ]
-        path = tmp_path / "evals/datasets" / folder / "tea.jsonl"
-        path.write_text("\n".join(lines), "utf-8")
+    fields = {"expected_skills": ["tea-brewing"], "should_activate": True, "category": "direct"}
+    lines = [
+        json.dumps({"id": f"tea-{number}", "user_prompt": prompt, **fields})
+        for number, prompt in enumerate(prompts)
+    ]
+    (tmp_path / "evals/datasets/activation/tea.jsonl").write_text("\n".join(lines), "utf-8")
     return cooking
 
 
@@ -38,7 +35,7 @@ def ev(made: Project, run: Run) -> Eval:
     """``ev("compare", …)`` with the folders of the project."""
 
     def call(command: str, *given: str) -> Answer:
-        if command in ("activation", "confusion"):
+        if command == "activation":
             return run(*made.arguments(command, *given))
         folders = {
             "--evals-dir": made.folder / "evals",
@@ -69,13 +66,11 @@ def worsen(made: Project) -> None:
 def test_a_baseline_is_kept_shown_and_compared(ev: Eval, made: Project) -> None:
     assert ev("activation").code == 0
     assert "no baseline yet" in ev("compare").out
+    assert "no baselines" in ev("baseline show").out
     kept = ev("baseline save")
     assert kept.code == 0
     assert "activation_baseline.json" in kept.out
-    shown = ev("baseline show", "--json").json["baselines"]
-    assert [(each["eval_type"], each["router"], each["backend"]) for each in shown] == [
-        ("activation", "hybrid", "none")
-    ]
+    assert len(ev("baseline show", "--json").json["baselines"]) == 1
     assert ev("compare", "--gate").code == 0
     document = ev("compare", "--json").json
     assert document["regressed"] is False
@@ -120,7 +115,7 @@ def test_a_regression_is_told_and_gates_only_when_asked(ev: Eval, made: Project)
 def test_a_run_gates_itself(ev: Eval, made: Project) -> None:
     """The one that regressed is the newest: another skill takes the requests for tea."""
     ev("activation")
-    ev("baseline save")
+    ev("compare", "--save")
     assert ev("activation", "--gate").code == 0
     skills = made.folder / "skills"
     tea = (skills / "tea-brewing/SKILL.md").read_text()
@@ -136,12 +131,12 @@ def test_a_run_gates_itself(ev: Eval, made: Project) -> None:
 @pytest.mark.parametrize("given", [("--limit", "4"), ("--skill", "tea-brewing")])
 def test_a_part_of_a_run_is_no_baseline(given: tuple[str, ...], ev: Eval) -> None:
     ev("activation", *given)
-    refused = ev("baseline save")
+    refused = ev("compare", "--save")
     assert refused.code == 2
     assert given[0] in refused.err
     whole = json.loads(ev("activation", "--json").out)["path"]
     ev("activation", *given)
-    saved = ev("baseline save")
+    saved = ev("compare", "--save")
     assert saved.code == 0
     assert "1 newer result of activation passed over" in saved.err
     compared = ev("compare", "--gate", "--json").json["compared"][0]
@@ -169,24 +164,22 @@ def test_a_damaged_baseline_is_wrong_input(ev: Eval, made: Project) -> None:
     path = made.folder / "baselines/activation_baseline.json"
     path.parent.mkdir()
     path.write_text("{")
-    for command in ("compare", "baseline show"):
-        done = ev(command)
-        assert done.code == 2
-        assert "activation_baseline.json" in done.err
+    done = ev("compare")
+    assert done.code == 2
+    assert "activation_baseline.json" in done.err
 
 
 def test_what_a_foreign_baseline_says_reaches_no_terminal(ev: Eval, made: Project) -> None:
     ev("activation")
-    ev("baseline save")
+    ev("compare", "--save")
     path = made.folder / "baselines/activation_baseline.json"
     kept = json.loads(path.read_text())
     kept["summary"][f"x{ATTACK}"] = kept["summary"]["_overall"]
     kept["meta"]["timestamp"] = ATTACK
     path.write_text(json.dumps(kept))
-    for command in ("compare", "baseline show"):
-        done = ev(command)
-        assert done.code == 0
-        assert not {*done.out} & {"\x1b", "\x9b", "\u202e", "\x07", "\b"}
+    done = ev("compare")
+    assert done.code == 0
+    assert not {*done.out} & {"\x1b", "\x9b", "\u202e", "\x07", "\b"}
 
 
 def test_nothing_to_compare_is_wrong_use(ev: Eval, made: Project) -> None:
@@ -196,18 +189,76 @@ def test_nothing_to_compare_is_wrong_use(ev: Eval, made: Project) -> None:
     done = ev("compare")
     assert done.code == 2
     assert "run `skillyard eval` first" in done.err
-    assert "no baselines" in ev("baseline show").out
 
 
-def test_confusion_is_compared_by_group(ev: Eval, made: Project) -> None:
-    assert ev("confusion").code == 0
-    ev("baseline save")
-    ev("confusion")
-    path = newest(made)
-    envelope = json.loads(path.read_text("utf-8"))
-    for case in envelope["cases"]:
-        case["predicted"] = "coffee-roasting"
-    path.write_text(json.dumps(envelope))
-    done = ev("compare", "--gate")
-    assert done.code == 1
-    assert "cross_activation of tea-brewing" in done.out
+def test_an_edited_case_file_leaves_the_gate_on(ev: Eval, made: Project) -> None:
+    """Before, one prompt more in any case file let every fall pass, with exit code 0."""
+    ev("activation")
+    ev("compare", "--save")
+    path = made.folder / "evals/datasets/activation/tea.jsonl"
+    more = {"id": "n-9", "user_prompt": "who won the match", "should_activate": False}
+    path.write_text("# edited\n" + path.read_text() + "\n" + json.dumps(more), "utf-8")
+    ev("activation")
+    worsen(made)
+    told = ev("compare", "--gate")
+    assert told.code == 1
+    assert "1 case of one run only: n-9" in told.out
+
+
+def test_a_gate_that_can_pair_less_than_half_of_the_cases_does_not_pass(
+    ev: Eval, made: Project
+) -> None:
+    ev("activation")
+    ev("compare", "--save")
+    path = made.folder / "evals/datasets/activation/tea.jsonl"
+    path.write_text(path.read_text().replace('_prompt": "', '_prompt": "please '), "utf-8")
+    assert ev("compare").code == 0 == ev("activation").code
+    for done in (ev("compare", "--gate"), ev("activation", "--gate")):
+        assert done.code == 2
+        assert "less than half of the cases" in done.err
+
+
+def test_cases_of_a_group_of_similar_skills_are_run_by_their_earlier_command(
+    ev: Eval, made: Project, run: Run
+) -> None:
+    folder = made.folder / "evals/datasets/confusion"
+    folder.mkdir(exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    cases: list[dict[str, object]] = [
+        {
+            "id": "1",
+            "group": "kitchen",
+            "user_prompt": "steep oolong",
+            "expected_skill": "tea-brewing",
+        },
+        {"id": "2", "group": "kitchen", "user_prompt": "who won", "expected_skill": None},
+    ]
+    (folder / "kitchen.jsonl").write_text("\n".join(map(json.dumps, cases)), "utf-8")
+    done = run(*made.arguments("confusion", "--json"))
+    assert done.code == 0
+    document = json.loads(done.out)
+    assert document["meta"]["eval_type"] == "activation"
+    assert document["summary"]["_overall"]["positives"] == 1
+    assert document["summary"]["_overall"]["negatives"] == 1
+    gone = run(*made.arguments("confusion", "--group", "kitchen"))
+    assert gone.code == 2
+
+
+def test_rubrics_are_checked_by_their_earlier_command(made: Project, run: Run) -> None:
+    folder = made.folder / "rubrics"
+    folder.mkdir()
+    given = ["--root", str(made.folder / "skills"), "--rubrics-dir", str(folder)]
+    assert run("eval", "validate-rubrics", *given).code == 2
+    path = folder / "tea-brewing.yaml"
+    path.write_text("skill_name: tea-brewing\ntest_prompts: [steep oolong]\n", "utf-8")
+    assert run("eval", "validate-rubrics", *given, "--json").json == {
+        "schema": "skillyard.eval-rubrics/1",
+        "rubrics": 1,
+        "valid": True,
+        "diagnostics": [],
+    }
+    path.write_text("skill_name: tea-brewing\ntest_prompts: []\n", "utf-8")
+    wrong = run("eval", "validate-rubrics", *given)
+    assert wrong.code == 1
+    assert "tea-brewing.yaml:1: " in wrong.out

@@ -44,7 +44,6 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     assert list(asdict(regression.effectiveness).values()) == [0.5, 0.0, 3]
     assert list(asdict(regression.activation).values()) == [0.10, 0.05, 5]
     assert list(asdict(regression.size_impact).values()) == [0.5, 3]
-    assert list(asdict(regression.confusion).values()) == [0.10, 5]
     assert config.models == Models("", "")
     assert config.judging.orders == "both"
     assert config.chars_per_token == 4.0

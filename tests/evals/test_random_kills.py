@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from skillyard.evals.models.prices import cost_of, price
-from skillyard.evals.models.protocol import Usage
+from skillyard.evals.models.protocol import TokenUsage
 from skillyard_testkit.fake_llm import FakeLlm
 from skillyard_testkit.messages import Request, Response
 from tests.evals.end_to_end.making import KEY, Project, project
@@ -49,7 +49,7 @@ class Provider(FakeLlm):
             body = json.loads(requests.content)
             usage = json.loads(response.body)["usage"]
             self.answered[json.dumps(body, sort_keys=True)] += 1
-            tokens = Usage(usage["prompt_tokens"], usage["completion_tokens"])
+            tokens = TokenUsage(usage["prompt_tokens"], usage["completion_tokens"])
             self.billed += cost_of(price("openai", body["model"]), tokens)
         return response
 

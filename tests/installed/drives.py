@@ -74,9 +74,9 @@ DRIVES = (
     Drive("hook claude-code", "git-bisect", stdin=PAYLOAD),
     Drive("hook codex", "git-bisect", stdin=PAYLOAD),
     Drive("hook uninstall claude-code --file settings.json", "settings.json"),
-    Drive(f"eval init git-bisect {ROOT} --evals-dir evals", "git-bisect.yaml"),
-    Drive(f"eval run activation {ROOT} {EVALS} --skill csv-cleaning", "csv-cleaning"),
-    Drive(f"eval run confusion {ROOT} {EVALS}", ""),
+    Drive(f"eval init git-bisect {ROOT} --evals-dir evals", "git-bisect.yaml", extra="eval"),
+    Drive(f"eval run activation {ROOT} {EVALS} --skill csv-cleaning", "csv-cleaning", extra="eval"),
+    Drive(f"eval run activation {ROOT} {EVALS}", "", extra="eval"),
     Drive("eval plan --effect 1", "Prompts of each skill", extra="eval"),
     Drive(f"eval run effectiveness {PAID} --anyway", "", extra="eval"),
     Drive(
@@ -85,8 +85,9 @@ DRIVES = (
         extra="eval",
     ),
     Drive(
-        f"eval compare --save {KEPT} --eval-type confusion",
+        f"eval compare --save {KEPT} --eval-type activation",
         "base",
+        extra="eval",
     ),
     Drive(f"eval compare {KEPT}", "", extra="eval"),
     Drive("eval report --results-dir results --out report.html", "report.html", extra="eval"),

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Span, Table, line
-from skillyard.evals.statistics.power import MAX_UNITS
+from skillyard.evals.statistics.planning import MAX_UNITS
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import CaseFile
     from skillyard.evals.layers.plan import Plan
     from skillyard.evals.layers.runner import EvaluationResult
-    from skillyard.evals.operations.eval_results import EvalBaselines, EvalComparison, RubricCheck
-    from skillyard.evals.statistics.power import PromptPlan
+    from skillyard.evals.operations.eval_results import EvalBaselines, EvalComparison
+    from skillyard.evals.operations.eval_runs import RubricCheck
+    from skillyard.evals.statistics.planning import PromptPlan
 
 _STATUS_STYLES = {"regression": "error", "improvement": "high", "unchanged": "dim"}
 
@@ -24,8 +25,6 @@ def plan_blocks(planned: Plan) -> Iterator[Block]:
     if planned.skills:
         yield _sizes(planned.skills)
         yield from _warnings(planned.skills)
-    for group, members in planned.groups.items():
-        yield line(Span(group, "name"), f"  {', '.join(members)}")
     yield line(plural(planned.cases, "case"), ", ", _calls("answer", planned.generations), indent=0)
     if planned.judgements["planned"]:
         yield line(_calls("judgement", planned.judgements))
@@ -172,25 +171,20 @@ def compared_blocks(result: EvalComparison) -> Iterator[Block]:
 
 
 def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
-    """Yield a table of the baselines of a folder."""
+    """Yield the files of baselines."""
     if not result.baselines:
         yield line(f"no baselines in {result.folder}; `skillyard eval compare --save` keeps one")
-    for each in result.baselines:
-        who = each["model"] or each["router"] or ""
-        yield line(Span(each["path"], "name"), f"  {each['timestamp']}  {who}  {each['run_id']}")
+    for path in result.baselines:
+        yield line(Span(path, "name"))
 
 
 def rubric_blocks(result: RubricCheck) -> Iterator[Block]:
     """Yield every fault of the rubrics, and the number of valid ones."""
+    from skillyard.evals.layers.work import diagnostic_line
+
     for each in result.diagnostics:
-        where = each.path + (f":{each.line}" if each.line is not None else "")
         style = "error" if each.severity == "error" else "medium"
-        yield line(
-            Span(where, "name"),
-            ": ",
-            Span(each.severity, style),
-            f": {each.message}; {each.hint}",
-        )
+        yield line(Span(each.severity, style), f"  {diagnostic_line(each)}")
     yield line(plural(result.rubrics, "valid rubric"))
 
 

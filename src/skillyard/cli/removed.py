@@ -16,6 +16,8 @@ REMOVED = {
     "eval improve": "change the description, run the cases again, then skillyard eval compare",
     "eval plan --layer": "each rate of a result has its 95 % interval",
     "eval report --compare": "skillyard eval compare A.json B.json prints each change",
+    "eval run confusion --group": "name a folder with the cases of the group",
+    "eval run confusion --index": "the router sees the whole library",
     "eval suggest": "skillyard why NAME QUERY says which words of a request decide",
     "fake-llm": "python -m skillyard_testkit.fake_llm is the same server, of skillyard-testkit",
     "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",

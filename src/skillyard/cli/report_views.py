@@ -10,8 +10,7 @@ from skillyard.cli.plain import width_of
 from skillyard.evals.report.layer_view import Badge, Estimate, cell_text
 
 if TYPE_CHECKING:
-    from skillyard.evals.report.layer_view import Cell
-    from skillyard.evals.report.layer_view import Table as ReportTable
+    from skillyard.evals.report.layer_view import Cell, ReportTable
     from skillyard.evals.report.report import Report
 
 _NUMBER_STARTS = ("", *"0123456789+−–$")
@@ -92,8 +91,8 @@ def _table(table: ReportTable) -> Iterator[Block]:
             for row, cells in zip(table.rows, texts, strict=True)
         ]
         yield Table(tuple(columns), rows, wrap=True)
-    if table.note:
-        yield line(Span(_with_blanks(table.note), "dim"))
+    if table.notes:
+        yield line(Span(_with_blanks(table.notes), "dim"))
 
 
 def _longest_word(texts: Sequence[str]) -> int:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import NOT_BLANK, USER_ONLY, SomeText
-from skillyard.evals.statistics.verdicts import MARGIN
+from skillyard.evals.statistics.intervals import MARGIN
 
 _SECRET = re.compile(r"\s*(?:Bearer\s+\S|sk-[A-Za-z0-9]|sk_[A-Za-z0-9])", re.IGNORECASE)
 
@@ -96,7 +96,6 @@ class Paths:
     """Case files of skills, ``<skill>.yaml``; the others hold cases of one layer alone."""
     rubrics: SomeText = "rubrics"
     activation: SomeText = "datasets/activation"
-    confusion: SomeText = "datasets/confusion"
     candidates: SomeText = "datasets/size_impact/candidates.yaml"
     baselines: SomeText = "baselines"
     results: SomeText = "results"
@@ -152,21 +151,12 @@ class SizeImpactLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfusionLimits:
-    """A change of a rate."""
-
-    cross_activation_change: Share = 0.10
-    min_cases: Cases = 5
-
-
-@dataclass(frozen=True, slots=True)
 class Regression:
     """From which difference to a baseline on a layer reports a regression."""
 
     effectiveness: EffectivenessLimits = EffectivenessLimits()
     activation: ActivationLimits = ActivationLimits()
     size_impact: SizeImpactLimits = SizeImpactLimits()
-    confusion: ConfusionLimits = ConfusionLimits()
 
 
 @dataclass(frozen=True, slots=True)

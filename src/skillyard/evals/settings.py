@@ -5,13 +5,17 @@ They are the first event of a run, so that it can be resumed and replayed with e
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds
+from skillyard.base.strict_toml import number_fault
+from skillyard.evals.cases.reading import STRICT
 from skillyard.evals.conditions.prompts import DEFAULT_ROLE
 from skillyard.evals.config_values import (
     CharsPerToken,
@@ -27,11 +31,12 @@ from skillyard.evals.config_values import (
     Temperature,
     Tokens,
 )
-from skillyard.evals.fields import fault_of, hints_of
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.models.servers import address_of, server_of
-from skillyard.evals.statistics.verdicts import MARGIN
+from skillyard.evals.statistics.intervals import MARGIN
 
+_MOST = 1_000_000_000
+"""The largest number that has no natural one, because stored settings are not trusted."""
 MODEL = "model"
 """The router that is a model; every other name is a scorer's."""
 
@@ -39,6 +44,8 @@ MODEL = "model"
 @dataclass(frozen=True, slots=True)
 class RunSettings:
     """The settings of one run."""
+
+    __pydantic_config__ = STRICT
 
     eval_type: str
     provider: Provider = "anthropic"
@@ -49,17 +56,14 @@ class RunSettings:
     judge_model: str = ""
     more_judges: tuple[str, ...] = ()
     router: str = "hybrid"
-    index: Literal["group", "library"] = "group"
-    """The skills that a router of L4 gets: those of the group, or all."""
     top_k: Annotated[int, Bounds(1, 100)] = 1
     """Most skills that a scorer picks."""
-    min_score: Annotated[float | None, Bounds()] = None
+    min_score: Annotated[float | None, Bounds(-_MOST, _MOST)] = None
     runs: Runs = 1
     seed: Seed = 42
     orders: Orders = "both"
-    limit: Annotated[int | None, Bounds(1)] = None
+    limit: Annotated[int | None, Bounds(1, _MOST)] = None
     skill: str | None = None
-    group: str | None = None
     temperature: Temperature = 0.0
     max_tokens: Tokens = 16_000
     role: str = DEFAULT_ROLE
@@ -71,9 +75,9 @@ class RunSettings:
     """Look at the results in between, and stop for a skill once its verdict is decided."""
     judge_retries: JudgeRetries = 2
     judge_tokens: JudgeTokens = 4_096
-    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
-    max_cost: Annotated[float | None, Bounds(0)] = None
-    max_calls: Annotated[int | None, Bounds(0)] = None
+    profiles: dict[str, dict[str, Any]] = field(default_factory=dict)
+    max_cost: Annotated[float | None, Bounds(0, _MOST)] = None
+    max_calls: Annotated[int | None, Bounds(0, _MOST)] = None
     concurrency: Concurrency = 4
 
     @property
@@ -110,7 +114,7 @@ class RunSettings:
             margin=config.judging.margin,
             judge_retries=config.judging.max_retries,
             judge_tokens=config.judging.max_tokens,
-            profiles=config.profiles,
+            profiles={each: dict(known) for each, known in config.profiles.items()},
             max_cost=config.cost.max_cost_per_run,
             max_calls=config.cost.max_calls_per_run,
             concurrency=config.concurrency,
@@ -118,8 +122,7 @@ class RunSettings:
         values = {name: value for name, value in overrides.items() if value is not None}
         if "model" in values and "judge_model" not in values and not config.models.judge:
             values["judge_model"] = values["model"]
-        settings = replace(own, **values)
-        return settings.with_server().check_ranges()
+        return cls.from_dict({**own.to_dict(), **values}).with_server()
 
     def with_server(self) -> RunSettings:
         """Return these settings for the server that a call would reach now."""
@@ -129,31 +132,31 @@ class RunSettings:
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> RunSettings:
         """Return the settings that :meth:`to_dict` gave. Raises InvalidInput for anything else."""
-        unknown = next((name for name in value if name not in hints_of(cls)), None)
-        if unknown is not None:
-            raise InvalidInput(f"the run was begun by another version: unknown setting {unknown!r}")
-        if "eval_type" not in value:
-            raise InvalidInput("the settings of the run are damaged: no eval_type")
-        judges = value.get("more_judges", ())
-        return cls(
-            **{**value, "more_judges": tuple(judges) if isinstance(judges, list) else judges}
-        ).check_ranges()
+        if value.get("eval_type") not in tuple(LAYERS):  # it may be unhashable
+            raise InvalidInput(f"eval_type should be one of {', '.join(LAYERS)}")
+        try:
+            # From JSON, because there a list is a tuple, also strictly.
+            return TypeAdapter(cls).validate_json(json.dumps(value), strict=True)._in_range()
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+        name = ".".join(map(str, fault["loc"]))
+        if fault["type"] == "unexpected_keyword_argument":
+            raise InvalidInput(f"the run was begun by another version: unknown setting {name!r}")
+        raise InvalidInput(f"{name} should {fault['msg'].partition('should ')[2]}")
+
+    def _in_range(self) -> RunSettings:
+        for name, hint in get_type_hints(type(self), include_extras=True).items():
+            value = getattr(self, name)
+            for bounds in getattr(hint, "__metadata__", ()):
+                if isinstance(bounds, Bounds) and value is not None:
+                    fault = number_fault(value, bounds)
+                    if fault:
+                        raise InvalidInput(f"{name} {fault}")
+        return self
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON."""
-        fields_ = asdict(replace(self, profiles={}))
-        profiles = {prefix: dict(overrides) for prefix, overrides in self.profiles.items()}
-        return {**fields_, "more_judges": list(self.more_judges), "profiles": profiles}
-
-    def check_ranges(self) -> RunSettings:
-        """Return these settings. Raises InvalidInput where one has a value that it cannot have."""
-        for name, hint in hints_of(RunSettings).items():
-            fault = fault_of(getattr(self, name), hint)
-            if fault is not None:
-                raise InvalidInput(f"{name} {fault.message}; {fault.hint}")
-        if self.eval_type not in LAYERS:
-            raise InvalidInput(f"eval_type must be one of {', '.join(LAYERS)}")
-        return self
+        return {**asdict(self), "more_judges": list(self.more_judges)}
 
     def require_models(self) -> None:
         """Raise InvalidInput when a model that the run needs is not configured."""

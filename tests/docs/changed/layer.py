@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import subprocess
@@ -9,8 +10,7 @@ import sys
 from pathlib import Path
 
 from skillyard.evals.config_values import Regression
-from skillyard.evals.layers.protocol import load_layer
-from skillyard.evals.regression.comparison import compare_results
+from skillyard.evals.regression.baselines import compare_runs
 from skillyard_testkit.fake_llm import FakeLlm
 
 RUBRIC = """\
@@ -72,10 +72,9 @@ if __name__ == "__main__":
     for format, sign in (("html", "Is it shorter?"), ("md", "L7 brevity"), ("junit", "L7 brevity")):
         assert sign in skillyard("eval", "report", "--format", format, "--out", "-")
         print(format)
-    measures = load_layer("brevity").measures(envelope["cases"], Regression())
-    baseline = {**envelope, "measures": [measure.to_dict() for measure in measures]}
-    for case in envelope["cases"]:
+    later = copy.deepcopy(envelope)
+    for case in later["cases"]:
         case["improvement"] += 1_000
-    (change,) = compare_results(baseline, envelope, Regression())
-    assert getattr(change, "status", change) == "regression"
+    compared = compare_runs("before", "after", (envelope, later), Regression())
+    assert [change.status for change in compared.changes] == ["regression"]
     print("compare")

@@ -6,6 +6,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from skillyard import Catalog, Diagnostic, Skill
+from skillyard.evals.cases.case_files import (
+    DOCUMENT,
+    SKILL,
+    CasePlaces,
+    Dataset,
+    build_dataset,
+    find_sources,
+    read_case_files,
+)
+from skillyard.evals.cases.reading import Notes
+from skillyard.evals.cases.skill_cases import SkillCases
 
 
 def library() -> Catalog:
@@ -42,3 +53,11 @@ def one(diagnostics: Iterable[Diagnostic], path: Path, line: int | None, says: s
     assert fitting, told(listed)
     assert fitting[0].path == str(path)
     assert fitting[0].hint
+
+
+def read_documents(place: str | Path, catalog: Catalog) -> Dataset[SkillCases]:
+    """Return the cases of rubrics and candidates."""
+    notes = Notes()
+    files = find_sources(CasePlaces((str(place),)), catalog, notes)
+    cases = read_case_files(files, catalog, notes, kinds=(DOCUMENT, SKILL))
+    return build_dataset(cases, notes, files, (DOCUMENT, SKILL))

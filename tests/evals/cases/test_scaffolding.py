@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 
 from skillyard import Catalog, InvalidInput, Skill, Triggers
 from skillyard.engine.catalog import read_catalog
-from skillyard.evals.cases.layer_cases import (
-    CasePlaces,
-    read_activation_cases,
-    read_answer_cases,
-)
+from skillyard.evals.cases.activation import read_activation_cases
+from skillyard.evals.cases.answers import read_answer_cases
+from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.cases.scaffolding import (
     PROMPTS_THAT_DO_NOT_FIRE,
     PROMPTS_THAT_FIRE,
@@ -53,7 +51,7 @@ def test_a_new_file_has_enough_prompts_and_is_refused_until_they_are_written(
     fill(Path(file.path))
     activation = read_activation_cases(places, catalog)
     assert activation.diagnostics == ()
-    assert [case.should_activate for case in activation.cases] == [True] * 10 + [False] * 5
+    assert [each.case.should_activate for each in activation.cases] == [True] * 10 + [False] * 5
     (answers,) = read_answer_cases(places, catalog).cases
     assert len(answers.prompts) == PROMPTS_THAT_FIRE
 
@@ -98,7 +96,7 @@ def test_what_the_skill_ships_is_taken_over_as_it_is(tmp_path: Path) -> None:
     ((original,),) = (each.prompts for each in read_answer_cases(in_skill, catalog).cases)
     assert shipped == original
     cases = read_activation_cases(places, catalog).cases
-    assert ("q", False) in [(case.user_prompt, case.should_activate) for case in cases]
+    assert ("q", False) in [(each.case.user_prompt, each.case.should_activate) for each in cases]
 
 
 def test_what_somebody_wrote_is_kept(tmp_path: Path) -> None:

@@ -10,20 +10,15 @@ import pytest
 
 from skillyard import Catalog, Skill
 from skillyard.engine.catalog import read_catalog
-from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.cases.case_files import CANDIDATES, RUBRIC, read_files
-from skillyard.evals.cases.confusion import ConfusionCase, groups_of
-from skillyard.evals.cases.layer_cases import (
-    CasePlaces,
-    read_activation_cases,
-    read_confusion_cases,
-)
+from skillyard.evals.cases.activation import ActivationCase, read_activation_cases
+from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.cases.skill_cases import SkillCases
 from skillyard.evals.cases.skill_names import find_name
 from skillyard.evals.conditions.prompts import DEFAULT_ROLE, Arms, skill_arms
 from skillyard.evals.config_values import Config
 from skillyard.evals.operations.eval_runs import eval_config
-from skillyard.evals.statistics.power import planned_verdicts
+from skillyard.evals.statistics.planning import planned_verdicts
+from tests.evals.cases.making import read_documents
 from tests.shared_data import REPOSITORY
 
 HOME = REPOSITORY / "examples/evals"
@@ -41,7 +36,7 @@ def config() -> Config:
 
 @pytest.fixture(scope="module")
 def rubrics(config: Config, catalog: Catalog) -> tuple[SkillCases, ...]:
-    dataset = read_files(config.paths.rubrics, RUBRIC, catalog)
+    dataset = read_documents(config.paths.rubrics, catalog)
     assert dataset.diagnostics == ()
     return dataset.cases
 
@@ -50,19 +45,12 @@ def rubrics(config: Config, catalog: Catalog) -> tuple[SkillCases, ...]:
 def activation(config: Config, catalog: Catalog) -> tuple[ActivationCase, ...]:
     dataset = read_activation_cases(CasePlaces((config.paths.activation,)), catalog)
     assert dataset.diagnostics == ()
-    return dataset.cases
-
-
-@pytest.fixture(scope="module")
-def confusion(config: Config, catalog: Catalog) -> tuple[ConfusionCase, ...]:
-    dataset = read_confusion_cases(CasePlaces((config.paths.confusion,)), catalog)
-    assert dataset.diagnostics == ()
-    return dataset.cases
+    return tuple(each.case for each in dataset.cases)
 
 
 @pytest.fixture(scope="module")
 def candidates(config: Config, catalog: Catalog) -> tuple[SkillCases, ...]:
-    dataset = read_files(config.paths.candidates, CANDIDATES, catalog)
+    dataset = read_documents(config.paths.candidates, catalog)
     assert dataset.diagnostics == ()
     return dataset.cases
 
@@ -113,22 +101,6 @@ def test_every_skill_that_a_router_may_choose_is_expected_somewhere(
     assert skills - wanted == set()
 
 
-def test_confusion_groups_have_the_sizes_that_were_asked_for(
-    confusion: tuple[ConfusionCase, ...],
-) -> None:
-    groups = groups_of(confusion)
-    assert len(groups) >= 7
-    positives = Counter(case.group for case in confusion if case.expected_skill)
-    for group, members in groups.items():
-        assert 3 <= len(members) <= 5
-        assert positives[group] >= 5
-        per_skill = Counter(case.expected_skill for case in confusion if case.group == group)
-        assert min(per_skill[name] for name in members) >= 2
-    negatives = [case for case in confusion if case.expected_skill is None]
-    assert len(negatives) >= 15
-    assert {case.group for case in negatives} == set(groups)
-
-
 def arms(candidate: SkillCases, catalog: Catalog) -> Arms:
     skill: Skill = catalog.get(candidate.skill)
     with open(skill.path, encoding="utf-8") as file:
@@ -164,12 +136,10 @@ def test_no_prompt_names_a_skill_that_it_is_about(
     rubrics: tuple[SkillCases, ...],
     candidates: tuple[SkillCases, ...],
     activation: tuple[ActivationCase, ...],
-    confusion: tuple[ConfusionCase, ...],
 ) -> None:
     listed = [*rubrics, *candidates]
     about = [(each.skill, prompt.prompt) for each in listed for prompt in each.prompts]
     about += [(name, case.user_prompt) for case in activation for name in case.expected_skills]
-    about += [(case.expected_skill or "x", case.user_prompt) for case in confusion]
     assert [pair for pair in about if find_name(pair[1], pair[0])] == []
 
 
@@ -177,35 +147,30 @@ def test_no_prompt_is_used_twice_or_taken_from_the_ranking_requests(
     rubrics: tuple[SkillCases, ...],
     candidates: tuple[SkillCases, ...],
     activation: tuple[ActivationCase, ...],
-    confusion: tuple[ConfusionCase, ...],
 ) -> None:
     listed = [*rubrics, *candidates]
     prompts = [prompt.prompt for each in listed for prompt in each.prompts]
     prompts += [case.user_prompt for case in activation]
-    prompts += [case.user_prompt for case in confusion]
     with open(REPOSITORY / "examples/requests.jsonl", encoding="utf-8") as file:
         prompts += [json.loads(line)["request"] for line in file]
     assert [prompt for prompt, times in Counter(prompts).items() if times > 1] == []
 
 
-def test_the_readme_counts_what_is_there(
-    activation: tuple[ActivationCase, ...], confusion: tuple[ConfusionCase, ...]
-) -> None:
+def test_the_readme_counts_what_is_there(activation: tuple[ActivationCase, ...]) -> None:
     text = (HOME / "README.md").read_text(encoding="utf-8")
     positives = [case for case in activation if case.should_activate]
     skills = {name for case in positives for name in case.expected_skills}
     assert f"{len(activation)} requests: {len(positives)} for {len(skills)} skills" in text
     assert f"{len(activation) - len(positives)} that should activate no skill" in text
-    expected = sum(case.expected_skill is not None for case in confusion)
-    assert f"three or four similar skills, {expected} requests" in text
-    assert f"| {len(confusion) - expected} requests that are close to a group" in text
+    similar = Counter(case.category for case in positives if case.category.startswith("similar: "))
+    assert len(similar) == 10
+    assert f"three or four similar skills, {similar.total()} requests" in text
 
 
 def test_the_case_file_can_show_a_difference_of_a_point(catalog: Catalog) -> None:
-    pytest.importorskip("scipy")
     places = CasePlaces((str(REPOSITORY / "examples/cases"),))
     cases = read_activation_cases(places, catalog).cases
-    fires = [case for case in cases if case.should_activate]
+    fires = [each for each in cases if each.case.should_activate]
     (plan,) = planned_verdicts({"csv-cleaning": len(fires)})
     assert plan.smallest_detectable is not None
     assert plan.smallest_detectable <= 1.0

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skillyard.evals.cases.layer_cases import (
-    CasePlaces,
-    read_activation_cases,
-    read_answer_cases,
-    read_confusion_cases,
-)
+from skillyard.evals.cases.activation import read_activation_cases
+from skillyard.evals.cases.answers import read_answer_cases
+from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.checks.check import Check
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from tests.evals.cases.making import library, one, written
@@ -17,7 +14,6 @@ from tests.tables import for_each
 
 CASES = """\
 skill: table-repair
-group: office
 siblings: [references/codes.md]
 prompts:
   - prompt: the sheet does not load
@@ -53,26 +49,19 @@ def test_every_layer_has_its_cases_from_one_file(tmp_path: Path) -> None:
     written(
         tmp_path,
         "evals/letter.yaml",
-        "skill: letter\ngroup: office\nprompts: [answer my aunt]\n",
+        "skill: letter\nprompts: [answer my aunt]\n",
     )
     catalog = library()
     activation = read_activation_cases(places(tmp_path), catalog)
     assert activation.diagnostics == ()
     assert [
-        (case.id, case.user_prompt, case.should_activate, case.about, case.line)
-        for case in activation.cases
+        (each.case.id, each.case.user_prompt, each.case.should_activate, each.about, each.line)
+        for each in activation.cases
     ] == [
-        ("letter/1", "answer my aunt", True, "letter", 3),
-        ("table-repair/1", "the sheet does not load", True, "table-repair", 5),
-        ("table-repair/2", "all my umlauts are gone", True, "table-repair", 13),
-        ("table-repair/other", "what is a table?", False, "table-repair", 15),
-    ]
-    confusion = read_confusion_cases(places(tmp_path), catalog)
-    assert confusion.diagnostics == ()
-    assert [(case.group, case.expected_skill, case.user_prompt) for case in confusion.cases] == [
-        ("office", "letter", "answer my aunt"),
-        ("office", "table-repair", "the sheet does not load"),
-        ("office", "table-repair", "all my umlauts are gone"),
+        ("letter/1", "answer my aunt", True, "letter", 2),
+        ("table-repair/1", "the sheet does not load", True, "table-repair", 4),
+        ("table-repair/2", "all my umlauts are gone", True, "table-repair", 12),
+        ("table-repair/other", "what is a table?", False, "table-repair", 14),
     ]
     answers = read_answer_cases(places(tmp_path), catalog)
     assert answers.diagnostics == ()
@@ -132,29 +121,29 @@ def test_a_rubric_and_a_case_file_of_one_skill_add_up(tmp_path: Path) -> None:
     ("text", "line", "says"),
     [
         ("skill: letter\n", 1, "prompts is missing"),
-        ("skill: letter\nprompts: []\n", 2, "prompts is empty"),
+        ("skill: letter\nprompts: []\n", 1, "prompts is wrong"),
         ("prompts: [x]\n", 1, "skill is missing"),
         ("skill: nobody\nprompts: [x]\n", 1, "the skill is not there"),
         ("skill: letter\nprompt: [x]\nprompts: [y]\n", 2, "there is no field prompt"),
         ("skill: letter\nprompts:\n  - promt: x\n", 3, "there is no field prompts[0].promt"),
         ("skill: letter\nprompts:\n  - x\n  - x\n", 4, "occurs twice (first on line 3)"),
-        ("skill: letter\nprompts: [x, X]\n", 2, "prompts[1] occurs twice (first on line 2)"),
-        ("skill: letter\nprompts:\n  - 7\n", 3, "prompts[0] is not text"),
+        ("skill: letter\nprompts: [x, X]\n", 2, "the prompt occurs twice (first on line 2)"),
+        ("skill: letter\nprompts:\n  - 7\n", 3, "prompts[0].prompt is wrong"),
         ("skill: letter\nprompts:\n  - use the letter skill\n", 3, "names the skill under test"),
         (
             "skill: letter\nprompts:\n  - prompt: x\n    should_fire: maybe\n",
             4,
-            "should_fire is neither true nor false",
+            "should_fire is wrong",
         ),
         (
             "skill: letter\nprompts:\n  - prompt: x\n    checks: [{contain: y}]\n",
             4,
-            "there is no field prompts[0].checks[0].contain",
+            "checks[0] must have one field that is a check",
         ),
         (
             "skill: letter\nprompts:\n  - prompt: x\n    checks:\n    - {contains: y, regex: z}\n",
             5,
-            "checks[0] must have exactly one field",
+            "checks[0].contains must have one field that is a check",
         ),
         (
             "skill: letter\nprompts:\n  - prompt: x\n    checks:\n      - regex: '(?=y)'\n",
@@ -200,6 +189,6 @@ def test_a_request_of_two_files_about_one_skill_counts_once(tmp_path: Path) -> N
         ' {"query": "r", "should_trigger": true}]}',
     )
     dataset = read_activation_cases(places(tmp_path), library())
-    assert [case.user_prompt for case in dataset.cases] == ["p", "q", "r"]
-    assert len({case.id for case in dataset.cases}) == 3
+    assert [each.case.user_prompt for each in dataset.cases] == ["p", "q", "r"]
+    assert len({each.case.id for each in dataset.cases}) == 3
     one(dataset.diagnostics, path, 1, "the prompt is also in")

@@ -130,14 +130,6 @@ ACTIVATION = [
     ("n-3", "good morning", None),
 ]
 
-CONFUSION = [
-    ("c-1", "water temperature for herbal tea", "tea-brewing"),
-    ("c-2", "steeping time of green leaves", "tea-brewing"),
-    ("c-3", "roast levels for espresso beans", "coffee-roasting"),
-    ("c-4", "cooling after the second crack", "coffee-roasting"),
-    ("c-5", "hydration of a sourdough starter", "bread-baking"),
-]
-
 _CONFIG: dict[str, Any] = {
     "models": {"generation": "claude-haiku-5-5", "judge": "claude-sonnet-5-5"},
     "concurrency": 4,
@@ -229,19 +221,6 @@ def project(folder: Path) -> Project:
         }
         for name, prompt, skill in ACTIVATION
     ]
-    confusion = [
-        {
-            "id": name,
-            "group": "kitchen",
-            "user_prompt": prompt,
-            "expected_skill": skill,
-            "acceptable_skills": [],
-        }
-        for name, prompt, skill in CONFUSION
-    ]
-    negative = {**confusion[0], "id": "c-n", "expected_skill": None, "group": ""}
-    negative["user_prompt"] = "who won the match"
-    del negative["group"]
     write(folder / "skills", SKILLS)
     write(
         folder,
@@ -249,8 +228,6 @@ def project(folder: Path) -> Project:
             "evals/skillyard.toml": config(),
             **rubrics,
             "evals/datasets/activation/all.jsonl": _lines(activation),
-            "evals/datasets/confusion/groups.jsonl": _lines(confusion),
-            "evals/datasets/confusion/negatives.jsonl": _lines([negative]),
             "evals/datasets/size_impact/candidates.yaml": CANDIDATES,
         },
     )

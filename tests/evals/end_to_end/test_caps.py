@@ -248,11 +248,8 @@ def test_runs_go_outermost_so_that_every_skill_gets_as_many(
     assert sum(case["run_index"] == 0 for case in done) == 14
 
 
-@pytest.mark.parametrize("layer", ["activation", "confusion"])
-def test_routers_that_are_models_stop_too(
-    layer: str, run: Run, fake: FakeLlm, workspace: Project
-) -> None:
-    assert run(layer, "--router", "model", "--max-calls", "3").code == 3
+def test_routers_that_are_models_stop_too(run: Run, fake: FakeLlm, workspace: Project) -> None:
+    assert run("activation", "--router", "model", "--max-calls", "3").code == 3
     assert len(fake.log.calls) == 3
     envelope = workspace.envelope()
     assert skipped(envelope)["done"] == 3

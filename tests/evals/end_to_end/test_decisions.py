@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.evals.cases.scaffolding import PROMPTS_THAT_FIRE
-from skillyard.evals.statistics.power import least_units
+from skillyard.evals.statistics.planning import least_units
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import Project

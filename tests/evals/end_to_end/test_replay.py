@@ -20,7 +20,6 @@ from tests.evals.end_to_end.making import Done, Project
 
 LAYERS = {
     "activation": ("--router", "model"),
-    "confusion": ("--router", "model"),
     "effectiveness": (),
     "size-impact": ("--runs", "2"),
 }

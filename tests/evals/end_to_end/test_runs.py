@@ -1,4 +1,4 @@
-"""Runs of the four layers: what they write, again and again the same."""
+"""Runs of the three layers: what they write, again and again the same."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.storage.case_shapes import check_cases
-from skillyard.evals.storage.results import read_results
+from skillyard.evals.storage.results import check_cases, read_results
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.cli.making import write
 from tests.evals.end_to_end.conftest import Run
@@ -20,7 +19,6 @@ from tests.evals.end_to_end.test_replay import LAYERS, told
 
 TYPES = {
     "activation": "activation",
-    "confusion": "confusion",
     "effectiveness": "effectiveness",
     "size-impact": "size_impact",
 }
@@ -191,7 +189,6 @@ def test_an_answer_without_a_skill_is_shared_by_all(
         ("size-impact", "--skill", "tea-brewin", "tea-brewing"),
         ("effectiveness", "--skill", "cofee-roasting", "coffee-roasting"),
         ("activation", "--skill", "bread-bakin", "bread-baking"),
-        ("confusion", "--group", "kichen", "kitchen"),
         ("effectiveness", "--skill", "bread-baking", "coffee-roasting, tea-brewing"),
     ],
 )
@@ -231,9 +228,8 @@ def test_a_sample_is_drawn_by_seed_and_keeps_both_kinds(run: Run, workspace: Pro
 
 def test_scorers_ask_nobody_and_need_no_model(run: Run, workspace: Project) -> None:
     workspace.configure(models={})
-    for layer in ("activation", "confusion"):
-        done = run(layer, "--runs", "2")
-        assert done.code == 0, done.err
+    done = run("activation", "--runs", "2")
+    assert done.code == 0, done.err
     for envelope in workspace.envelopes():
         meta = envelope["meta"]
         assert (meta["backend"], meta["model"], meta["calls"]) == ("none", None, 0)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.models.protocol import Reply, Request, Usage
+from skillyard.evals.models.protocol import ModelReply, ModelRequest, TokenUsage
 
 RUBRIC = (
     Criterion("accuracy", 0.6, "What it says is true."),
@@ -29,11 +29,11 @@ def answer(a: int = 4, b: int = 2, winner: object = "A") -> dict[str, Any]:
 
 
 def reply(
-    value: object, stop_reason: str = "end", usage: Usage | None = None, **more: Any
-) -> Reply:
+    value: object, stop_reason: str = "end", usage: TokenUsage | None = None, **more: Any
+) -> ModelReply:
     """Return a model's reply: a text as it is, anything else as JSON."""
     text = value if isinstance(value, str) else json.dumps(value)
-    return Reply(text, stop_reason, usage or Usage(100, 10), latency_s=0.5, **more)
+    return ModelReply(text, stop_reason, usage or TokenUsage(100, 10), latency_s=0.5, **more)
 
 
 class ScriptedJudge:
@@ -42,15 +42,15 @@ class ScriptedJudge:
     provider = "anthropic"
     host = "judge.test"
 
-    def __init__(self, *script: Reply | Exception) -> None:
+    def __init__(self, *script: ModelReply | Exception) -> None:
         self.script = list(script)
-        self.requests: list[Request] = []
+        self.requests: list[ModelRequest] = []
         self.timeouts: list[float] = []
 
-    def sent(self, request: Request) -> dict[str, object]:
+    def sent(self, request: ModelRequest) -> dict[str, object]:
         return {"max_tokens": request.max_tokens}
 
-    def complete(self, request: Request, timeout_s: float) -> Reply:
+    def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         self.requests.append(request)
         self.timeouts.append(timeout_s)
         step = self.script.pop(0)

@@ -13,7 +13,7 @@ from skillyard import InvalidInput
 from skillyard.evals.judgement.judge import invoke_judge
 from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
 from skillyard.evals.models.prices import Price
-from skillyard.evals.models.protocol import ModelFailed, Reply, RunStopped, Usage
+from skillyard.evals.models.protocol import ModelFailed, ModelReply, RunStopped, TokenUsage
 from tests.evals.judgement.making import RUBRIC, ScriptedJudge, answer, mappings, reply
 from tests.tables import for_each
 
@@ -72,7 +72,9 @@ def test_mappings_of_a_rubric_file_ask_the_same_question() -> None:
         (reply(answer(), "max_tokens"), "truncated"),
     ],
 )
-def test_a_reply_that_cannot_be_used_is_asked_for_again_and_kept(bad: Reply, kind: str) -> None:
+def test_a_reply_that_cannot_be_used_is_asked_for_again_and_kept(
+    bad: ModelReply, kind: str
+) -> None:
     judge = ScriptedJudge(bad, reply(answer()))
     result = ask(judge)
     assert (result["parsed"], result["attempts"], result["judge_error"]) == (answer(), 2, None)
@@ -104,9 +106,9 @@ def test_each_attempt_is_asked_more_strictly() -> None:
 
 def test_every_attempt_is_paid_and_counted() -> None:
     judge = ScriptedJudge(
-        reply("no", usage=Usage(1_000, 200)),
-        reply("no", usage=Usage(None, None)),
-        reply(answer(), usage=Usage(2_000, 100)),
+        reply("no", usage=TokenUsage(1_000, 200)),
+        reply("no", usage=TokenUsage(None, None)),
+        reply(answer(), usage=TokenUsage(2_000, 100)),
     )
     result = ask(judge, price=Price(1.0, 5.0))
     assert result["cost"] == pytest.approx((3_000 * 1.0 + 300 * 5.0) / 1_000_000)
@@ -115,7 +117,7 @@ def test_every_attempt_is_paid_and_counted() -> None:
 
 
 def test_nobody_counted_is_not_nothing_and_no_price_is_no_cost() -> None:
-    result = ask(ScriptedJudge(reply(answer(), usage=Usage())))
+    result = ask(ScriptedJudge(reply(answer(), usage=TokenUsage())))
     assert result["usage"] == {"input_tokens": None, "output_tokens": None}
     assert result["cost"] == 0.0
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from skillyard import InvalidInput
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.remap import breakdown, merge, one_order, remap
-from skillyard.evals.judgement.verdicts import CriterionScores, Verdict
+from skillyard.evals.judgement.verdicts import CriterionScores, JudgeVerdict
 from tests.evals.judgement.making import RUBRIC, answer, mappings
 from tests.property.strategies import few, many
 from tests.tables import for_each
@@ -29,26 +29,26 @@ winners = st.sampled_from(["A", "B", "tie"])
 
 
 @st.composite
-def judged(draw: st.DrawFn) -> tuple[tuple[Criterion, ...], Verdict]:
+def judged(draw: st.DrawFn) -> tuple[tuple[Criterion, ...], JudgeVerdict]:
     """A rubric of any weights, and a valid verdict on it."""
     weights = draw(st.lists(st.integers(1, 10_000), min_size=1, max_size=5))
     criteria = tuple(Criterion(f"c{n}", weight / 10_000, "") for n, weight in enumerate(weights))
     scores = tuple(CriterionScores(one.name, draw(points), draw(points), "r") for one in criteria)
-    return criteria, Verdict(scores, draw(winners))
+    return criteria, JudgeVerdict(scores, draw(winners))
 
 
-def turned(outcome: Verdict) -> Verdict:
+def turned(outcome: JudgeVerdict) -> JudgeVerdict:
     """Return the verdict that a judge without any bias gives on the swapped slots."""
     scores = tuple(
         CriterionScores(one.name, one.score_b, one.score_a, "r") for one in outcome.criteria
     )
-    return Verdict(scores, {"A": "B", "B": "A"}.get(outcome.overall_winner, "tie"))
+    return JudgeVerdict(scores, {"A": "B", "B": "A"}.get(outcome.overall_winner, "tie"))
 
 
 @many
 @given(judged())
 def test_swapping_the_slots_of_an_unbiased_judge_changes_nothing(
-    case: tuple[tuple[Criterion, ...], Verdict],
+    case: tuple[tuple[Criterion, ...], JudgeVerdict],
 ) -> None:
     criteria, outcome = case
     direct = one_order(outcome, criteria, DIRECT, CONDITIONS)
@@ -61,7 +61,7 @@ def test_swapping_the_slots_of_an_unbiased_judge_changes_nothing(
 @many
 @given(judged())
 def test_the_same_reply_on_swapped_slots_says_the_opposite(
-    case: tuple[tuple[Criterion, ...], Verdict],
+    case: tuple[tuple[Criterion, ...], JudgeVerdict],
 ) -> None:
     criteria, outcome = case
     direct = one_order(outcome, criteria, DIRECT, CONDITIONS)
@@ -76,7 +76,7 @@ def test_the_same_reply_on_swapped_slots_says_the_opposite(
 @many
 @given(judged())
 def test_naming_the_conditions_in_the_other_order_negates_the_improvement(
-    case: tuple[tuple[Criterion, ...], Verdict],
+    case: tuple[tuple[Criterion, ...], JudgeVerdict],
 ) -> None:
     criteria, outcome = case
     one = one_order(outcome, criteria, DIRECT, CONDITIONS)
@@ -89,7 +89,7 @@ def test_naming_the_conditions_in_the_other_order_negates_the_improvement(
 @many
 @given(judged())
 def test_a_score_is_the_weighted_mean_on_the_scale_and_the_winner_follows(
-    case: tuple[tuple[Criterion, ...], Verdict],
+    case: tuple[tuple[Criterion, ...], JudgeVerdict],
 ) -> None:
     criteria, outcome = case
     result = one_order(outcome, criteria, DIRECT, CONDITIONS)
@@ -124,7 +124,7 @@ def test_every_exact_tie_of_the_published_weights_is_a_tie() -> None:
                 CriterionScores(one.name, a, b, "r")
                 for one, a, b in zip(criteria, first, second, strict=True)
             )
-            outcome = one_order(Verdict(scored, "tie"), criteria, DIRECT, CONDITIONS)
+            outcome = one_order(JudgeVerdict(scored, "tie"), criteria, DIRECT, CONDITIONS)
             tied += 1
             unequal += binary(criteria, first) != binary(criteria, second)
             assert (outcome.winner, outcome.improvement) == ("tie", 0.0)
@@ -236,7 +236,7 @@ def test_no_mapping_makes_it_raise(broken: dict[str, Any]) -> None:
 
 
 def test_slots_that_are_not_the_conditions_are_refused() -> None:
-    outcome = Verdict(
+    outcome = JudgeVerdict(
         (CriterionScores("accuracy", 4, 2, "r"), CriterionScores("brevity", 4, 2, "r")), "A"
     )
     with pytest.raises(InvalidInput, match="assignment"):
@@ -244,10 +244,10 @@ def test_slots_that_are_not_the_conditions_are_refused() -> None:
 
 
 def test_each_criterion_is_broken_down_by_condition_and_not_by_slot() -> None:
-    first = Verdict(
+    first = JudgeVerdict(
         (CriterionScores("accuracy", 5, 2, "x"), CriterionScores("brevity", 1, 3, "y")), "A"
     )
-    second = Verdict(
+    second = JudgeVerdict(
         (CriterionScores("accuracy", 3, 4, "u"), CriterionScores("brevity", 3, 2, "v")), "B"
     )
     assert breakdown([(first, DIRECT), (second, SWAPPED)], RUBRIC) == [

@@ -17,7 +17,7 @@ from skillyard.evals.judgement.verdicts import (
     WINNERS,
     BadVerdict,
     CriterionScores,
-    Verdict,
+    JudgeVerdict,
     read_criteria,
     verdict,
 )
@@ -103,7 +103,7 @@ def test_a_valid_reply_comes_back_in_the_rubrics_order_without_what_was_not_aske
         "summary": "Close.",
     }
     result = verdict(value, RUBRIC)
-    assert result == Verdict(
+    assert result == JudgeVerdict(
         (
             CriterionScores("accuracy", 4, 2, "Because."),
             CriterionScores("brevity", 3, 3, "Because."),

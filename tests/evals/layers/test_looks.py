@@ -7,8 +7,8 @@ import random
 import pytest
 
 from skillyard.evals.layers.looks import LOOKS, look_sizes
-from skillyard.evals.statistics.subset_means import subset_means
-from skillyard.evals.statistics.verdicts import BETTER, WORSE, level_for, word_for
+from skillyard.evals.statistics.intervals import level_for, subset_means
+from skillyard.evals.statistics.verdicts import BETTER, WORSE, word_for
 from tests.evals.statistics.planting import allowed
 from tests.tables import for_each
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skillyard.evals.cases.answer_cases import AnswerPrompt
+from skillyard.evals.cases.answers import AnswerPrompt
 from skillyard.evals.conditions.prompts import skill_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from skillyard.evals.layers.pair_run import PairRun
-from skillyard.evals.layers.session import Session
+from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.layers.work import PairUnit
 from skillyard.evals.models.factory import offline_model
 from skillyard.evals.settings import RunSettings
@@ -28,7 +28,7 @@ def unit(skill: str, prompt: str) -> PairUnit:
 
 def run_of(tmp_path: Path, *units: PairUnit) -> PairRun:
     model = offline_model("anthropic", "test")
-    session = Session(
+    session = ModelSession(
         model, Entries(str(tmp_path)), now=str, price_of=lambda name: None, offline=True
     )
     return PairRun(units, SETTINGS, session)

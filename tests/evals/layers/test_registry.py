@@ -5,14 +5,14 @@ from __future__ import annotations
 from skillyard.cli.commands.evaluation_options import LAYER_OPTIONS
 from skillyard.cli.grammar import command_parsers
 from skillyard.evals.config_values import Paths
-from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS, LayerEntry
+from skillyard.evals.layers.work import load_layer
 from skillyard.evals.report.layer_view import LayerView
 from tests.tables import for_each
 
 
 def test_layers_stand_in_the_order_of_their_codes() -> None:
-    assert [layer.code for layer in LAYERS.values()] == ["L3", "L4", "L5", "L6"]
+    assert [layer.code for layer in LAYERS.values()] == ["L3", "L5", "L6"]
     assert all(name == layer.name for name, layer in LAYERS.items())
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion
-from skillyard.evals.layers.session import Session
+from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.models.prices import Price
-from skillyard.evals.models.protocol import ModelFailed, Reply, Request, Usage
+from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelRequest, TokenUsage
 from skillyard.evals.storage.entries import Entries
 from tests.tables import for_each
 
@@ -24,7 +24,7 @@ VERDICT: dict[str, Any] = {
     ],
     "overall_winner": "A",
 }
-REQUEST = Request("m", "system", "user")
+REQUEST = ModelRequest("m", "system", "user")
 
 
 class Model:
@@ -34,23 +34,23 @@ class Model:
         self.replies = list(replies)
         self.requests = 0
 
-    def sent(self, request: Request) -> dict[str, object]:
+    def sent(self, request: ModelRequest) -> dict[str, object]:
         return {"max_tokens": request.max_tokens}
 
-    def complete(self, request: Request, timeout_s: float) -> Reply:
+    def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         self.requests += 1
         replies = self.replies.pop(0)
         if isinstance(replies, ModelFailed):
             raise replies
-        return Reply(replies, "end", Usage(1_000, 500), sdk="openai 3")
+        return ModelReply(replies, "end", TokenUsage(1_000, 500), sdk="openai 3")
 
 
 def session(
     folder: Path, *replies: str | ModelFailed, **more: Any
-) -> tuple[Session, Model, list[str]]:
+) -> tuple[ModelSession, Model, list[str]]:
     warned: list[str] = []
     model = Model(*replies)
-    a_session = Session(
+    a_session = ModelSession(
         model,
         Entries(str(folder), warned.append),
         now=lambda: "2026-11-20T10:00:00Z",
@@ -60,7 +60,7 @@ def session(
     return a_session, model, warned
 
 
-def judge(a_session: Session) -> Any:
+def judge(a_session: ModelSession) -> Any:
     return a_session.judge("tea", JudgeQuestion("j", "p", ("x", "y"), CRITERIA, 0))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillyard.evals.models.factory import open_model
-from skillyard.evals.models.protocol import Request
+from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.models.sdk_model import SdkModel
 from skillyard_testkit.fake_llm import FakeLlm
 
@@ -33,8 +33,8 @@ class Provider:
     def url(self) -> str:
         return self.fake.url if self.name == "anthropic" else self.fake.openai_url
 
-    def request(self, user: str = "Clean the export.", **more: object) -> Request:
-        return Request(MODELS[self.name], "You help.", user, **more)  # type: ignore[arg-type]
+    def request(self, user: str = "Clean the export.", **more: object) -> ModelRequest:
+        return ModelRequest(MODELS[self.name], "You help.", user, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture

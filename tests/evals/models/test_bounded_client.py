@@ -9,7 +9,7 @@ import pytest
 
 from skillyard.evals.models.bounded_client import BodyTooLarge, bounded_client
 from skillyard.evals.models.factory import as_model
-from skillyard.evals.models.protocol import ModelFailed, Request
+from skillyard.evals.models.protocol import ModelFailed, ModelRequest
 from skillyard_testkit.fake_llm import FakeLlm, faults
 from skillyard_testkit.messages import Response
 from tests.evals.models.conftest import KEY, TIMEOUT_S
@@ -76,5 +76,5 @@ def test_through_a_library_a_body_too_long_is_a_bad_reply(fake: FakeLlm) -> None
         ) as client,
         pytest.raises(ModelFailed, match="more than 100 bytes") as caught,
     ):
-        as_model(client).complete(Request("claude-haiku-4-5", "", "Hello."), TIMEOUT_S)
+        as_model(client).complete(ModelRequest("claude-haiku-4-5", "", "Hello."), TIMEOUT_S)
     assert (caught.value.kind, caught.value.charged) == ("bad_reply", True)

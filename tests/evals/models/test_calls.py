@@ -14,17 +14,23 @@ from hypothesis import strategies as st
 from skillyard.evals.models.calls import Calls, Counts, Retry
 from skillyard.evals.models.ledger import Ledger
 from skillyard.evals.models.prices import Price, cost_of, worst_cost
-from skillyard.evals.models.protocol import ModelFailed, Reply, Request, RunStopped, Usage
+from skillyard.evals.models.protocol import (
+    ModelFailed,
+    ModelReply,
+    ModelRequest,
+    RunStopped,
+    TokenUsage,
+)
 from skillyard_testkit.fake_llm import faults
 from tests.evals.models.conftest import TIMEOUT_S, Provider
 from tests.tables import for_each
 
 PRICE = Price(1.0, 10.0)
-REQUEST = Request("m", "system", "user", max_tokens=100)
-REPLY = Reply("Hello.", "end", Usage(1_000, 50))
+REQUEST = ModelRequest("m", "system", "user", max_tokens=100)
+REPLY = ModelReply("Hello.", "end", TokenUsage(1_000, 50))
 COST = (1_000 * 1.0 + 50 * 10.0) / 1e6
 WORST = worst_cost(PRICE, REQUEST)
-Step = Reply | ModelFailed | Callable[[float], Reply]
+Step = ModelReply | ModelFailed | Callable[[float], ModelReply]
 
 
 def failed(kind: str = "overloaded", *, retry: bool = True, **more: object) -> ModelFailed:
@@ -42,16 +48,16 @@ class Scripted:
         self.limits: list[float] = []
         self.guard = threading.Lock()
 
-    def sent(self, request: Request) -> dict[str, object]:
+    def sent(self, request: ModelRequest) -> dict[str, object]:
         return {"max_tokens": request.max_tokens}
 
-    def complete(self, request: Request, timeout_s: float) -> Reply:
+    def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         with self.guard:
             self.limits.append(timeout_s)
             step = self.steps.pop(0) if self.steps else REPLY
         if isinstance(step, ModelFailed):
             raise step
-        return step if isinstance(step, Reply) else step(timeout_s)
+        return step if isinstance(step, ModelReply) else step(timeout_s)
 
 
 class Clock:
@@ -143,7 +149,7 @@ def test_a_server_that_asks_for_too_long_is_not_waited_for() -> None:
 def test_all_attempts_of_a_call_share_its_limit() -> None:
     clock = Clock()
 
-    def slow(timeout_s: float) -> Reply:
+    def slow(timeout_s: float) -> ModelReply:
         clock.now += timeout_s
         raise failed("timeout")
 
@@ -157,7 +163,7 @@ def test_all_attempts_of_a_call_share_its_limit() -> None:
 def test_the_last_attempt_gets_what_is_left() -> None:
     clock = Clock()
 
-    def slow(timeout_s: float) -> Reply:
+    def slow(timeout_s: float) -> ModelReply:
         clock.now += timeout_s
         raise failed("timeout")
 
@@ -170,7 +176,7 @@ def test_the_last_attempt_gets_what_is_left() -> None:
 def test_the_calls_of_a_case_share_its_limit() -> None:
     clock = Clock()
 
-    def slow(timeout_s: float) -> Reply:
+    def slow(timeout_s: float) -> ModelReply:
         clock.now += 6.0
         return REPLY
 
@@ -194,7 +200,7 @@ def test_every_attempt_is_paid_for_by_what_is_known_of_it() -> None:
     steps: list[Step] = [
         failed(status=529),
         failed("timeout", charged=True),
-        replace(REPLY, usage=Usage(1_000, None)),
+        replace(REPLY, usage=TokenUsage(1_000, None)),
     ]
     calls_of(Scripted(steps), ledger=ledger).complete(REQUEST, 9.0)
     assert ledger.spent == pytest.approx(2 * WORST)
@@ -203,7 +209,7 @@ def test_every_attempt_is_paid_for_by_what_is_known_of_it() -> None:
 
 
 def test_an_error_of_ours_leaves_no_reservation_behind() -> None:
-    def broken(timeout_s: float) -> Reply:
+    def broken(timeout_s: float) -> ModelReply:
         raise ZeroDivisionError
 
     ledger = Ledger(1.0)
@@ -214,7 +220,7 @@ def test_an_error_of_ours_leaves_no_reservation_behind() -> None:
 
 def test_the_budget_stops_the_run_before_a_call_that_might_pass_it() -> None:
     ledger = Ledger(WORST * 2.5)
-    model = Scripted([replace(REPLY, usage=Usage())] * 9)
+    model = Scripted([replace(REPLY, usage=TokenUsage())] * 9)
     calls = calls_of(model, ledger=ledger)
     calls.complete(REQUEST, 9.0)
     calls.complete(REQUEST, 9.0)
@@ -346,7 +352,7 @@ def test_whatever_the_model_does_the_budget_holds_and_the_counts_agree(
         "retry": failed(),
         "no": NO,
         "charged": failed("timeout", charged=True),
-        "uncounted": replace(REPLY, usage=Usage()),
+        "uncounted": replace(REPLY, usage=TokenUsage()),
         "permanent": failed("authentication", retry=False, permanent=True),
     }
     ledger = Ledger(WORST * budget / 2)
@@ -386,7 +392,7 @@ def test_a_budget_below_the_longest_answer_asks_for_a_shorter_one() -> None:
     seen: list[int] = []
 
     class Recording(Scripted):
-        def complete(self, request: Request, timeout_s: float) -> Reply:
+        def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
             seen.append(request.max_tokens)
             return super().complete(request, timeout_s)
 
@@ -414,7 +420,7 @@ def test_an_answer_that_the_budget_cut_ends_the_run_and_counts_as_lost() -> None
 
 def test_no_short_answer_is_asked_for_where_longer_ones_came() -> None:
     """It would be cut off, and paid for nothing."""
-    long_reply = replace(REPLY, usage=Usage(1_000, 4_000))
+    long_reply = replace(REPLY, usage=TokenUsage(1_000, 4_000))
     cap = cost_of(PRICE, long_reply.usage) + worst_cost(PRICE, replace(LONG, max_tokens=3_000))
     calls = calls_of(Scripted([long_reply]), ledger=Ledger(cap))
     calls.complete(LONG, 9.0)

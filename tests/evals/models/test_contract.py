@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skillyard.evals.models.protocol import ModelFailed, Request, Usage
+from skillyard.evals.models.protocol import ModelFailed, ModelRequest, TokenUsage
 from skillyard_testkit.fake_llm import faults
 from skillyard_testkit.messages import json_response, text_response
 from tests.evals.models.conftest import MODELS, TIMEOUT_S, Provider
@@ -59,7 +59,7 @@ def test_what_is_said_to_be_sent_is_what_is_sent(provider: Provider) -> None:
 
 def test_a_system_text_is_sent_and_an_empty_one_is_not(provider: Provider) -> None:
     for system in ("Only French.", ""):
-        request = Request(provider.request().model, system, "Hello there.")
+        request = ModelRequest(provider.request().model, system, "Hello there.")
         provider.model.complete(request, TIMEOUT_S)
     first, second = (str(dict(seen.body)) for seen in provider.fake.log.calls)
     assert "Only French." in first
@@ -108,7 +108,7 @@ def test_an_unknown_end_keeps_the_providers_word_made_safe(provider: Provider) -
 
 def test_missing_usage_is_none_and_no_error(provider: Provider) -> None:
     provider.fake.faults.add(faults.without_usage())
-    assert provider.model.complete(provider.request(), TIMEOUT_S).usage == Usage(None, None)
+    assert provider.model.complete(provider.request(), TIMEOUT_S).usage == TokenUsage(None, None)
 
 
 @for_each(
@@ -226,7 +226,7 @@ def test_counts_that_are_none_are_not_known(provider: Provider, count: object) -
     provider.fake.faults.add(faults.respond_with(json_response(body)))
     reply = provider.model.complete(provider.request(), TIMEOUT_S)
     assert reply.text == "Hi."
-    assert reply.usage == Usage(None, None)
+    assert reply.usage == TokenUsage(None, None)
 
 
 @for_each(

@@ -11,7 +11,7 @@ import pytest
 
 from skillyard import InvalidInput
 from skillyard.evals.models.factory import PROVIDERS, as_model, open_model
-from skillyard.evals.models.protocol import ModelFailed, Request, Usage
+from skillyard.evals.models.protocol import ModelFailed, ModelRequest, TokenUsage
 from skillyard_testkit.fake_llm import FakeLlm, faults
 from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
 from tests.tables import for_each
@@ -52,10 +52,10 @@ def test_a_librarys_client_is_taken_and_its_retries_are_switched_off(fake: FakeL
         before = len(fake.log.calls)
         fake.faults.add(faults.status(500, f"no {KEY}"))
         with pytest.raises(ModelFailed) as caught:
-            wrapped.complete(Request(model, "", "Hello."), TIMEOUT_S)
+            wrapped.complete(ModelRequest(model, "", "Hello."), TIMEOUT_S)
         assert len(fake.log.calls) == before + 1
         assert KEY not in str(caught.value)
-        assert wrapped.complete(Request(model, "", "Hello."), TIMEOUT_S).fake
+        assert wrapped.complete(ModelRequest(model, "", "Hello."), TIMEOUT_S).fake
         client.close()
 
 
@@ -67,7 +67,7 @@ def test_a_client_without_a_key_is_a_missing_key(
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     with anthropic.Anthropic(base_url=fake.url) as client, pytest.raises(ModelFailed) as caught:
-        as_model(client).complete(Request("claude-haiku-4-5", "", "Hello."), TIMEOUT_S)
+        as_model(client).complete(ModelRequest("claude-haiku-4-5", "", "Hello."), TIMEOUT_S)
     assert (caught.value.kind, caught.value.permanent) == ("missing_key", True)
 
 
@@ -89,10 +89,10 @@ def test_objects_with_a_clients_methods_are_clients() -> None:
         return message
 
     reply = as_model(SimpleNamespace(messages=SimpleNamespace(create=create))).complete(
-        Request("claude-haiku-4-5", "S", "U", max_tokens=5), 1.0
+        ModelRequest("claude-haiku-4-5", "S", "U", max_tokens=5), 1.0
     )
     assert (reply.text, reply.stop_reason, reply.usage, reply.fake) == (
-        "Hi.", "end", Usage(3, 4), False,
+        "Hi.", "end", TokenUsage(3, 4), False,
     )  # fmt: skip
     assert requests[0]["max_tokens"] == 5
     choice = SimpleNamespace(
@@ -100,8 +100,8 @@ def test_objects_with_a_clients_methods_are_clients() -> None:
     )
     completions = SimpleNamespace(create=lambda **named: SimpleNamespace(choices=[choice]))
     client = SimpleNamespace(chat=SimpleNamespace(completions=completions))
-    reply = as_model(client).complete(Request("m", "", "U"), 1.0)
-    assert (reply.text, reply.stop_reason, reply.usage) == ("Cut", "max_tokens", Usage())
+    reply = as_model(client).complete(ModelRequest("m", "", "U"), 1.0)
+    assert (reply.text, reply.stop_reason, reply.usage) == ("Cut", "max_tokens", TokenUsage())
 
 
 @for_each("client", [None, 3, "anthropic", object(), {}])

@@ -22,7 +22,7 @@ from skillyard.evals.models.prices import (
     price,
     worst_cost,
 )
-from skillyard.evals.models.protocol import ModelFailed, Request, Usage
+from skillyard.evals.models.protocol import ModelFailed, ModelRequest, TokenUsage
 from tests.tables import for_each
 
 FLAT = Price(3.0, 15.0)
@@ -98,17 +98,17 @@ def test_a_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_costs() -> None:
-    assert cost_of(FLAT, Usage(1_000_000, 100_000)) == pytest.approx(4.5)
-    assert cost_of(FLAT, Usage(None, 100_000)) == pytest.approx(1.5)
-    assert cost_of(FLAT, Usage()) == 0.0
-    assert cost_of(None, Usage(5, 5)) == 0.0
+    assert cost_of(FLAT, TokenUsage(1_000_000, 100_000)) == pytest.approx(4.5)
+    assert cost_of(FLAT, TokenUsage(None, 100_000)) == pytest.approx(1.5)
+    assert cost_of(FLAT, TokenUsage()) == 0.0
+    assert cost_of(None, TokenUsage(5, 5)) == 0.0
     assert estimate(TIERED, 1_000, 10) == pytest.approx((1_000 * 1 + 10 * 5) / 1e6)
     assert estimate(TIERED, 1_001, 10) == pytest.approx((1_001 * 2 + 10 * 8) / 1e6)
     assert estimate(TIERED, 9_000, 10) == pytest.approx((9_000 * 4 + 10 * 16) / 1e6)
 
 
 REQUESTS = st.builds(
-    Request,
+    ModelRequest,
     st.just("m"),
     st.text(max_size=3_000),
     st.text(max_size=3_000),
@@ -119,7 +119,7 @@ REQUESTS = st.builds(
 
 @given(REQUESTS, st.sampled_from([FLAT, TIERED]), st.data())
 def test_no_call_costs_more_than_its_worst_case(
-    request: Request, known: Price, data: st.DataObject
+    request: ModelRequest, known: Price, data: st.DataObject
 ) -> None:
     """Whatever the length and the tokenizer: a token is at least a byte, and tiers are cliffs."""
     paid = data.draw(st.integers(0, max_input_tokens(request)))
@@ -129,7 +129,7 @@ def test_no_call_costs_more_than_its_worst_case(
 
 @given(REQUESTS, st.sampled_from([FLAT, TIERED]), st.floats(0, 2))
 def test_the_tokens_that_an_amount_pays_for_cost_no_more(
-    request: Request, known: Price, share: float
+    request: ModelRequest, known: Price, share: float
 ) -> None:
     """And one token more does, unless the request wants no more."""
     amount = worst_cost(known, request) * share
@@ -142,9 +142,9 @@ def test_the_tokens_that_an_amount_pays_for_cost_no_more(
 
 
 def test_without_a_price_every_answer_can_be_paid() -> None:
-    assert affordable_tokens(None, Request("m", "", "", 50), 0.0) == 50
+    assert affordable_tokens(None, ModelRequest("m", "", "", 50), 0.0) == 50
 
 
 def test_the_most_tokens_are_the_bytes_and_what_a_provider_adds() -> None:
-    assert max_input_tokens(Request("m", "ab", "é\ud800")) == 1_000 + 2 + 2 + 3
-    assert worst_cost(None, Request("m", "", "")) == 0.0
+    assert max_input_tokens(ModelRequest("m", "ab", "é\ud800")) == 1_000 + 2 + 2 + 3
+    assert worst_cost(None, ModelRequest("m", "", "")) == 0.0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillyard import InvalidInput
 from skillyard.evals.models.factory import offline_model
-from skillyard.evals.models.profiles import PROFILES, Profile, profile_of
+from skillyard.evals.models.profiles import PROFILES, ModelProfile, profile_of
 from skillyard.evals.models.protocol import ModelFailed
 from tests.evals.models.conftest import TIMEOUT_S, Provider
 from tests.tables import for_each
@@ -58,7 +58,7 @@ def test_the_longest_beginning_of_an_own_table_decides_field_by_field() -> None:
         "other": {"temperature": False},
     }
     result = profile_of("openai", "gpt-5-mini-2025", own=own)
-    assert result == Profile(
+    assert result == ModelProfile(
         True, True, True, "max_tokens", "the configuration's profile 'GPT-5-mini'"
     )
     assert profile_of("openai", "gpt-4", own=own).structured is False

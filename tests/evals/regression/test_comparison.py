@@ -10,10 +10,12 @@ import pytest
 
 from skillyard import InvalidInput, SkillIoError
 from skillyard.evals.config_values import Regression
-from skillyard.evals.layers.pairs import EFFECTIVENESS
-from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.regression.baselines import read_baseline, save_baseline
-from skillyard.evals.regression.comparison import compare_folders, compare_results
+from skillyard.evals.regression.baselines import (
+    BaselineComparison,
+    compare_folders,
+    compare_with_baseline,
+    save_baseline,
+)
 from skillyard.evals.storage.results import write_results
 from tests.evals.statistics.planting import case
 from tests.tables import for_each
@@ -37,7 +39,6 @@ def envelope(run_id: str = "r1", mean: float = 1.0, **meta: Any) -> dict[str, An
         "aborted": False,
         "limit": None,
         "skill": None,
-        "group": None,
     }
     entry = {"mean": mean, "stddev": 0.1, "n": 10}
     cases = [
@@ -52,18 +53,18 @@ def envelope(run_id: str = "r1", mean: float = 1.0, **meta: Any) -> dict[str, An
     }
 
 
-def baseline(**more: Any) -> dict[str, Any]:
-    whole = envelope(**more)
-    measures = [each.to_dict() for each in EFFECTIVENESS.measures(whole["cases"], RULES)]
-    return {"meta": whole["meta"], "summary": whole["summary"], "measures": measures}
+def compared(folder: Path, before: dict[str, Any], after: dict[str, Any]) -> BaselineComparison:
+    """Return the comparison of results with a baseline that was written somehow."""
+    path = folder / "effectiveness_baseline.json"
+    path.write_text(json.dumps(before))
+    return compare_with_baseline("after.json", after, str(folder), RULES)
 
 
-def test_new_gone_and_changed() -> None:
-    before, after = baseline(), envelope(mean=0.2)
+def test_new_gone_and_changed(tmp_path: Path) -> None:
+    before, after = envelope(), envelope(mean=0.2)
     before["summary"]["old"] = before["summary"]["tea"]
     after["summary"]["fresh"] = after["summary"]["tea"]
-    result = compare_results(before, after, RULES)
-    assert not isinstance(result, str)
+    result = compared(tmp_path, before, after).changes
     assert [(change.entity, change.status) for change in result] == [
         ("_overall", "regression"), ("fresh", "new"), ("old", "gone"), ("tea", "regression"),
     ]  # fmt: skip
@@ -77,56 +78,41 @@ def test_new_gone_and_changed() -> None:
         ({"aborted": True, "stop_reason": "budget"}, "stopped (budget)"),
         ({"limit": 5}, "--limit"),
         ({"skill": "tea"}, "--skill"),
-        ({"group": "g"}, "--group"),
         ({"model": "n"}, "`model` differs: 'm' before, 'n' now"),
         ({"judge_model": "k"}, "`judge_model` differs"),
         ({"provider": "openai"}, "`provider` differs"),
         ({"host": "http://127.0.0.1:9"}, "`host` differs"),
-        ({"dataset_sha256": "e"}, "`dataset_sha256` differs"),
         ({"orders": "single"}, "`orders` differs"),
-        ({"index": "library"}, "`index` differs"),
         ({"backend": "fake"}, "stand-in"),
         ({"model": None}, "`model` differs"),
     ],
 )
-def test_what_may_not_be_compared(change: dict[str, Any], why: str) -> None:
-    result = compare_results(baseline(), envelope(**change), RULES)
-    assert isinstance(result, str)
-    assert why in result
+def test_what_may_not_be_compared(tmp_path: Path, change: dict[str, Any], why: str) -> None:
+    result = compared(tmp_path, envelope(), envelope(**change))
+    assert why in result.refused
+    assert result.changes == ()
 
 
-def test_a_baseline_without_cases_must_be_saved_again() -> None:
-    before = baseline()
-    del before["measures"]
-    refused = compare_results(before, envelope(), RULES)
-    assert isinstance(refused, str)
-    assert "eval compare --save" in refused
+def test_cases_are_paired_one_by_one_and_those_of_one_run_are_named(tmp_path: Path) -> None:
+    """An edit of a case file, and a prompt more, leave the others comparable."""
+    before, after = envelope(), envelope(mean=-0.4, dataset_sha256="other")
+    for number, each in enumerate(before["cases"]):
+        each["case_sha256"] = after["cases"][number]["case_sha256"] = f"digest {number}"
+    after["cases"][0]["case_sha256"] = "edited"
+    result = compared(tmp_path, before, after)
+    assert (result.refused, result.blind) == ("", False)
+    assert [change.entity for change in result.regressions] == ["_overall", "tea"]
+    assert result.note.startswith("2 cases of one run only: tea/0/0/enhanced/baseline, tea/0/0/")
+    for each in after["cases"][:6]:
+        each["case_sha256"] += " edited"
+    assert compared(tmp_path, before, after).blind
 
 
-@for_each("left", [0, 1])
-def test_a_baseline_that_lacks_a_measure_is_refused(left: int) -> None:
-    """An edited file must not pass the gate because there is nothing to hold against it."""
-    before = baseline()
-    before["summary"]["_overall"] = before["summary"]["tea"]
-    before["measures"] = before["measures"][:left]
-    refused = compare_results(before, envelope(mean=-1.0), RULES)
-    assert isinstance(refused, str)
-    assert "the baseline has no measure enhanced/baseline of" in refused
-    assert "eval compare --save" in refused
-
-
-@for_each(
-    ("measures", "why"),
-    [({}, "must be a list"), (None, "must be a list"), ([3], "must be an object"),
-     ([{"entity": "tea"}], "a measure needs")],
-)  # fmt: skip
-def test_damaged_measures_name_the_file_and_the_next_step(
-    measures: Any, why: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "effectiveness_baseline.json"
-    path.write_text(json.dumps({**baseline(), "measures": measures}))
-    with pytest.raises(InvalidInput, match=f"effectiveness_baseline.*{why}.*compare --save"):
-        read_baseline(str(path))
+def test_a_baseline_of_an_earlier_release_must_be_saved_again(tmp_path: Path) -> None:
+    before = {**envelope(), "measures": []}
+    del before["cases"]
+    with pytest.raises(InvalidInput, match="eval compare --save"):
+        compared(tmp_path, before, envelope())
 
 
 @for_each(
@@ -134,42 +120,36 @@ def test_damaged_measures_name_the_file_and_the_next_step(
     [{"backend": "replay"}, {"seed": 7}, {"runs": 3}, {"skill_sha256s": {"tea": "other"}},
      {"run_id": "r2"}, {"timestamp": "2027"}],
 )  # fmt: skip
-def test_what_may_differ(change: dict[str, Any]) -> None:
+def test_what_may_differ(tmp_path: Path, change: dict[str, Any]) -> None:
     """A skill's own text above all: that is what is compared."""
-    assert not isinstance(compare_results(baseline(), envelope(**change), RULES), str)
+    assert not compared(tmp_path, envelope(), envelope(**change)).refused
 
 
-def test_a_baseline_that_names_no_server_is_compared_with_any() -> None:
-    assert not isinstance(compare_results(baseline(host=None), envelope(), RULES), str)
+def test_a_long_value_of_a_hostile_baseline_is_cut(tmp_path: Path) -> None:
+    refused = compared(tmp_path, envelope(model="\x1b[2J" + "x" * 10_000), envelope()).refused
+    assert "`model` differs" in refused
+    assert len(refused) < 400
+    assert "\x1b" not in refused
 
 
-def test_a_long_value_of_a_hostile_baseline_is_cut() -> None:
-    before = baseline(model="\x1b[2J" + "x" * 10_000)
-    result = compare_results(before, envelope(), RULES)
-    assert isinstance(result, str)
-    assert len(result) < 400
-    assert "\x1b" not in result
-
-
-def test_only_the_summary_of_a_whole_run_is_kept(tmp_path: Path) -> None:
+def test_only_a_whole_run_is_kept(tmp_path: Path) -> None:
     results, baselines = str(tmp_path / "results"), str(tmp_path / "baselines")
     write_results(results, envelope())
     (saved,) = save_baseline(results, baselines)
     path = saved.path
     assert path.endswith("effectiveness_baseline.json")
-    result = read_baseline(path)
-    assert {*result} == {"meta", "summary", "measures"}
-    assert "cases" not in result
-    assert not isinstance(compare_results(result, envelope(), RULES), str)
+    result = Path(path).read_bytes()
+    (compared_with_itself,) = compare_folders(results, baselines, RULES)
+    assert not compared_with_itself.refused
     changes: list[dict[str, Any]] = [
-        *({"aborted": True}, {"limit": 3}, {"skill": "tea"}, {"group": "g"}, {"backend": "fake"})
+        *({"aborted": True}, {"limit": 3}, {"skill": "tea"}, {"backend": "fake"})
     ]
     for change in changes:
         other = str(tmp_path / next(iter(change)))
         write_results(other, envelope(**change))
         with pytest.raises(InvalidInput, match="cannot be a baseline"):
             save_baseline(other, baselines)
-    assert read_baseline(path) == result, "what stood there still stands"
+    assert Path(path).read_bytes() == result, "what stood there still stands"
 
 
 def test_a_newer_part_of_a_run_is_passed_over_with_a_note(tmp_path: Path) -> None:
@@ -220,15 +200,14 @@ def test_a_type_without_a_baseline_is_told_and_one_without_results_left_out(
     (result,) = compare_folders(results, str(tmp_path / "none"), RULES)
     assert "no baseline yet" in result.refused
     assert not result.regressions
-    with pytest.raises(InvalidInput, match="no results of confusion"):
-        compare_folders(results, str(tmp_path), RULES, "confusion")
+    with pytest.raises(InvalidInput, match="no results of activation"):
+        compare_folders(results, str(tmp_path), RULES, "activation")
     with pytest.raises(InvalidInput, match="--eval-type"):
         compare_folders(results, str(tmp_path), RULES, "other")
     with pytest.raises(SkillIoError):
         compare_folders(str(tmp_path / "nowhere"), str(tmp_path), RULES)
     with pytest.raises(InvalidInput, match="no results of activation"):
         save_baseline(results, str(tmp_path), "activation")
-    assert {*LAYERS} > {"confusion"}
 
 
 DAMAGED = {
@@ -250,14 +229,28 @@ def test_a_damaged_baseline_is_named(name: str, tmp_path: Path) -> None:
     path = tmp_path / "effectiveness_baseline.json"
     path.write_bytes(DAMAGED[name])
     with pytest.raises(InvalidInput, match=r"effectiveness_baseline\.json"):
-        read_baseline(str(path))
+        compare_with_baseline("after.json", envelope(), str(tmp_path), RULES)
 
 
 def test_a_baseline_of_another_type_is_not_compared(tmp_path: Path) -> None:
-    results, baselines = tmp_path / "results", tmp_path / "baselines"
-    write_results(str(results), envelope())
-    baselines.mkdir()
-    other = baseline(eval_type="confusion")
-    (baselines / "effectiveness_baseline.json").write_text(json.dumps(other))
-    (result,) = compare_folders(str(results), str(baselines), RULES)
-    assert "`eval_type` differs" in result.refused
+    with pytest.raises(InvalidInput, match="of the same type"):
+        compared(tmp_path, envelope(eval_type="size_impact"), envelope())
+
+
+@for_each(
+    ("change", "where"),
+    [
+        ({"prompt_index": "0"}, r"cases\[3\]\.prompt_index"),
+        ({"scores": {"enhanced": 1.0}}, r"cases\[3\]\.scores"),
+        ({"winner": "someone"}, r"cases\[3\]\.scores"),
+        ({"improvement": float("nan")}, r"cases\[3\]\.improvement"),
+        ({"skill_name": None}, r"cases\[3\]\.skill_name"),
+    ],
+)
+def test_results_with_a_damaged_case_are_named(
+    tmp_path: Path, change: dict[str, Any], where: str
+) -> None:
+    damaged = envelope()
+    damaged["cases"][3] |= change
+    with pytest.raises(InvalidInput, match=f"the results are damaged: {where}"):
+        compared(tmp_path, envelope(), damaged)

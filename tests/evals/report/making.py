@@ -1,4 +1,4 @@
-"""Envelopes of all four layers, as runs write them: calm ones, broken ones and hostile ones.
+"""Envelopes of all layers, as runs write them: calm ones, broken ones and hostile ones.
 
 Every figure follows from a seeded draw of judge's scores, so means, wins and ties fit together.
 Intervals are the mean and twice its standard error: these envelopes test reports, not statistics.
@@ -19,14 +19,13 @@ from tests.evals.report.making_head import (
     TIMESTAMP,
     meta,
 )
-from tests.evals.report.making_routed import activation, confusion
+from tests.evals.report.making_routed import activation
 
 __all__ = [
     "ANSWER",
     "CHANGES",
     "HOSTILE",
     "activation",
-    "confusion",
     "effectiveness",
     "every",
     "hostile",
@@ -238,7 +237,6 @@ def _comparisons(
             "word": word if len(values) > 1 else "not enough data",
             "more_units": 12 if word == "not enough data" else None,
             "second_is_enough": word in ("equivalent", "worse"),
-            "shrunken_mean": None if over_skills else round(0.8 * middle + 0.1, 6),
             "smallest_detectable": round(1.4 * half, 6),
             "value_per_1000_tokens": 0.41,
         }
@@ -316,16 +314,18 @@ def _artifacts(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "ties": 2 * len(scored) - len(decided),
             "share_a": round(sum(decided) / len(decided), 6),
             "p": 0.2145,
+            "word": "no order effect shown",
             "consistent": consistent,
             "pairs": len(scored),
             "consistency_rate": round(consistent / len(scored), 6),
         },
         "length": {
-            "pairs": len(scored), "mean_difference": 421.7, "a": 0.61, "b": 0.34,
-            "controlled_win_rate": 0.648, "note": None,
+            "comparison": "full/baseline", "prompts": 24, "mean_difference": 421.7,
+            "per_1000_characters": 0.34, "at_equal_length": 0.31,
         },
         "agreement": {
-            "alpha": 0.71, "judges": 2, "judged_by_all": 40, "kappa": None, "labelled": 0,
+            "own_verdict": {"agree": 40, "of": 48},
+            "raters": [{"rater": "another-judge", "same": 31, "of": 40, "kappa": 0.61}],
         },
         "judge": {"calls": 2 * len(scored) + 2, "retries": 4, "errors": 1},
         "frontier": [
@@ -347,7 +347,6 @@ def every(*, runs: int = 2, **changes: Any) -> list[dict[str, Any]]:
     """One envelope of each layer."""
     return [
         activation(**changes),
-        confusion(**changes),
         effectiveness(runs=runs, **changes),
         size_impact(runs=runs, **changes),
     ]
@@ -355,7 +354,7 @@ def every(*, runs: int = 2, **changes: Any) -> list[dict[str, Any]]:
 
 def small(**changes: Any) -> list[dict[str, Any]]:
     """One envelope of each layer, of six cases and two skills, for tests that read many pages."""
-    envelopes = [activation(**changes), confusion(**changes)]
+    envelopes = [activation(**changes)]
     envelopes += [make(prompts=1, **changes) for make in (effectiveness, size_impact)]
     for envelope in envelopes:
         del envelope["cases"][6:]

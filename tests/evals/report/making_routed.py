@@ -1,4 +1,4 @@
-"""Results of L3 and L4 as a run writes them, made up for the report."""
+"""Results of L3 as a run writes them, made up for the report."""
 
 from __future__ import annotations
 
@@ -62,6 +62,12 @@ def activation(**changes: Any) -> dict[str, Any]:
                 "plain": {"n": 5, "accuracy": 0.8, "f1": 0.81},
                 "near miss": {"n": 3, "accuracy": 0.6667, "f1": 0.6667},
             },
+            "confusion": [
+                {"skill": "git-bisect", "picked": "unit-test-repair", "requests": 4, "of": 9,
+                 "confused": True},
+                {"skill": "csv-cleaning", "picked": "log-triage", "requests": 1, "of": 10,
+                 "confused": False},
+            ],
         },
     }  # fmt: skip
 
@@ -86,83 +92,8 @@ def _routed(place: int, request: str, skill: str | None) -> dict[str, Any]:
         "precision": 1.0,
         "recall": 1.0,
         "f1": 1.0,
-        "fallback": False,
         "confidence": 0.82,
         "cost": 0.0,
         "errors": [],
         "skipped": None,
     }
-
-
-def confusion(**changes: Any) -> dict[str, Any]:
-    """An L4 envelope with two groups, findings and negatives."""
-    data = ("csv-cleaning", "sql-migrations", "log-triage")
-    code = ("git-bisect", "unit-test-repair", "release-notes", "incident-review")
-    matrices = {
-        "data": {
-            "skills": list(data), "matrix": [[9, 1, 0], [0, 10, 0], [1, 0, 8]],
-            "no_activation": 1, "multi_activation": 2, "out_of_group": 0,
-        },
-        "work on code": {
-            "skills": list(code),
-            "matrix": [[5, 4, 0, 0], [1, 9, 0, 0], [0, 0, 10, 0], [0, 0, 3, 6]],
-            "no_activation": 2, "multi_activation": 3, "out_of_group": 1,
-        },
-    }  # fmt: skip
-    picks = [
-        ("data", "make one table of these exports", "csv-cleaning", "csv-cleaning"),
-        ("data", "the new column must not lock the table", "sql-migrations", "sql-migrations"),
-        ("work on code", "which change broke the tests", "git-bisect", "unit-test-repair"),
-        ("work on code", "sum up the outage for the others", "incident-review", "release-notes"),
-    ]
-    return {
-        "meta": {
-            **meta("confusion", backend="replay", total_cost=0.0, calls=0, cache_hits=70),
-            **changes,
-        },
-        "summary": {
-            "data": {
-                "mean": 0.93, "stddev": 0.02, "n": 30, "accuracy": 0.9333, "low": 0.787,
-                "high": 0.982, "errors": 0, "no_activation": 1, "multi_activation": 2,
-                "out_of_group": 0,
-                "cross_activation": {
-                    "csv-cleaning": 0.1, "sql-migrations": 0.0, "log-triage": 0.11,
-                },
-            },
-            "work on code": {
-                "mean": 0.77, "stddev": 0.05, "n": 40, "accuracy": 0.7692, "low": 0.617,
-                "high": 0.874, "errors": 1, "no_activation": 2, "multi_activation": 3,
-                "out_of_group": 1,
-                "cross_activation": {
-                    "git-bisect": 0.44, "unit-test-repair": 0.1, "release-notes": 0.0,
-                    "incident-review": 0.33,
-                },
-            },
-        },
-        "cases": [
-            {
-                "id": f"con-{place:03d}", "group": group, "run_index": place % 2,
-                "user_prompt": request, "expected_skill": expected, "acceptable_skills": [],
-                "picked": [picked], "predicted": picked, "passed": expected == picked,
-                "outside": [], "dropped": [], "generations": [],
-                "errors": [], "skipped": None,
-            }
-            for place, (group, request, expected, picked) in enumerate(picks)
-        ],
-        "artifacts": {
-            "confusion_matrices": matrices,
-            "findings": [
-                {
-                    "group": "work on code", "kind": "pair",
-                    "message": "4 of 9 requests for git-bisect (44 %) went to unit-test-repair.",
-                    "skills": ["git-bisect", "unit-test-repair"],
-                },
-                {
-                    "group": "work on code", "kind": "pair",
-                    "message": "3 of 9 requests for incident-review (33 %) went to release-notes.",
-                    "skills": ["incident-review", "release-notes"],
-                },
-            ],
-            "negatives": {"n": 16, "fired": 0.125, "low": 0.035, "high": 0.36},
-        },
-    }  # fmt: skip

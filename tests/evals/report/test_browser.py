@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.evals.report.cases import Texts, case_groups
-from skillyard.evals.report.html import CasePart, render, render_cases
+from skillyard.evals.report.cases import StoredTexts, case_groups
+from skillyard.evals.report.render import CasePart, html, html_cases
 from skillyard.evals.report.report import Report, build_report
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, text_of
@@ -48,7 +48,7 @@ def show(window: Browser, address: str) -> None:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Reports on disk, and their addresses."""
     folder = tmp_path_factory.mktemp("reports")
-    small = [making.activation(), making.confusion(), making.effectiveness(prompts=1)]
+    small = [making.activation(), making.effectiveness(prompts=1)]
     small.append(making.size_impact(prompts=1))
     worst = [hostile(WORST, each) for each in small]
     reports = {
@@ -67,7 +67,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     addresses = {}
     for name, (report, texts) in reports.items():
         for path, markup in (
-            (folder / f"{name}.html", render(report, cases_link=f"{name}.cases.html")),
+            (folder / f"{name}.html", html(report, cases_link=f"{name}.cases.html")),
             (folder / f"{name}.cases.html", _cases(report, texts, f"{name}.html")),
         ):
             path.write_text(markup, encoding="utf-8")
@@ -77,10 +77,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def _cases(report: Report, text_of: Callable[[str], str | None], link: str) -> str:
     parts = [
-        CasePart(section.run.layer.title, case_groups(section.run.value, Texts(text_of, 500)))
+        CasePart(section.run.layer.title, case_groups(section.run.value, StoredTexts(text_of, 500)))
         for section in report.sections
     ]
-    return render_cases(report, parts, report_link=link)
+    return html_cases(report, parts, report_link=link)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from skillyard.base.shapes.benchmarks import BenchScore
 from skillyard.cli.report_views import report_blocks
 from skillyard.cli.views import bench_table, compare_table
 from skillyard.evals.operations.benchmarks import BenchCompare
-from skillyard.evals.report import html, markdown
+from skillyard.evals.report.render import html, markdown
 from skillyard.evals.report.report import build_report
 from skillyard.evals.report.words import between
 from skillyard.evals.retrieval.comparison import compare
@@ -42,8 +42,8 @@ def test_every_format_says_that_the_values_were_equal(difference: float) -> None
     report = build_report([equal_run(difference)])
     for text in (
         plain(report_blocks(report)),
-        markdown.render(report),
-        html.render(report),
+        markdown(report),
+        html(report),
     ):
         words = " ".join(text.split())
         assert "all equal" in words

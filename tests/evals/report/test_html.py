@@ -16,9 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import InvalidInput
-from skillyard.evals.report import html
-from skillyard.evals.report.cases import MAX_CASES, RAW_LIMIT, TEXT_LIMITS, Texts, case_groups
-from skillyard.evals.report.html import CasePart, render, render_cases
+from skillyard.evals.report.cases import (
+    MAX_CASES,
+    RAW_LIMIT,
+    TEXT_LIMITS,
+    StoredTexts,
+    case_groups,
+)
+from skillyard.evals.report.render import CasePart, environment, html, html_cases
 from skillyard.evals.report.report import build_report
 from skillyard.evals.report.words import visible_line
 from tests.evals.report import making
@@ -34,14 +39,14 @@ CASES = "report.cases.html"
 
 
 def page_of(envelopes: Any, **arguments: Any) -> Page:
-    return read(render(build_report(envelopes, **arguments), cases_link=CASES))
+    return read(html(build_report(envelopes, **arguments), cases_link=CASES))
 
 
 def cases_page_of(envelopes: Any, text_of: Any = text_of, **arguments: Any) -> Page:
-    texts = Texts(text_of, sum(len(each.get("cases") or ()) for each in envelopes))
+    texts = StoredTexts(text_of, sum(len(each.get("cases") or ()) for each in envelopes))
     parts = [CasePart("Cases", case_groups(each, texts)) for each in envelopes]
     report = build_report(envelopes, **arguments)
-    return read(render_cases(report, parts, report_link="report.html"))
+    return read(html_cases(report, parts, report_link="report.html"))
 
 
 def faults(page: Page) -> list[str]:
@@ -100,7 +105,7 @@ def test_a_page_of_all_layers_is_whole_and_reaches_nobody() -> None:
     inside = [each for each in page.addresses() if each.startswith("#")]
     assert inside
     assert set(inside) <= {f"#{name}" for name in ids}
-    markup = render(build_report(every()))
+    markup = html(build_report(every()))
     assert not re.search(r"url\(|@import|https?://", markup)
 
 
@@ -110,7 +115,7 @@ def test_every_link_to_a_case_leads_to_a_place_on_the_page_of_cases() -> None:
     assert faults(cases) == []
     ids = [e.attributes["id"] for e in cases.elements if "id" in e.attributes]
     assert len(ids) == len(set(ids))
-    assert len(links) > 20
+    assert len(links) >= 3
     assert {each.partition("#")[2] for each in links} <= set(ids)
 
 
@@ -128,11 +133,10 @@ def test_a_report_of_fifteen_prompts_is_read_in_minutes() -> None:
     """The bounds of the issue: 1,500 words on the open page, 6,000 with all closed parts."""
     envelopes = [
         making.activation(),
-        making.confusion(),
         making.effectiveness(runs=3, prompts=2),
         making.size_impact(runs=3, prompts=2),
     ]
-    prompts = {(c["skill_name"], c["prompt_index"]) for c in envelopes[3]["cases"]}
+    prompts = {(c["skill_name"], c["prompt_index"]) for c in envelopes[2]["cases"]}
     assert len(prompts) >= 15
     seen, total = words(page_of(envelopes, changes=CHANGES))
     assert seen <= 1_500
@@ -142,10 +146,10 @@ def test_a_report_of_fifteen_prompts_is_read_in_minutes() -> None:
 
 def test_the_first_table_has_a_line_a_skill_and_says_what_to_do() -> None:
     head, *lines = first_table(whole_page())
-    assert head == "Skill Verdict Difference Shrunken Fires Taken for others Cost Next"
+    assert head == "Skill Verdict Difference Fires Cost Next"
     assert [line.split()[0] for line in lines] == sorted(SKILLS)
     by_skill = {line.split()[0]: line for line in lines}
-    assert "▲ better +0.91 +0.52 to +1.30 +0.83" in by_skill["csv-cleaning"]
+    assert "▲ better +0.91 +0.52 to +1.30" in by_skill["csv-cleaning"]
     assert "→ the summary is enough: shorten it" in by_skill["pdf-form-filling"]
     assert "→ it makes answers worse: rewrite it" in by_skill["release-notes"]
     assert "description misses and fires wrongly: change its words" in by_skill["git-bisect"]
@@ -177,7 +181,7 @@ def test_hostile_texts_are_shown_and_cannot_act(text: str) -> None:
         assert each.all("script") == []
         assert flat(each.text()).count(wanted) > least
         assert wanted[:80] in flat(each.text("title"))
-    for plot in re.findall(r"<svg.*?</svg>", render(build_report(envelopes)), re.DOTALL):
+    for plot in re.findall(r"<svg.*?</svg>", html(build_report(envelopes)), re.DOTALL):
         ElementTree.fromstring(plot)
 
 
@@ -187,7 +191,7 @@ def test_a_stand_in_says_so_before_everything_else_and_on_every_line() -> None:
     assert "Made by a stand-in server: says nothing about any skill" in "".join(banner.text)
     text = flat(page.text())
     assert text.index("says nothing about any skill") < text.index("Difference")
-    assert len(page.all("span", class_="stamp")) == 4
+    assert len(page.all("span", class_="stamp")) == 3
     assert "It proves nothing about any skill: no model answered." in text
     assert not page.all("span", class_="good")
     _, *lines = first_table(page)
@@ -196,7 +200,7 @@ def test_a_stand_in_says_so_before_everything_else_and_on_every_line() -> None:
 
 
 def test_a_stand_in_beside_real_runs_is_named() -> None:
-    page = page_of([small(backend="fake")[2], small()[3]])
+    page = page_of([small(backend="fake")[1], small()[2]])
     (banner,) = page.all("div", class_="fake")
     assert "This is about L5 effectiveness." in "".join(banner.text)
     assert len(page.all("span", class_="stamp")) == 1
@@ -215,9 +219,9 @@ def test_stopped_sampled_and_degraded_runs_say_so() -> None:
 
 
 def test_more_than_a_tenth_of_errors_is_said_even_where_the_run_does_not() -> None:
-    envelope = making.confusion()
+    envelope = making.activation()
     envelope["cases"][0]["errors"] = [{"kind": "timeout", "message": "late"}]
-    assert "1 of 4 cases (25 %) ended in an error" in flat(page_of([envelope]).text())
+    assert "2 of 9 cases (22 %) ended in an error" in flat(page_of([envelope]).text())
 
 
 def test_every_case_is_there_with_both_texts_and_every_score() -> None:
@@ -229,7 +233,7 @@ def test_every_case_is_there_with_both_texts_and_every_score() -> None:
     text = flat("".join(one.text))
     for wanted in ("A plan for the export", "I would do this by hand", "correctness", "0.35",
                    "csv-cleaning/0/0/enhanced/baseline", "Response A names the rows",
-                   "1,605 tokens injected (6,420 bytes)"):  # fmt: skip
+                   "1,605 tokens injected"):  # fmt: skip
         assert wanted in text
     assert len(page.all("pre", class_="answer")) >= 2 * 47
 
@@ -254,34 +258,32 @@ def test_every_comparison_is_a_forest_and_the_rest_is_folded() -> None:
     for heading in (
         "Full skill against no skill",
         "Full skill against summary",
-        "Order of the answers",
-        "Length of the answers",
+        "The answer shown first won",
+        "At equal length the difference would be",
         "What the tokens buy",
     ):
         assert heading in text
-    assert len(page.all("svg")) == 8 + 8 + 8 + 4 + 4
+    assert len(page.all("svg")) == 8 + 8 + 8 + 4
     sentence = "the summary does as well for a twelfth of the tokens"
     folds = [flat("".join(fold.text)) for fold in page.all("details")]
     assert sum(sentence in fold for fold in folds) == 1
     assert text.count(sentence) == sum(fold.count(sentence) for fold in folds)
 
 
-def test_matrices_and_rates_are_there() -> None:
-    text = flat(page_of([making.activation(), making.confusion()]).text())
+def test_rates_and_what_is_picked_in_place_of_others_are_there() -> None:
+    text = flat(page_of([making.activation()]).text())
     assert "0 % 0 % to 43 %" in text
-    assert "4 of 9 requests for git-bisect (44 %) went to unit-test-repair." in text
-    assert "picked all the same for 12 % of 16 requests" in text
-    assert "Every confusion: requests of a skill by what was picked" in text
+    picked = text.partition("Picked in place of others")[2].partition("Every confusion")[0]
+    assert "git-bisect unit-test-repair 4 of 9" in picked
+    assert "log-triage" not in picked, "one request of ten is in the closed table alone"
+    assert "csv-cleaning log-triage 1 of 10" in text
 
 
 def test_an_order_effect_is_said_in_words() -> None:
     envelope = making.effectiveness()
-    envelope["artifacts"]["order"].update(slot_a_wins=20, slot_b_wins=69, share_a=0.2247, p=1e-6)
-    both = flat(page_of([envelope]).text())
-    assert "the judge prefers the second place" in both
-    assert "judged in both orders, so this does not move the means" in both
-    envelope["meta"]["orders"] = "single"
-    assert "one order only, so this can move single results" in flat(page_of([envelope]).text())
+    word = "slot B is favoured"
+    envelope["artifacts"]["order"].update(slot_a_wins=20, slot_b_wins=69, p=1e-6, word=word)
+    assert "the judge prefers the second place" in flat(page_of([envelope]).text())
 
 
 def test_nothing_at_all_is_a_page_in_plain_words() -> None:
@@ -292,7 +294,7 @@ def test_nothing_at_all_is_a_page_in_plain_words() -> None:
         assert faults(page) == []
         assert "There is nothing to report on." in page.text()
         assert faults(cases_page_of(envelopes)) == []
-    bare = [{"meta": {"eval_type": kind}} for kind in ("activation", "confusion", "size_impact")]
+    bare = [{"meta": {"eval_type": kind}} for kind in ("activation", "size_impact")]
     assert faults(page_of(bare)) == []
 
 
@@ -316,7 +318,7 @@ def envelopes_and_places() -> list[tuple[dict[str, Any], list[tuple[Any, ...]]]]
 
 @given(st.data())
 def test_no_value_of_another_type_stops_a_report(data: st.DataObject) -> None:
-    first, all_places = envelopes_and_places()[data.draw(st.integers(0, 3))]
+    first, all_places = envelopes_and_places()[data.draw(st.integers(0, 2))]
     envelope = copy.deepcopy(first)
     for path in data.draw(st.lists(st.sampled_from(all_places), min_size=1, max_size=6)):
         parent: Any = envelope
@@ -335,8 +337,8 @@ def test_the_same_input_gives_the_same_bytes_whatever_its_order() -> None:
     again = [copy.deepcopy(each) for each in reversed(envelopes)]
     for each in again:
         each["summary"] = dict(reversed(list(each["summary"].items())))
-    first = render(build_report(envelopes, changes=CHANGES))
-    assert first == render(build_report(again, changes=CHANGES[::-1]))
+    first = html(build_report(envelopes, changes=CHANGES))
+    assert first == html(build_report(again, changes=CHANGES[::-1]))
 
 
 def test_long_texts_are_cut_and_it_is_said() -> None:
@@ -350,10 +352,10 @@ def test_long_texts_are_cut_and_it_is_said() -> None:
 
 @for_each(("answers", "limit"), [(0, 20_000), (2_000, 3_000), (100_000, 1_000)])
 def test_the_limit_of_a_text_follows_how_many_there_are(answers: int, limit: int) -> None:
-    cut = Texts(lambda path: "x" * 50_000, answers)
+    cut = StoredTexts(lambda path: "x" * 50_000, answers)
     assert cut.limit == limit
     assert TEXT_LIMITS[0] <= limit <= TEXT_LIMITS[1]
-    answer = cut.answer("a")
+    answer = cut.load("a")
     assert answer is not None
     assert len(answer.text) == limit
 
@@ -365,7 +367,7 @@ def test_a_text_that_is_not_kept_is_said_to_be_missing() -> None:
 
 def test_of_too_many_cases_those_that_failed_are_kept() -> None:
     envelope = making.activation()
-    groups = case_groups(envelope, Texts(text_of, 1), max_cases=3)
+    groups = case_groups(envelope, StoredTexts(text_of, 1), max_cases=3)
     badges = [case.badge.text for group in groups for case in group.cases]
     assert sorted(badges) == ["error", "failed", "failed"]
     assert [group.more_cases for group in groups] == [
@@ -378,14 +380,14 @@ def test_of_too_many_cases_those_that_failed_are_kept() -> None:
 def test_pages_of_a_thousand_cases_have_a_size_that_browsers_open() -> None:
     envelope = making.size_impact(runs=12)
     assert len(envelope["cases"]) > 1_000
-    markup = render(build_report([envelope]))
-    groups = case_groups(envelope, Texts(lambda path: making.ANSWER * 6, 2_000))
-    cases = render_cases(build_report([envelope]), [CasePart("L6", groups)], report_link="r.html")
+    markup = html(build_report([envelope]))
+    groups = case_groups(envelope, StoredTexts(lambda path: making.ANSWER * 6, 2_000))
+    cases = html_cases(build_report([envelope]), [CasePart("L6", groups)], report_link="r.html")
     assert len(markup) + len(cases) < 16_000_000
 
 
 def test_without_jinja2_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    html.environment.cache_clear()
+    environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(InvalidInput, match=r"pip install .*\[eval\]( @ [^']*)?'"):
         page_of(small())
@@ -394,7 +396,7 @@ def test_without_jinja2_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_value_that_is_not_in_words_is_a_mistake_of_ours() -> None:
-    template = html.environment().from_string("{{ a }}")
+    template = environment().from_string("{{ a }}")
     values: list[object] = [None, 1.5, True, [], {}]
     for value in values:
         with pytest.raises(TypeError, match="texts and whole numbers"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree
 
-from skillyard.evals.report import junit
+from skillyard.evals.report.render import junit
 from skillyard.evals.report.report import build_report
 from skillyard.evals.report.words import visible_line
 from tests.evals.report import making
@@ -15,18 +15,18 @@ from tests.tables import for_each
 
 
 def render(envelopes: Any, **arguments: Any) -> str:
-    return junit.render(build_report(envelopes, **arguments))
+    return junit(build_report(envelopes, **arguments))
 
 
 def test_the_file_is_the_one_that_was_looked_at() -> None:
-    envelopes = [making.activation(), making.confusion(), making.effectiveness(prompts=1)]
+    envelopes = [making.activation(), making.effectiveness(prompts=1)]
     compare("junit.xml", render(envelopes, changes=CHANGES))
 
 
 def test_every_suite_counts_its_own_and_the_whole_counts_all() -> None:
     root = ElementTree.fromstring(render(every(), changes=CHANGES))
     assert [suite.attrib["name"] for suite in root] == [
-        "L3 activation", "L4 confusion", "L5 effectiveness", "L6 size impact", "baseline",
+        "L3 activation", "L5 effectiveness", "L6 size impact", "baseline",
     ]  # fmt: skip
     for suite in [*root, root]:
         counted = {
@@ -44,7 +44,6 @@ def test_only_wrong_picks_and_regressions_are_failures() -> None:
     by_suite = {s.attrib["name"]: [f.attrib["type"] for f in s.iter("failure")] for s in root}
     assert by_suite == {
         "L3 activation": ["wrong_pick"] * 2,
-        "L4 confusion": ["wrong_pick"] * 2,
         "L5 effectiveness": [],
         "L6 size impact": [],
         "baseline": ["regression"],
@@ -55,10 +54,10 @@ def test_what_was_not_compared_and_what_cannot_be_told_are_skipped() -> None:
     changes = [
         {"eval_type": "activation", "entity": "_overall", "status": "not compared",
          "message": "there is no baseline yet"},
-        {"eval_type": "confusion", "entity": "a", "measure": "x", "status": "cannot tell",
+        {"eval_type": "size_impact", "entity": "a", "measure": "x", "status": "cannot tell",
          "message": "x: cannot tell"},
     ]  # fmt: skip
-    root = ElementTree.fromstring(render([making.confusion()], changes=changes))
+    root = ElementTree.fromstring(render([making.activation()], changes=changes))
     (suite,) = (suite for suite in root if suite.attrib["name"] == "baseline")
     assert suite.attrib["skipped"] == "2"
     messages = [skipped.attrib["message"] for skipped in suite.iter("skipped")]

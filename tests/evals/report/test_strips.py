@@ -8,18 +8,14 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.report.html import environment
-from skillyard.evals.report.layer_view import Estimate, Row, Table
+from skillyard.evals.report.layer_view import Estimate, ReportTable
+from skillyard.evals.report.render import environment
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 
 
-def strip(table: Table, estimate: Estimate) -> str:
+def strip(table: ReportTable, estimate: Estimate) -> str:
     return drawn_by("strip", table, estimate)
-
-
-def axis(table: Table, column: int) -> str:
-    return drawn_by("axis", table, column)
 
 
 def drawn_by(macro: str, *arguments: object) -> str:
@@ -27,8 +23,8 @@ def drawn_by(macro: str, *arguments: object) -> str:
     return str(getattr(environment().get_template("strips.html").module, macro)(*arguments))
 
 
-def table(low: float, high: float) -> Table:
-    return Table("", (), (), scale=(low, high), zero=0.0)
+def table(low: float, high: float) -> ReportTable:
+    return ReportTable("", (), (), scale=(low, high), zero=0.0)
 
 
 @given(numbers, numbers, numbers, st.floats(-100, 0), st.floats(1e-3, 100))
@@ -55,22 +51,6 @@ def test_an_arrow_stands_for_an_end_beyond_the_scale() -> None:
     assert [len(set(places)) for places in beyond] == [2, 2]
 
 
-def test_the_axis_names_the_values_that_a_person_would_write() -> None:
-    def ticks(low: float, high: float) -> list[str]:
-        root = ElementTree.fromstring(axis(with_row(table(low, high)), 1))
-        return ["".join(each.itertext()) for each in root.iter("text")]
-
-    assert ticks(-1.0, 1.7) == ["−1", "0", "+1"]
-    assert ticks(-2.2, 4.0) == ["−2", "0", "+2", "+4"]
-    assert ticks(0.0, 1.0) == ["0\u00a0%", "50\u00a0%", "100\u00a0%"]
-
-
-def with_row(each: Table) -> Table:
-    return each._replace(rows=(Row("a", (Estimate(0, None, None, "0"), "text")),))
-
-
 def test_without_a_scale_or_a_value_nothing_is_drawn() -> None:
-    assert strip(Table("", (), ()), Estimate(1, 0, 2, "")) == ""
+    assert strip(ReportTable("", (), ()), Estimate(1, 0, 2, "")) == ""
     assert strip(table(-1, 1), Estimate(None, 0, 2, "")) == ""
-    assert axis(with_row(Table("", (), ())), 1) == ""
-    assert axis(with_row(table(-1, 1)), 2) == ""

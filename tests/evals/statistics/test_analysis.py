@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from skillyard import InvalidInput
 from skillyard.evals.statistics.analysis import analyse_pairs
 from skillyard.evals.statistics.pairs import OVERALL
 from tests.evals.statistics.planting import Judge, case, run_of
 from tests.tables import for_each
 
-pytestmark = pytest.mark.skipif(find_spec("scipy") is None, reason="scipy is not installed")
+pytestmark = pytest.mark.skipif(find_spec("numpy") is None, reason="numpy is not installed")
 
 ARMS = (
     ("full", "baseline"),
@@ -29,7 +28,7 @@ COMPARISON_KEYS = {
     "wins", "losses", "ties", "win_rate", "mean", "stddev", "n", "units", "ci_low", "ci_high",
     "ci_level", "ci_method", "bounded_low", "bounded_high", "p", "p_adjusted",
     "margin", "word", "second_is_enough", "more_units", "smallest_detectable",
-    "shrunken_mean", "value_per_1000_tokens",
+    "value_per_1000_tokens",
 }  # fmt: skip
 
 
@@ -58,7 +57,7 @@ def test_the_shape_of_the_contract() -> None:
     )
     assert artifacts["judge"] == {"calls": 192, "retries": 0, "errors": 0}
     assert artifacts["length"]["comparison"] == "full/baseline"
-    assert artifacts["length"]["pairs"] == 24
+    assert artifacts["length"]["prompts"] == 24
     written = json.dumps([summary, artifacts], allow_nan=False)
     assert json.loads(written) == [summary, artifacts]
 
@@ -135,29 +134,6 @@ def test_a_run_without_a_judged_case_still_has_a_summary() -> None:
     assert analyse_pairs([], seed=1)[0][OVERALL]["n"] == 0
 
 
-@for_each(
-    ("change", "why"),
-    [
-        ({"improvement": None}, "improvement must be a number"),
-        ({"improvement": float("nan")}, "improvement must be a number"),
-        ({"improvement": 1e300}, "improvement must be a number, and at most 1,000,000"),
-        ({"comparison": "full/summary"}, "comparison must be full/baseline"),
-        ({"condition_sizes": {"full": {"bytes": "x"}}}, "bytes must be a whole number"),
-        ({"improvement": True}, "improvement must be a number"),
-        ({"scores": {"full": 1.0}}, "baseline must be a number"),
-        ({"scores": []}, "scores must be an object"),
-        ({"winner": "someone"}, "winner is 'someone'"),
-        ({"prompt_index": "0"}, "prompt_index must be a whole number"),
-        ({"condition_a": None}, "condition_a must be a text"),
-    ],
-)
-def test_a_judged_case_with_a_wrong_field_is_named(change: dict[str, Any], why: str) -> None:
-    cases = run_of(JUDGE, 1, prompts=2)
-    cases[1] |= change
-    with pytest.raises(InvalidInput, match=f"case 'skill-00/1/0/full/baseline': {why}"):
-        analyse_pairs(cases, seed=1)
-
-
 def exact(
     differences: list[float], arms: tuple[str, str] = ("full", "baseline"), **changes: Any
 ) -> list[dict[str, Any]]:
@@ -177,8 +153,6 @@ def test_a_tie_band_makes_ties_of_small_differences() -> None:
         result = summary["s"]["comparisons"]["full/baseline"]
         counted.append((result["wins"], result["losses"], result["ties"]))
     assert counted == [(3, 0, 0), (1, 0, 2)]
-    with pytest.raises(InvalidInput, match="tie_band"):
-        analyse_pairs(cases, seed=1, tie_band=-1)
 
 
 def test_value_is_points_for_each_thousand_tokens_more() -> None:
@@ -283,7 +257,6 @@ def test_a_skill_is_corrected_for_the_others_of_the_same_comparison() -> None:
     assert first["p"] == round(2 / 2**8, 6)
     assert first["p_adjusted"] == round(4 * 2 / 2**8, 6)
     assert first["ci_level"] == 1 - 0.05 / 4
-    assert first["mean"] > first["shrunken_mean"] > 0, "and moved towards the library"
     overall = summary[OVERALL]["comparisons"]["full/baseline"]
     assert overall["p_adjusted"] == overall["p"], "one comparison is a family of one"
 
@@ -310,7 +283,7 @@ def test_a_skill_is_corrected_for_the_others_of_the_same_comparison() -> None:
             NOTHING,
             (
                 "The full skill scores 0.04 points of the 1–5 scale below no skill over 8 prompts"
-                " (95 % interval -0.85 to +0.75): not enough data, about 115 more prompts would"
+                " (95 % interval -0.85 to +0.75): not enough data, about 114 more prompts would"
                 " decide."
             ),
         ),
@@ -356,7 +329,6 @@ def test_cases_without_orders_lengths_or_sizes_are_still_analysed() -> None:
     cases = exact(CLEAR, orders=[], lengths=None, condition_sizes=None, judge_agrees=None)
     summary, artifacts = analyse_pairs(cases, seed=1)
     assert summary["s"]["comparisons"]["full/baseline"]["word"] == "better"
-    assert artifacts["order"]["slot_a_wins"] == 8
-    assert artifacts["length"]["comparison"] is None
+    assert artifacts["length"]["prompts"] == 0
     assert artifacts["frontier"][0]["tokens"] is None
     assert summary["s"]["recommended_level"] == "full"

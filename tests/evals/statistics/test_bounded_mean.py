@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.statistics.bounded_mean import bounded_interval
-from skillyard.evals.statistics.subset_means import subset_means
+from skillyard.evals.statistics.intervals import bounded_interval, subset_means
 from tests.evals.statistics.planting import allowed
 from tests.tables import for_each
 

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from math import exp
 from typing import Any
 
 import pytest
 
 from skillyard.evals.statistics.analysis import analyse_pairs
-from skillyard.evals.statistics.intervals import spread_of
-from skillyard.evals.statistics.order import order_effect
-from skillyard.evals.statistics.pairs import OVERALL, Pair, pair_of
-from skillyard.evals.statistics.power import POWER, smallest_detectable
-from skillyard.evals.statistics.subset_means import subset_means
+from skillyard.evals.statistics.intervals import spread_of, subset_means
+from skillyard.evals.statistics.judges import order_effect
+from skillyard.evals.statistics.pairs import OVERALL, pair_of
+from skillyard.evals.statistics.planning import POWER, smallest_detectable
 from tests.evals.statistics.planting import SOAK, Judge, allowed, case, run_of
 from tests.tables import for_each
 
-pytest.importorskip("scipy")
+pytest.importorskip("numpy")
 pytestmark = pytest.mark.slow
 
 FEW = 3_000 if SOAK else 150
@@ -150,47 +148,20 @@ def test_a_judge_without_a_bias_is_seldom_accused_of_one(both: bool) -> None:
     for seed in range(runs):
         cases = run_of(judge, seed, prompts=15, runs=2, both=both)
         pairs = [pair for case in cases if (pair := pair_of(case, 0.0)) is not None]
-        assert isinstance(pairs[0], Pair)
-        accused += "favoured" in order_effect(pairs).word
+        accused += "favoured" in order_effect(pairs)["word"]
     assert accused / runs <= allowed(0.05, runs)
 
 
-def test_one_random_order_shows_a_planted_bias_under_a_strong_skill() -> None:
-    """As in the published evaluation: the skill wins nearly all, most of all from one slot."""
-    judge = Judge({"full": 0.7}, by_prompt=0.3, slot_a=-0.6)
-    result = 0
-    for seed in range(FEW // 10):
-        cases = run_of(judge, seed, prompts=25, runs=4, both=False)
-        pairs = [pair for case in cases if (pair := pair_of(case, 0.0)) is not None]
-        result += order_effect(pairs).word == "slot B is favoured"
-    assert result / (FEW // 10) > 0.9
-
-
-def test_a_planted_length_bias_is_found_and_taken_out_of_the_win_rate() -> None:
+def test_a_planted_length_bias_is_taken_out_of_the_difference() -> None:
     judge = Judge(length=1.2, by_prompt=0.2, by_call=0.3)
-    runs = FEW // 15
-    models = []
-    for seed in range(runs):
-        cases = run_of(judge, seed, prompts=150, longer=300)
-        models.append(analyse_pairs(cases, seed=1)[1]["length"])
-    result = sum(model["b_low"] > 0 for model in models) / runs
-    assert result > 0.95, "longer answers win more"
-    assert sum(model["win_rate"] for model in models) / runs > 0.62
-    assert all(model["controlled_win_rate"] < model["win_rate"] for model in models)
-    coverage = sum(model["controlled_low"] <= 0.5 <= model["controlled_high"] for model in models)
-    # The true dependence is no tanh, so the control need not be perfect.
-    assert coverage / runs > 0.8
-
-
-def test_a_judge_without_a_length_bias_is_seldom_accused_of_one() -> None:
-    runs = FEW // 5
-    judge = Judge({"full": 0.3})
-    accused = 0
-    for seed in range(runs):
-        model = analyse_pairs(run_of(judge, seed, prompts=60, longer=100), seed=1)[1]["length"]
-        accused += model["b_low"] > 0 or model["b_high"] < 0
-    # A percentile bootstrap over 60 prompts is a little narrow: measured over 400 runs, 0.0625.
-    assert accused / runs <= allowed(0.065, runs)
+    effects = [
+        analyse_pairs(run_of(judge, seed, prompts=150, longer=300), seed=1)[1]["length"]
+        for seed in range(FEW // 15)
+    ]
+    slopes = [effect["per_1000_characters"] for effect in effects]
+    assert sum(slopes) / len(slopes) == pytest.approx(1.2, abs=0.15)
+    equal = [effect["at_equal_length"] for effect in effects]
+    assert sum(equal) / len(equal) == pytest.approx(0.0, abs=0.05)
 
 
 def test_no_baseline_sweep_in_three_runs_would_fire_in_three_runs_of_four() -> None:
@@ -204,11 +175,6 @@ def test_no_baseline_sweep_in_three_runs_would_fire_in_three_runs_of_four() -> N
     sweep = run_of(Judge({"full": -2.0}, by_prompt=0, by_call=0.1), 1, prompts=1, runs=3)
     assert headline(sweep)["losses"] == 3
     assert headline(sweep)["word"] == "not enough data"
-
-
-def test_a_bounded_logistic_is_what_the_length_control_reports() -> None:
-    model = analyse_pairs(run_of(Judge({"full": 0.4}), 6, prompts=60), seed=1)[1]["length"]
-    assert model["controlled_win_rate"] == pytest.approx(1 / (1 + exp(-model["a"])), abs=2e-6)
 
 
 def cases_of(skill: int, differences: Sequence[float]) -> list[dict[str, Any]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.evals.statistics.intervals import level_for
 from skillyard.evals.statistics.verdicts import (
     BETTER,
     EQUIVALENT,
     NOT_ENOUGH,
     WORSE,
     is_enough,
-    level_for,
     word_for,
 )
 from tests.tables import for_each

@@ -12,13 +12,13 @@ from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.models.factory import offline_model
-from skillyard.evals.models.protocol import Request
+from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.models.servers import ADDRESSES, server_of
 from skillyard.evals.storage.keys import canonical, generation_key, judgement_key
 from tests.tables import for_each
 
 MODEL = offline_model("openai", "127.0.0.1:8080")
-REQUEST = Request("m", "system", "user", 100, 0.5, 1, None)
+REQUEST = ModelRequest("m", "system", "user", 100, 0.5, 1, None)
 CRITERIA = (Criterion("a", 0.5, "d"), Criterion("b", 0.5, "e"))
 
 

@@ -22,7 +22,7 @@ from skillyard.evals.storage.results import (
 from tests.tables import for_each
 
 
-def envelope(run_id: str = "r1", eval_type: Any = "confusion", **meta: Any) -> dict[str, Any]:
+def envelope(run_id: str = "r1", eval_type: Any = "effectiveness", **meta: Any) -> dict[str, Any]:
     told = {"run_id": run_id, "eval_type": eval_type, "timestamp": "2026-11-20T10:00:00Z", **meta}
     return {"meta": told, "summary": {}, "cases": [], "artifacts": {}}
 
@@ -31,9 +31,9 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     whole = envelope()
     whole["cases"] = [{"text": "a\ud800 \u202e é"}]
     path = write_results(str(tmp_path / "new"), whole)
-    assert os.path.basename(path) == "confusion_r1.json"
+    assert os.path.basename(path) == "effectiveness_r1.json"
     assert read_results(path) == whole
-    assert os.listdir(tmp_path / "new") == ["confusion_r1.json"]
+    assert os.listdir(tmp_path / "new") == ["effectiveness_r1.json"]
 
 
 @for_each(
@@ -44,7 +44,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
      json.dumps({**envelope(), "summary": {"a": 1}}).encode(),
      json.dumps({**envelope(), "artifacts": []}).encode(),
      json.dumps(envelope(eval_type="other")).encode(),
-     json.dumps(envelope(eval_type=["confusion"])).encode()],
+     json.dumps(envelope(eval_type=["effectiveness"])).encode()],
 )  # fmt: skip
 def test_what_is_no_results_file_is_named(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "confusion_x.json"
@@ -59,7 +59,7 @@ def test_the_latest_is_the_newest_by_its_own_word(tmp_path: Path) -> None:
                               ("a", "2026-11-20T09:59:59Z")):  # fmt: skip
         path = write_results(str(tmp_path), envelope(run_id, timestamp=timestamp))
         os.utime(path, (1e9, 1e9) if run_id == "c" else None)
-    result = latest(str(tmp_path), "confusion")
+    result = latest(str(tmp_path), "effectiveness")
     assert result is not None
     assert result.envelope["meta"]["run_id"] == "c"
     assert latest(str(tmp_path), "activation") is None
@@ -68,7 +68,7 @@ def test_the_latest_is_the_newest_by_its_own_word(tmp_path: Path) -> None:
 def test_a_stand_in_is_the_latest_only_where_there_is_no_real_result(tmp_path: Path) -> None:
     later = envelope("b", timestamp="2026-11-21T10:00:00Z", backend="fake")
     write_results(str(tmp_path), later)
-    result = latest(str(tmp_path), "confusion")
+    result = latest(str(tmp_path), "effectiveness")
     assert result is not None
     assert result.envelope["meta"]["run_id"] == "b"
     write_results(str(tmp_path), envelope("a", timestamp="2026-11-20T10:00:00Z"))
@@ -76,19 +76,19 @@ def test_a_stand_in_is_the_latest_only_where_there_is_no_real_result(tmp_path: P
     assert runs == ["a"]
 
 
-@for_each("part", [{"limit": 3}, {"skill": "tea"}, {"group": "g"}, {"aborted": True}])
+@for_each("part", [{"limit": 3}, {"skill": "tea"}, {"aborted": True}])
 def test_a_part_of_a_run_never_replaces_a_whole_one(part: dict[str, Any], tmp_path: Path) -> None:
     folder = tmp_path / next(iter(part))
     newer = write_results(str(folder), envelope("b", timestamp="2026-11-21T10:00:00Z", **part))
-    result = latest(str(folder), "confusion")
+    result = latest(str(folder), "effectiveness")
     assert result is not None
     assert (result.path, result.note) == (newer, ""), "there is no whole one yet"
     whole = write_results(str(folder), envelope("a"))
     write_results(str(folder), envelope("0", timestamp="2026-11-19T10:00:00Z", **part))
-    result = latest(str(folder), "confusion")
+    result = latest(str(folder), "effectiveness")
     assert result is not None
     assert (result.path, result.passed_over) == (whole, (newer,))
-    assert "1 newer result of confusion" in result.note
+    assert "1 newer result of effectiveness" in result.note
 
 
 def test_results_are_listed_by_type(tmp_path: Path) -> None:

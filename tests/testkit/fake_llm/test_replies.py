@@ -16,9 +16,6 @@ from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from skillyard.evals.judgement.prompt import judge_prompt
 from skillyard.evals.judgement.verdicts import verdict
 from skillyard.evals.layers.router import (
-    _ASK_SYSTEM,
-    _ASK_USER,
-    _CHOICE_SCHEMA,
     _REPLY_SCHEMA,
     _SYSTEM,
 )
@@ -137,12 +134,6 @@ def test_what_is_asked_is_known_by_the_schema_or_by_the_prompt(
     questions = [
         (prompt.system, prompt.user, prompt.schema, "judge"),
         (_SYSTEM.format(index=index), "Please clean my exports", _REPLY_SCHEMA, "router"),
-        (
-            _ASK_SYSTEM,
-            _ASK_USER.format(skill="deploy", response="I'd deploy"),
-            _CHOICE_SCHEMA,
-            "chosen",
-        ),
         ("You help.", "Clean my exports", None, "generation"),
     ]
     for system, user, schema, kind in questions:
@@ -151,8 +142,6 @@ def test_what_is_asked_is_known_by_the_schema_or_by_the_prompt(
         assert fake.log.calls[-1].kind == kind
         if kind == "router":
             assert json.loads(got.text)["skills"] == ["csv-cleaning"]
-        if kind == "chosen":
-            assert json.loads(got.text) == {"chosen": True}
 
 
 def _body(path: str, system: str, user: str, schema: object) -> dict[str, Any]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
+from skillyard.base.errors import InvalidInput
+from skillyard.base.extras import install_command
 from skillyard.cli.options import file_path, folder, number, whole_number
 from skillyard.cli.parser import CommandParser
 from skillyard.engine.ranking.registry import BUILT_IN
@@ -48,10 +51,6 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--eval-type": _choice("only this type", *LAYERS),
     "--gate": _flag("exit with 1 when a result is worse than its baseline"),
     "--skill": _value("NAME", "only the cases of this skill"),
-    "--group": _value("NAME", "only this group"),
-    "--index": _choice(
-        "show the router the group, or the whole library (default: group)", "group", "library"
-    ),
     "--in-skills": _flag("read the cases in the skills' own evals/ folders instead"),
     "--router": _choice(
         "what picks the skill: a scorer, or `model` (default: hybrid, which needs no model)",
@@ -119,8 +118,6 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
 
 LAYER_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "skill": ("--skill",),
-    "group": ("--group",),
-    "index": ("--index",),
     "in_skills": ("--in-skills",),
     "router": ("--router", "--top-k", "--min-score"),
     "judge": ("--judge-model", "--rejudge", "--allow-scripts", "--orders", "--labels"),
@@ -135,6 +132,12 @@ RUN_OPTIONS = (
     "--baselines-dir",
 )
 """What every run of a layer takes."""
+
+
+def require_extra() -> None:
+    """Raise InvalidInput where the extra ``eval`` is not installed, which reads all files."""
+    if find_spec("pydantic") is None:
+        raise InvalidInput(f"evaluations need pydantic: {install_command('eval')}")
 
 
 def add_options(parser: CommandParser, *names: str) -> None:

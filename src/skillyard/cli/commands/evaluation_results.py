@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
-from skillyard.cli.commands.evaluation_options import REPORT_FORMATS, add_options
+from skillyard.cli.commands.evaluation_options import REPORT_FORMATS, add_options, require_extra
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import file_path, folder
@@ -62,6 +62,7 @@ def add_eval_compare_command(commands: Commands) -> None:
 
 def compare(args: Namespace, console: Console) -> int:
     """Print what changed against the baselines; 1 for a regression with ``--gate``."""
+    require_extra()
     if args.save:
         return _save(args, console)
     from skillyard.evals.operations.eval_results import eval_compare, read_report, write_report
@@ -94,13 +95,15 @@ def compare(args: Namespace, console: Console) -> int:
         from skillyard.cli.eval_views import compared_blocks
 
         console.print(*compared_blocks(result))
+    if args.gate:
+        result.require_pairs()
     return NEGATIVE if args.gate and result.regressed else 0
 
 
 def _save(args: Namespace, console: Console) -> int:
     """Save the latest results as baselines, and name them."""
-    given = (getattr(args, "gate", False), getattr(args, "format", "text") != "text")
-    if any((*given, getattr(args, "runs", []))):
+    also = getattr(args, "gate", False), getattr(args, "format", "text") != "text"
+    if any(also) or getattr(args, "runs", []):
         raise InvalidInput("--save compares nothing: leave out RESULTS, --gate and --format")
     from skillyard.cli.eval_views import baseline_blocks
     from skillyard.evals.operations.eval_results import save_baselines
@@ -117,11 +120,75 @@ def _save(args: Namespace, console: Console) -> int:
     return 0
 
 
+def add_eval_baseline_command(commands: Commands) -> None:
+    """Declare ``eval baseline``, a spelling up to 0.1."""
+    parser = add_command(
+        commands,
+        "baseline",
+        "save the latest results as baselines, or show the baselines",
+        run=baseline,
+        about="The same as `skillyard eval compare --save`; without `save` it names the baselines.",
+        examples=("skillyard eval baseline save",),
+        hidden=True,
+    )
+    parser.add_argument(
+        "action",
+        metavar="ACTION",
+        nargs="?",
+        choices=("save", "show"),
+        help="save or show (default: show)",
+    )
+    add_options(parser, "--evals-dir", "--results-dir", "--baselines-dir", "--eval-type")
+
+
+def baseline(args: Namespace, console: Console) -> int:
+    """Save baselines, or name them."""
+    require_extra()
+    if args.action == "save":
+        return _save(args, console)
+    from skillyard.cli.eval_views import baseline_blocks
+    from skillyard.evals.operations.eval_results import stored_baselines
+
+    console.show(stored_baselines(args.evals_dir, args.baselines_dir), baseline_blocks)
+    return 0
+
+
+def add_eval_validate_rubrics_command(commands: Commands) -> None:
+    """Declare ``eval validate-rubrics``, a spelling up to 0.1."""
+    parser = add_command(
+        commands,
+        "validate-rubrics",
+        "check rubrics for errors",
+        run=validate_rubrics,
+        about="Prints every error with file, line and fix. The exit code is 1 when there is one.",
+        examples=("skillyard eval validate-rubrics --root skills",),
+        hidden=True,
+    )
+    add_options(parser, "--evals-dir")
+    parser.add_argument(
+        "--rubrics-dir",
+        metavar="DIR",
+        type=folder,
+        help="the rubrics (default: rubrics below the evals folder)",
+    )
+
+
+def validate_rubrics(args: Namespace, console: Console) -> int:
+    """Print every fault of the rubrics; 1 when one is an error."""
+    require_extra()
+    from skillyard.cli.eval_views import rubric_blocks
+    from skillyard.evals.operations.eval_runs import check_rubrics
+
+    result = check_rubrics(args.evals_dir, args.rubrics_dir, load(args, console))
+    console.show(result, rubric_blocks)
+    return 0 if result.valid else NEGATIVE
+
+
 def _to_github(report: Report, summary: str, console: Console) -> None:
     """Print workflow commands; the step's summary goes to the file that GitHub names."""
     import os
 
-    from skillyard.evals.report.github import workflow_warnings
+    from skillyard.evals.report.render import workflow_warnings
 
     commands = workflow_warnings(report)
     if commands:
@@ -168,6 +235,7 @@ def add_eval_report_command(commands: Commands) -> None:
 
 def report(args: Namespace, console: Console) -> int:
     """Print what the results say, write the report, and name it."""
+    require_extra()
     from skillyard.cli.blocks import Span, line
     from skillyard.cli.report_views import answer_blocks, report_blocks
     from skillyard.evals.operations.eval_results import cases_page, read_report, write_report
@@ -196,75 +264,6 @@ def report(args: Namespace, console: Console) -> int:
     return 0
 
 
-def add_eval_validate_rubrics_command(commands: Commands) -> None:
-    """Declare ``eval validate-rubrics``."""
-    parser = add_command(
-        commands,
-        "validate-rubrics",
-        "check rubrics for errors",
-        run=validate_rubrics,
-        about="Prints every error with file, line and fix. The exit code is 1 when there is one.",
-        examples=("skillyard eval validate-rubrics --root skills",),
-        hidden=True,
-    )
-    add_options(parser, "--evals-dir")
-    parser.add_argument(
-        "--rubrics-dir",
-        metavar="DIR",
-        type=folder,
-        help="the rubrics (default: rubrics below the evals folder)",
-    )
-
-
-def validate_rubrics(args: Namespace, console: Console) -> int:
-    """Print every fault of the rubrics; 1 when one is an error."""
-    from skillyard.evals.operations.eval_results import check_rubrics
-
-    result = check_rubrics(args.evals_dir, args.rubrics_dir, load(args, console))
-    from skillyard.cli.eval_views import rubric_blocks
-
-    console.show(result, rubric_blocks)
-    return 0 if result.valid else NEGATIVE
-
-
-def add_eval_baseline_command(commands: Commands) -> None:
-    """Declare ``eval baseline``."""
-    parser = add_command(
-        commands,
-        "baseline",
-        "save the latest results as baselines, or show the baselines",
-        run=baseline,
-        about=(
-            "Saves the latest whole run of each type, or nothing if one cannot be a baseline: "
-            "results of runs that were stopped, limited, or answered by a stand-in cannot."
-        ),
-        examples=("skillyard eval baseline save",),
-        hidden=True,
-    )
-    parser.add_argument(
-        "action",
-        metavar="ACTION",
-        nargs="?",
-        choices=("save", "show"),
-        help="save or show (default: show)",
-    )
-    add_options(parser, "--evals-dir", "--results-dir", "--baselines-dir", "--eval-type")
-
-
-def baseline(args: Namespace, console: Console) -> int:
-    """Keep baselines, or show them."""
-    from skillyard.cli.eval_views import baseline_blocks
-    from skillyard.evals.operations.eval_results import stored_baselines
-
-    if args.action == "save":
-        return _save(args, console)
-    result = stored_baselines(
-        args.evals_dir, baselines=args.baselines_dir, eval_type=args.eval_type
-    )
-    console.show(result, baseline_blocks)
-    return 0
-
-
 def add_eval_init_command(commands: Commands) -> None:
     """Declare ``eval init``."""
     parser = add_command(
@@ -290,8 +289,9 @@ def add_eval_init_command(commands: Commands) -> None:
 
 def init(args: Namespace, console: Console) -> int:
     """Write a case file for each skill."""
+    require_extra()
     from skillyard.evals.cases.scaffolding import init_skills, write_case_file
-    from skillyard.evals.layers.datasets import diagnostic_line
+    from skillyard.evals.layers.work import diagnostic_line
 
     catalog = load(args, console)
     skills = init_skills(catalog, args.name)

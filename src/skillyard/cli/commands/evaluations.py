@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from skillyard.cli.commands.evaluation_options import (
     LAYER_OPTIONS,
     RUN_OPTIONS,
     add_options,
+    require_extra,
 )
 from skillyard.cli.commands.evaluation_results import (
     add_eval_baseline_command,
@@ -29,7 +32,7 @@ from skillyard.evals.layers.registry import LAYERS, LayerEntry
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.evals.layers.runner import EvaluationResult, Step
+    from skillyard.evals.layers.runner import EvaluationResult, RunStep
     from skillyard.evals.operations.eval_runs import EvalOptions
 
 _ABOUT_RUNS = (
@@ -44,8 +47,8 @@ _LARGEST_EFFECT = 4
 """The largest difference on the judge's scale of 1 to 5."""
 
 _SETTINGS = (
-    *("provider", "base_url", "model", "judge_model", "router", "index", "top_k", "min_score"),
-    *("runs", "seed", "orders", "limit", "skill", "group", "max_cost", "max_calls", "concurrency"),
+    *("provider", "base_url", "model", "judge_model", "router", "top_k", "min_score"),
+    *("runs", "seed", "orders", "limit", "skill", "max_cost", "max_calls", "concurrency"),
     *("margin", "until_decided"),
 )
 """Options that are settings of a run, by the same name."""
@@ -57,7 +60,7 @@ def add_layer_command(commands: Commands, layer: LayerEntry, *, hidden: bool = F
         commands,
         layer.command,
         layer.about,
-        run=partial(run_layer, layer.name),
+        run=run_confusion if layer.name == "confusion" else partial(run_layer, layer.name),
         about=_ABOUT_RUNS,
         examples=layer.examples,
         hidden=hidden,
@@ -68,6 +71,7 @@ def add_layer_command(commands: Commands, layer: LayerEntry, *, hidden: bool = F
 
 def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
     """Run a layer; 3 when it was stopped or entries were missing, 4 when nothing came of it."""
+    require_extra()
     from skillyard.evals.operations.eval_runs import eval_plan
 
     catalog = load(args, console)
@@ -89,6 +93,14 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
     return _code(result, args, console)
 
 
+def run_confusion(args: Namespace, console: Console) -> int:
+    """Run activation, which has the figures of this layer up to 0.1 as a table."""
+    former = os.path.join(args.evals_dir, "datasets", "confusion")
+    if not args.path and os.path.isdir(former):
+        args.path = [former]
+    return run_layer("activation", args, console)
+
+
 def _run(
     eval_type: str, args: Namespace, console: Console, catalog: Any, options: EvalOptions
 ) -> EvaluationResult:
@@ -99,7 +111,7 @@ def _run(
 
     with stop_on_interrupt() as stop, progress("evaluating", console) as bar:
 
-        def show(step: Step) -> None:
+        def show(step: RunStep) -> None:
             if bar is not None:
                 spent = f"{plural(step.calls, 'request')}, ${step.cost:.2f}" if step.calls else ""
                 bar(step.done, step.total, spent)
@@ -182,11 +194,14 @@ def _gate(result: EvaluationResult, args: Namespace, console: Console) -> int:
     for each in comparison.compared:
         if each.refused:
             console.note(f"{each.eval_type}: not compared: {each.refused}")
+        elif each.note:
+            console.note(f"{each.eval_type}: {each.note}")
         if each.unclear:
             figures = plural(len(each.unclear), "figure")
             console.note(f"{each.eval_type}: warning: cannot tell for {figures}: too few cases")
         for change in each.regressions:
             console.note(f"{each.eval_type}: {change.entity}: {change.message}")
+    comparison.require_pairs()
     return NEGATIVE if comparison.regressed else 0
 
 
@@ -236,7 +251,7 @@ def add_eval_plan_command(commands: Commands) -> None:
 def plan(args: Namespace, console: Console) -> int:
     """Print how many prompts a skill needs."""
     from skillyard.cli.eval_views import prompts_blocks
-    from skillyard.evals.statistics.power import prompts_needed
+    from skillyard.evals.statistics.planning import prompts_needed
 
     if args.effect > _LARGEST_EFFECT:
         raise InvalidInput(
@@ -260,6 +275,8 @@ def add_eval_group(commands: Commands) -> None:
     for layer in LAYERS.values():
         add_layer_command(runs, layer)
         add_layer_command(group, layer, hidden=True)  # its spelling up to 0.1
+    for place in (runs, group):
+        add_layer_command(place, replace(LAYERS["activation"], name="confusion"), hidden=True)
     add_eval_validate_rubrics_command(group)
     add_eval_baseline_command(group)
 

@@ -12,7 +12,7 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_resource, safe_parts
 from skillyard.engine.skill import Skill
-from skillyard.evals.cases.records import TEXT_CHARS
+from skillyard.evals.cases.reading import TEXT_CHARS
 
 MEDIA_TYPES = {
     ".gif": "image/gif",

@@ -21,7 +21,7 @@ from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.match import rank
 from skillyard.engine.skill import Origin, Skill
 from skillyard.evals.cases.case_files import read_case_files, skill_sources
-from skillyard.evals.cases.records import Notes
+from skillyard.evals.cases.reading import Notes
 from skillyard.evals.cases.skill_cases import PLACEHOLDER, SkillPrompt
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 

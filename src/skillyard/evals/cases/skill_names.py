@@ -1,4 +1,4 @@
-"""Checks of skill names: prompts that contain one, and names that are not in the catalog.
+"""Finds prompts that contain the name of the skill under test.
 
 A prompt with the name of the skill under test gives the answer away to the router, and tells the
 model without the skill what to do. Such a case measures nothing.
@@ -9,11 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from skillyard.base.errors import AmbiguousName, SkillNotFound
-from skillyard.engine.catalog import Catalog
-from skillyard.engine.skill import Skill
-from skillyard.evals.cases.records import Notes, Record
-from skillyard.evals.fields import Fault
+from skillyard.evals.cases.reading import Notes
 
 _BEFORE = r"(?<![^\W_])(?<![-_])"
 _AFTER = r"(?![^\W_])(?![-_][^\W_])"
@@ -70,44 +66,3 @@ def check_prompt(
             "ask for what is wanted, as somebody would who does not know the skill",
             mention,
         )
-
-
-def find_skill(catalog: Catalog, name: str) -> Skill | Fault:
-    """Return the skill of that name or id, or why there is none."""
-    try:
-        return catalog.get(name)
-    except SkillNotFound as error:
-        return Fault("is not there", error.hint or "check the name, and the folder of skills")
-    except AmbiguousName:
-        return Fault("is there several times", "use an id")
-
-
-def known_skill(
-    catalog: Catalog, name: str, record: Record, field: str, *, routed: bool = False
-) -> Skill | None:
-    """Return the skill of that name; None, and a note, where the catalog has none.
-
-    ``routed`` refuses hidden skills too, which only ``@name`` reaches.
-    """
-    if not name:
-        return None
-    skill = find_skill(catalog, name)
-    if isinstance(skill, Fault):
-        record.wrong(field, f"names a skill that {skill.message}", skill.hint, name)
-        return None
-    if routed and skill.hidden:
-        hint = "no router may choose it: only @name calls it"
-        record.wrong(field, "names a hidden skill", hint, name)
-        return None
-    return skill
-
-
-def known_skills(
-    catalog: Catalog, names: Iterable[str], record: Record, field: str
-) -> tuple[str, ...]:
-    """Return the names of the skills that the names or ids refer to.
-
-    Names that a router could not pick from the catalog are noted and returned unchanged.
-    """
-    skills = {name: known_skill(catalog, name, record, field, routed=True) for name in names}
-    return tuple(name if (skill := skills[name]) is None else skill.name for name in names)

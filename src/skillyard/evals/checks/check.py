@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from skillyard.base.errors import InvalidInput
-from skillyard.base.strict_toml import SomeText
 from skillyard.base.text import clean_line, shorten
 from skillyard.evals.cases.input_files import InputFile
-from skillyard.evals.cases.records import Record, plain
+from skillyard.evals.cases.reading import Located, Notes
 
 KINDS = ("contains", "not_contains", "regex", "not_regex", "json_schema", "script")
 """``contains`` and ``not_contains`` respect case; ``regex`` is searched for, with RE2's syntax."""
@@ -37,44 +37,39 @@ class Check:
         return f"{self.kind}: {clean_line(shorten(value, _LABEL_CHARS))}"
 
 
-def read_checks(record: Record) -> tuple[Check, ...]:
+def read_checks(
+    entries: Sequence[Mapping[str, Any]], prompt: Located, notes: Notes
+) -> tuple[Check, ...]:
     """Return the ``checks`` of a prompt, each a mapping with one field, one of :data:`KINDS`."""
     checks = []
-    for entry in record.records("checks"):
-        before = entry.notes.errors
-        entry.only(KINDS)
-        if entry.notes.errors > before:
-            continue
-        if len(entry.fields) != 1:
-            entry.notes.error(
-                "case_bad_check",
-                entry.line,
-                f"{entry.what} must have exactly one field",
-                f"write one check an entry: {', '.join(KINDS)}",
-            )
-            continue
-        (kind,) = entry.fields
-        value = _schema(entry) if kind == "json_schema" else entry.value(kind, SomeText)
-        fault = find_fault(kind, value) if value else ""
+    for number, entry in enumerate(entries):
+        kind, value = next(iter(entry.items()), ("", None))
+        fault = "" if kind in KINDS and len(entry) == 1 else "must have one field that is a check"
+        if not fault and kind == "json_schema":
+            value = _schema(value)
+            fault = "" if value else "is not a schema, such as {type: object}"
+        elif not fault and not (isinstance(value, str) and value):
+            fault = "is not text"
+        fault = fault or find_fault(kind, str(value))
         if fault:
-            entry.wrong(kind, fault, "correct it", value)
-        if entry.notes.errors == before:
-            checks.append(Check(kind, value))
+            message = f"checks[{number}]{f'.{kind}' if kind in KINDS else ''} {fault}"
+            hint = f"write one check an entry: {', '.join(KINDS)}"
+            line = prompt.line("checks", number)
+            notes.error("case_bad_check", line, message, hint, ", ".join(map(str, entry)))
+        else:
+            checks.append(Check(kind, str(value)))
     return tuple(checks)
 
 
-def _schema(entry: Record) -> str:
-    """Return the schema as JSON; a text is taken as JSON already."""
-    value: Any = plain(entry.raw("json_schema"))
+def _schema(value: Any) -> str:
+    """Return a schema as JSON, empty for none; a text is taken as JSON already."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
-            value = None
-    if isinstance(value, dict | bool):
-        return json.dumps(value, ensure_ascii=False, sort_keys=True)
-    entry.wrong("json_schema", "is not a schema", "write a mapping, such as {type: object}")
-    return ""
+            return ""
+    good = isinstance(value, dict | bool)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True) if good else ""
 
 
 def find_fault(kind: str, value: str) -> str:

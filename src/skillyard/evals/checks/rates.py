@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
+from statistics import fmean
 from typing import Any
 
 from skillyard.base.sums import wilson
-from skillyard.evals.statistics.intervals import mean_of, t_interval
-from skillyard.evals.statistics.pairs import OVERALL, PLACES, Unit
+from skillyard.evals.statistics.intervals import mean_interval
+from skillyard.evals.statistics.pairs import OVERALL, PLACES, PromptId
 
-Shares = Mapping[str, Mapping[Unit, Mapping[int, Sequence[bool]]]]
+Shares = Mapping[str, Mapping[PromptId, Mapping[int, Sequence[bool]]]]
 """Condition -> prompt -> run -> the outcomes of the checks of one answer."""
 
 
@@ -39,7 +40,7 @@ def _rates(outcomes: Shares) -> dict[str, dict[str, Any]]:
         rates[condition] = {
             "passed": sum(single),
             "total": len(single),
-            "pass_rate": round(mean_of(shares), PLACES),
+            "pass_rate": round(fmean(shares), PLACES),
             "low": round(low, PLACES),
             "high": round(high, PLACES),
             "prompts": len(shares),
@@ -50,8 +51,8 @@ def _rates(outcomes: Shares) -> dict[str, dict[str, Any]]:
 def _differences(cases: Iterable[Mapping[str, Any]], outcomes: Shares) -> dict[str, dict[str, Any]]:
     """Return, by comparison, the difference of the pass rates over the prompts that both have.
 
-    The interval is Student's, over prompts. Where all differences are equal there is none, because
-    their spread says nothing about other prompts.
+    The interval is that of subset means, over prompts. Where all differences are equal there is
+    none, because their spread says nothing about other prompts.
     """
     pairs = dict.fromkeys((case["condition_a"], case["condition_b"]) for case in cases)
     differences = {}
@@ -60,9 +61,9 @@ def _differences(cases: Iterable[Mapping[str, Any]], outcomes: Shares) -> dict[s
         values = [_share(one[unit]) - _share(other[unit]) for unit in one if unit in other]
         if not values:
             continue
-        low, high = t_interval(values) if len(set(values)) > 1 else (None, None)
+        low, high = mean_interval(values, 0)
         differences[f"{first}/{second}"] = {
-            "mean": _rounded(mean_of(values)),
+            "mean": _rounded(fmean(values)),
             "low": _rounded(low),
             "high": _rounded(high),
             "prompts": len(values),
@@ -75,12 +76,14 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _share(runs: Mapping[int, Sequence[bool]]) -> float:
-    return mean_of([sum(passed) / len(passed) for passed in runs.values()])
+    return fmean([sum(passed) / len(passed) for passed in runs.values()])
 
 
-def _outcomes(cases: Iterable[Mapping[str, Any]]) -> dict[str, dict[Unit, dict[int, list[bool]]]]:
+def _outcomes(
+    cases: Iterable[Mapping[str, Any]],
+) -> dict[str, dict[PromptId, dict[int, list[bool]]]]:
     """Return the outcomes of each answer once; several comparisons may share an answer."""
-    outcomes: dict[str, dict[Unit, dict[int, list[bool]]]] = {}
+    outcomes: dict[str, dict[PromptId, dict[int, list[bool]]]] = {}
     for case in cases:
         unit = (str(case["skill_name"]), int(case["prompt_index"]))
         for condition, checks in case.get("checks", {}).items():

@@ -123,7 +123,7 @@ def closes_fence(line: str, fence: str) -> bool:
     return len(mark) >= len(fence) and mark == fence[0] * len(mark)
 
 
-class Document(NamedTuple):
+class DocumentParts(NamedTuple):
     """The two parts of a skill document that a model may be given."""
 
     description: str
@@ -138,7 +138,7 @@ def line_feeds(text: str) -> str:
     return text.replace("\r", "\n") if "\r" in text else text
 
 
-def split_document(text: str) -> Document:
+def split_document(text: str) -> DocumentParts:
     """Return description and body of a skill document. Raises nothing."""
     text = line_feeds(text)
     # A catalog caps the block; here a block of any size still is no body.
@@ -146,10 +146,10 @@ def split_document(text: str) -> Document:
     try:
         block = split(text, "", limits).block
     except InvalidFrontmatter:
-        return Document("", text)
+        return DocumentParts("", text)
     closing = text.index("\n") + 1 + len(block)
     # The body of `split` is trimmed, which would make a heading of indented code on its first line.
-    return Document(_description(block), text[closing:].partition("\n")[2])
+    return DocumentParts(_description(block), text[closing:].partition("\n")[2])
 
 
 def _description(block: str) -> str:

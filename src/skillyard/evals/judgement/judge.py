@@ -11,10 +11,10 @@ from skillyard.base.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
 from skillyard.evals.judgement.replies import extract_json
-from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, read_criteria, verdict
+from skillyard.evals.judgement.verdicts import BadVerdict, JudgeVerdict, read_criteria, verdict
 from skillyard.evals.models.factory import as_model
 from skillyard.evals.models.prices import Price, cost_of
-from skillyard.evals.models.protocol import ModelFailed, Reply, Request
+from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelRequest
 
 MAX_TOKENS = 16_000
 """Current models count what they think against it (spec/evals.md §1.8)."""
@@ -69,7 +69,7 @@ def invoke_judge(
     with_schema = True
     while record.attempts <= max_retries and record.verdict is None:
         prompt = judge_prompt(user_prompt, response_a, response_b, rubric, record.unusable)
-        request = Request(
+        request = ModelRequest(
             judge_model,
             prompt.system,
             prompt.user,
@@ -96,13 +96,13 @@ class _Record:
 
     price: Price | None
     attempts: int = 0
-    verdict: Verdict | None = None
-    replies: list[Reply] = field(default_factory=list)
+    verdict: JudgeVerdict | None = None
+    replies: list[ModelReply] = field(default_factory=list)
     failures: list[dict[str, Any]] = field(default_factory=list)
     unusable: list[str] = field(default_factory=list)
     """Kinds of the replies that came and could not be used."""
 
-    def add_reply(self, reply: Reply, criteria: tuple[Criterion, ...]) -> None:
+    def add_reply(self, reply: ModelReply, criteria: tuple[Criterion, ...]) -> None:
         """Keep a reply: as the verdict where it is one, else as a failure."""
         self.replies.append(reply)
         try:
@@ -120,7 +120,7 @@ class _Record:
     def to_dict(self) -> dict[str, Any]:
         """Return the documented answer of :func:`invoke_judge`."""
         failed = self.failures[-1] if self.verdict is None else None
-        last = self.replies[-1] if self.replies else Reply("", "")
+        last = self.replies[-1] if self.replies else ModelReply("", "")
         return {
             "parsed": None if self.verdict is None else self.verdict.to_dict(),
             "raw_judge_text": last.text,
@@ -142,7 +142,7 @@ class _Record:
         }
 
 
-def _verdict(reply: Reply, criteria: tuple[Criterion, ...]) -> Verdict:
+def _verdict(reply: ModelReply, criteria: tuple[Criterion, ...]) -> JudgeVerdict:
     if reply.stop_reason == "refusal":
         raise BadVerdict("refusal", "the judge declined to answer")
     if reply.stop_reason == "max_tokens":

@@ -16,7 +16,7 @@ from typing import Any
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, read_criteria, verdict
+from skillyard.evals.judgement.verdicts import BadVerdict, JudgeVerdict, read_criteria, verdict
 from skillyard.evals.statistics.pairs import TIE
 
 DECIMALS = 4
@@ -53,7 +53,7 @@ class BothOrders(OneOrder):
 
 
 def one_order(
-    reply: Verdict,
+    reply: JudgeVerdict,
     criteria: Sequence[Criterion],
     slots: Mapping[str, str],
     conditions: Sequence[str],
@@ -111,7 +111,7 @@ def merge(first: OneOrder, second: OneOrder) -> BothOrders:
 
 
 def breakdown(
-    orders: Sequence[tuple[Verdict, Mapping[str, str]]], criteria: Sequence[Criterion]
+    orders: Sequence[tuple[JudgeVerdict, Mapping[str, str]]], criteria: Sequence[Criterion]
 ) -> list[dict[str, Any]]:
     """Return, for each criterion, its weight, each condition's mean score and the reasonings.
 
@@ -129,7 +129,9 @@ def breakdown(
     ]
 
 
-def _means(orders: Sequence[tuple[Verdict, Mapping[str, str]]], place: int) -> dict[str, float]:
+def _means(
+    orders: Sequence[tuple[JudgeVerdict, Mapping[str, str]]], place: int
+) -> dict[str, float]:
     scores: dict[str, list[int]] = {}
     for reply, slots in orders:
         scored = reply.criteria[place]

@@ -47,7 +47,7 @@ class CriterionScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JudgeVerdict:
     """A whole valid reply."""
 
     criteria: tuple[CriterionScores, ...]
@@ -103,7 +103,7 @@ def _is_weight(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < inf
 
 
-def verdict(value: object, criteria: Iterable[Criterion]) -> Verdict:
+def verdict(value: object, criteria: Iterable[Criterion]) -> JudgeVerdict:
     """Return a parsed reply as a verdict on the criteria. Raises BadVerdict for anything less.
 
     ``criteria`` is a list that names every criterion exactly once and no other; scores are JSON
@@ -128,7 +128,7 @@ def verdict(value: object, criteria: Iterable[Criterion]) -> Verdict:
     winner = value.get("overall_winner")
     if not isinstance(winner, str) or winner not in WINNERS:
         raise BadVerdict("bad_winner", 'overall_winner is not "A", "B" or "tie"')
-    return Verdict(tuple(scores_by_name[name] for name in names), winner)
+    return JudgeVerdict(tuple(scores_by_name[name] for name in names), winner)
 
 
 def _criterion_scores(entry: object, names: list[str]) -> CriterionScores:

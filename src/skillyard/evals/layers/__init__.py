@@ -1,1 +1,1 @@
-"""The four layers of evaluation: activation, confusion, effectiveness and size impact."""
+"""The three layers of evaluation: activation, effectiveness and size impact."""

@@ -1,72 +1,102 @@
-"""L3, activation: whether the router picks the right skills, and none where none fits."""
+"""L3, activation: whether the router picks the right skills, and none where none fits.
+
+The runs of a case are averaged, so each case counts once (evals.md §1.15). Which skills are picked
+in place of others, the confusion, is a table of the same cases.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import fsum
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.cases.layer_cases import CasePlaces, read_activation_cases
-from skillyard.evals.cases.sampling import sample
-from skillyard.evals.layers.case_run import CaseTask
-from skillyard.evals.layers.datasets import check_known, require_cases
-from skillyard.evals.layers.protocol import Layer, Summary
-from skillyard.evals.layers.router import Router, RouterChoice, index_text, routed_skills
-from skillyard.evals.layers.routing import (
-    RoutingLayer,
-    mean_and_spread,
-    mean_over_cases,
-    mean_over_runs,
-    rate,
-    rounded,
-    routing_task,
-    runs_by_case,
-    skill_digests,
+from skillyard.base.io.sha256 import sha256
+from skillyard.base.sums import wilson
+from skillyard.evals.cases.activation import LocatedCase, read_activation_cases
+from skillyard.evals.layers.router import (
+    ModelRouter,
+    Router,
+    RouterChoice,
+    ScorerRouter,
+    index_text,
+    routed_skills,
 )
-from skillyard.evals.layers.work import CaseResult, Work
-from skillyard.evals.regression.measures import Measure, Values, values_by_case
-from skillyard.evals.statistics.intervals import mean_of
+from skillyard.evals.layers.scheduler import Job
+from skillyard.evals.layers.work import (
+    CaseResult,
+    Layer,
+    LayerWork,
+    OnCase,
+    Summary,
+    check_known,
+    require_cases,
+    sample,
+)
+from skillyard.evals.regression.changes import Measure, Values, values_by_case
+from skillyard.evals.statistics.analysis import rounded
+from skillyard.evals.statistics.intervals import spread_of
 from skillyard.evals.statistics.pairs import OVERALL
+from skillyard.evals.storage.keys import canonical
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
+    from skillyard.evals.cases.case_files import CasePlaces
     from skillyard.evals.cases.labels import Label
     from skillyard.evals.config_values import ActivationLimits, Regression
+    from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.report.layer_view import LayerView
     from skillyard.evals.settings import RunSettings
 
+CONFUSED_SHARE = 0.2
+"""A skill is confused with one that takes more than this share of its requests."""
+_Runs = Sequence[Sequence[Mapping[str, Any]]]
+"""Cases, each with its runs."""
 
-class ActivationLayer(RoutingLayer):
+
+class ActivationLayer:
     """L3: requests, each with the skills that it should activate."""
 
-    def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> Work:
+    def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> LayerWork:
         """Return the activation cases."""
         data = require_cases(read_activation_cases(places, catalog), places)
-        cases: Sequence[ActivationCase] = data.cases
+        cases: Sequence[LocatedCase] = data.cases
         if settings.skill is not None:
-            known = {name for case in cases for name in _skills_of(case)}
-            check_known("--skill", settings.skill, known)
+            check_known("--skill", settings.skill, {n for case in cases for n in _skills_of(case)})
             cases = [case for case in cases if settings.skill in _skills_of(case)]
         sampled = sample(
             cases,
-            settings.limit,
-            seed=settings.seed,
-            layer="activation",
-            key=lambda case: case.id,
-            is_positive=lambda case: case.should_activate,
+            settings,
+            key=lambda each: each.case.id,
+            is_positive=lambda each: each.case.should_activate,
         )
-        digests = skill_digests(catalog, None)
-        return Work(settings, catalog, sampled, data.sha256, digests, data.diagnostics)
+        digests = {skill.name: skill.hash for skill in routed_skills(catalog)}
+        return LayerWork(settings, catalog, sampled, data.sha256, digests, data.diagnostics)
 
-    def tasks(self, work: Work, routers: Mapping[str, Router]) -> list[CaseTask]:
-        """Return one request for each case."""
-        return [_task(case, routers[""]) for case in work.cases]
+    def run(self, work: LayerWork, session: ModelSession | None, on_case: OnCase) -> ActivationRun:
+        """Return the run of the cases."""
+        settings = work.settings
+        router: Router
+        if session is not None and settings.asks_models:
+            router = ModelRouter(session, settings.model, index_text(routed_skills(work.catalog)))
+        else:
+            router = ScorerRouter(
+                work.catalog, settings.router, top_k=settings.top_k, min_score=settings.min_score
+            )
+        return ActivationRun(work, router, on_case)
 
-    def summarise(self, cases: list[CaseResult], work: Work, labels: Sequence[Label]) -> Summary:
-        """Return the rates by skill; the artifacts are the index and the categories."""
-        index = _index_size(work, cases)
-        return activation_summary(cases), activation_artifacts(cases, index)
+    def summarise(
+        self, cases: list[CaseResult], work: LayerWork, labels: Sequence[Label]
+    ) -> Summary:
+        """Return the rates by skill; the artifacts are index, categories and confusion."""
+        artifacts = {
+            "index": _index_size(work, cases),
+            "categories": categories_of(cases),
+            "confusion": confusion_of(cases),
+        }
+        return activation_summary(cases), rounded(artifacts)
 
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
         """Yield true and false positive rates of all requests, and of each skill."""
@@ -81,10 +111,7 @@ class ActivationLayer(RoutingLayer):
             limits,
         )
         for skill in sorted({name for case in decided for name in case["expected_skills"]}):
-
-            def fires(case: CaseResult, skill: str = skill) -> bool:
-                return skill in case["picked"]
-
+            fires = partial(_fires, skill)
             expecting = [case for case in decided if skill in case["expected_skills"]]
             others = [case for case in decided if _is_other(skill, case)]
             yield from _rates(
@@ -93,9 +120,37 @@ class ActivationLayer(RoutingLayer):
 
     def view(self, envelope: Mapping[str, object]) -> LayerView:
         """Return the rates, as they are shown."""
-        from skillyard.evals.report.routing import activation_layer_view
+        from skillyard.evals.report.activation import activation_view
 
-        return activation_layer_view(envelope)
+        return activation_view(envelope)
+
+
+class ActivationRun:
+    """The jobs of a run, and its cases after they have ended. All cases of a run come first."""
+
+    def __init__(self, work: LayerWork, router: Router, on_case: OnCase) -> None:
+        self._router = router
+        self._on_case = on_case
+        self._units = [(run, each) for run in range(work.settings.runs) for each in work.cases]
+        self._done: dict[int, CaseResult] = {}
+
+    def jobs(self) -> list[Job]:
+        """Return the jobs, in the order in which they should start."""
+        return [Job(partial(self._work, place)) for place in range(len(self._units))]
+
+    def cases(self, skipped: str) -> list[CaseResult]:
+        """Return every case. ``skipped`` is the reason in the cases that were not reached."""
+        return [
+            self._done.get(place) or {**_unanswered(each, run), "skipped": skipped}
+            for place, (run, each) in enumerate(self._units)
+        ]
+
+    def _work(self, place: int) -> None:
+        run, each = self._units[place]
+        choice = self._router.route(each.case.user_prompt, run)
+        case = {**_unanswered(each, run), **_answered(each, choice)}
+        self._done[place] = case
+        self._on_case(case)
 
 
 def _rates(
@@ -106,73 +161,77 @@ def _rates(
     yield Measure(entity, "fpr", "higher", True, negatives, limits.fpr_increase, least, largest=1)
 
 
+def _fires(skill: str, case: Mapping[str, Any]) -> bool:
+    return skill in case["picked"]
+
+
 def _is_other(skill: str, case: Mapping[str, Any]) -> bool:
     """True for a request at which the skill should not fire."""
     expected = (*case["expected_skills"], *case["acceptable_skills"])
     return skill not in expected and case.get("about") in (None, skill)
 
 
-def _skills_of(case: ActivationCase) -> tuple[str, ...]:
-    about = (case.about,) if case.about is not None else ()
-    return (*case.expected_skills, *case.acceptable_skills, *about)
+def _skills_of(each: LocatedCase) -> tuple[str, ...]:
+    about = (each.about,) if each.about is not None else ()
+    return (*each.case.expected_skills, *each.case.acceptable_skills, *about)
 
 
-def _task(case: ActivationCase, router: Router) -> CaseTask:
-    candidates = tuple(dict.fromkeys((*case.expected_skills, *case.acceptable_skills)))
-    head: dict[str, Any] = {
-        "id": case.id,
+def _unanswered(each: LocatedCase, run: int) -> CaseResult:
+    """Return what is known of a case before, and the fields that stay empty where it fails."""
+    case = each.case
+    asked: dict[str, Any] = {
         "user_prompt": case.user_prompt,
-        "category": case.category,
         "expected_skills": list(case.expected_skills),
         "acceptable_skills": list(case.acceptable_skills),
         "required_skills": list(case.required_skills),
         "should_activate": case.should_activate,
-        "about": case.about,
-        "missing": [],
-        "precision": None,
-        "recall": None,
-        "f1": None,
-        "exact": None,
-        "best": None,
+        "about": each.about,
     }
-    return routing_task(router, case.user_prompt, candidates, head, partial(_outcome, case))
-
-
-def _outcome(case: ActivationCase, choice: RouterChoice) -> dict[str, Any]:
-    fields = {"best": choice.best}
-    return fields if choice.error else {**fields, **_score(case, choice)}
-
-
-def _index_size(work: Work, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the size of the index that a model saw; for a scorer the number of skills."""
-    if not work.settings.asks_models:
-        return {"skills": work.catalog.counts.skills, "characters": None, "input_tokens": None}
-    index = index_text(routed_skills(work.catalog))
-    counted = [tokens for case in cases if (tokens := case.get("input_tokens")) is not None]
     return {
-        "skills": len(index.names),
-        "characters": len(index.text),
-        "input_tokens": round(sum(counted) / len(counted)) if counted else None,
+        "id": case.id,
+        "case_sha256": sha256(canonical(asked)).hex(),
+        "category": case.category,
+        **asked,
+        **{name: [] for name in ("missing", "picked", "dropped", "generations")},
+        **dict.fromkeys(("passed", "precision", "recall", "f1", "exact", "best", "confidence")),
+        "input_tokens": None,
+        "run_index": run,
+        "cost": 0.0,
+        "errors": [],
+        "skipped": None,
     }
 
 
-def _score(case: ActivationCase, choice: RouterChoice) -> dict[str, Any]:
+def _answered(each: LocatedCase, choice: RouterChoice) -> dict[str, Any]:
+    """Return the fields of a case that follow from the choice, with its error if any."""
+    fields: dict[str, Any] = {
+        "picked": list(choice.picked),
+        "dropped": list(choice.dropped),
+        "confidence": choice.confidence,
+        "best": choice.best,
+        "cost": choice.cost,
+        "generations": list(choice.generations),
+        "input_tokens": choice.input_tokens,
+    }
+    if choice.error:
+        return {**fields, "errors": [{"kind": choice.error_kind, "message": choice.error}]}
+    return {**fields, **rounded(_score(each, choice))}
+
+
+def _score(each: LocatedCase, choice: RouterChoice) -> dict[str, Any]:
     """Return the measures of one choice.
 
     It passes if any expected or acceptable skill is picked (evals.md §1.14), and with
     ``required_skills`` if all of these are. Precision is the share of the picked skills that are
     expected. Recall is the share of the expected skills that are picked, or of the required ones
     where they are named. Acceptable skills do not change precision, unless nothing else is picked:
-    then they count as expected. For recall they count as one expected skill if none is picked. If
-    no skill should be picked, an unreadable reply fails.
+    then they count as expected. For recall they count as one expected skill if none is picked.
     """
-    picked = list(choice.picked)
-    if case.about is not None:
-        picked = [name for name in picked if name == case.about]
+    case = each.case
+    picked = [name for name in choice.picked if each.about in (None, name)]
     decisive = [name for name in picked if name not in case.acceptable_skills]
     if not case.should_activate:
-        right = not decisive and not choice.unread
-        return _figures(right, float(right), float(right))
+        return _figures(not decisive, float(not decisive), float(not decisive))
     hits = [name for name in decisive if name in case.expected_skills]
     accepted = len(decisive) < len(picked)
     precision = len(hits) / len(decisive) if decisive else float(bool(picked))
@@ -192,10 +251,23 @@ def _figures(passed: bool, precision: float, recall: float) -> dict[str, Any]:
     both = precision + recall
     return {
         "passed": passed,
-        "precision": rounded(precision),
-        "recall": rounded(recall),
-        "f1": rounded(2 * precision * recall / both) if both else 0.0,
+        "precision": precision,
+        "recall": recall,
+        "f1": 2 * precision * recall / both if both else 0.0,
         "exact": passed and precision == recall == 1.0,
+    }
+
+
+def _index_size(work: LayerWork, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the size of the index that a model saw; for a scorer the number of skills."""
+    if not work.settings.asks_models:
+        return {"skills": work.catalog.counts.skills, "characters": None, "input_tokens": None}
+    index = index_text(routed_skills(work.catalog))
+    counted = [tokens for case in cases if (tokens := case["input_tokens"]) is not None]
+    return {
+        "skills": len(index.names),
+        "characters": len(index.text),
+        "input_tokens": round(sum(counted) / len(counted)) if counted else None,
     }
 
 
@@ -208,71 +280,122 @@ def activation_summary(cases: Iterable[Mapping[str, Any]]) -> dict[str, dict[str
     average): the one F1 that terminal and report show. ``mean`` is the mean over all cases.
     """
     all_cases = list(cases)
-    decided = runs_by_case(case for case in all_cases if case["passed"] is not None)
+    decided = _runs_by_case(case for case in all_cases if case["passed"] is not None)
     summary = {OVERALL: {**_overall(decided), "errors": _errors(all_cases)}}
     for skill in sorted({name for case in all_cases for name in case["expected_skills"]}):
         of_skill = [case for case in all_cases if skill in case["expected_skills"]]
         summary[skill] = {**_for_skill(skill, decided), "errors": _errors(of_skill)}
-    return summary
+    figures: dict[str, dict[str, Any]] = rounded(summary)
+    return figures
 
 
 def _errors(cases: Sequence[Mapping[str, Any]]) -> int:
     return sum(bool(case["errors"]) for case in cases)
 
 
-def _overall(decided: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def _overall(decided: _Runs) -> dict[str, Any]:
     positives = [runs for runs in decided if runs[0]["should_activate"]]
     negatives = [runs for runs in decided if not runs[0]["should_activate"]]
     return {
-        **mean_and_spread([mean_over_runs(runs, "f1") for runs in decided]),
+        **_mean_and_spread(decided, "f1"),
         "n": len(decided),
-        "precision": mean_over_cases(positives, "precision"),
-        "recall": mean_over_cases(positives, "recall"),
-        "f1": mean_over_cases(positives, "f1"),
-        **rate("tpr", [mean_over_runs(runs, "passed") for runs in positives]),
-        **rate("fpr", [1.0 - mean_over_runs(runs, "passed") for runs in negatives]),
-        "accuracy": mean_over_cases(decided, "passed"),
-        "exact_set_rate": mean_over_cases(decided, "exact"),
+        "precision": _mean(positives, "precision"),
+        "recall": _mean(positives, "recall"),
+        "f1": _mean(positives, "f1"),
+        **_rate("tpr", [_over_runs(runs, "passed") for runs in positives]),
+        **_rate("fpr", [1.0 - _over_runs(runs, "passed") for runs in negatives]),
+        "accuracy": _mean(decided, "passed"),
+        "exact_set_rate": _mean(decided, "exact"),
         "positives": len(positives),
         "negatives": len(negatives),
     }
 
 
-def _for_skill(skill: str, decided: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def _for_skill(skill: str, decided: _Runs) -> dict[str, Any]:
     expecting = [runs for runs in decided if skill in runs[0]["expected_skills"]]
     others = [runs for runs in decided if _is_other(skill, runs[0])]
 
-    def fired(cases: Sequence[Sequence[Mapping[str, Any]]]) -> list[float]:
-        return [mean_of([float(skill in case["picked"]) for case in runs]) for runs in cases]
+    def fired(cases: _Runs) -> list[float]:
+        return [fmean(_fires(skill, case) for case in runs) for runs in cases]
 
     return {
-        **mean_and_spread([mean_over_runs(runs, "f1") for runs in expecting]),
+        **_mean_and_spread(expecting, "f1"),
         "n": len(expecting),
-        "f1": mean_over_cases(expecting, "f1"),
-        **rate("tpr", fired(expecting)),
-        **rate("fpr", fired(others)),
+        "f1": _mean(expecting, "f1"),
+        **_rate("tpr", fired(expecting)),
+        **_rate("fpr", fired(others)),
         "positives": len(expecting),
         "negatives": len(others),
     }
 
 
-def activation_artifacts(
-    cases: Iterable[Mapping[str, Any]], index: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return what the report shows beside the summary: the size of the index, and categories."""
+def categories_of(cases: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the accuracy and the F1 of each category of requests."""
     by_category: dict[str, list[Mapping[str, Any]]] = {}
     for case in cases:
         if case["passed"] is not None:
             by_category.setdefault(case["category"], []).append(case)
     categories = {}
     for name in sorted(by_category):
-        of_category = runs_by_case(by_category[name])
-        categories[name] = {
-            "n": len(of_category),
-            "accuracy": mean_over_cases(of_category, "passed"),
-            "f1": mean_over_cases(of_category, "f1"),
+        runs = _runs_by_case(by_category[name])
+        accuracy, f1 = _mean(runs, "passed"), _mean(runs, "f1")
+        categories[name] = {"n": len(runs), "accuracy": accuracy, "f1": f1}
+    return categories
+
+
+def confusion_of(cases: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return which skills are picked in place of others, the most frequent first.
+
+    A request counts for the first skill that it expects, and for the first pick, where that is
+    neither expected nor acceptable.
+    """
+    requests: Counter[str] = Counter()
+    taken: Counter[tuple[str, str]] = Counter()
+    for case in cases:
+        if case["passed"] is not None and case["expected_skills"]:
+            skill = case["expected_skills"][0]
+            requests[skill] += 1
+            first = next(iter(case["picked"]), None)
+            right = (*case["expected_skills"], *case["acceptable_skills"])
+            if first is not None and first not in right:
+                taken[skill, first] += 1
+    return [
+        {
+            "skill": skill,
+            "picked": picked,
+            "requests": count,
+            "of": requests[skill],
+            "confused": count > CONFUSED_SHARE * requests[skill],
         }
-    return {"index": dict(index), "categories": categories}
+        for (skill, picked), count in sorted(taken.items(), key=lambda item: (-item[1], item[0]))
+    ]
+
+
+def _runs_by_case(cases: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Return the runs of each case together."""
+    runs: dict[str, list[Mapping[str, Any]]] = {}
+    for case in cases:
+        runs.setdefault(case["id"], []).append(case)
+    return list(runs.values())
+
+
+def _over_runs(runs: Sequence[Mapping[str, Any]], field: str) -> float:
+    return fmean(case[field] for case in runs)
+
+
+def _mean(cases: _Runs, field: str) -> float | None:
+    return fmean(_over_runs(runs, field) for runs in cases) if cases else None
+
+
+def _mean_and_spread(cases: _Runs, field: str) -> dict[str, float | None]:
+    values = [_over_runs(runs, field) for runs in cases]
+    return {"mean": fmean(values) if values else None, "stddev": spread_of(values)}
+
+
+def _rate(name: str, values: Sequence[float]) -> dict[str, float | None]:
+    """Return a share of cases with its Wilson interval; a case half of whose runs pass is half."""
+    low, high = wilson(fsum(values), len(values)) if values else (None, None)
+    return {name: fmean(values) if values else None, f"{name}_low": low, f"{name}_high": high}
 
 
 ACTIVATION: Layer = ActivationLayer()

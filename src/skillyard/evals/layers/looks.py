@@ -12,14 +12,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from skillyard.evals.layers.protocol import Layer, OnCase
-from skillyard.evals.layers.work import CaseResult, Work
-from skillyard.evals.statistics.power import least_units
+from skillyard.evals.layers.work import CaseResult, Layer, LayerWork, OnCase
+from skillyard.evals.statistics.planning import least_units
 from skillyard.evals.statistics.verdicts import NOT_ENOUGH
 
 if TYPE_CHECKING:
     from skillyard.evals.layers.scheduler import Job
-    from skillyard.evals.layers.session import Session
+    from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.models.protocol import RunStopped
 
 LOOKS = 3
@@ -59,8 +58,8 @@ def look_sizes(prompts: int, skills: int) -> tuple[int, ...]:
 
 def run_in_looks(
     layer: Layer,
-    work: Work,
-    session: Session | None,
+    work: LayerWork,
+    session: ModelSession | None,
     on_case: OnCase,
     run_jobs: Callable[[Sequence[Job]], RunStopped | None],
 ) -> Looks:
@@ -96,7 +95,7 @@ def run_in_looks(
     return looks
 
 
-def _queues(work: Work) -> dict[str, list[Any]]:
+def _queues(work: LayerWork) -> dict[str, list[Any]]:
     """Return the units of each skill in an order that is not the author's."""
     seed = work.settings.seed
     queues: dict[str, list[Any]] = {}

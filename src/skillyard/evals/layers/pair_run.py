@@ -11,21 +11,20 @@ from skillyard.evals.checks.outcome import CheckOutcome
 from skillyard.evals.judgement.assignment import Assignment, assignment, both_orders
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.remap import OneOrder, breakdown, merge, one_order
-from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, verdict
-from skillyard.evals.layers.protocol import OnCase
+from skillyard.evals.judgement.verdicts import BadVerdict, JudgeVerdict, verdict
 from skillyard.evals.layers.scheduler import Job
-from skillyard.evals.layers.session import Answer, Judgement, Session
-from skillyard.evals.layers.work import CaseResult, PairUnit
-from skillyard.evals.models.protocol import Request
+from skillyard.evals.layers.session import Judgement, ModelAnswer, ModelSession
+from skillyard.evals.layers.work import CaseResult, OnCase, PairUnit
+from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import SHARED
 
 BASELINE = "baseline"
 
 
-def request_of(unit: PairUnit, condition: str, settings: RunSettings) -> Request:
+def request_of(unit: PairUnit, condition: str, settings: RunSettings) -> ModelRequest:
     """Return the request to the model under one condition."""
-    return Request(
+    return ModelRequest(
         model=settings.model,
         system=unit.arms.arms[condition].system,
         user=unit.prompt,
@@ -46,7 +45,7 @@ class _UnitRun:
 
     unit: PairUnit
     run: int
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, ModelAnswer] = field(default_factory=dict)
     checks: dict[str, tuple[CheckOutcome, ...]] = field(default_factory=dict)
     pairs: tuple[_Pair, ...] = ()
 
@@ -62,7 +61,7 @@ class PairRun:
         self,
         units: Sequence[PairUnit],
         settings: RunSettings,
-        session: Session,
+        session: ModelSession,
         on_case: OnCase = lambda case: None,
     ) -> None:
         self._settings = settings
@@ -153,7 +152,7 @@ class _Pair:
         return [(model, order) for model in models for order in self.orders]
 
     @property
-    def answers(self) -> dict[str, Answer]:
+    def answers(self) -> dict[str, ModelAnswer]:
         """The two answers."""
         return {condition: self.of.answers[condition] for condition in self.conditions}
 
@@ -166,7 +165,7 @@ class _Pair:
             return "truncated"
         return None
 
-    def judge(self, session: Session, model: str, order: Assignment) -> None:
+    def judge(self, session: ModelSession, model: str, order: Assignment) -> None:
         """Let one judge compare the answers in one order."""
         if self.unjudgeable_reason is not None:
             return
@@ -182,6 +181,7 @@ class _Pair:
         order = self.orders[0]
         return {
             "id": f"{unit.skill}/{unit.prompt_index}/{self.of.run}/{first}/{second}",
+            "case_sha256": unit.sha256,
             "skill_name": unit.skill,
             "prompt_index": unit.prompt_index,
             "prompt": unit.prompt,
@@ -308,7 +308,7 @@ class _Reading(NamedTuple):
 
     order: Assignment
     judgement: Judgement
-    verdict: Verdict | None = None
+    verdict: JudgeVerdict | None = None
     result: OneOrder | None = None
     error: str = ""
 

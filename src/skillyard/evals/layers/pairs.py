@@ -17,25 +17,32 @@ from skillyard.engine.catalog import Catalog
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_file, skill_folder
 from skillyard.engine.skill import Skill
-from skillyard.evals.cases.answer_cases import AnswerCases
-from skillyard.evals.cases.case_files import CANDIDATES, RUBRIC
-from skillyard.evals.cases.layer_cases import CasePlaces, read_answer_cases
-from skillyard.evals.cases.sampling import sample
+from skillyard.evals.cases.answers import AnswerCases, read_answer_cases
+from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.checks.rates import add_pass_rates
 from skillyard.evals.conditions.prompts import skill_arms
-from skillyard.evals.layers.datasets import check_known, require_cases
 from skillyard.evals.layers.looks import LOOKS
 from skillyard.evals.layers.pair_run import PairRun
-from skillyard.evals.layers.protocol import Layer, OnCase, Summary
-from skillyard.evals.layers.work import CaseResult, PairUnit, TestedSkill, Work
-from skillyard.evals.regression.measures import Measure, Values
+from skillyard.evals.layers.work import (
+    CaseResult,
+    Layer,
+    LayerWork,
+    OnCase,
+    PairUnit,
+    Summary,
+    TestedSkill,
+    check_known,
+    require_cases,
+    sample,
+)
+from skillyard.evals.regression.changes import Measure, Values, case_key
 from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, pair_of
 from skillyard.evals.storage.keys import text_digest
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
     from skillyard.evals.config_values import Regression
-    from skillyard.evals.layers.session import Session
+    from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.report.layer_view import LayerView
     from skillyard.evals.settings import RunSettings
 
@@ -47,16 +54,12 @@ class PairLayer:
     name: str
     comparisons: tuple[tuple[str, str], ...]
     """Pairs of arms. A comparison is left out for a skill that lacks one of its arms."""
-    unknown_yaml: str
-    """The kind of a YAML file that says of no other kind that it is one."""
     limits: Callable[[Regression], tuple[float, int, float]]
     """The change that counts, the values needed, and the spreads that it must exceed."""
 
-    def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> Work:
+    def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> LayerWork:
         """Return the prompts of each skill under test, with its arms."""
-        data = require_cases(
-            read_answer_cases(places, catalog, otherwise=self.unknown_yaml), places
-        )
+        data = require_cases(read_answer_cases(places, catalog), places)
         skills = data.cases
         if settings.skill is not None:
             check_known("--skill", settings.skill, {each.skill for each in skills})
@@ -64,22 +67,23 @@ class PairLayer:
         tested = tuple(_tested_skill(each, self.comparisons, catalog, settings) for each in skills)
         units = sample(
             [unit for each in tested for unit in each.units],
-            settings.limit,
-            seed=settings.seed,
-            layer=self.name,
+            settings,
             key=lambda unit: f"{unit.skill}/{unit.prompt_index}",
         )
         digests = {each.skill: each.sha256 for each in tested}
-        return Work(settings, catalog, units, data.sha256, digests, data.diagnostics, tested=tested)
+        return LayerWork(
+            settings, catalog, units, data.sha256, digests, data.diagnostics, tested=tested
+        )
 
-    def run(self, work: Work, session: Session | None, on_case: OnCase) -> PairRun:
+    def run(self, work: LayerWork, session: ModelSession | None, on_case: OnCase) -> PairRun:
         """Return the run of the pairs, which needs a model."""
         assert session is not None
         return PairRun(work.cases, work.settings, session, on_case)
 
-    def summarise(self, cases: list[CaseResult], work: Work, labels: Sequence[Label]) -> Summary:
+    def summarise(
+        self, cases: list[CaseResult], work: LayerWork, labels: Sequence[Label]
+    ) -> Summary:
         """Return the comparisons by skill; the artifacts are findings about the judge."""
-        from skillyard.evals.statistics.agreement import agreement_of
         from skillyard.evals.statistics.analysis import analyse_pairs
 
         summary, artifacts = analyse_pairs(
@@ -88,8 +92,8 @@ class PairLayer:
             tie_band=work.settings.tie_band,
             margin=work.settings.margin,
             looks=LOOKS if work.settings.until_decided else 1,
+            labels=labels,
         )
-        artifacts["agreement"] |= agreement_of(cases, labels)
         add_pass_rates(summary, cases)
         for tested in work.tested:
             if tested.skill in summary:
@@ -106,9 +110,9 @@ class PairLayer:
         for case in cases:
             pair = pair_of(case, 0.0)
             if pair is not None:
-                skill, prompt = pair.unit
+                skill = pair.unit[0]
                 of_skill = values.setdefault((skill, pair.comparison), {})
-                of_skill.setdefault(f"{skill}#{prompt}", []).append(pair.improvement)
+                of_skill.setdefault(case_key(case), []).append(pair.improvement)
         overall: dict[tuple[str, str], Values] = {}
         for (_, comparison), of_skill in values.items():
             if comparison in HEADLINES:
@@ -174,7 +178,6 @@ def _document_of(skill: Skill) -> tuple[str, str | None]:
 EFFECTIVENESS: Layer = PairLayer(
     "effectiveness",
     (("enhanced", "baseline"),),
-    RUBRIC,
     lambda rules: (
         rules.effectiveness.mean_drop,
         rules.effectiveness.min_cases,
@@ -184,7 +187,6 @@ EFFECTIVENESS: Layer = PairLayer(
 SIZE_IMPACT: Layer = PairLayer(
     "size_impact",
     (("full", "baseline"), ("full", "summary"), ("summary", "baseline"), ("full_siblings", "full")),
-    CANDIDATES,
     lambda rules: (rules.size_impact.score_change, rules.size_impact.min_cases, 0.0),
 )
 """The comparisons of the size-impact document (evals.md §1.8)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import median_high
 from typing import Any, NamedTuple
 
@@ -15,25 +15,22 @@ from skillyard.evals.checks.outcome import CheckOutcome
 from skillyard.evals.conditions.sizes import estimate_tokens
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion, judge_prompt
-from skillyard.evals.layers.datasets import diagnostic_line
 from skillyard.evals.layers.looks import LOOKS
-from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.session import (
-    Answer,
     Judgement,
-    Session,
+    ModelAnswer,
+    ModelSession,
     answer_of,
     generation_fault,
     is_failed_judgement,
     judgement_fault,
-    token_count,
 )
-from skillyard.evals.layers.work import Work
+from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
 from skillyard.evals.models.prices import attachment_tokens, estimate
-from skillyard.evals.models.protocol import ChatModel, Request
-from skillyard.evals.statistics.power import PlannedVerdict, planned_verdicts
-from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries
+from skillyard.evals.models.protocol import ChatModel, ModelRequest
+from skillyard.evals.statistics.planning import PlannedVerdict, planned_verdicts
+from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries, count_of
 from skillyard.evals.storage.keys import generation_key, judgement_key
 
 UNSEEN_TOKENS = 800
@@ -71,8 +68,6 @@ class Plan:
     """Cases that could not be read and are left out, and other faults of the case files."""
     skills: tuple[dict[str, Any], ...]
     """For L5 and L6: sizes, tier and siblings of each skill under test."""
-    groups: dict[str, list[str]]
-    """For L4: the members of each group."""
     verdicts: tuple[PlannedVerdict, ...] = ()
     """For L5 and L6: what the prompts that are judged can show of each skill that has any."""
     checks_only: Mapping[str, int] = field(default_factory=dict)
@@ -110,7 +105,7 @@ class Plan:
         """Return about how much the missing prompts of a skill cost in US dollars."""
         if self.cost_per_prompt is None:
             return None
-        return self.cost_per_prompt * max(0, verdict.least - verdict.prompts)
+        return self.cost_per_prompt * max(0, verdict.least_prompts - verdict.prompts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-plan/1``."""
@@ -119,13 +114,12 @@ class Plan:
             "schema": "skillyard.eval-plan/1",
             **fields,
             "verdicts": [
-                {**each.to_dict(), "cost_of_more": self.cost_of_more(each)}
-                for each in self.verdicts
+                {**asdict(each), "cost_of_more": self.cost_of_more(each)} for each in self.verdicts
             ],
         }
 
 
-def plan(work: Work, session: PlanSession) -> Plan:
+def plan(work: LayerWork, session: PlanSession) -> Plan:
     """Return the plan of a run.
 
     The jobs of the run are worked through with a session that looks into the cache and sends
@@ -166,7 +160,6 @@ def plan(work: Work, session: PlanSession) -> Plan:
             for each in work.tested
             if prompts[each.skill]
         ),
-        groups={name: list(members) for name, members in work.groups.items()},
         verdicts=verdicts,
         checks_only=dict(sorted((prompts - judged).items())),
         cost_per_prompt=session.cost_per_prompt(prompts.total(), judged.total()),
@@ -197,12 +190,12 @@ class _Call:
     """A call of the run, to make or in the cache."""
 
     kind: str
-    request: Request
+    request: ModelRequest
     unknown: int = 0
     """Number of answers in its prompt that do not exist yet."""
 
 
-class PlanSession(Session):
+class PlanSession(ModelSession):
     """A session that sends nothing: it counts the answers in the cache, and the missing ones.
 
     Its model gives only the parameters that it would send.
@@ -215,7 +208,7 @@ class PlanSession(Session):
         """The calls whose entries are in the cache."""
         self.outputs: dict[str, list[int]] = {GENERATIONS: [], JUDGEMENTS: []}
         """Output tokens of the cached entries, by kind."""
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, ModelAnswer] = {}
 
     def planned(self, kind: str) -> dict[str, int]:
         """Return the number of entries of a kind: planned, cached and missing."""
@@ -223,13 +216,13 @@ class PlanSession(Session):
         cached = sum(call.kind == kind for call in self.cached_calls)
         return {"planned": cached + to_make, "kept": cached, "to_make": to_make}
 
-    def generate(self, folder: str, request: Request, run: int) -> Answer:
+    def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
         """Return the cached answer, or a planned one. Those that share it count it once."""
         path = self.entries.path(GENERATIONS, folder, generation_key(self.model, request, run))
         if path not in self._answers:
             entry = None if self.fresh_generations else self.entries.read(path)
             if entry is None or generation_fault(entry):
-                self._answers[path] = Answer(path, _PLANNED)
+                self._answers[path] = ModelAnswer(path, _PLANNED)
                 self.calls.append(_Call(GENERATIONS, request))
             else:
                 self._answers[path] = answer_of(path, entry)
@@ -247,7 +240,7 @@ class PlanSession(Session):
         unknown = sum(isinstance(text, _PlannedText) for text in question.slots)
         first, second = ("" if isinstance(text, _PlannedText) else text for text in question.slots)
         prompt = judge_prompt(question.user_prompt, first, second, question.criteria)
-        request = Request(question.judge_model, prompt.system, prompt.user, self.judge_tokens)
+        request = ModelRequest(question.judge_model, prompt.system, prompt.user, self.judge_tokens)
         call = _Call(JUDGEMENTS, request, unknown)
         if not unknown and not self.fresh_judgements:
             key = judgement_key(self.model, question)
@@ -266,7 +259,7 @@ class PlanSession(Session):
     def _count_cached(self, call: _Call, entry: Mapping[str, Any]) -> None:
         self.cached_calls.append(call)
         usage = entry.get("usage")
-        tokens = token_count(usage.get("output_tokens")) if isinstance(usage, dict) else None
+        tokens = count_of(usage.get("output_tokens")) if isinstance(usage, dict) else None
         if tokens is not None:
             self.outputs[call.kind].append(tokens)
 

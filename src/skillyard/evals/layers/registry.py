@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LayerEntry:
-    """What is known of a layer; :func:`skillyard.evals.layers.protocol.load_layer` imports it."""
+    """What is known of a layer; :func:`skillyard.evals.layers.work.load_layer` imports it."""
 
     name: str
     """``meta.eval_type`` of its results, and the beginning of their file names."""
@@ -28,7 +28,7 @@ class LayerEntry:
     (``cli/commands/evaluation_options.py``)."""
     examples: tuple[str, ...]
     implementation: str
-    """``module:NAME`` of its :class:`~skillyard.evals.layers.protocol.Layer`."""
+    """``module:NAME`` of its :class:`~skillyard.evals.layers.work.Layer`."""
 
     @property
     def command(self) -> str:
@@ -61,18 +61,6 @@ _ENTRIES = (
             "skillyard eval run activation --router model --model ID --max-cost 1",
         ),
         implementation="skillyard.evals.layers.activation:ACTIVATION",
-    ),
-    LayerEntry(
-        name="confusion",
-        code="L4",
-        title="confusion",
-        question="Is it told apart?",
-        about="which skill of a group of similar ones is picked?",
-        method="A router picks among a few similar skills; each request belongs to one of them.",
-        cases="confusion",
-        options=("group", "index", "router"),
-        examples=("skillyard eval run confusion --root skills --group reviews",),
-        implementation="skillyard.evals.layers.confusion:CONFUSION",
     ),
     LayerEntry(
         name="effectiveness",
@@ -112,4 +100,4 @@ _ENTRIES = (
     ),
 )
 LAYERS: Mapping[str, LayerEntry] = {entry.name: entry for entry in _ENTRIES}
-"""By name, in the order of the document (L3 to L6)."""
+"""By name, in the order of the document (L3, L5, L6)."""

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 from skillyard.evals.cases.labels import Label
 from skillyard.evals.layers.looks import run_in_looks
-from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.scheduler import run_jobs
-from skillyard.evals.layers.session import Session, SessionCounts
-from skillyard.evals.layers.work import Work
+from skillyard.evals.layers.session import ModelSession, SessionCounts
+from skillyard.evals.layers.work import LayerWork, load_layer
 from skillyard.evals.models.calls import Calls, Counts
 from skillyard.evals.models.ledger import Spending
 from skillyard.evals.models.protocol import RunStopped
@@ -34,7 +33,7 @@ def moment() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RunStep:
     """The progress of a run."""
 
     done: int
@@ -49,7 +48,7 @@ class Step:
 class RunModels(NamedTuple):
     """The models of a run, behind its budget and its cache."""
 
-    session: Session | None = None
+    session: ModelSession | None = None
     """None for a run without a model."""
     calls: Calls | None = None
     """None for a run without network."""
@@ -74,13 +73,13 @@ class EvaluationResult:
 
 
 def execute(
-    work: Work,
+    work: LayerWork,
     *,
     results: str,
     run_id: str,
     models: RunModels | None,
     stop: threading.Event,
-    on_step: Callable[[Step], None] = lambda step: None,
+    on_step: Callable[[RunStep], None] = lambda step: None,
     engine_version: str = "",
     labels: Sequence[Label] = (),
 ) -> EvaluationResult:
@@ -151,7 +150,7 @@ class _ProgressReporter:
     """Writes an event for each finished case, and reports the progress."""
 
     def __init__(
-        self, events: Events, calls: Calls | None, on_step: Callable[[Step], None]
+        self, events: Events, calls: Calls | None, on_step: Callable[[RunStep], None]
     ) -> None:
         self._events = events
         self._calls = calls
@@ -174,7 +173,7 @@ class _ProgressReporter:
         )
         with self._guard:
             self._cases_done += 1
-            self._on_step(Step(self._cases_done, self.total, counts.attempts, counts.cost))
+            self._on_step(RunStep(self._cases_done, self.total, counts.attempts, counts.cost))
 
 
 def _event_fields(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,10 +194,10 @@ def _cost_by_kind(costs: Mapping[str, float]) -> dict[str, float]:
 
 
 def _meta(
-    work: Work,
+    work: LayerWork,
     run_id: str,
     started_at: str,
-    session: Session | None,
+    session: ModelSession | None,
     calls: Calls | None,
     stopped: RunStopped | None,
 ) -> dict[str, Any]:
@@ -219,16 +218,14 @@ def _meta(
         "provider": settings.provider if asks else None,
         "host": settings.host if asks else None,
         "model": settings.model if asks else None,
-        "judge_model": settings.judge_model if asks else None,
-        "more_judges": list(settings.more_judges) if asks else [],
+        "judge_model": settings.judge_model if "judge" in options else None,
+        "more_judges": list(settings.more_judges) if "judge" in options else [],
         "router": settings.router if "router" in options else None,
-        "index": settings.index if "index" in options else None,
         "seed": settings.seed,
         "runs": settings.runs,
         "orders": settings.orders if "judge" in options else None,
         "limit": settings.limit,
         "skill": settings.skill,
-        "group": settings.group,
         "temperature_requested": settings.temperature if asks else None,
         "temperature_sent": _temperature(settings, session),
         "total_cost": round(counts.cost, COST_DIGITS),
@@ -255,7 +252,7 @@ def _meta(
     }
 
 
-def _backend(session: Session | None, calls: Calls | None) -> str:
+def _backend(session: ModelSession | None, calls: Calls | None) -> str:
     """Return the backend: ``none`` (scorers), ``fake``, ``live``, or ``replay`` (all cached)."""
     if session is None:
         return "none"
@@ -264,13 +261,13 @@ def _backend(session: Session | None, calls: Calls | None) -> str:
     return "live" if calls is not None and session.counts.live else "replay"
 
 
-def _temperature(settings: RunSettings, session: Session | None) -> float | None:
+def _temperature(settings: RunSettings, session: ModelSession | None) -> float | None:
     if session is None or not settings.model:
         return None
-    from skillyard.evals.models.protocol import Request
+    from skillyard.evals.models.protocol import ModelRequest
 
     parameters = session.model.sent(
-        Request(settings.model, "", "", temperature=settings.temperature)
+        ModelRequest(settings.model, "", "", temperature=settings.temperature)
     )
     temperature = parameters.get("temperature")
     return float(temperature) if isinstance(temperature, int | float) else None

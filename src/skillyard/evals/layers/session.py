@@ -13,17 +13,18 @@ from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.checks.check import Check
 from skillyard.evals.checks.outcome import CheckOutcome, run_checks
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.fields import Amount, Count, fits
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
 from skillyard.evals.models.prices import PriceOf, cost_of
-from skillyard.evals.models.protocol import ChatModel, ModelFailed, Reply, Request
+from skillyard.evals.models.protocol import ChatModel, ModelFailed, ModelReply, ModelRequest
 from skillyard.evals.storage.entries import (
     GENERATION_SCHEMA,
     GENERATIONS,
     JUDGEMENT_SCHEMA,
     JUDGEMENTS,
     Entries,
+    count_of,
+    is_amount,
 )
 from skillyard.evals.storage.keys import generation_key, judgement_key
 
@@ -33,7 +34,7 @@ TRUNCATED = "max_tokens"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """One generation, new or from the cache."""
 
     path: str
@@ -89,7 +90,7 @@ class SessionCounts:
 
 
 @dataclass(eq=False)
-class Session:
+class ModelSession:
     """Answers and judgements of one run. Safe for many threads."""
 
     model: ChatModel
@@ -130,7 +131,7 @@ class Session:
         """Return the outcome of each check of an answer."""
         return run_checks(checks, answer, files, allow_scripts=self.allow_scripts)
 
-    def generate(self, folder: str, request: Request, run: int) -> Answer:
+    def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
         """Return the answer to a request. ``folder`` is the skill's name or a shared folder.
 
         For a refusal, an empty answer or a failed call the result has an ``error``. Raises
@@ -142,11 +143,11 @@ class Session:
             if entry is not None:
                 return answer_of(path, entry)
             if self.offline:
-                return Answer(path, error=self._record_missing(path), missing=True)
+                return ModelAnswer(path, error=self._record_missing(path), missing=True)
             try:
                 reply = self._model_for().complete(request, self.timeout_s)
             except ModelFailed as failure:
-                return Answer(path, error=f"{failure.kind}: {failure}")
+                return ModelAnswer(path, error=f"{failure.kind}: {failure}")
             price = self.price_of(request.model)
             cost = cost_of(price, reply.usage)
             self._count_replies(1, reply.fake, reply.sdk, price is None)
@@ -247,7 +248,7 @@ class Session:
             self.counts.costs[path] = _amount(entry.get("cost"))
 
     def _generation(
-        self, key: str, request: Request, run: int, reply: Reply, cost: float
+        self, key: str, request: ModelRequest, run: int, reply: ModelReply, cost: float
     ) -> dict[str, Any]:
         return {
             "schema": GENERATION_SCHEMA,
@@ -305,19 +306,19 @@ def judgement_fault(criteria: Sequence[Criterion], entry: Mapping[str, Any]) -> 
     return ""
 
 
-def answer_of(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Answer:
+def answer_of(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> ModelAnswer:
     """Return the answer of an entry; ``cost`` is what this run paid for it."""
     text = str(entry.get("text") or "")
     stop = str(entry.get("stop_reason") or "")
     usage = entry.get("usage")
     usage_fields = usage if isinstance(usage, dict) else {}
-    return Answer(
+    return ModelAnswer(
         path,
         text,
         stop,
         cost,
-        token_count(usage_fields.get("input_tokens")),
-        token_count(usage_fields.get("output_tokens")),
+        count_of(usage_fields.get("input_tokens")),
+        count_of(usage_fields.get("output_tokens")),
         unusable_reason(text, stop),
     )
 
@@ -331,7 +332,7 @@ def unusable_reason(text: str, stop_reason: str) -> str:
 
 def _judgement_of(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Judgement:
     parsed = entry.get("parsed")
-    attempts = token_count(entry.get("attempts")) or 0
+    attempts = count_of(entry.get("attempts")) or 0
     return Judgement(
         path,
         parsed if isinstance(parsed, dict) else None,
@@ -342,15 +343,10 @@ def _judgement_of(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Jud
     )
 
 
-def _usage(reply: Reply) -> dict[str, int | None]:
+def _usage(reply: ModelReply) -> dict[str, int | None]:
     counted = reply.usage
     return {"input_tokens": counted.input_tokens, "output_tokens": counted.output_tokens}
 
 
-def token_count(value: Any) -> int | None:
-    """Return a count of a cached entry; None where it is missing or invalid."""
-    return value if fits(value, Count) else None
-
-
 def _amount(value: Any) -> float:
-    return float(value) if fits(value, Amount) else 0.0
+    return float(value) if is_amount(value) else 0.0

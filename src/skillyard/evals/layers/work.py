@@ -1,20 +1,42 @@
-"""The values of a run: the skills under test, their units, the work, and the cases that result."""
+"""What a layer does, and the values of a run: the skills under test, their units, and the cases.
+
+A layer reads cases, runs them, and says what came of them. It is one object of the protocol
+:class:`Layer` and one entry of the table in :mod:`skillyard.evals.layers.registry`. The runner, the
+plan of ``--dry-run``, the comparison with a baseline and the reports know nothing else of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.io.sha256 import sha256
 from skillyard.evals.conditions.sizes import scale
+from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.storage.keys import canonical
 
 if TYPE_CHECKING:
-    from skillyard.base.errors import Diagnostic
     from skillyard.engine.catalog import Catalog
-    from skillyard.evals.cases.answer_cases import AnswerPrompt
+    from skillyard.evals.cases.answers import AnswerPrompt
+    from skillyard.evals.cases.case_files import CasePlaces, Dataset
+    from skillyard.evals.cases.labels import Label
     from skillyard.evals.conditions.prompts import Arms
+    from skillyard.evals.config_values import Regression
+    from skillyard.evals.layers.scheduler import Job
+    from skillyard.evals.layers.session import ModelSession
+    from skillyard.evals.regression.changes import Measure
+    from skillyard.evals.report.layer_view import LayerView
     from skillyard.evals.settings import RunSettings
+
+Unit = TypeVar("Unit")
+_SHOWN = 3
+"""Reasons that are named why no case can be used."""
 
 CaseResult = dict[str, Any]
 """The result of one case in one run, as it stands in the results file. Every layer has the fields
@@ -37,6 +59,15 @@ class PairUnit:
     def prompt(self) -> str:
         """The text of the prompt."""
         return self.case.prompt
+
+    @property
+    def sha256(self) -> str:
+        """A digest of what is asked, and of what decides about the answers."""
+        criteria = [[each.name, each.weight, each.description] for each in self.case.criteria]
+        checks = [[each.kind, each.value] for each in self.case.checks]
+        files = [[file.name, sha256(file.data).hex()] for file in self.case.files]
+        asked = [self.skill, self.prompt, criteria, checks, files]
+        return sha256(canonical(asked)).hex()
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -72,7 +103,7 @@ class TestedSkill:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class LayerWork:
     """The settings of a run, and its cases after its filters and its limit."""
 
     settings: RunSettings
@@ -82,7 +113,131 @@ class Work:
     dataset_sha256: str
     skill_sha256s: Mapping[str, str]
     diagnostics: tuple[Diagnostic, ...] = ()
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """The members of each group of skills; empty without groups."""
     tested: tuple[TestedSkill, ...] = ()
     """The skills under test with their arms; empty for a layer without arms."""
+
+
+OnCase: TypeAlias = Callable[[CaseResult], None]
+"""Called with each case when it is complete, on the thread that completed it."""
+Summary = tuple[dict[str, dict[str, Any]], dict[str, Any]]
+"""``summary`` (figures by skill) and ``artifacts`` of the results file."""
+
+
+class LayerRun(Protocol):
+    """The jobs of a layer, and its cases after the jobs have ended."""
+
+    def jobs(self) -> list[Job]:
+        """Return the jobs, in the order in which they should start."""
+
+    def cases(self, skipped: str) -> list[CaseResult]:
+        """Return every case. ``skipped`` is the reason in those that were not reached."""
+
+
+class Layer(Protocol):
+    """One question about skills, with everything that answers it."""
+
+    def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> LayerWork:
+        """Return the cases.
+
+        Raises BadCases for errors in case files, InvalidInput where there are no cases or a filter
+        names none of them, and SkillError for a skill that cannot be read.
+        """
+
+    def run(self, work: LayerWork, session: ModelSession | None, on_case: OnCase) -> LayerRun:
+        """Return the run of the cases. ``session`` is None for a run without a model."""
+
+    def summarise(
+        self, cases: list[CaseResult], work: LayerWork, labels: Sequence[Label]
+    ) -> Summary:
+        """Return what follows from the cases. ``labels`` are judgements by people."""
+
+    def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterable[Measure]:
+        """Return what is compared with a baseline: values of every case, and the limits."""
+
+    def view(self, envelope: Mapping[str, object]) -> LayerView:
+        """Return what the terminal and the reports show of a results file."""
+
+
+def load_layer(eval_type: str) -> Layer:
+    """Import the layer of this name in the table, and return it."""
+    module, _, attribute = LAYERS[eval_type].implementation.partition(":")
+    layer: Layer = getattr(import_module(module), attribute)
+    return layer
+
+
+class BadCases(InvalidInput):
+    """Case files hold errors; nothing was run. ``diagnostics`` name file, line and fix."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        errors = [each for each in diagnostics if each.severity == "error"]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        super().__init__(f"{diagnostic_line(errors[0])}{more}")
+        self.diagnostics = tuple(diagnostics)
+
+
+def diagnostic_line(diagnostic: Diagnostic) -> str:
+    """Return a fault of a case file as one line, with what to write instead."""
+    return f"{_fault(diagnostic)}; {diagnostic.hint}"
+
+
+def _fault(diagnostic: Diagnostic) -> str:
+    line = f":{diagnostic.line}" if diagnostic.line else ""
+    return f"{diagnostic.path}{line}: {diagnostic.message}"
+
+
+def require_cases(data: Dataset[Unit], places: CasePlaces) -> Dataset[Unit]:
+    """Return a dataset without errors and with cases. Raises BadCases, InvalidInput."""
+    if data.errors:
+        raise BadCases(data.diagnostics)
+    if data.cases:
+        return data
+    paths = ", ".join(os.path.normpath(path) for path in places.paths)
+    where = "the skills' folders" if places.in_skills else paths
+    if data.diagnostics:
+        reasons = list(dict.fromkeys(_fault(each) for each in data.diagnostics))
+        more = f" (and {len(reasons) - _SHOWN} more)" if len(reasons) > _SHOWN else ""
+        raise InvalidInput(f"no case in {where} can be used: {'; '.join(reasons[:_SHOWN])}{more}")
+    raise InvalidInput(
+        f"there are no cases in {where}; `skillyard eval init NAME` writes the first ones"
+    )
+
+
+def check_known(flag: str, name: str, known: Iterable[str]) -> None:
+    """Raise InvalidInput for a filter that names nothing that the cases are about."""
+    names = sorted(known)
+    if name in names:
+        return
+    near = get_close_matches(name, names, 1, 0.6)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names) or 'none'}"
+    raise InvalidInput(f"{flag} {name}: no case is about it; {hint}")
+
+
+def sample(
+    cases: Sequence[Unit],
+    settings: RunSettings,
+    *,
+    key: Callable[[Unit], str],
+    is_positive: Callable[[Unit], bool] = lambda case: True,
+) -> tuple[Unit, ...]:
+    """Return at most ``limit`` of the cases, in their own order; all of them for None.
+
+    The draw of a case is the SHA-256 of (seed, layer, id), and the cases with the lowest draws are
+    taken. So the sample depends neither on the order of the files nor on the version of Python, and
+    a new case replaces at most one other. At least one positive and one negative case are taken
+    where there are both; with a limit of 1 there is room for a positive only.
+    """
+    limit = settings.limit
+    if limit is None or limit >= len(cases):
+        return tuple(cases)
+
+    def draw(place: int) -> tuple[bytes, int]:
+        text = f"{settings.seed}|{settings.eval_type}|{key(cases[place])}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), place
+
+    order = sorted(range(len(cases)), key=draw)
+    first = [
+        next((place for place in order if is_positive(cases[place]) is kind), None)
+        for kind in (True, False)
+    ]
+    order.sort(key=lambda place: first.index(place) if place in first else len(first))
+    return tuple(cases[place] for place in sorted(order[:limit]))

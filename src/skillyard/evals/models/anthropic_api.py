@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillyard.evals.models.profiles import Profiles
-from skillyard.evals.models.protocol import PDF, Request, Usage
+from skillyard.evals.models.protocol import PDF, ModelRequest, TokenUsage
 from skillyard.evals.models.sdk_model import (
     SdkModel,
     attribute,
@@ -57,7 +57,7 @@ class AnthropicModel(SdkModel):
     def _format(self, schema: dict[str, object]) -> dict[str, object]:
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
-    def _arguments(self, request: Request, parameters: Mapping[str, object]) -> dict[str, Any]:
+    def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "model": request.model,
             "messages": [{"role": "user", "content": anthropic_content(request)}],
@@ -69,18 +69,18 @@ class AnthropicModel(SdkModel):
             arguments["extra_body"] = unknown
         return arguments | {name: parameters[name] for name in parameters if name in _ARGUMENTS}
 
-    def _read(self, body: Any) -> tuple[str, object, Usage]:
+    def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
         usage = attribute(body, "usage")
         parts = [token_count(usage, name) for name in _INPUT]
         input_tokens = None if parts[0] is None else sum(each or 0 for each in parts)
         return (
             joined_text(attribute(body, "content")),
             attribute(body, "stop_reason"),
-            Usage(input_tokens, token_count(usage, "output_tokens")),
+            TokenUsage(input_tokens, token_count(usage, "output_tokens")),
         )
 
 
-def anthropic_content(request: Request) -> str | list[dict[str, Any]]:
+def anthropic_content(request: ModelRequest) -> str | list[dict[str, Any]]:
     """Return the content of the user's message: files, then the text."""
     if not request.attachments:
         return request.user

@@ -24,7 +24,13 @@ from skillyard.evals.models.prices import (
     price,
     worst_cost,
 )
-from skillyard.evals.models.protocol import ChatModel, ModelFailed, Reply, Request, RunStopped
+from skillyard.evals.models.protocol import (
+    ChatModel,
+    ModelFailed,
+    ModelReply,
+    ModelRequest,
+    RunStopped,
+)
 
 _SHORTEST_S = 0.001
 """Of an attempt whose case ran out of time while it waited for the budget."""
@@ -49,7 +55,7 @@ class Retry:
     longest_s: float = 60.0
     seed: int = 42
 
-    def wait_s(self, request: Request, retry: int, requested_s: float | None = None) -> float:
+    def wait_s(self, request: ModelRequest, retry: int, requested_s: float | None = None) -> float:
         """Return the seconds before the retry of that number, from 0.
 
         ``requested_s`` is the delay that the server asked for.
@@ -124,7 +130,7 @@ class Calls:
         """Return what the run has spent over all of its processes, once its calls have ended."""
         return self._ledger.spending()
 
-    def sent(self, request: Request) -> dict[str, object]:
+    def sent(self, request: ModelRequest) -> dict[str, object]:
         """Return what the model would be sent."""
         return self._model.sent(request)
 
@@ -134,7 +140,7 @@ class Calls:
         calls._deadline = _Deadline(self._limit_s, self._clock)
         return calls
 
-    def complete(self, request: Request, timeout_s: float) -> Reply:
+    def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         """Repeat the request until there is a reply. ``timeout_s`` limits one attempt."""
         deadline = self._deadline or _Deadline(self._limit_s, self._clock)
         for retry in count():
@@ -151,7 +157,7 @@ class Calls:
         raise failure if why is None else self._stop_run(why)
 
     def _next_wait(
-        self, request: Request, failure: ModelFailed, retry: int, deadline: _Deadline
+        self, request: ModelRequest, failure: ModelFailed, retry: int, deadline: _Deadline
     ) -> float | None:
         """Return the seconds until the next attempt; None when there shall be none."""
         if not failure.retry or retry >= self._retry.max_retries:
@@ -160,7 +166,7 @@ class Calls:
         too_long = wait_s > self._retry.longest_s or wait_s >= deadline.remaining_s()
         return None if too_long else wait_s
 
-    def _attempt(self, request: Request, timeout_s: float, deadline: _Deadline) -> Reply:
+    def _attempt(self, request: ModelRequest, timeout_s: float, deadline: _Deadline) -> ModelReply:
         """Send a request once, with as many output tokens as the budget can pay for."""
         if self._state.stopped is not None or self._stop.is_set():
             raise self._stop_run(_INTERRUPTED)
@@ -184,7 +190,7 @@ class Calls:
             )
         return reply
 
-    def _reserve(self, request: Request) -> Reservation:
+    def _reserve(self, request: ModelRequest) -> Reservation:
         """Reserve the worst case of a call, or what is left if a short answer fits into that."""
         price_of_model = self._prices(request.model)
         short = max(SHORT_OUTPUT_TOKENS, self._state.longest_outputs.get(request.model, 0))
@@ -199,7 +205,9 @@ class Calls:
             why = _INTERRUPTED if self._stop.is_set() else stopped
             raise self._stop_run(why) from None
 
-    def _send(self, request: Request, reservation: Reservation, timeout_s: float) -> Reply:
+    def _send(
+        self, request: ModelRequest, reservation: Reservation, timeout_s: float
+    ) -> ModelReply:
         """Send a request, and settle its reservation. Raises ModelFailed."""
         # Whatever happens, the provider may have done its work.
         cost, lost = reservation.cost, True
@@ -238,7 +246,7 @@ class Calls:
 _INTERRUPTED = RunStopped("interrupted", "the run was interrupted")
 
 
-def _is_cut_by_budget(reservation: Reservation, reply: Reply) -> bool:
+def _is_cut_by_budget(reservation: Reservation, reply: ModelReply) -> bool:
     """True if an answer reached the limit that the budget set, not that of the request."""
     return not reservation.whole and reply.stop_reason == "max_tokens"
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.evals.models.protocol import PDF, Attachment, Request, Usage
+from skillyard.evals.models.protocol import PDF, Attachment, ModelRequest, TokenUsage
 from skillyard.evals.models.sdk_model import (
     SdkModel,
     attribute,
@@ -37,7 +37,7 @@ class OpenAIModel(SdkModel):
         reply = {"name": "reply", "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": reply}}
 
-    def _arguments(self, request: Request, parameters: Mapping[str, object]) -> dict[str, Any]:
+    def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
         messages: list[dict[str, Any]] = [{"role": "user", "content": openai_content(request)}]
         if request.system:
             messages.insert(0, {"role": "system", "content": request.system})
@@ -48,7 +48,7 @@ class OpenAIModel(SdkModel):
             body = {"messages": (), "extra_body": body}
         return {"model": request.model, **body, **parameters}
 
-    def _read(self, body: Any) -> tuple[str, object, Usage]:
+    def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
         choice = attribute(body, "choices")[0]
         message = attribute(choice, "message")
         if message is None:
@@ -61,11 +61,13 @@ class OpenAIModel(SdkModel):
         return (
             text if isinstance(text, str) else joined_text(text),
             "content_filter" if refuses else attribute(choice, "finish_reason"),
-            Usage(token_count(usage, "prompt_tokens"), token_count(usage, "completion_tokens")),
+            TokenUsage(
+                token_count(usage, "prompt_tokens"), token_count(usage, "completion_tokens")
+            ),
         )
 
 
-def openai_content(request: Request) -> str | list[dict[str, Any]]:
+def openai_content(request: ModelRequest) -> str | list[dict[str, Any]]:
     """Return the content of the user's message: files, then the text."""
     if not request.attachments:
         return request.user

@@ -16,7 +16,7 @@ from math import floor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.evals.models.failures import missing_library
-from skillyard.evals.models.protocol import PDF, Attachment, Request, Usage
+from skillyard.evals.models.protocol import PDF, Attachment, ModelRequest, TokenUsage
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -130,7 +130,7 @@ def estimate(price_of_model: Price | None, input_tokens: int, output_tokens: int
     return (input_tokens * input_rate + output_tokens * output_rate) / PER
 
 
-def cost_of(price_of_model: Price | None, usage: Usage) -> float:
+def cost_of(price_of_model: Price | None, usage: TokenUsage) -> float:
     """Return what a call cost by the provider's own count, in US dollars.
 
     What the provider did not count is taken as 0, and so is the cost without a price.
@@ -138,7 +138,7 @@ def cost_of(price_of_model: Price | None, usage: Usage) -> float:
     return estimate(price_of_model, usage.input_tokens or 0, usage.output_tokens or 0)
 
 
-def max_input_tokens(request: Request) -> int:
+def max_input_tokens(request: ModelRequest) -> int:
     """Return more input tokens than the request can have.
 
     Tokenizers that work on bytes make at most one token of a byte; 1,000 are added for what a
@@ -160,7 +160,7 @@ def attachment_tokens(file: Attachment) -> int:
     return pages * _PAGE_TOKENS
 
 
-def worst_cost(price_of_model: Price | None, request: Request) -> float:
+def worst_cost(price_of_model: Price | None, request: ModelRequest) -> float:
     """Return the most that one call can cost, in US dollars; 0 without a price.
 
     The input counts as :func:`max_input_tokens`, the output as the call's own ``max_tokens``.
@@ -173,7 +173,7 @@ def worst_cost(price_of_model: Price | None, request: Request) -> float:
     return max(costs) / PER
 
 
-def affordable_tokens(price_of_model: Price | None, request: Request, dollars: float) -> int:
+def affordable_tokens(price_of_model: Price | None, request: ModelRequest, dollars: float) -> int:
     """Return the output tokens that an amount pays for beside the input: 0 to ``max_tokens``.
 
     With so many as ``max_tokens``, :func:`worst_cost` of the request is at most the amount.

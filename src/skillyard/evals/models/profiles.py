@@ -18,7 +18,7 @@ _MAX_TOKENS_FIELDS = ("max_tokens", "max_completion_tokens")
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class ModelProfile:
     """The parameters that a model accepts besides its texts."""
 
     temperature: bool = True
@@ -34,13 +34,13 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProfileRow:
     """One line of the table."""
 
     provider: str
     prefix: str
     """The model's id begins with it, case ignored; empty fits every model."""
-    profile: Profile
+    profile: ModelProfile
     api_version: str = ""
     """The ``anthropic-version`` that it is about; empty fits every version."""
 
@@ -59,11 +59,15 @@ _CHAT = "developers.openai.com, chat completions reference and structured output
 _NO_SCHEMA = "developers.openai.com, structured outputs guide: from gpt-4o-2024-08-06 on"
 _SERVERS = "the chat completions protocol as llama.cpp, Ollama and vLLM document it"
 
-_CLAUDE = Profile(temperature=False, seed=False, source=f"{_SAMPLING}; {_FORMAT}")
+_CLAUDE = ModelProfile(temperature=False, seed=False, source=f"{_SAMPLING}; {_FORMAT}")
 _CLAUDE_PLAIN = replace(_CLAUDE, structured=False)
-_BEFORE = Profile(seed=False, source=f"platform.claude.com, API version {_OLD_VERSION}; {_FORMAT}")
+_BEFORE = ModelProfile(
+    seed=False, source=f"platform.claude.com, API version {_OLD_VERSION}; {_FORMAT}"
+)
 _BEFORE_PLAIN = replace(_BEFORE, structured=False)
-_THINKS = Profile(temperature=False, max_tokens_field="max_completion_tokens", source=_REASONING)
+_THINKS = ModelProfile(
+    temperature=False, max_tokens_field="max_completion_tokens", source=_REASONING
+)
 _WITHOUT_FORMAT = (
     "claude-v",
     "claude-2",
@@ -78,31 +82,33 @@ _WITHOUT_FORMAT = (
 )
 """Claude models before 4.5."""
 
-PROFILES: tuple[Row, ...] = (
-    Row("anthropic", "", _CLAUDE),
-    *(Row("anthropic", prefix, _CLAUDE_PLAIN) for prefix in _WITHOUT_FORMAT),
-    Row("anthropic", "", _BEFORE, _OLD_VERSION),
-    *(Row("anthropic", prefix, _BEFORE_PLAIN, _OLD_VERSION) for prefix in _WITHOUT_FORMAT),
-    Row("openai", "", Profile(source=_SERVERS)),
-    Row("openai", "gpt-", _THINKS),
-    Row("openai", "o1", _THINKS),
-    Row("openai", "o3", _THINKS),
-    Row("openai", "o4", _THINKS),
-    Row("openai", "gpt-oss", Profile(source=_SERVERS)),
-    Row("openai", "gpt-4", Profile(structured=False, source=_NO_SCHEMA)),
-    Row("openai", "gpt-3.5", Profile(structured=False, source=_NO_SCHEMA)),
+PROFILES: tuple[ProfileRow, ...] = (
+    ProfileRow("anthropic", "", _CLAUDE),
+    *(ProfileRow("anthropic", prefix, _CLAUDE_PLAIN) for prefix in _WITHOUT_FORMAT),
+    ProfileRow("anthropic", "", _BEFORE, _OLD_VERSION),
+    *(ProfileRow("anthropic", prefix, _BEFORE_PLAIN, _OLD_VERSION) for prefix in _WITHOUT_FORMAT),
+    ProfileRow("openai", "", ModelProfile(source=_SERVERS)),
+    ProfileRow("openai", "gpt-", _THINKS),
+    ProfileRow("openai", "o1", _THINKS),
+    ProfileRow("openai", "o3", _THINKS),
+    ProfileRow("openai", "o4", _THINKS),
+    ProfileRow("openai", "gpt-oss", ModelProfile(source=_SERVERS)),
+    ProfileRow("openai", "gpt-4", ModelProfile(structured=False, source=_NO_SCHEMA)),
+    ProfileRow("openai", "gpt-3.5", ModelProfile(structured=False, source=_NO_SCHEMA)),
     *(
-        Row("openai", prefix, Profile(max_tokens_field="max_completion_tokens", source=_CHAT))
+        ProfileRow(
+            "openai", prefix, ModelProfile(max_tokens_field="max_completion_tokens", source=_CHAT)
+        )
         for prefix in ("gpt-4o", "gpt-4.1", "gpt-4.5", "chatgpt-4o")
     ),
 )
 
-_SETTABLE = sorted(field.name for field in fields(Profile) if field.name != "source")
+_SETTABLE = sorted(field.name for field in fields(ModelProfile) if field.name != "source")
 
 
 def profile_of(
     provider: str, model: str, api_version: str = "", own: Profiles | None = None
-) -> Profile:
+) -> ModelProfile:
     """Return the profile of a model. A field of ``own`` replaces that of the table.
 
     Of the matching rows the one with the longest beginning decides, then the one that names the API

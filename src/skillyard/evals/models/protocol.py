@@ -28,7 +28,7 @@ class Attachment(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ModelRequest:
     """One question to a model: a system text and one user text."""
 
     model: str
@@ -48,7 +48,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """The token counts that the provider reported, or None."""
 
     input_tokens: int | None = None
@@ -56,14 +56,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReply:
     """One answer of a model."""
 
     text: str
     """All text blocks, joined; empty for a refusal."""
     stop_reason: str
     """``end``, ``max_tokens``, ``refusal``, or the provider's own word for anything else."""
-    usage: Usage = Usage()
+    usage: TokenUsage = TokenUsage()
     sent: Mapping[str, object] = field(default_factory=dict)
     """Every parameter that was sent beside model and texts (part of the cache key)."""
     latency_s: float = 0.0
@@ -132,11 +132,11 @@ class ChatModel(Protocol):
     def host(self) -> str:
         """What identifies the server, with its port and path; in cache keys, never a credential."""
 
-    def sent(self, request: Request) -> dict[str, object]:
+    def sent(self, request: ModelRequest) -> dict[str, object]:
         """Return the parameters that would be sent beside model and texts; asks nobody.
 
         ``temperature`` is in it only where the model takes one.
         """
 
-    def complete(self, request: Request, timeout_s: float) -> Reply:
+    def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         """Ask once, without retries, for at most ``timeout_s`` seconds. Raises ModelFailed."""

@@ -10,16 +10,22 @@ from importlib import import_module
 from typing import Any
 
 from skillyard.base.text import clean_line, shorten
-from skillyard.evals.fields import Count, fits
 from skillyard.evals.models.bounded_client import bounded_client
 from skillyard.evals.models.failures import bad_reply, failure_of, missing_library
 from skillyard.evals.models.profiles import Profiles, check_profiles, profile_of
-from skillyard.evals.models.protocol import Attachment, ModelFailed, Reply, Request, Usage
+from skillyard.evals.models.protocol import (
+    Attachment,
+    ModelFailed,
+    ModelReply,
+    ModelRequest,
+    TokenUsage,
+)
 from skillyard.evals.models.servers import server_of
 
 BACKEND_HEADER = "x-skillyard-backend"
 """A stand-in sets it to ``fake``; no real provider sends it."""
 _WORD = 40
+_MOST_TOKENS = 1_000_000_000
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 """Exceptions of the libraries for an unexpected body."""
 
@@ -80,14 +86,14 @@ class SdkModel(ABC):
         """Return the parameters that hold a reply to a JSON schema."""
 
     @abstractmethod
-    def _arguments(self, request: Request, parameters: Mapping[str, object]) -> dict[str, Any]:
+    def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
         """Return the arguments of ``create``."""
 
     @abstractmethod
-    def _read(self, body: Any) -> tuple[str, object, Usage]:
+    def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
         """Return text, reason to stop and token counts. Raises an error of an unreadable body."""
 
-    def sent(self, request: Request) -> dict[str, object]:
+    def sent(self, request: ModelRequest) -> dict[str, object]:
         """Return the parameters beside model and texts, as they stand in the request's body."""
         profile = profile_of(self.provider, request.model, self._api_version, self._profiles)
         parameters: dict[str, object] = {profile.max_tokens_field: request.max_tokens}
@@ -99,7 +105,7 @@ class SdkModel(ABC):
             parameters |= self._format(dict(request.schema))
         return parameters
 
-    def complete(self, request: Request, timeout_s: float) -> Reply:
+    def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         """Ask once, for at most ``timeout_s`` seconds. Raises ModelFailed."""
         if self._client is None:
             raise ModelFailed("connection", "the network is forbidden in this run", permanent=True)
@@ -109,7 +115,7 @@ class SdkModel(ABC):
         latency_s = time.monotonic() - started
         text, stop, usage = self._read_response(response)
         backend = response.headers.get(BACKEND_HEADER, "") if self._own else ""
-        return Reply(
+        return ModelReply(
             "" if stop == "refusal" else text,
             stop,
             usage,
@@ -133,7 +139,7 @@ class SdkModel(ABC):
             failed = failure_of(error, self._library, self.provider, self._secrets)
         raise failed
 
-    def _read_response(self, response: Any) -> tuple[str, str, Usage]:
+    def _read_response(self, response: Any) -> tuple[str, str, TokenUsage]:
         """Return text, reason to stop and token counts. Raises ModelFailed (``bad_reply``)."""
         try:
             body = response.parse() if self._own else response
@@ -178,7 +184,8 @@ def attribute(value: Any, name: str) -> Any:
 def token_count(value: Any, name: str) -> int | None:
     """Return a count of tokens in a field; None for an invalid one."""
     count = attribute(value, name)
-    return count if fits(count, Count) else None
+    is_count = isinstance(count, int) and not isinstance(count, bool)
+    return count if is_count and 0 <= count <= _MOST_TOKENS else None
 
 
 def joined_text(parts: object) -> str:

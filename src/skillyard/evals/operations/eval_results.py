@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.base.io.atomic_write import write_output
-from skillyard.engine.catalog import Catalog
 from skillyard.evals.config_values import Config
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.operations.eval_runs import eval_config
-from skillyard.evals.regression.baselines import BASELINE, read_baseline, save_baseline
-from skillyard.evals.regression.comparison import (
+from skillyard.evals.regression.baselines import (
     BaselineComparison,
+    baseline_path,
     compare_folders,
     compare_runs,
     compare_with_baseline,
+    save_baseline,
 )
 from skillyard.evals.storage.entries import Entries
 from skillyard.evals.storage.files import write_file
@@ -41,6 +41,16 @@ class EvalComparison(NamedTuple):
         """True when a measure dropped by more than its threshold."""
         return any(each.regressions for each in self.compared)
 
+    def require_pairs(self) -> None:
+        """Raise InvalidInput where less than half of the cases could be compared one by one."""
+        for each in self.compared:
+            if each.blind:
+                raise InvalidInput(
+                    f"{each.eval_type}: less than half of the cases are in the baseline too, so"
+                    " the gate would pass whatever happened; `skillyard eval compare --save`"
+                    f" keeps a new baseline. {each.note}"
+                )
+
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-compare/1``."""
         return {
@@ -51,39 +61,17 @@ class EvalComparison(NamedTuple):
 
 
 class EvalBaselines(NamedTuple):
-    """The baselines of a folder."""
+    """The baselines that were saved, or those of a folder."""
 
     folder: str
-    baselines: tuple[dict[str, Any], ...]
-    """``path``, and the run that it comes from."""
+    baselines: tuple[str, ...]
+    """Their files."""
     notes: tuple[str, ...] = ()
-    """Sentences on newer results that were passed over when these were saved."""
+    """Sentences on newer results that were passed over."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-baselines/1``."""
         return {"schema": "skillyard.eval-baselines/1", **self._asdict()}
-
-
-class RubricCheck(NamedTuple):
-    """The diagnostics of a set of rubrics."""
-
-    rubrics: int
-    """Those without an error."""
-    diagnostics: tuple[Diagnostic, ...]
-
-    @property
-    def valid(self) -> bool:
-        """True when no finding is an error."""
-        return not any(each.severity == "error" for each in self.diagnostics)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.eval-rubrics/1``."""
-        return {
-            "schema": "skillyard.eval-rubrics/1",
-            "rubrics": self.rubrics,
-            "valid": self.valid,
-            "diagnostics": [each.to_dict() for each in self.diagnostics],
-        }
 
 
 def eval_compare(
@@ -134,44 +122,16 @@ def save_baselines(
     saved = save_baseline(results or config.paths.results, folder, eval_type)
     return EvalBaselines(
         folder,
-        tuple(_baseline(each.path) for each in saved),
+        tuple(each.path for each in saved),
         tuple(each.note for each in saved if each.note),
     )
 
 
-def stored_baselines(
-    evals_dir: str, *, baselines: str | None = None, eval_type: str | None = None
-) -> EvalBaselines:
+def stored_baselines(evals_dir: str, baselines: str | None = None) -> EvalBaselines:
     """Return the baselines of a folder, in the order of the layers."""
     folder = baselines or eval_config(evals_dir).paths.baselines
-    types = tuple(LAYERS) if eval_type is None else (eval_type,)
-    places = [os.path.join(folder, f"{each}{BASELINE}") for each in types]
-    return EvalBaselines(folder, tuple(_baseline(path) for path in places if os.path.lexists(path)))
-
-
-def _baseline(path: str) -> dict[str, Any]:
-    baseline = read_baseline(path)
-    meta = baseline["meta"]
-    names = ("eval_type", "run_id", "timestamp", "model", "judge_model", "router", "backend")
-    return {
-        "path": path,
-        **{name: meta.get(name) for name in names},
-        "entities": len(baseline["summary"]),
-    }
-
-
-def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> RubricCheck:
-    """Return the diagnostics of the rubrics of a folder. Raises InvalidInput without any."""
-    from skillyard.evals.cases.case_files import RUBRIC, read_files
-
-    folder = rubrics or eval_config(evals_dir).paths.rubrics
-    data = read_files(folder, RUBRIC, catalog)
-    if not data.files and not data.diagnostics:
-        raise InvalidInput(
-            f"there are no rubrics in {folder}; `skillyard eval run effectiveness --dry-run`"
-            " checks the case files of skills"
-        )
-    return RubricCheck(len(data.cases), data.diagnostics)
+    places = (baseline_path(folder, each) for each in LAYERS)
+    return EvalBaselines(folder, tuple(path for path in places if os.path.lexists(path)))
 
 
 class ReportSource(NamedTuple):
@@ -243,36 +203,28 @@ def cases_page(path: str) -> str:
 
 
 def _report_text(report: Report, format: str, cases_link: str) -> str:
+    from skillyard.evals.report import render
+
     if format == "html":
-        from skillyard.evals.report.html import render
-
-        return render(report, cases_link=cases_link)
-    if format == "md":
-        from skillyard.evals.report.markdown import render as markdown
-
-        return markdown(report)
+        return render.html(report, cases_link=cases_link)
     if format == "junit":
-        from skillyard.evals.report.junit import render as junit
-
-        return junit(report)
-    from skillyard.evals.report.github import render as github
-
-    return github(report)
+        return render.junit(report)
+    limit = render.MARKDOWN_LIMIT if format == "md" else render.STEP_LIMIT
+    return render.markdown(report, limit=limit)
 
 
 def _cases_text(source: ReportSource, report_link: str) -> str:
     """Return the page of all cases; the answers come from the folders of the results."""
-    from skillyard.evals.report.cases import Texts, case_groups
-    from skillyard.evals.report.html import CasePart, render_cases
+    from skillyard.evals.report.cases import StoredTexts, case_groups
+    from skillyard.evals.report.render import CasePart, html_cases
 
     cases = sum(len(envelope["cases"]) for envelope, _ in source.results)
-    results = [(each, Texts(_texts(folder), 2 * cases)) for each, folder in source.results]
-    parts = [
-        CasePart(f"{layer.code} {layer.title}", case_groups(envelope, texts))
-        for envelope, texts in results
-        for layer in [LAYERS[envelope["meta"]["eval_type"]]]
-    ]
-    return render_cases(source.report, parts, report_link=report_link)
+    parts = []
+    for envelope, folder in source.results:
+        layer = LAYERS[envelope["meta"]["eval_type"]]
+        groups = case_groups(envelope, StoredTexts(_texts(folder), 2 * cases))
+        parts.append(CasePart(f"{layer.code} {layer.title}", groups))
+    return html_cases(source.report, parts, report_link=report_link)
 
 
 def _comparisons(

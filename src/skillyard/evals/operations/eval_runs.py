@@ -11,22 +11,21 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.configuration import CONFIG_FILE, read_section
-from skillyard.base.errors import InvalidInput
+from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog
-from skillyard.evals.cases.layer_cases import CasePlaces
+from skillyard.evals.cases.answers import read_answer_cases
+from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.checks.outcome import require_libraries
 from skillyard.evals.config_values import Config
-from skillyard.evals.layers.datasets import BadCases, diagnostic_line
 from skillyard.evals.layers.plan import Plan, PlanSession, plan
-from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.layers.runner import EvaluationResult, RunModels, Step, execute, moment
-from skillyard.evals.layers.session import Session
-from skillyard.evals.layers.work import Work
+from skillyard.evals.layers.runner import EvaluationResult, RunModels, RunStep, execute, moment
+from skillyard.evals.layers.session import ModelSession
+from skillyard.evals.layers.work import BadCases, LayerWork, diagnostic_line, load_layer
 from skillyard.evals.models.calls import Calls, Retry
 from skillyard.evals.models.factory import offline_model, open_model
 from skillyard.evals.models.ledger import Ledger, Spending, require_prices
@@ -95,7 +94,7 @@ def eval_run(
     options: EvalOptions,
     *,
     stop: threading.Event | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
+    on_step: Callable[[RunStep], None] = lambda step: None,
     warn: Callable[[str], None] = lambda text: None,
     engine_version: str = "",
 ) -> EvaluationResult:
@@ -129,6 +128,37 @@ def eval_run(
             raise
 
 
+class RubricCheck(NamedTuple):
+    """The diagnostics of a folder of rubrics."""
+
+    rubrics: int
+    """Those without an error."""
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def valid(self) -> bool:
+        """True when no finding is an error."""
+        return not any(each.severity == "error" for each in self.diagnostics)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.eval-rubrics/1``."""
+        return {
+            "schema": "skillyard.eval-rubrics/1",
+            "rubrics": self.rubrics,
+            "valid": self.valid,
+            "diagnostics": [each.to_dict() for each in self.diagnostics],
+        }
+
+
+def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> RubricCheck:
+    """Return the diagnostics of the rubrics of a folder. Raises InvalidInput without any."""
+    folder = rubrics or eval_config(evals_dir).paths.rubrics
+    data = read_answer_cases(CasePlaces((folder,)), catalog)
+    if not data.cases and not data.diagnostics:
+        raise InvalidInput(f"there are no rubrics in {folder}")
+    return RubricCheck(len(data.cases), data.diagnostics)
+
+
 def _warn_of_lost_calls(spending: Spending, run_id: str, warn: Callable[[str], None]) -> None:
     """Say what a second interrupt, which waits for nothing, left without a result."""
     if spending.lost_calls:
@@ -146,7 +176,7 @@ def _check_decidable(planned: Plan, options: EvalOptions, warn: Callable[[str], 
         return
     costs = [planned.cost_of_more(each) for each in planned.undecidable]
     price = "" if None in costs else f", about ${fsum(filter(None, costs)):.2f}"
-    missing = sum(each.least - each.prompts for each in planned.undecidable)
+    missing = sum(each.least_prompts - each.prompts for each in planned.undecidable)
     kind = " that are judged (`expected`, `assertions`)" if planned.checks_only else ""
     raise InvalidInput(
         "nothing is paid for, since no outcome could count for"
@@ -178,7 +208,7 @@ class ReadyRun:
 
     options: EvalOptions
     config: Config
-    work: Work
+    work: LayerWork
     results: str
 
     @property
@@ -255,7 +285,7 @@ def _prepare_run(
     return ReadyRun(options, config, work, results)
 
 
-def _check_checks(work: Work, options: EvalOptions, warn: Callable[[str], None]) -> None:
+def _check_checks(work: LayerWork, options: EvalOptions, warn: Callable[[str], None]) -> None:
     """Warn of scripts that will not run. Raises InvalidInput where a library is missing."""
     checks = [check for unit in work.cases for check in unit.case.checks]
     require_libraries(checks)
@@ -324,7 +354,7 @@ def _check_unchanged(before: RunSettings, settings: RunSettings, options: EvalOp
         )
 
 
-def _check_same_cases(start: Mapping[str, Any], work: Work) -> None:
+def _check_same_cases(start: Mapping[str, Any], work: LayerWork) -> None:
     """Raise InvalidInput where a resume would replace the results by those of other cases."""
     digest = start.get("dataset_sha256")  # earlier releases did not store it
     if isinstance(digest, str) and digest != work.dataset_sha256:
@@ -355,7 +385,7 @@ def open_models(
     settings, options, timeouts = ready.settings, ready.options, ready.config.timeouts
     prices = {} if options.replay else ready.prices()  # nothing is paid for
     calls = None if options.replay else _open_calls(ready, prices, stop, run_id, at_end)
-    session = Session(
+    session = ModelSession(
         ready.offline_model() if calls is None else calls,
         Entries(ready.results, warn),
         now=moment,

@@ -1,43 +1,43 @@
-"""Baselines: summaries and measures of whole runs, to which later runs are compared."""
+"""Baselines: the results of whole runs, to which later runs are compared case by case."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.text import plural, shorten
 from skillyard.evals.config_values import Regression
-from skillyard.evals.layers.protocol import load_layer
-from skillyard.evals.regression.measures import measures_from
-from skillyard.evals.storage.case_shapes import check_cases
-from skillyard.evals.storage.files import read_bounded, write_file
-from skillyard.evals.storage.results import latest_of_each, part_of_run, results_in
+from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.layers.work import load_layer
+from skillyard.evals.regression.changes import (
+    CANNOT_TELL,
+    NEW,
+    NOT_COMPARED,
+    REGRESSION,
+    REMOVED,
+    MeasureChange,
+    case_key,
+    changes_of_measures,
+)
+from skillyard.evals.storage.results import (
+    check_cases,
+    latest_of_each,
+    part_of_run,
+    read_results,
+    results_in,
+    write_envelope,
+)
 
 BASELINE = "_baseline.json"
 """``<type>_baseline.json``."""
-
-BASELINE_BYTES = 16_777_216
-
-_META = (
-    "run_id",
-    "timestamp",
-    "eval_type",
-    "model",
-    "judge_model",
-    "provider",
-    "host",
-    "router",
-    "index",
-    "seed",
-    "runs",
-    "orders",
-    "backend",
-    "dataset_sha256",
-    "skill_sha256s",
-    "engine_version",
-)
+_SAME = ("provider", "host", "model", "judge_model", "router", "orders")
+"""Results that differ in one of these answer different questions. A skill's own text may differ:
+that is what is compared; and so may the cases, which are compared one by one."""
+_NAMED = 5
+"""Cases that a sentence names."""
 
 
 class SavedBaseline(NamedTuple):
@@ -51,73 +51,182 @@ class SavedBaseline(NamedTuple):
 def save_baseline(
     results: str, baselines: str, eval_type: str | None = None
 ) -> tuple[SavedBaseline, ...]:
-    """Store the summaries of the latest results as baselines, and return what was saved.
+    """Store the latest results as baselines, and return what was saved.
 
     Nothing is written unless all of them can be baselines. Raises InvalidInput when there are no
     results or they cannot be a baseline (aborted, limited, filtered, or from a stand-in), and
     SkillIoError.
     """
-    texts = {}
-    for each in latest_of_each(results, eval_type):
+    latest = tuple(latest_of_each(results, eval_type))
+    for each in latest:
         meta = each.envelope["meta"]
-        why = part_of_run(meta)
-        if not why and meta.get("backend") == "fake":
-            why = "a stand-in server made the answers"
+        is_fake = meta.get("backend") == "fake"
+        why = part_of_run(meta) or ("a stand-in server made the answers" if is_fake else "")
         if why:
             raise InvalidInput(f"{each.path} cannot be a baseline: {why}")
         check_cases(each.path, each.envelope)
-        place = os.path.join(baselines, f"{each.eval_type}{BASELINE}")
-        texts[SavedBaseline(place, each.note)] = _text(each.envelope)
-    if not texts:
-        available = (
-            ", ".join(name for name, paths in results_in(results).items() if paths) or "none"
-        )
-        raise InvalidInput(
-            f"no results of {eval_type or 'any type'} in {results} (there: {available})"
-        )
-    for saved, text in texts.items():
-        write_file(saved.path, f"{text}\n", "baseline", hint="check --baselines-dir")
-    return tuple(texts)
+    if not latest:
+        there = ", ".join(name for name, paths in results_in(results).items() if paths) or "none"
+        raise InvalidInput(f"no results of {eval_type or 'any type'} in {results} (there: {there})")
+    saved = []
+    for each in latest:
+        path = baseline_path(baselines, each.eval_type)
+        write_envelope(path, each.envelope, "baseline", hint="check --baselines-dir")
+        saved.append(SavedBaseline(path, each.note))
+    return tuple(saved)
 
 
-def _text(envelope: Mapping[str, Any]) -> str:
-    """Return the document of a baseline."""
-    meta = {name: envelope["meta"].get(name) for name in _META}
-    layer = load_layer(envelope["meta"]["eval_type"])
-    stored = {
-        "meta": meta,
-        "summary": envelope["summary"],
-        "measures": [
-            measure.to_dict() for measure in layer.measures(envelope["cases"], Regression())
-        ],
-    }
-    return json.dumps(stored, indent=1, sort_keys=True)
+def baseline_path(baselines: str, eval_type: str) -> str:
+    """Return where the baseline of a type lies."""
+    return os.path.join(baselines, f"{eval_type}{BASELINE}")
 
 
-def read_baseline(path: str) -> dict[str, Any]:
-    """Return a baseline: ``meta``, ``summary``, ``measures``. Raises SkillIoError, InvalidInput."""
-    data = read_bounded(path, BASELINE_BYTES, "baseline", hint="check --baselines-dir")
+@dataclass(frozen=True, slots=True)
+class BaselineComparison:
+    """One evaluation type against its baseline."""
+
+    eval_type: str
+    path: str
+    baseline: str
+    refused: str = ""
+    """Why the two cannot be compared; empty where they were."""
+    changes: tuple[MeasureChange, ...] = ()
+    note: str = ""
+    """Sentences on newer results that are no whole run, on cases of one run only, or on what
+    differs beside the skills."""
+    blind: bool = False
+    """Less than half of the cases of either run are in both: a gate must not pass."""
+
+    @property
+    def regressions(self) -> tuple[MeasureChange, ...]:
+        """The changes for the worse that are past their threshold, and more than chance."""
+        return tuple(change for change in self.changes if change.status == REGRESSION)
+
+    @property
+    def unclear(self) -> tuple[MeasureChange, ...]:
+        """The measures with too few cases for any change to be told from chance."""
+        return tuple(change for change in self.changes if change.status == CANNOT_TELL)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON shape."""
+        return {**asdict(self), "changes": [change.to_dict() for change in self.changes]}
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return what a report says: each change, or that there was no comparison, and why."""
+        if not self.refused:
+            return [change.to_dict() for change in self.changes]
+        nothing = MeasureChange(self.eval_type, "_overall", "", NOT_COMPARED).to_dict()
+        return [{**nothing, "message": self.refused}]
+
+
+def compare_folders(
+    results: str, baselines: str, regression: Regression, eval_type: str | None = None
+) -> tuple[BaselineComparison, ...]:
+    """Compare the latest results of each type (or of one) with its baseline.
+
+    A type without results is left out; a type without a baseline is reported. Raises InvalidInput
+    when there is nothing to compare, SkillIoError, and InvalidInput for damaged files.
+    """
+    if eval_type is not None and eval_type not in LAYERS:
+        raise InvalidInput(f"--eval-type must be one of {', '.join(LAYERS)}")
+    comparisons = []
+    for each in latest_of_each(results, eval_type):
+        compared = compare_with_baseline(each.path, each.envelope, baselines, regression)
+        note = " ".join(filter(None, (each.note, compared.note)))
+        comparisons.append(replace(compared, note=note))
+    if not comparisons:
+        what = eval_type or "any evaluation"
+        raise InvalidInput(f"no results of {what} in {results}; run `skillyard eval` first")
+    return tuple(comparisons)
+
+
+def compare_with_baseline(
+    path: str, envelope: Mapping[str, Any], baselines: str, regression: Regression
+) -> BaselineComparison:
+    """Compare one result with the baseline of its type. Raises for a damaged baseline."""
+    eval_type = envelope["meta"]["eval_type"]
+    place = baseline_path(baselines, eval_type)
+    if not os.path.lexists(place):
+        why = "there is no baseline yet; `skillyard eval compare --save` keeps one"
+        return BaselineComparison(eval_type, path, place, why)
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        value = None
-    if (
-        not isinstance(value, dict)
-        or not isinstance(value.get("meta"), dict)
-        or not isinstance(value.get("summary"), dict)
-        or not all(isinstance(entity, dict) for entity in value["summary"].values())
-    ):
-        raise InvalidInput(f"{path}: not a baseline; `skillyard eval compare --save` writes one")
-    if "measures" in value:  # a baseline of an earlier release has none
-        _check_measures(path, value["measures"])
-    return value
+        before = read_results(place)
+    except InvalidInput as error:  # of an earlier release, or damaged
+        raise InvalidInput(f"{error}; `skillyard eval compare --save` writes one") from None
+    compared = compare_runs(place, path, (before, envelope), regression)
+    refused = _incomparable_reason(before["meta"], envelope["meta"])
+    if not refused:
+        return compared
+    return replace(compared, refused=refused, changes=(), note="", blind=False)
 
 
-def _check_measures(path: str, records: object) -> None:
-    try:
-        measures_from(records)
-    except InvalidInput as error:
-        raise InvalidInput(
-            f"{path}: the baseline is damaged: {error}; save it again from its results with"
-            " `skillyard eval compare --save`"
-        ) from None
+def compare_runs(
+    before: str, after: str, envelopes: Sequence[Mapping[str, Any]], regression: Regression
+) -> BaselineComparison:
+    """Compare the results at the path ``after`` with those at ``before``.
+
+    What else differs in the two runs is the note. Raises InvalidInput for damaged cases, and where
+    the runs are of two types.
+    """
+    first, second = envelopes
+    eval_type = second["meta"]["eval_type"]
+    if first["meta"]["eval_type"] != eval_type:
+        raise InvalidInput("two results files of the same type of evaluation can be compared")
+    check_cases(before, first)
+    check_cases(after, second)
+    layer = load_layer(eval_type)
+    earlier, now = (tuple(layer.measures(each["cases"], regression)) for each in envelopes)
+    changes = [
+        *(
+            _only(eval_type, name, NEW)
+            for name in second["summary"]
+            if name not in first["summary"]
+        ),
+        *(
+            _only(eval_type, name, REMOVED)
+            for name in first["summary"]
+            if name not in second["summary"]
+        ),
+        *changes_of_measures(eval_type, earlier, now),
+    ]
+    unpaired, blind = _unpaired(first["cases"], second["cases"])
+    notes = (_incomparable_reason(first["meta"], second["meta"]), unpaired)
+    return BaselineComparison(
+        eval_type,
+        after,
+        before,
+        changes=tuple(sorted(changes, key=lambda change: (change.entity, change.measure))),
+        note=" ".join(filter(None, notes)),
+        blind=blind,
+    )
+
+
+def _only(eval_type: str, entity: str, status: str) -> MeasureChange:
+    return MeasureChange(eval_type, entity, "", status)
+
+
+def _unpaired(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+) -> tuple[str, bool]:
+    """Name the cases that only one run has; and return whether they are more than half of one."""
+    ids = [{case_key(case): case["id"] for case in cases} for cases in (before, after)]
+    both = ids[0].keys() & ids[1].keys()
+    alone = [each[key] for each in ids for key in each if key not in both]
+    if not alone:
+        return "", False
+    more = f" and {len(alone) - _NAMED:,} more" if len(alone) > _NAMED else ""
+    note = f"{plural(len(alone), 'case')} of one run only: {', '.join(alone[:_NAMED])}{more}."
+    return note, any(2 * len(both) < len(each) for each in ids)
+
+
+def _incomparable_reason(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    why = part_of_run(after)
+    if why:
+        return f"the results are no whole run: {why}"
+    for name in _SAME:
+        if before.get(name) != after.get(name):
+            values = shorten(repr(before.get(name)), 80), shorten(repr(after.get(name)), 80)
+            return f"`{name}` differs: {values[0]} before, {values[1]} now"
+    if (before.get("backend") == "fake") != (after.get("backend") == "fake"):
+        return "one of the two was made by a stand-in server"
+    return ""

@@ -6,11 +6,11 @@ A regression is a change for the worse that is larger than the limit of the conf
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any
 
-from skillyard.evals.regression.measures import Measure
 from skillyard.evals.statistics.intervals import spread_of
 from skillyard.evals.statistics.paired_change import (
     FALSE_ALARMS,
@@ -28,11 +28,59 @@ _EXACT = 9
 REGRESSION, IMPROVEMENT, UNCHANGED = "regression", "improvement", "unchanged"
 WORSE, NEW, REMOVED, CANNOT_TELL = "worse", "new", "gone", "cannot tell"
 NOT_COMPARED = "not compared"
-"""The status of a whole result in a report. No :class:`Change` of a comparison has it."""
+"""The status of a whole result in a report. No :class:`MeasureChange` of a comparison has it."""
+
+
+Values = dict[str, list[float]]
+"""The values of each case, by its digest, one for each of its runs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Measure:
+    """One measure of one skill, or of all (``_overall``), with its values case by case.
+
+    A summary could not say whether a difference is more than chance, since it no longer knows which
+    answer belongs to which case.
+    """
+
+    entity: str
+    measure: str
+    worse: str
+    """``lower`` or ``higher``: the direction that is a regression."""
+    gate: bool
+    """True if a change for the worse is a regression; False if it is only shown."""
+    cases: Values
+    threshold: float = 0.0
+    """The change that counts."""
+    least: int = 1
+    """Values that both runs need."""
+    spreads: float = 0.0
+    """So many standard deviations of the baseline's values a change must exceed as well."""
+    largest: float = inf
+    """No change can be larger: 1 for rates."""
+
+
+def values_by_case(
+    cases: Iterable[Mapping[str, Any]], value: Callable[[Mapping[str, Any]], bool]
+) -> Values:
+    """Return 1 or 0 for each run of each case."""
+    values: Values = {}
+    for case in cases:
+        values.setdefault(case_key(case), []).append(float(value(case)))
+    return values
+
+
+def case_key(case: Mapping[str, Any]) -> str:
+    """Return what identifies a case in another run: the digest of all that is asked in it.
+
+    Results of earlier releases have none, and are identified by their place.
+    """
+    own = f"{case['skill_name']}#{case['prompt_index']}" if "prompt_index" in case else case["id"]
+    return str(case.get("case_sha256") or own)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureChange:
     """One measure of one entity, before and now."""
 
     eval_type: str
@@ -87,7 +135,7 @@ class Change:
 
 def changes_of_measures(
     eval_type: str, before: Sequence[Measure], after: Sequence[Measure]
-) -> tuple[Change, ...]:
+) -> tuple[MeasureChange, ...]:
     """Return the change of every measure that both runs have, by entity and measure.
 
     The limits are those of ``after``. Measures that are only shown are corrected apart from those
@@ -113,7 +161,7 @@ def changes_of_measures(
 
 def _change(
     eval_type: str, measure: Measure, values: PairedValues, difference: PairedChange | None
-) -> Change:
+) -> MeasureChange:
     counts = sum(map(len, values.before.values())), sum(map(len, values.after.values()))
     identity = (eval_type, measure.entity, measure.measure)
     if difference is None or min(counts) < measure.least:
@@ -121,11 +169,11 @@ def _change(
             f"{counts[0]} values before and {counts[1]} now;"
             f" {measure.least} are needed on both sides"
         )
-        return Change(*identity, CANNOT_TELL, gate=measure.gate, note=note)
+        return MeasureChange(*identity, CANNOT_TELL, gate=measure.gate, note=note)
     threshold = max(measure.threshold, measure.spreads * _spread(values.before))
     is_worse = difference.change * values.worse > 0
     status, note = _status(measure, values, difference, threshold)
-    return Change(
+    return MeasureChange(
         *identity,
         status,
         round(difference.before, 6),

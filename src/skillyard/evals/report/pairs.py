@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from skillyard.evals.report.judge import judge_fold
 from skillyard.evals.report.layer_view import (
     Badge,
     Estimate,
     Fold,
     LayerView,
-    Row,
+    ReportRow,
+    ReportTable,
+    Results,
     SkillResult,
-    Table,
     estimate,
+    place_in_run,
 )
-from skillyard.evals.report.results import Results, place_in_run
 from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import (
     ALL_EQUAL,
@@ -26,6 +26,7 @@ from skillyard.evals.report.words import (
     decimal,
     first_upper,
     many,
+    percent,
     signed,
     visible_line,
     whole,
@@ -87,7 +88,7 @@ def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
             _failed_checks(run),
             _verdicts(skills),
             Fold("What the tokens buy", tables=(_all_arms(run), _arms_by_skill(skills))),
-            judge_fold(run),
+            Fold("How far the judge can be trusted", tuple(_judge_sentences(run))),
         ),
         shows=_SHOWS,
         limits=(*_LIMITS, _OWN_JUDGE) if own_judge else _LIMITS,
@@ -114,11 +115,9 @@ def _result(entity: Json) -> SkillResult:
     headline, checks = _headline(entity), _check_difference(entity)
     if checks is not None and not headline.entries():
         return SkillResult(checks, _CHECKS_ONLY, action="add criteria: checks give no verdict")
-    shrunken = headline.number("shrunken_mean")
     return SkillResult(
         _difference(headline),
         _badge(headline),
-        "" if shrunken is None else signed(shrunken),
         headline.count("units") or 0,
         _action(entity, headline),
     )
@@ -143,18 +142,21 @@ def _more(comparison: Json) -> str:
     return "more prompts would hardly decide" if more is None else many(more, "more prompt")
 
 
-def _tables(skills: Mapping[str, Json]) -> Iterator[tuple[str, Table]]:
+def _tables(skills: Mapping[str, Json]) -> Iterator[tuple[str, ReportTable]]:
     """Yield each comparison with its table, all over one scale so that they can be compared."""
     of_skills = {skill: entity.entries("comparisons") for skill, entity in skills.items()}
     scale = _scale(figures for each in of_skills.values() for figures in each.values())
     for name in comparisons_in_order(name for each in of_skills.values() for name in each):
         table_rows = tuple(
-            Row(skill, _cells(each[name]))
+            ReportRow(skill, _cells(each[name]))
             for skill, each in of_skills.items()
             if each.get(name, Json(None)).entries()
         )
         columns = ("Skill", "Difference", "Won–lost–tied", "Prompts", "p", "Verdict")
-        yield name, Table(first_upper(against(name)), columns, table_rows, "", scale, zero=0.0)
+        yield (
+            name,
+            ReportTable(first_upper(against(name)), columns, table_rows, "", scale, zero=0.0),
+        )
 
 
 def _cells(comparison: Json) -> tuple[str | Badge | Estimate, ...]:
@@ -223,7 +225,7 @@ def _sentences(entity: Json) -> Iterator[str]:
         yield f"Sibling files that are not there: {', '.join(missing)}."
 
 
-def _all_arms(run: Results) -> Table:
+def _all_arms(run: Results) -> ReportTable:
     """Return the arms over all skills, the cheapest first."""
     arms = sorted(
         run.rows("artifacts", "frontier"),
@@ -231,19 +233,19 @@ def _all_arms(run: Results) -> Table:
     )
     overall = run.at("summary", "_overall")
     cells = ((arm.text("condition"), arm) for arm in arms)
-    return Table(
+    return ReportTable(
         "All skills",
         ("Arm", *_ARM_COLUMNS),
-        tuple(Row(condition(name), _arm_cells(name, arm, overall)) for name, arm in cells),
+        tuple(ReportRow(condition(name), _arm_cells(name, arm, overall)) for name, arm in cells),
     )
 
 
-def _arms_by_skill(skills: Mapping[str, Json]) -> Table:
-    return Table(
+def _arms_by_skill(skills: Mapping[str, Json]) -> ReportTable:
+    return ReportTable(
         "Each skill",
         ("Skill", "Arm", *_ARM_COLUMNS),
         tuple(
-            Row(skill, (condition(name), *_arm_cells(name, arm, entity)))
+            ReportRow(skill, (condition(name), *_arm_cells(name, arm, entity)))
             for skill, entity in skills.items()
             for name, arm in sorted(entity.entries("conditions").items(), key=_arm_place)
         ),
@@ -263,14 +265,14 @@ def _arm_cells(name: str, arm: Json, entity: Json) -> tuple[str | Estimate, ...]
     )
 
 
-def _pass_rates(run: Results) -> Table:
+def _pass_rates(run: Results) -> ReportTable:
     """Return the pass rates of checks; without rows for a run without checks."""
     entities = (*run.entities().items(), ("all", run.at("summary", "_overall")))
-    return Table(
+    return ReportTable(
         "Checks",
         ("Skill", "Condition", "Pass rate", "Checks passed"),
         tuple(
-            Row(
+            ReportRow(
                 skill,
                 (
                     condition(arm),
@@ -306,10 +308,10 @@ def _failed_checks(run: Results) -> Fold:
     if len(shown) < len(failures):
         title += f", of which {whole(len(shown))} are shown"
     columns = ("Case", "Condition", "Check", "Evidence")
-    return Fold(title, tables=(Table("", columns, tuple(shown)),))
+    return Fold(title, tables=(ReportTable("", columns, tuple(shown)),))
 
 
-def _failures(cases: Iterable[Json]) -> Iterator[Row]:
+def _failures(cases: Iterable[Json]) -> Iterator[ReportRow]:
     """Yield each failed check of each answer once; several comparisons may share an answer."""
     seen = set()
     for case in cases:
@@ -320,4 +322,57 @@ def _failures(cases: Iterable[Json]) -> Iterator[Row]:
             seen.add((place, arm))
             for check in checks.rows():
                 if check.flag("passed") is False:
-                    yield Row(place, (condition(arm), check.text("text"), check.text("evidence")))
+                    yield ReportRow(
+                        place, (condition(arm), check.text("text"), check.text("evidence"))
+                    )
+
+
+def _judge_sentences(run: Results) -> Iterator[str]:
+    """Yield what is known of the judge: place, length, its own words, and other raters."""
+    order, length = run.at("artifacts", "order"), run.at("artifacts", "length")
+    first, second = order.count("slot_a_wins") or 0, order.count("slot_b_wins") or 0
+    if first + second:
+        notes = filter(None, (percent(first / (first + second)), chance(order.number("p"))))
+        place = "first" if first > second else "second"
+        word = "no preference for a place is shown"
+        if order.text("word").endswith("favoured"):
+            word = f"the judge prefers the {place} place"
+        elif order.text("word") == "too little data":
+            word = "too few to test for a preference"
+        yield (
+            f"The answer shown first won {whole(first)} of {whole(first + second)} decided "
+            f"judgements ({', '.join(notes)}): {word}."
+        )
+    if pairs := order.count("pairs"):
+        consistent = order.count("consistent") or 0
+        yield (
+            f"Judged again with the answers swapped, {whole(consistent)} of {many(pairs, 'pair')} "
+            f"({percent(consistent / pairs)}) kept their verdict; the others count as ties."
+        )
+    longer = length.number("mean_difference")
+    if longer is not None:
+        where = against(length.text("comparison"))
+        yield (
+            f"Over {many(length.number('prompts'), 'prompt')}, {where}, the first-named answer is "
+            f"{whole(abs(longer))} characters {'longer' if longer >= 0 else 'shorter'} on average."
+        )
+    if (equal := length.number("at_equal_length")) is not None:
+        slope = signed(length.number("per_1000_characters"))
+        per = f"{slope} a thousand characters"
+        yield f"At equal length the difference would be {signed(equal)} points ({per})."
+    own = run.at("artifacts", "agreement", "own_verdict")
+    if of := own.count("of"):
+        yield (
+            f"In {whole(own.count('agree'))} of {many(of, 'pair')} the winner that the judge named "
+            "is the winner by its own scores. The figures follow the scores."
+        )
+    for rater in run.rows("artifacts", "agreement", "raters"):
+        same = f"{whole(rater.count('same'))} of {many(rater.count('of'), 'pair')}"
+        kappa = f"Cohen’s kappa {decimal(rater.number('kappa'))} (1 is full agreement, 0 is chance)"
+        yield f"{rater.text('rater')} and the judge name the same winner of {same}; {kappa}."
+    judge = run.at("artifacts", "judge")
+    if calls := judge.count("calls"):
+        yield (
+            f"{many(calls, 'call')}, {whole(judge.count('retries'))} of them because a reply was "
+            f"not usable. Pairs without a usable reply: {whole(judge.count('errors'))}."
+        )

@@ -6,39 +6,43 @@ The first table answers in one line a skill. What decided follows, and everythin
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from skillyard.evals.report.case_tables import case_tables
-from skillyard.evals.report.head import (
-    Banner,
-    banners,
-    cost_facts,
-    provenance_facts,
-    run_facts,
-)
+from skillyard.evals.layers.work import load_layer
 from skillyard.evals.report.layer_view import (
     Badge,
     Cell,
-    Fact,
+    Facts,
     Fold,
     LayerView,
-    Row,
+    ReportRow,
+    ReportTable,
+    Results,
     SkillResult,
-    Table,
+    State,
+    errors_of,
+    outcome,
+    states_of,
     table_of_facts,
-    with_note,
-    with_rows,
 )
-from skillyard.evals.report.results import Results, State, errors_of, layer_of, outcome
 from skillyard.evals.report.values import Json
-from skillyard.evals.report.words import UNKNOWN, many, money, visible_line, whole
+from skillyard.evals.report.words import (
+    UNKNOWN,
+    duration,
+    many,
+    money,
+    percent,
+    visible_line,
+    whole,
+)
+from skillyard.evals.storage.results import DEGRADED
 
 _ALL = "all together"
 _NOTE = (
     "Difference: points on the judge’s scale from 1 to 5 against no skill, with the interval that "
-    "decided. Shrunken: the same, moved towards the mean of all skills."
+    "decided."
 )
 _NOTHING_PROVED = "That the evaluation runs. It proves nothing about any skill: no model answered."
 _UNIT = (
@@ -46,6 +50,16 @@ _UNIT = (
     "orders of one request are averaged first. What a model, a skill or a judge wrote is shown as "
     "text."
 )
+_FAKE = "Made by a stand-in server: says nothing about any skill"
+_FAKE_TEXT = (
+    "The answers come from a program that imitates a model’s interface. They show that the "
+    "evaluation runs, not how any skill does."
+)
+_STOP_REASONS = {
+    "budget": "the limit on cost or calls was reached",
+    "fail_fast": "the same failure came again and again",
+    "interrupted": "somebody interrupted it",
+}
 _CHANGES = {
     "regression": Badge("▼", "regression", "bad"),
     "not compared": Badge("○", "not compared", "open"),
@@ -57,22 +71,22 @@ _CHANGES = {
     "unchanged": Badge("=", "unchanged", "even"),
 }
 """By status, in the order in which changes are shown."""
+_PROVENANCE = (
+    *("run_id", "timestamp", "provider", "model", "judge_model", "more_judges", "router"),
+    *("runs", "orders", "seed", "skill", "temperature_requested", "temperature_sent"),
+    *("judge_prompt_version", "dataset_sha256", "engine_version", "sdk"),
+)
+"""All of ``meta`` that is needed to repeat a run."""
+_LETTERS = 80
 
 
-class Change(NamedTuple):
-    """One measure of one entity against its baseline.
+class Banner(NamedTuple):
+    """One warning above the figures."""
 
-    It comes from a line of :mod:`skillyard.evals.regression`: ``eval_type``, ``entity`` (a skill, a
-    group or ``_overall``), ``measure``, ``status`` and ``message``, one sentence with the figures.
-    """
-
-    code: str
-    """Of the layer."""
-    eval_type: str
-    entity: str
-    measure: str
-    status: str
-    message: str
+    kind: str
+    """``fake``, ``stopped``, ``degraded``, ``limited`` or ``empty``: its class."""
+    head: str
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +97,7 @@ class Section:
     run: Results
     """The results, for a format that lists every case."""
     lead: str
-    tables: tuple[Table, ...]
+    tables: tuple[ReportTable, ...]
     findings: tuple[tuple[str, str], ...]
     folds: tuple[Fold, ...]
 
@@ -94,14 +108,16 @@ class Report:
 
     title: str
     banners: tuple[Banner, ...]
-    facts: tuple[Fact, ...]
-    skills: Table
+    facts: tuple[tuple[str, str], ...]
+    skills: ReportTable
     """One line a skill: the verdict, what decided it, and what to do next."""
     pooled: tuple[str, ...]
     """Sentences on all skills together."""
-    changes: tuple[Change, ...]
-    """What moved against the baseline, regressions first."""
-    changed: Table
+    changes: tuple[Json, ...]
+    """The lines of a comparison with the baseline (:mod:`skillyard.evals.regression`):
+    ``eval_type``, ``entity``, ``measure``, ``status`` and ``message``; regressions first."""
+    changed: ReportTable
+    """What moved."""
     sections: tuple[Section, ...]
     folds: tuple[Fold, ...]
 
@@ -114,50 +130,154 @@ def build_report(
 ) -> Report:
     """Return the report on results; ``changes`` are those against a baseline."""
     runs = sorted(map(Results, envelopes), key=lambda run: run.place)
-    parts = [(run, run.view()) for run in runs]
-    in_order = _changes(map(Json, changes))
+    parts = [(run, _view_of(run)) for run in runs]
+    order = {status: place for place, status in enumerate(_CHANGES)}
+    keys = ("eval_type", "entity", "measure")
+    in_order = sorted(
+        map(Json, changes),
+        key=lambda each: (order.get(each.text("status"), 99), *map(each.text, keys)),
+    )
     return Report(
         visible_line(title) or "Evaluation",
-        banners(runs),
-        run_facts(runs),
+        tuple(_banners(runs)),
+        tuple((name, value) for name, value in _run_facts(runs) if value),
         _skills(parts),
         tuple(
             f"{run.layer.code}: {sentence}{' (stand-in)' if run.is_fake else ''}"
             for run, view in parts
             for sentence in view.pooled
         ),
-        in_order,
+        tuple(in_order),
         _changed(in_order),
         tuple(_section(f"part-{place}", *part) for place, part in enumerate(parts, 1)),
         (_proof(parts),),
     )
 
 
+def _view_of(run: Results) -> LayerView:
+    """Return what reports show of results; nothing for an unknown layer."""
+    if not run.layer.implementation or not isinstance(run.value, Mapping):
+        return LayerView()
+    return load_layer(run.layer.name).view(run.value)
+
+
+def _banners(runs: Sequence[Results]) -> Iterator[Banner]:
+    """Yield the warnings of a report, the weightiest first; each names the layers it is about."""
+    fake = [run.name for run in runs if run.is_fake]
+    about = f"This is about {', '.join(fake)}. " if len(fake) < len(runs) else ""
+    lines_of: tuple[tuple[str, str, Callable[[Results], str]], ...] = (
+        ("stopped", "Stopped before its end", _stopped),
+        ("degraded", "Too many errors to rely on the rates", _degraded),
+        ("limited", "A sample, not the whole dataset", _limited),
+        ("stopped", "Stored answers are missing", _missing),
+    )
+    if fake:
+        yield Banner("fake", _FAKE, (f"{about}{_FAKE_TEXT}",))
+    for kind, head, line_of in lines_of:
+        if lines := tuple(filter(None, map(line_of, runs))):
+            yield Banner(kind, head, lines)
+    if not any(run.cases for run in runs):
+        yield Banner("empty", "No cases", ("There is nothing to report on.",))
+
+
+def _stopped(run: Results) -> str:
+    meta, states = run.at("meta"), states_of(run.cases)
+    if not meta.flag("aborted"):
+        return ""
+    reason, detail = meta.text("stop_reason"), meta.text("stop_message")
+    why = _STOP_REASONS.get(reason, reason) or "no reason is recorded"
+    return (
+        f"{run.name}: {why}{f' ({detail})' if detail else ''}. Counted: {whole(_counted(states))} "
+        f"of {many(states.total(), 'case')}; skipped: {whole(states['skipped'])}."
+    )
+
+
+def _counted(states: Counter[State]) -> int:
+    """Return the number of cases from which the figures are computed."""
+    return states["scored"] + states["passed"] + states["failed"]
+
+
+def _degraded(run: Results) -> str:
+    states = states_of(run.cases)
+    errors, attempted = states["error"], states.total() - states["skipped"]
+    if not run.flag("meta", "degraded") and errors <= DEGRADED * attempted:
+        return ""
+    share = f" ({percent(errors / attempted)})" if attempted else ""
+    return (
+        f"{run.name}: {whole(errors)} of {many(attempted, 'case')}{share} ended "
+        "in an error. They are in no figure, and what is left may not be like them."
+    )
+
+
+def _limited(run: Results) -> str:
+    limit = run.count("meta", "limit")
+    if limit is None:
+        return ""
+    return (
+        f"{run.name}: a seeded sample of at most {whole(limit)}. Such a run cannot become a "
+        "baseline."
+    )
+
+
+def _missing(run: Results) -> str:
+    missing = run.count("meta", "missing")
+    if not missing:
+        return ""
+    answers = many(missing, "answer")
+    return f"{run.name}: a replay makes no calls, and it needs {answers} that are not stored."
+
+
+def _run_facts(runs: Sequence[Results]) -> Iterator[tuple[str, str]]:
+    """Yield what was run, over all layers."""
+    states = states_of(case for run in runs for case in run.cases)
+    apart = (
+        ("with errors", states["error"]),
+        ("skipped", states["skipped"]),
+        ("without a verdict", states["unscored"]),
+    )
+    notes = ", ".join(f"{whole(amount)} {name}" for name, amount in apart if amount)
+    times = sorted(filter(None, (run.text("meta", "timestamp") for run in runs)))
+    days = dict.fromkeys(f"{time[:10]} {time[11:16]}" for time in (times[:1] + times[-1:]))
+    yield "Run", f"{' to '.join(days)} UTC" if days else ""
+    yield "Answered by", ", ".join(dict.fromkeys(run.answered_by for run in runs))
+    for title, key in (("Model", "model"), ("Judge", "judge_model"), ("Router", "router")):
+        values = dict.fromkeys(run.text("meta", key) for run in runs)
+        yield title, ", ".join(visible_line(each, _LETTERS) for each in values if each)
+    counted = f"{whole(_counted(states))} of {whole(states.total())} counted"
+    yield "Cases", f"{counted} ({notes})" if notes else counted
+    costs = [cost for run in runs if (cost := _run_cost(run.at("meta"))) is not None]
+    yield "Cost", money(sum(costs)) if costs else ""
+
+
+def _run_cost(meta: Json) -> float | None:
+    """Return the cost over all resumes; older results hold only that of the last one."""
+    run_cost = meta.number("run_cost")
+    return meta.number("total_cost") if run_cost is None else run_cost
+
+
 _Part = tuple[Results, LayerView]
 _RunResult = tuple[Results, SkillResult]
 
 
-def _skills(parts: Sequence[_Part]) -> Table:
+def _skills(parts: Sequence[_Part]) -> ReportTable:
     """Return one row a skill, with the results of all layers; skills by name."""
     judged = [(run, view) for run, view in parts if view.results and not view.column]
     others = [(run, view) for run, view in parts if view.results and view.column]
     costs = _costs(run for run, _ in judged)
-    only_fake = all(run.is_fake for run, _ in parts)
     rows = []
     for name in sorted({name for _, view in parts for name in view.results}):
         verdicts = [(run, view.results[name]) for run, view in judged if name in view.results]
         routed = [(run, view.results.get(name)) for run, view in others]
-        is_named = only_fake and bool(verdicts)
         cells = _verdict_cells(verdicts) if judged else []
-        cells += [_other_cell(result, run.is_fake and not is_named) for run, result in routed]
+        cells += [_seen(result.estimate, run) if result else UNKNOWN for run, result in routed]
         cells += [money(costs.get(name))] if judged else []
         cells.append(_next(verdicts, [(run, result) for run, result in routed if result]))
-        rows.append(Row(name, tuple(cells)))
-    columns = ["Verdict", "Difference", "Shrunken"] if judged else []
+        rows.append(ReportRow(name, tuple(cells)))
+    columns = ["Verdict", "Difference"] if judged else []
     columns += [view.column for _, view in others]
     cost = "Cost, this part" if any(run.is_part for run, _ in judged) else "Cost"
     columns += [cost] if judged else []
-    return with_note(Table("", ("Skill", *columns, "Next"), tuple(rows), _NOTE if judged else ""))
+    return ReportTable("", ("Skill", *columns, "Next"), tuple(rows), _NOTE if judged else "")
 
 
 def _decisive(verdicts: Sequence[_RunResult]) -> _RunResult | None:
@@ -168,28 +288,26 @@ def _decisive(verdicts: Sequence[_RunResult]) -> _RunResult | None:
 def _verdict_cells(verdicts: Sequence[_RunResult]) -> list[Cell]:
     decisive = _decisive(verdicts)
     if decisive is None:
-        return [UNKNOWN, UNKNOWN, UNKNOWN]
+        return [UNKNOWN, UNKNOWN]
     run, result = decisive
-    badge: Cell = result.badge or UNKNOWN
-    return [_stamp(badge) if run.is_fake else badge, result.estimate, result.shrunken or UNKNOWN]
+    return [_seen(result.badge or UNKNOWN, run), result.estimate]
 
 
-def _other_cell(result: SkillResult | None, stamp: bool) -> Cell:
-    if result is None:
-        return UNKNOWN
-    return _stamp(result.estimate) if stamp else result.estimate
+def _seen(cell: Cell, run: Results) -> Cell:
+    """Return a cell; of a stand-in named as one, without a colour that suggests a result."""
+    if not run.is_fake:
+        return cell
+    if isinstance(cell, str):
+        return f"{cell} (stand-in)"
+    return cell._replace(text=f"{cell.text} (stand-in)", kind="open")
 
 
 def _next(verdicts: Sequence[_RunResult], routed: Sequence[_RunResult]) -> Cell:
     """Return what to do next. Nothing follows from a stand-in but to ask a model."""
     decisive = _decisive(verdicts)
-    actions = [
-        _disagreement(verdicts),
-        *(
-            "run it with a model" if run.is_fake else result.action
-            for run, result in [*([decisive] if decisive else []), *routed]
-        ),
-    ]
+    actions = [_disagreement(verdicts)]
+    for run, result in [*([decisive] if decisive else []), *routed]:
+        actions.append("run it with a model" if run.is_fake else result.action)
     needed = dict.fromkeys(filter(None, actions))
     return Badge("→", "; ".join(needed), "act") if needed else "keep"
 
@@ -199,21 +317,6 @@ def _disagreement(verdicts: Sequence[_RunResult]) -> str:
     words = {result.badge.text for _, result in real if result.badge is not None}
     codes = " and ".join(run.layer.code for run, _ in real)
     return f"{codes} disagree: look at both" if {"better", "worse"} <= words else ""
-
-
-def _stamp(cell: Cell) -> Cell:
-    """Return a cell of a stand-in: named as one, without a colour that suggests a result."""
-    if isinstance(cell, str):
-        return f"{cell} (stand-in)"
-    return cell._replace(text=f"{cell.text} (stand-in)", kind="open")
-
-
-def _stamp_row(row: Row) -> Row:
-    """Return a row of a stand-in, with a stamp and no colour."""
-    cells = [each if isinstance(each, str) else each._replace(kind="open") for each in row.cells]
-    place = next((place for place, cell in enumerate(cells) if isinstance(cell, Badge)), 0)
-    cells[place] = _stamp(cells[place])
-    return row._replace(cells=tuple(cells))
 
 
 def _costs(runs: Iterable[Results]) -> dict[str, float]:
@@ -227,32 +330,84 @@ def _costs(runs: Iterable[Results]) -> dict[str, float]:
 def _section(anchor: str, run: Results, view: LayerView) -> Section:
     folds = (
         *view.folds,
-        Fold("Cases", tables=case_tables(run.cases)),
         Fold("Not counted", tables=(_not_counted(run.cases),)),
         Fold(
             "What it cost, and how it was run",
-            tables=(
-                table_of_facts("Cost", cost_facts(run)),
-                table_of_facts("Run", provenance_facts(run)),
-            ),
+            tables=(table_of_facts("Cost", _costs_of(run)), table_of_facts("Run", _origin(run))),
         ),
     )
-    tables = with_rows(view.tables)
-    if run.is_fake:
-        tables = tuple(each._replace(rows=tuple(map(_stamp_row, each.rows))) for each in tables)
-    lead = f"{run.layer.method} Answered by {run.answered_by}.".strip()
-    shown = (fold._replace(tables=with_rows(fold.tables)) for fold in folds)
-    opened = tuple(fold for fold in shown if fold.sentences or fold.tables)
-    return Section(anchor, run, lead, tables, view.findings, opened)
+    shown = (
+        fold._replace(tables=tuple(table for table in fold.tables if table.rows)) for fold in folds
+    )
+    return Section(
+        anchor,
+        run,
+        f"{run.layer.method} Answered by {run.answered_by}.".strip(),
+        tuple(_stamped(table, run) for table in view.tables if table.rows),
+        view.findings,
+        tuple(fold for fold in shown if fold.sentences or fold.tables),
+    )
 
 
-def _not_counted(cases: Sequence[Json]) -> Table:
+def _stamped(table: ReportTable, run: Results) -> ReportTable:
+    """Return a table; of a stand-in without colours, and with a stamp in each row."""
+    return table._replace(rows=tuple(_stamped_row(row, run) for row in table.rows))
+
+
+def _stamped_row(row: ReportRow, run: Results) -> ReportRow:
+    if not run.is_fake:
+        return row
+    cells = [each if isinstance(each, str) else each._replace(kind="open") for each in row.cells]
+    place = next((place for place, cell in enumerate(cells) if isinstance(cell, Badge)), 0)
+    cells[place] = _seen(cells[place], run)
+    return row._replace(cells=tuple(cells))
+
+
+def _costs_of(run: Results) -> Facts:
+    """Yield the cost of one run: generations, judgements, and entries from the cache."""
+    meta, parts = run.at("meta"), run.at("artifacts", "cost")
+    calls, lost = meta.count("run_calls") or 0, meta.count("lost_calls") or 0
+    unpriced = "; some have no known price and are not in it" if meta.flag("unpriced") else ""
+    name = "In this part" if run.is_part else "In all"
+    yield (
+        name,
+        f"{money(meta.number('total_cost'))} ({many(meta.count('calls'), 'call')}{unpriced})",
+    )
+    if lost or run.is_part:
+        note = many(calls, "call")
+        if lost:
+            cost = money(meta.number("lost_cost"))
+            note += f"; {whole(lost)} without a result, which may have been billed: {cost}"
+        yield "In all parts of the run", f"{money(_run_cost(meta))} ({note})"
+    yield "Making answers", money(parts.number("generation"))
+    yield "Judging", money(parts.number("judging"))
+    if hits := meta.count("cache_hits"):
+        cached = money(meta.number("cost_of_cached"))
+        yield "Stored by earlier runs", f"{cached} ({many(hits, 'answer')} not paid again)"
+    max_cost, max_calls = meta.number("max_cost"), meta.count("max_calls")
+    limits = [money(max_cost)] if max_cost is not None else []
+    limits += [many(max_calls, "call")] if max_calls is not None else []
+    yield "Limit", ", ".join(limits)
+    yield "Prices from", meta.text("price_source")
+    yield "Time", duration(meta.number("duration_s"))
+
+
+def _origin(run: Results) -> Facts:
+    """Yield all that is needed to repeat one run."""
+    meta = run.at("meta")
+    for name in _PROVENANCE:
+        number = meta.number(name)
+        text = meta.text(name) or ", ".join(meta.names(name))
+        yield name.replace("_", " "), text or (f"{number:g}" if number is not None else "")
+
+
+def _not_counted(cases: Sequence[Json]) -> ReportTable:
     """Return the causes by state and kind, each with its number of cases and one message.
 
     A case with errors of several kinds counts once for each.
     """
-    counts: Counter[tuple[State, str]] = Counter()
-    examples: dict[tuple[State, str], str] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    examples: dict[tuple[str, str], str] = {}
     for case in cases:
         state, why = outcome(case)
         if state in ("error", "skipped", "unscored"):
@@ -261,11 +416,13 @@ def _not_counted(cases: Sequence[Json]) -> Table:
                 counts[state, kind] += 1
                 if message:
                     examples.setdefault((state, kind), message)
-    return Table(
+    return ReportTable(
         "",
         ("Why", "What", "Cases", "For example"),
         tuple(
-            Row(kind, (state, whole(number), visible_line(examples.get((state, kind), ""), 200)))
+            ReportRow(
+                kind, (state, whole(number), visible_line(examples.get((state, kind), ""), 200))
+            )
             for (state, kind), number in sorted(counts.items())
         ),
         "These cases gave no figure and are in none.",
@@ -285,42 +442,23 @@ def _proof(parts: Sequence[_Part]) -> Fold:
     )
 
 
-def _change_badge(status: str) -> Badge:
-    """Return the badge of a change's status."""
-    return _CHANGES.get(status) or Badge("?", visible_line(status, 30) or "no status", "open")
-
-
-def _changes(lines: Iterable[Json]) -> tuple[Change, ...]:
-    """Return the lines by layer; in each, regressions first and the unchanged last."""
-    keys = ("eval_type", "entity", "measure", "status", "message")
-    changes = []
-    for line in lines:
-        eval_type, entity, measure, status, message = map(line.text, keys)
-        changes.append(
-            Change(layer_of(eval_type).code, eval_type, entity, measure, status, message)
-        )
-    weight = {status: place for place, status in enumerate(_CHANGES)}
-    changes.sort(
-        key=lambda each: (each.code, weight.get(each.status, 99), each.entity, each.measure)
-    )
-    return tuple(
-        each._replace(entity=_ALL) if each.entity == "_overall" else each for each in changes
-    )
-
-
-def _changed(changes: Sequence[Change]) -> Table:
+def _changed(changes: Sequence[Json]) -> ReportTable:
     """Return what moved; the numbers of the others are the note."""
-    statuses = Counter(change.status for change in changes)
+    statuses = Counter(change.text("status") for change in changes)
     unchanged, unclear = statuses["unchanged"], statuses["cannot tell"]
     note = [f"{many(unchanged, 'measure')} unchanged."] if unchanged else []
     note += [f"Cannot tell for {many(unclear, 'measure')}: too few cases."] if unclear else []
-    return Table(
-        "Against the baseline",
-        ("What", "Layer", "Change", "In figures"),
-        tuple(
-            Row(each.entity, (each.code, _change_badge(each.status), each.message))
-            for each in changes
-            if each.status not in ("unchanged", "cannot tell")
-        ),
-        " ".join(note),
-    )
+    rows = []
+    for each in changes:
+        entity, status = each.text("entity"), each.text("status")
+        badge = _CHANGES.get(status) or Badge("?", visible_line(status, 30) or "no status", "open")
+        if status not in ("unchanged", "cannot tell"):
+            cells = (code_of(each), badge, each.text("message"))
+            rows.append(ReportRow(_ALL if entity == "_overall" else entity, cells))
+    columns = ("What", "Layer", "Change", "In figures")
+    return ReportTable("Against the baseline", columns, tuple(rows), " ".join(note))
+
+
+def code_of(change: Json) -> str:
+    """Return the code of the layer of a change."""
+    return Results({"meta": {"eval_type": change.text("eval_type")}}).layer.code

@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, fsum, prod, sqrt
+from statistics import fmean
 from typing import Any
 
-from skillyard.evals.statistics.intervals import mean_of
-from skillyard.evals.statistics.scientific import arrays, random_places
+from skillyard.evals.statistics.intervals import arrays, random_places
 
 FALSE_ALARMS = 0.04
 """The share of comparisons of unchanged skills in which a gate may fail: below the 5 % that is
@@ -113,8 +113,8 @@ def _change(deals: _Deals, worst: Any, best: Any) -> PairedChange:
     down, up = (to_better, to_worse) if measure.worse < 0 else (to_worse, to_better)
     return PairedChange(
         count,
-        mean_of([mean_of(measure.before[case]) for case in deals.cases]),
-        mean_of([mean_of(measure.after[case]) for case in deals.cases]),
+        fmean([fmean(measure.before[case]) for case in deals.cases]),
+        fmean([fmean(measure.after[case]) for case in deals.cases]),
         change,
         change - down,
         change + up,

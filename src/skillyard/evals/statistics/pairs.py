@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
-
-from skillyard.base.errors import InvalidInput
 
 TIE = "tie"
 HEADLINES = ("full/baseline", "enhanced/baseline")
@@ -16,26 +15,14 @@ OVERALL = "_overall"
 PLACES = 6
 """Decimals of every figure: more than any of them means, and few enough to be the same on every
 machine."""
-_LARGEST = 1e6
-"""No score or difference is larger; sums of such numbers cannot overflow."""
-_KINDS = {str: "a text", int: "a whole number", Mapping: "an object"}
-Unit = tuple[str, int]
+PromptId = tuple[str, int]
 """One skill and one of its prompts: what is independent of the rest."""
 
 
-class JudgeCall(NamedTuple):
-    """The slots and the winner of one judge call, by its scores."""
-
-    slot_a: str
-    slot_b: str
-    winner: str
-    """One of the two conditions, or ``tie``."""
-
-
-class Pair(NamedTuple):
+class JudgedPair(NamedTuple):
     """One judged comparison of two answers to one prompt, all its orders merged."""
 
-    unit: Unit
+    unit: PromptId
     comparison: str
     """``first/second``."""
     first: str
@@ -46,7 +33,10 @@ class Pair(NamedTuple):
     """First less second."""
     winner: str
     """One of the two conditions, or ``tie``."""
-    orders: tuple[JudgeCall, ...]
+    slots: tuple[str, ...]
+    """For each order: the slot that won, ``A`` or ``B``, or ``tie``."""
+    consistent: bool | None
+    """Both orders have the same winner; None where there was one order."""
     lengths: tuple[int, int] | None
     """Characters of the two answers, where both are known."""
     tokens: tuple[int, int] | None
@@ -55,39 +45,52 @@ class Pair(NamedTuple):
     """The judge's own verdict names the winner of its scores; None where that is not known."""
 
 
-def pair_of(case: Mapping[str, object], tie_band: float) -> Pair | None:
+def pair_of(case: Mapping[str, Any], tie_band: float) -> JudgedPair | None:
     """Return a judged case; None for one that was skipped, failed or has no scores.
 
-    A difference within ``tie_band`` points of zero is a tie. Raises InvalidInput, with the id of
-    the case, where a field that a judged case must have is absent or of the wrong type.
+    A difference within ``tie_band`` points of zero is a tie.
     """
     if case.get("skipped") or case.get("errors") or case.get("scores") is None:
         return None
-    first, second = _field(case, "condition_a", str), _field(case, "condition_b", str)
-    if _field(case, "comparison", str) != f"{first}/{second}":
-        raise _bad(case, f"comparison must be {first}/{second}, its two conditions")
-    scores = _field(case, "scores", Mapping)
-    values = (_number(case, scores, first), _number(case, scores, second))
-    improvement = _number(case, case, "improvement")
-    winner = _field(case, "winner", str)
-    if abs(improvement) <= tie_band:
-        winner = TIE
-    if winner not in {first, second, TIE}:
-        raise _bad(case, f"winner is {winner!r}, which is neither condition nor {TIE!r}")
-    agrees = case.get("judge_agrees")
-    return Pair(
-        (_field(case, "skill_name", str), _field(case, "prompt_index", int)),
+    first, second = case["condition_a"], case["condition_b"]
+    scores, improvement = case["scores"], float(case["improvement"])
+    orders = [order for order in case.get("orders") or () if order.get("winner")]
+    winners = [order["winner"] for order in orders]
+    return JudgedPair(
+        (case["skill_name"], case["prompt_index"]),
         f"{first}/{second}",
         first,
         second,
-        values,
+        (float(scores[first]), float(scores[second])),
         improvement,
-        winner,
-        _judgements(case, winner),
-        _lengths(case, first, second),
-        _tokens(case, first, second),
-        agrees if isinstance(agrees, bool) else None,
+        TIE if abs(improvement) <= tie_band else case["winner"],
+        tuple(
+            next((slot for slot, arm in order["ab_assignment"].items() if arm == winner), TIE)
+            for order, winner in zip(orders, winners, strict=True)
+        ),
+        winners[0] == winners[1] if len(winners) == 2 else None,
+        _both(case.get("lengths") or {}, first, second),
+        _both({arm: size[1] for arm, size in sizes_of(case).items()}, first, second),
+        case.get("judge_agrees"),
     )
+
+
+def _both(values: Mapping[str, int], first: str, second: str) -> tuple[int, int] | None:
+    return (values[first], values[second]) if {first, second} <= values.keys() else None
+
+
+def sizes_of(case: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    """Return (bytes, estimated tokens) of each condition whose sizes the case records."""
+    sizes = case.get("condition_sizes") or {}
+    return {arm: (size["bytes"], size["tokens_estimated"]) for arm, size in sizes.items()}
+
+
+def prompt_means(pairs: Iterable[JudgedPair]) -> list[float]:
+    """Return the mean improvement of each prompt over its runs."""
+    by_prompt: dict[PromptId, list[float]] = {}
+    for pair in pairs:
+        by_prompt.setdefault(pair.unit, []).append(pair.improvement)
+    return list(map(fmean, by_prompt.values()))
 
 
 def comparisons_in_order(names: Iterable[str]) -> list[str]:
@@ -98,82 +101,3 @@ def comparisons_in_order(names: Iterable[str]) -> list[str]:
 def place_in(order: Sequence[str], name: str) -> tuple[int, str]:
     """Return a sort key: known names in their order, then the others by name."""
     return (order.index(name) if name in order else len(order)), name
-
-
-def size_of_arms(case: Mapping[str, object]) -> dict[str, tuple[int, int]]:
-    """Return (bytes, estimated tokens) of each condition whose sizes the case records."""
-    sizes = {}
-    recorded = case.get("condition_sizes")
-    for name, size in recorded.items() if isinstance(recorded, Mapping) else ():
-        if isinstance(size, Mapping):
-            sizes[str(name)] = (
-                _field(case, "bytes", int, size),
-                _field(case, "tokens_estimated", int, size),
-            )
-    return sizes
-
-
-def judge_work(cases: Iterable[Mapping[str, object]]) -> dict[str, int]:
-    """Return the judge calls of cases, cached ones included, with their retries and failures.
-
-    An error is an order that ended without a valid verdict.
-    """
-    attempts, errors = [], 0
-    for case in cases:
-        orders = [order for order in _sequence(case.get("orders")) if isinstance(order, Mapping)]
-        errors += sum(bool(order.get("error")) for order in orders)
-        counted = [order.get("attempts") for order in orders] or [case.get("judge_attempts")]
-        attempts += [count for count in counted if isinstance(count, int) and count > 0]
-    return {"calls": sum(attempts), "retries": sum(attempts) - len(attempts), "errors": errors}
-
-
-def _judgements(case: Mapping[str, object], winner: str) -> tuple[JudgeCall, ...]:
-    """Return one judgement for each order; without orders, the one of the case itself."""
-    orders: Sequence[object] = _sequence(case.get("orders"))
-    judgements = []
-    for order in orders or [{"ab_assignment": case.get("ab_assignment"), "winner": winner}]:
-        slots = order.get("ab_assignment") if isinstance(order, Mapping) else None
-        won = order.get("winner") if isinstance(order, Mapping) else None
-        if isinstance(slots, Mapping) and isinstance(won, str):
-            judgement = JudgeCall(str(slots.get("A")), str(slots.get("B")), won)
-            if won in {judgement.slot_a, judgement.slot_b, TIE}:
-                judgements.append(judgement)
-    return tuple(judgements)
-
-
-def _lengths(case: Mapping[str, object], first: str, second: str) -> tuple[int, int] | None:
-    recorded = case.get("lengths")
-    if not isinstance(recorded, Mapping):
-        return None
-    one, other = recorded.get(first), recorded.get(second)
-    return (one, other) if isinstance(one, int) and isinstance(other, int) else None
-
-
-def _tokens(case: Mapping[str, object], first: str, second: str) -> tuple[int, int] | None:
-    sizes = size_of_arms(case)
-    return (sizes[first][1], sizes[second][1]) if {first, second} <= sizes.keys() else None
-
-
-def _sequence(value: object) -> Sequence[object]:
-    return value if isinstance(value, list | tuple) else ()
-
-
-def _field(
-    case: Mapping[str, object], key: str, kind: type, part: Mapping[str, object] | None = None
-) -> Any:
-    """Return a field of a case, or of ``part`` of it. Raises InvalidInput unless of that kind."""
-    value = (case if part is None else part).get(key)
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise _bad(case, f"{key} must be {_KINDS[kind]}")
-    return value
-
-
-def _number(case: Mapping[str, object], holder: Mapping[str, object], key: str) -> float:
-    value = holder.get(key)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= _LARGEST:
-        raise _bad(case, f"{key} must be a number, and at most {_LARGEST:,.0f}")
-    return float(value)
-
-
-def _bad(case: Mapping[str, object], why: str) -> InvalidInput:
-    return InvalidInput(f"case {str(case.get('id', '(no id)'))[:200]!r}: {why}")

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from skillyard.evals.fields import Amount, fits
 from skillyard.evals.models.ledger import UNITS, Account
-from skillyard.evals.storage.entries import lock_between_processes
+from skillyard.evals.storage.entries import is_amount, lock_between_processes
 from skillyard.evals.storage.events import LINE_BYTES, Events
 
 RESERVED = "reserved"
@@ -84,7 +83,7 @@ class RunAccount(Account):
             return
         call: Any = record.get("call")
         cost: Any = record.get("cost")
-        if not isinstance(call, str) or not fits(cost, Amount):
+        if not isinstance(call, str) or not is_amount(cost):
             return
         amount = round(cost * UNITS)
         if record.get("event") == RESERVED and call not in self._known:

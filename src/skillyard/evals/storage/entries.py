@@ -34,6 +34,21 @@ _UNLOCKABLE = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 _SAFE = re.compile(r"[^a-z0-9._-]+")
 
 
+_LARGEST = 1_000_000_000
+"""No count or cost of an entry is larger."""
+
+
+def is_amount(value: Any) -> bool:
+    """True for a number from 0 up: the cost of an entry or an event, which are not trusted."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 <= value <= _LARGEST
+
+
+def count_of(value: Any) -> int | None:
+    """Return a count of an entry; None where it is missing or none."""
+    return value if isinstance(value, int) and is_amount(value) else None
+
+
 class Entries:
     """The entries of one results folder. Safe for many threads and many processes.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from skillyard.base.io.sha256 import sha256
 from skillyard.evals.judgement.prompt import JudgeQuestion
-from skillyard.evals.models.protocol import ChatModel, Request
+from skillyard.evals.models.protocol import ChatModel, ModelRequest
 
 SCHEMA = 1
 """Part of every key: raised when the meaning of an entry changes."""
@@ -23,7 +23,7 @@ def text_digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hex()
 
 
-def generation_key(model: ChatModel, request: Request, run: int) -> str:
+def generation_key(model: ChatModel, request: ModelRequest, run: int) -> str:
     """Return the key of one generation (evals.md §1.11).
 
     It contains the provider, the server (with its port and path, unless it is the provider's own),

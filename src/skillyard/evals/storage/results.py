@@ -1,16 +1,24 @@
-"""The results of a run as one JSON file: written atomically, and validated when read."""
+"""The results of a run as one JSON file: written atomically, and validated when read.
+
+A report shows what a file has. A comparison calculates with its cases, so for it a field that is
+absent or of another type is an error that names the file.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from skillyard.base.errors import InvalidInput, SkillIoError
 from skillyard.base.text import plural
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.storage.files import read_bounded, write_file
+from skillyard.evals.storage.files import FOLDER_HINT, read_bounded, write_file
 
 SCHEMA = "skillyard.eval/1"
 DEGRADED = 0.1
@@ -23,8 +31,15 @@ def write_results(results: str, envelope: Mapping[str, Any]) -> str:
     """Write an envelope to ``<type>_<run_id>.json`` and return the path. Raises SkillIoError."""
     meta = envelope["meta"]
     path = os.path.join(results, f"{meta['eval_type']}_{meta['run_id']}.json")
-    write_file(path, _text(envelope), "results")
+    write_envelope(path, envelope, "results")
     return path
+
+
+def write_envelope(
+    path: str, envelope: Mapping[str, Any], what: str, *, hint: str = FOLDER_HINT
+) -> None:
+    """Write results to a file. Raises SkillIoError, which calls it ``what``."""
+    write_file(path, _text(envelope), what, hint=hint)
 
 
 def read_results(path: str) -> dict[str, Any]:
@@ -40,6 +55,67 @@ def read_results(path: str) -> dict[str, Any]:
             f"{path}: not the results of an evaluation ({error}); "
             "a results file is written by `skillyard eval`"
         ) from None
+
+
+_Count = Annotated[int, Field(ge=0, le=1_000_000)]
+_Score = Annotated[float, Field(ge=-1e6, le=1e6)]
+
+
+class _AnyCase(TypedDict):
+    id: str
+    run_index: _Count
+
+
+class _ActivationCase(_AnyCase):
+    passed: bool | None
+    should_activate: bool
+    expected_skills: list[str]
+    acceptable_skills: list[str]
+    picked: list[str]
+
+
+class _PairCase(_AnyCase):
+    skill_name: str
+    prompt_index: _Count
+    condition_a: str
+    condition_b: str
+    scores: dict[str, _Score] | None
+    improvement: _Score | None
+    winner: str | None
+
+
+@cache
+def _cases_of(eval_type: str) -> TypeAdapter[Any]:
+    routes = LAYERS[eval_type].routes
+    return TypeAdapter(list[_ActivationCase]) if routes else TypeAdapter(list[_PairCase])
+
+
+def check_cases(path: str, envelope: Mapping[str, Any]) -> None:
+    """Raise InvalidInput, with the file and the case, where a field is not what a layer writes."""
+    cases = envelope["cases"]
+    try:
+        _cases_of(envelope["meta"]["eval_type"]).validate_python(cases, strict=True)
+        where = next(
+            (f"[{number}].scores" for number, case in enumerate(cases) if not _both(case)), ""
+        )
+    except ValidationError as error:
+        number, *rest = error.errors(include_url=False)[0]["loc"]
+        where = f"[{number}].{'.'.join(map(str, rest))}"
+    if where:
+        raise InvalidInput(
+            f"{path}: the results are damaged: cases{where} is missing or not of its type; take an"
+            " undamaged copy, or make them again with `skillyard eval` (answers that are stored"
+            " cost nothing)"
+        )
+
+
+def _both(case: Mapping[str, Any]) -> bool:
+    """True if a judged case has the scores of both conditions, and what follows from them."""
+    if case.get("scores") is None or case.get("errors") or case.get("skipped"):
+        return True
+    both = {case["condition_a"], case["condition_b"]}
+    has_winner = case["winner"] in {*both, "tie"} and case["improvement"] is not None
+    return has_winner and both <= case["scores"].keys()
 
 
 def results_in(folder: str) -> dict[str, list[str]]:
@@ -121,8 +197,8 @@ def part_of_run(meta: Mapping[str, Any]) -> str:
         return f"the run was stopped ({meta.get('stop_reason') or 'before its end'})"
     if meta.get("limit") is not None:
         return "the run was limited (--limit)"
-    if meta.get("skill") is not None or meta.get("group") is not None:
-        return "the run looked at a part of the cases (--skill, --group)"
+    if meta.get("skill") is not None:
+        return "the run looked at a part of the cases (--skill)"
     return ""
 
 

@@ -16,7 +16,7 @@ class LoggedCall(NamedTuple):
     api: str
     """``anthropic``, ``openai`` or ``other``."""
     kind: str
-    """``generation``, ``judge``, ``router``, ``chosen``, ``findings`` or ``count``; empty for an
+    """``generation``, ``judge``, ``router``, ``findings`` or ``count``; empty for an
     invalid one."""
     method: str
     path: str

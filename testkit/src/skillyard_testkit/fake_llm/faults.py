@@ -309,7 +309,7 @@ class FaultQueue:
         """Apply each fault to the next ``times`` requests, or to all with None.
 
         ``kind`` restricts it to requests of that kind: ``generation``, ``judge``, ``router``,
-        ``chosen``, ``findings`` or ``count``. Raises InvalidInput for ``times`` below 1.
+        ``findings`` or ``count``. Raises InvalidInput for ``times`` below 1.
         """
         for fault in faults:
             self._pending.append(lambda key: kind in ("", key), fault, times)

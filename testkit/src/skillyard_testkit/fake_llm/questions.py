@@ -19,7 +19,7 @@ class Question:
     """One parsed request."""
 
     kind: str
-    """``generation``, ``judge``, ``router``, ``chosen``, ``findings`` or ``count``."""
+    """``generation``, ``judge``, ``router``, ``findings`` or ``count``."""
     system: str
     user: str
     schema: Mapping[str, Any] | None
@@ -52,8 +52,6 @@ def _kind(call: Call, system: str, user: str, schema: Mapping[str, Any] | None) 
         return "judge"
     if "skills" in names or '"skills"' in prompt:
         return "router"
-    if "chosen" in names or '"chosen"' in prompt:
-        return "chosen"
     if "findings" in names or '"findings"' in prompt:
         return "findings"
     return "generation"

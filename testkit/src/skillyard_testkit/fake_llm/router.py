@@ -9,10 +9,9 @@ from typing import Any
 from skillyard_testkit.fake_llm.questions import Question
 from skillyard_testkit.fake_llm.words import terms
 
-__all__ = ["names_skill", "pick_skills"]
+__all__ = ["pick_skills"]
 
 _LINE = re.compile(r"(?m)^- ([^:\n]{1,200}): (.*)$")
-_SKILL = re.compile(r"(?m)^Skill: (.+)$")
 _FEWEST = 1.0
 _NEAR = 0.75
 """Share of the best weight from which another skill is picked too."""
@@ -45,11 +44,3 @@ def pick_skills(question: Question) -> dict[str, Any]:
 
 def _stems(text: str) -> set[str]:
     return {word[:_STEM] for word in terms(text)}
-
-
-def names_skill(question: Question) -> dict[str, Any]:
-    """Return whether another model's answer names the skill in question."""
-    match = _SKILL.search(question.user)
-    name = match[1].strip() if match else ""
-    rest = question.user.replace(match[0], "", 1) if match else question.user
-    return {"chosen": bool(name) and name in rest}

@@ -16,7 +16,7 @@ from skillyard_testkit.fake_llm.generation import write_answer
 from skillyard_testkit.fake_llm.judge import BEHAVIOURS, write_verdict
 from skillyard_testkit.fake_llm.questions import Question, parse_question
 from skillyard_testkit.fake_llm.request_validation import InvalidRequest, check
-from skillyard_testkit.fake_llm.router import names_skill, pick_skills
+from skillyard_testkit.fake_llm.router import pick_skills
 from skillyard_testkit.messages import Request, Response, json_response
 from skillyard_testkit.server import LoopbackServer
 
@@ -114,8 +114,6 @@ class FakeLlm:
             return Reply(json.dumps(write_verdict(question, self.behaviour)))
         if question.kind == "router":
             return Reply(json.dumps(pick_skills(question)))
-        if question.kind == "chosen":
-            return Reply(json.dumps(names_skill(question)))
         if question.kind == "findings":
             return Reply('{"findings": []}')
         return Reply(write_answer(question))

@@ -1,4 +1,4 @@
-"""The prompts of a skill whose answers are compared (L5 and L6), whatever file they come from."""
+"""The prompts of skills whose answers are compared (L5 and L6), whatever file they come from."""
 
 from __future__ import annotations
 
@@ -12,8 +12,18 @@ from skillyard.base.errors import ResourceRefused, SkillError
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.resources import read_resource
 from skillyard.engine.skill import Skill
+from skillyard.evals.cases.case_files import (
+    DOCUMENT,
+    JSON,
+    SKILL,
+    CasePlaces,
+    Dataset,
+    build_dataset,
+    find_sources,
+    read_case_files,
+)
 from skillyard.evals.cases.input_files import InputFile, load_file, with_files
-from skillyard.evals.cases.records import Notes
+from skillyard.evals.cases.reading import Notes
 from skillyard.evals.cases.skill_cases import SkillCases, SkillPrompt
 from skillyard.evals.checks.check import Check
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
@@ -54,7 +64,21 @@ class AnswerCases:
     line: int | None = None
 
 
-def answers_of_skill(cases: SkillCases, catalog: Catalog, notes: Notes) -> AnswerCases:
+def read_answer_cases(places: CasePlaces, catalog: Catalog) -> Dataset[AnswerCases]:
+    """Return the skills whose answers are compared, each with all of its prompts."""
+    notes = Notes()
+    files = find_sources(places, catalog, notes)
+    skills = [
+        skill
+        for kinds in ((DOCUMENT,), (SKILL, JSON))
+        for skill in read_case_files(files, catalog, notes, places.skill, kinds)
+    ]
+    answers = [_answers_of(each, catalog, notes.of_file(each.path)) for each in skills]
+    merged = _merged([each for each in answers if each.prompts], notes)
+    return build_dataset(merged, notes, files, (DOCUMENT, SKILL, JSON))
+
+
+def _answers_of(cases: SkillCases, catalog: Catalog, notes: Notes) -> AnswerCases:
     """Return the cases of a skill whose answers are compared, with their files.
 
     A prompt whose files cannot be read is left out, with a warning.
@@ -81,7 +105,7 @@ def answers_of_skill(cases: SkillCases, catalog: Catalog, notes: Notes) -> Answe
     )
 
 
-def merge_answers(cases: Iterable[AnswerCases], notes: Notes) -> tuple[AnswerCases, ...]:
+def _merged(cases: Iterable[AnswerCases], notes: Notes) -> tuple[AnswerCases, ...]:
     """Return one value a skill, in the order in which the skills first occur.
 
     A prompt that several files have is taken once, with a warning.

@@ -1,27 +1,44 @@
-"""``--limit``: the same few cases everywhere, and a positive and a negative among them."""
+"""``--limit`` samples the same few cases everywhere; and why no case can be used."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.cases.sampling import sample
+from skillyard.evals.cases.case_files import CasePlaces, Dataset
+from skillyard.evals.layers.work import require_cases, sample
+from skillyard.evals.settings import RunSettings
 
 KEYS = [f"case-{number}" for number in range(30)]
 
 
-def chosen(keys: list[str], limit: int | None, seed: int = 42, layer: str = "x") -> tuple[str, ...]:
-    return sample(keys, limit, seed=seed, layer=layer, key=lambda key: key)
+def chosen(
+    keys: list[str], limit: int | None, seed: int = 42, layer: Any = "activation"
+) -> tuple[str, ...]:
+    return sample(keys, RunSettings(layer, seed=seed, limit=limit), key=lambda key: key)
 
 
 def test_the_choice_is_what_it_always_was() -> None:
     """A changed choice would silently compare different cases with an older run."""
-    assert chosen(KEYS, 4) == ("case-5", "case-12", "case-19", "case-25")
+    assert chosen(KEYS, 4) == ("case-6", "case-7", "case-16", "case-25")
 
 
 def test_seed_and_layer_change_the_choice() -> None:
-    assert len({chosen(KEYS, 5, seed, layer) for seed in (1, 2) for layer in ("a", "b")}) == 4
+    assert (
+        len(
+            {
+                chosen(KEYS, 5, seed, layer)
+                for seed in (1, 2)
+                for layer in ("activation", "effectiveness")
+            }
+        )
+        == 4
+    )
 
 
 @given(st.permutations(KEYS), st.integers(1, 40), st.integers())
@@ -44,12 +61,10 @@ def test_one_more_case_displaces_at_most_one(limit: int, seed: int) -> None:
     st.lists(st.booleans(), min_size=1, max_size=25), st.integers(1, 30), st.integers(0, 2**63 - 1)
 )
 def test_both_kinds_are_kept_where_there_is_room(kinds: list[bool], limit: int, seed: int) -> None:
-    cases = [ActivationCase(f"c{n}", "p", should_activate=kind) for n, kind in enumerate(kinds)]
+    cases = [ActivationCase(f"c{n}", "p", kind) for n, kind in enumerate(kinds)]
     dataset = sample(
         cases,
-        limit,
-        seed=seed,
-        layer="activation",
+        RunSettings("activation", seed=seed, limit=limit),
         key=lambda case: case.id,
         is_positive=lambda case: case.should_activate,
     )
@@ -59,3 +74,16 @@ def test_both_kinds_are_kept_where_there_is_room(kinds: list[bool], limit: int, 
         assert {case.should_activate for case in dataset} == set(kinds)
     elif True in kinds:
         assert dataset[0].should_activate
+
+
+def dataset(*messages: str) -> Dataset[Any]:
+    diagnostics = tuple(
+        Diagnostic("case_empty", "warning", "c.yaml", text, "write one") for text in messages
+    )
+    return Dataset((), diagnostics, "")
+
+
+def test_the_reasons_are_named_once_each() -> None:
+    with pytest.raises(InvalidInput, match=r"one \(and 1 more\)$") as caught:
+        require_cases(dataset("four", "three", "four", "one", "two"), CasePlaces(("c.yaml",)))
+    assert "c.yaml: four; c.yaml: three; c.yaml: one" in str(caught.value)
