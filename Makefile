@@ -184,7 +184,7 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 		--output-file requirements/signatures.txt
 	$(UV) pyproject.toml --group adapters \
 		--output-file requirements/adapters.txt
-	$(UV) pyproject.toml --extra cli --extra serve --extra remote --extra fast --extra watch \
+	$(UV) pyproject.toml --extra cli --extra serve --extra remote --extra fast \
 		--extra postgres --constraint requirements/dev.txt \
 		--output-file requirements/container.txt
 	$(UV) --group site --output-file requirements/site.txt

@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.so", "*.egg-info")
-BROUGHT = ("httpx2", "mcp", "numpy", "psycopg", "rich", "uvicorn", "watchfiles", "yaml")
+BROUGHT = ("httpx2", "mcp", "numpy", "psycopg", "rich", "uvicorn", "yaml")
 """What the commands and the service of the image load."""
 
 

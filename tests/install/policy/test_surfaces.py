@@ -25,7 +25,7 @@ from skillyard.install.policy import places
 from skillyard.install.policy.decision import AdmissionPolicy
 from skillyard.install.policy.library import library_spec, open_catalog
 from skillyard.install.policy.places import MAX_BYTES, find_policy
-from skillyard.serve.runtime import freshness
+from skillyard.serve.runtime import follower as freshness
 from skillyard.serve.runtime.options import ServiceLimits
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run, run

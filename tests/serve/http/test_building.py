@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from skillyard.install.policy.library import open_catalog
-from skillyard.serve.runtime import folder_follower, freshness
+from skillyard.serve.runtime import folder_follower
+from skillyard.serve.runtime import follower as freshness
 from tests.parity.trees import write_tree
 from tests.serve.http.local_server import LIBRARY, Running, running, until
 from tests.serve.web.page_parser import read

@@ -181,12 +181,12 @@ class TestProbes:
             store.publish([skill("a")], tenant="acme", publisher="ci")
         with serving(tmp_path) as server:
             follower = server.context.follower
-            view, follower._view = follower.view, None
+            snapshot, follower.snapshot = follower.snapshot, None
             assert (server.get("/readyz").status_code, server.get("/readyz").text) == (
                 503, "starting\n",
             )  # fmt: skip
             assert server.get("/livez").status_code == 200
-            follower._view = view
+            follower.snapshot = snapshot
             server.context.closing = True
             assert server.get("/readyz").text == "stopping\n"
 

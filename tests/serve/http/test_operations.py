@@ -33,7 +33,7 @@ def test_a_catalog_that_cannot_be_read_is_not_healthy_and_gives_no_path(tmp_path
         assert isinstance(follower, FolderFollower)
         object.__setattr__(server.context.options, "roots", (str(root),))
         while not follower.failure:  # a refresh that is on its way puts its snapshot back
-            follower._view = None
+            follower.snapshot = None
             follower._ended = float("-inf")
             server.get("/rank?q=x")
         for path in ("/rank?q=x", "/skill/deploy", "/search?q=x"):

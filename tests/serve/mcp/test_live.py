@@ -1,4 +1,4 @@
-"""What the files say is served: edits within a second, deletions at once, no broken edit."""
+"""What the files say is served: edits and deletions within a second, no broken edit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from mcp.client.subscriptions import listen
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from skillyard.install.policy.library import open_catalog
-from skillyard.serve.runtime import folder_follower, folder_watch, freshness
+from skillyard.serve.runtime import folder_follower
+from skillyard.serve.runtime import follower as freshness
 from skillyard.serve.runtime.folder_follower import FolderFollower
 from skillyard.serve.runtime.logging import Log
 from tests.serve.mcp.local_servers import (
@@ -40,17 +41,6 @@ WITHIN_S = 1.0
 BROKEN = "---\nname: deploy\ndescription: [\n---\nNever served.\n"
 
 
-@pytest.fixture(params=["looks", "is told", "large"])
-def following(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ways to learn of a change: by looks, from the system, and as a large library does."""
-    if request.param == "is told":
-        pytest.importorskip("watchfiles")
-    else:
-        monkeypatch.setattr(folder_watch, "_watching", lambda: None)
-    if request.param == "large":
-        monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
-
-
 @asynccontextmanager
 async def live(tmp_path: Path) -> AsyncIterator[tuple[Client, Path]]:
     root = write_tree(tmp_path / "skills", LIBRARY)
@@ -63,7 +53,6 @@ async def loaded(client: Client, name: str) -> str:
     return shows(await called(client, "load_skill", {"name": name}))
 
 
-@pytest.mark.usefixtures("following")
 def test_an_edit_is_served_within_a_second(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -78,8 +67,6 @@ def test_an_edit_is_served_within_a_second(tmp_path: Path) -> None:
     run(work())
 
 
-@pytest.mark.usefixtures("following")
-@pytest.mark.parametrize("following", ["is told"], indirect=True)
 def test_a_new_skill_is_found_within_a_second(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -96,121 +83,47 @@ def test_a_new_skill_is_found_within_a_second(tmp_path: Path) -> None:
     run(work())
 
 
-@pytest.mark.usefixtures("following")
-@pytest.mark.parametrize("following", ["looks", "large"], indirect=True)
-def test_a_deletion_is_seen_by_the_very_next_request(tmp_path: Path) -> None:
+def test_a_deletion_is_seen_within_a_second(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
-            for name in list(LIBRARY):
-                if not name.endswith("SKILL.md"):
-                    continue
-                skill = name.split("/")[0]
-                await loaded(client, skill)
-                uri = f"skill://{name}"
-                await ask(client, "skills/get", uri=uri)
-                shutil.rmtree(root / skill)
-                assert "no skill is called" in await loaded(client, skill)
-                with pytest.raises(MCPError):
-                    await ask(client, "skills/get", uri=uri)
-                with pytest.raises(MCPError):
-                    await client.read_resource(uri)
-                listing = await called(client, "list_skills")
-                assert skill not in [s["name"] for s in listing.structured_content["skills"]]
-            assert (await ask(client, "skills/list"))["skills"] == []
-
-    run(work())
-
-
-@pytest.mark.usefixtures("following")
-@pytest.mark.parametrize("following", ["looks"], indirect=True)
-def test_the_whole_root_may_go(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with live(tmp_path) as (client, root):
+            uri = "skill://deploy/SKILL.md"
             await loaded(client, "deploy")
-            root.rename(tmp_path / "elsewhere")
+            await ask(client, "skills/get", uri=uri)
+            shutil.rmtree(root / "deploy")
+
+            async def gone() -> bool:
+                return "no skill is called" in await loaded(client, "deploy")
+
+            assert await eventually(gone) < WITHIN_S
+            with pytest.raises(MCPError):
+                await ask(client, "skills/get", uri=uri)
+            with pytest.raises(MCPError):
+                await client.read_resource(uri)
             listing = await called(client, "list_skills")
-            assert listing.structured_content["skills"] == []
-            assert "no skill is called" in await loaded(client, "deploy")
-            (tmp_path / "elsewhere").rename(root)
-
-            async def back() -> bool:
-                return "Ship it." in await loaded(client, "deploy")
-
-            await eventually(back)
+            assert "deploy" not in [s["name"] for s in listing.structured_content["skills"]]
 
     run(work())
 
 
-@pytest.mark.usefixtures("following")
-@pytest.mark.parametrize("following", ["looks", "large"], indirect=True)
-def test_a_broken_edit_keeps_the_version_before_it_and_says_so(tmp_path: Path) -> None:
+def test_a_broken_edit_is_named_with_its_reason_until_it_is_mended(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
-            entry = (await ask(client, "skills/get", uri="skill://deploy/SKILL.md"))["skill"]
             (root / "deploy/SKILL.md").write_text(BROKEN)
 
             async def told() -> bool:
-                return "does not load since its last edit" in await loaded(client, "deploy")
+                return "deploy/SKILL.md did not load" in await loaded(client, "deploy")
 
             assert await eventually(told) < WITHIN_S
-            text = await loaded(client, "deploy")
-            assert "Ship it." in text
-            assert "Never served" not in text
+            assert "Never served" not in await loaded(client, "deploy")
             listing = (await called(client, "list_skills")).structured_content
-            problem = listing["problems"][0]
-            assert problem["path"] == "deploy/SKILL.md"
-            assert problem["served"] is True
-            card = next(card for card in listing["skills"] if card["name"] == "deploy")
-            assert "does not load" in card["notice"]
-            # The extension serves the bytes that the digest names, though the disk has others.
-            assert (await ask(client, "skills/get", uri=entry["uri"]))["skill"] == entry
-            content = (await client.read_resource(entry["uri"])).contents[0]
-            assert "Ship it." in content.text  # type: ignore[union-attr]
+            assert listing["problems"][0]["path"] == "deploy/SKILL.md"
+            assert "deploy" not in [card["name"] for card in listing["skills"]]
             (root / "deploy/SKILL.md").write_text(document("deploy", "d", "Mended."))
 
             async def mended() -> bool:
-                text = await loaded(client, "deploy")
-                return "Mended." in text and "does not load" not in text
+                return "Mended." in await loaded(client, "deploy")
 
             assert await eventually(mended) < WITHIN_S
-
-    run(work())
-
-
-@pytest.mark.usefixtures("following")
-@pytest.mark.parametrize("following", ["looks"], indirect=True)
-def test_the_version_before_a_broken_edit_is_ranked(tmp_path: Path) -> None:
-    """In a large library only until its index is rebuilt: ranking it in memory takes too long."""
-
-    async def work() -> None:
-        async with live(tmp_path) as (client, root):
-            (root / "deploy/SKILL.md").write_text(BROKEN)
-
-            async def told() -> bool:
-                return "does not load since its last edit" in await loaded(client, "deploy")
-
-            assert await eventually(told) < WITHIN_S
-            evaluated = await called(client, "skill_evaluate", {"text": "deploy to production"})
-            assert evaluated.structured_content["results"][0]["skillName"] == "deploy"
-            searched = await called(client, "search_skills", {"query": "deploy"})
-            assert searched.structured_content["skills"][0]["id"] == "deploy"
-
-    run(work())
-
-
-@pytest.mark.usefixtures("following")
-@pytest.mark.parametrize("following", ["looks"], indirect=True)
-def test_a_broken_skill_that_is_deleted_is_gone_at_once(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with live(tmp_path) as (client, root):
-            (root / "deploy/SKILL.md").write_text(BROKEN)
-
-            async def told() -> bool:
-                return "does not load" in await loaded(client, "deploy")
-
-            await eventually(told)
-            (root / "deploy/SKILL.md").unlink()
-            assert "no skill is called" in await loaded(client, "deploy")
 
     run(work())
 
@@ -301,27 +214,7 @@ def test_a_change_of_a_resource_file_is_in_the_next_entry(tmp_path: Path) -> Non
     run(work())
 
 
-@pytest.mark.usefixtures("following")
-@pytest.mark.parametrize("following", ["is told"], indirect=True)
-def test_requests_while_files_change_are_answered_from_one_state(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with live(tmp_path) as (client, root):
-            path = root / "deploy/SKILL.md"
-            beside = root / "deploy.new"
-            seen = set()
-            for number in range(60):
-                beside.write_text(document("deploy", f"Version {number}.", f"Body {number}."))
-                beside.replace(path)
-                entry = (await ask(client, "skills/get", uri="skill://deploy/SKILL.md"))["skill"]
-                text = await loaded(client, "deploy")
-                assert "<skill_content" in text
-                seen.add(entry["frontmatter"]["description"])
-            assert seen
-
-    run(work())
-
-
-def test_a_library_that_is_slow_to_look_at_answers_from_the_view_before(
+def test_a_library_that_is_slow_to_look_at_answers_from_the_snapshot_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work() -> None:
@@ -331,57 +224,23 @@ def test_a_library_that_is_slow_to_look_at_answers_from_the_view_before(
         refreshes = []
         newer_snapshot = follower._newer_snapshot
 
-        def slow() -> Any:
+        def slow(opened: Any) -> Any:
             refreshes.append(now[0])
             now[0] += 2.0  # what a refresh takes
-            return newer_snapshot()
+            return newer_snapshot(opened)
 
         monkeypatch.setattr(follower, "_newer_snapshot", slow)
         try:
-            view = await follower.fresh()
+            snapshot = await follower.fresh()
             assert refreshes == [0.0]
             now[0] = 7.9  # four refreshes old, less a bit
-            assert await follower.fresh() is view
+            assert await follower.fresh() is snapshot
             assert refreshes == [0.0]
             now[0] = 8.1
             await follower.fresh()
             assert refreshes == [0.0, 8.1]
         finally:
             await follower.close()
-
-    run(work())
-
-
-def test_a_copy_takes_over_where_the_file_that_was_served_breaks_or_goes(tmp_path: Path) -> None:
-    async def work() -> None:
-        places = [f"{at}/skills/knit/SKILL.md" for at in (".agents", ".claude", "more")]
-        files = dict.fromkeys(places, document("knit", "Knits socks.", "Knit."))
-        root = write_tree(tmp_path / "skills", files)
-
-        async with in_process(root) as (client, _):
-
-            async def listed() -> list[tuple[list[str], bool]]:
-                result = await called(client, "list_skills")
-                cards = result.structured_content["skills"]
-                return [(card["places"], bool(card.get("notice"))) for card in cards]
-
-            assert await listed() == [(places, False)]
-            (root / places[0]).unlink()
-            assert "Knit." in await loaded(client, "knit")
-            assert await listed() == [(places[1:], False)]
-            (root / places[1]).write_text(BROKEN)
-
-            async def taken_over() -> bool:
-                return await listed() == [(places[2:], False)]
-
-            await eventually(taken_over)
-            (root / places[2]).write_text(BROKEN)
-
-            async def as_it_was() -> bool:
-                return await listed() == [(places[2:], True)]
-
-            await eventually(as_it_was)
-            assert "Knit." in await loaded(client, "knit")
 
     run(work())
 

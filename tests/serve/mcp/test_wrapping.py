@@ -38,11 +38,11 @@ texts = st.text() | st.lists(st.sampled_from([*CLOSERS, "a", "<", "skill_", "\n"
 def test_a_body_is_between_its_own_tags_and_no_others(
     body: str, name: str, max_tokens: int | None
 ) -> None:
-    framed = frame_skill(name, body, origin=body, notice=name, max_tokens=max_tokens).text
+    framed = frame_skill(name, body, origin=body, max_tokens=max_tokens).text
     lines = framed.split("\n")
     assert lines[0].startswith("<skill_content name=")
     assert lines[-1] == "</skill_content>"
-    inside = "\n".join(line for line in lines[1:-1] if not line.startswith("<skill_notice>"))
+    inside = "\n".join(lines[1:-1])
     assert TAG.search(inside) is None
     assert lines[0].count('"') == 4
 

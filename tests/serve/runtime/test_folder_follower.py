@@ -15,11 +15,12 @@ import pytest
 from skillyard import Catalog
 from skillyard.engine.ranking.match import rank
 from skillyard.install.policy.library import open_catalog
-from skillyard.serve.runtime import folder_follower, folder_watch, freshness
+from skillyard.serve.runtime import folder_follower
+from skillyard.serve.runtime import follower as freshness
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.folder_follower import FolderFollower
 from skillyard.serve.runtime.logging import Log
-from skillyard.serve.runtime.view import Change, View
+from skillyard.serve.runtime.snapshot import Snapshot
 from tests.serve.mcp.local_servers import (
     LIBRARY,
     document,
@@ -32,9 +33,8 @@ from tests.serve.mcp.local_servers import (
 
 @pytest.fixture(params=["indexed", "in memory"], autouse=True)
 def large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every library counts as large, and nobody is told of changes."""
+    """Every library counts as large."""
     monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
-    monkeypatch.setattr(folder_watch, "_watching", lambda: None)
     if request.param == "in memory":
         monkeypatch.setenv("SKILLYARD_CACHE", os.devnull)
 
@@ -50,8 +50,8 @@ async def following(root: Path) -> AsyncIterator[FolderFollower]:
 
 
 def files_of(follower: FolderFollower) -> Catalog:
-    assert follower.view is not None
-    return follower.view.files
+    assert follower.snapshot is not None
+    return follower.snapshot.whole
 
 
 def names(follower: FolderFollower) -> list[str]:
@@ -69,14 +69,15 @@ def test_who_listens_hears_once_what_changed(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with following(root) as follower:
-            heard: list[tuple[Change, View | None]] = []
-            follower.listen(lambda change: heard.append((change, follower.view)))
+            heard: list[tuple[Snapshot, Snapshot]] = []
+            follower.listen(lambda *change: heard.append(change))
             (root / "deploy/SKILL.md").write_text(document("deploy", "Fly to the moon."))
             await follower.refresh()
             await follower.wait_until_idle()
-            ((change, view),) = heard
-            assert [skill.name for skill in change.changed] == ["deploy"]
-            assert view is follower.view
+            ((before, after),) = heard
+            _, changed, _ = before.whole.difference(after.whole)
+            assert [skill.name for skill in changed] == ["deploy"]
+            assert after is follower.snapshot
             assert best(follower, "fly to the moon") == "deploy"
 
     run(work())
@@ -87,8 +88,8 @@ def test_a_look_that_finds_nothing_says_nothing(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with following(root) as follower:
-            heard: list[Change] = []
-            follower.listen(heard.append)
+            heard: list[tuple[Snapshot, Snapshot]] = []
+            follower.listen(lambda *change: heard.append(change))
             await follower.refresh()
             assert (heard, follower.reloads, follower.failure) == ([], 0, "")
             assert follower.snapshot is not None
@@ -148,7 +149,7 @@ def test_while_a_large_library_is_indexed_requests_are_told_how_far_it_is(
             assert follower.building is not None
             go_on.set()
             await follower.wait_until_idle()
-            assert (await follower.current()).snapshot.generation == 1
+            assert (await follower.current()).generation == 1
             assert follower.building is None
         finally:
             go_on.set()

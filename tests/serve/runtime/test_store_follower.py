@@ -15,8 +15,8 @@ from skillyard import InvalidInput, SkillIoError
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.options import ServiceOptions
+from skillyard.serve.runtime.snapshot import Snapshot
 from skillyard.serve.runtime.store_follower import StoreFollower
-from skillyard.serve.runtime.view import Change
 from skillyard.store.node.state import NodeState
 from tests.configuration import configure
 from tests.engine.embedding.letters import GatedLetters, install
@@ -66,11 +66,11 @@ def test_the_first_who_asks_waits_for_the_first_generation(
 
     async def work(follower: StoreFollower) -> None:
         assert not follower.ready
-        found = (await follower.current()).snapshot
+        found = await follower.current()
         assert answers(found.whole) == expected
         assert found.generation == 1
         assert follower.ready
-        assert (await follower.fresh()).files is found.whole
+        assert await follower.fresh() is found
         assert follower.refresh_if_due() is None
         await follower.wait_until_idle()
 
@@ -92,7 +92,7 @@ def test_a_look_ends_when_the_first_generation_is_there(tmp_path: Path) -> None:
 def test_without_any_generation_it_is_refused_as_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillyard.serve.runtime.freshness.PATIENCE_S", 0.01)
+    monkeypatch.setattr("skillyard.serve.runtime.follower.PATIENCE_S", 0.01)
 
     async def work(follower: StoreFollower) -> None:
         with pytest.raises(Refused) as raised:
@@ -117,11 +117,10 @@ def test_listeners_hear_on_the_loop_what_a_later_generation_changes(
             loop = asyncio.get_running_loop()
             seen: list[tuple[int, list[str]]] = []
 
-            def listen(change: Change) -> None:
+            def listen(before: Snapshot, after: Snapshot) -> None:
                 assert asyncio.get_running_loop() is loop
-                assert follower.snapshot is not None
-                added = [each.name for each in change.added]
-                seen.append((follower.snapshot.generation, added))
+                added, _, _ = before.whole.difference(after.whole)
+                seen.append((after.generation, [each.name for each in added]))
 
             follower.listen(listen)
             await follower.current()
@@ -151,7 +150,7 @@ def test_it_goes_on_from_its_folder_and_says_how_old_it_is(tmp_path: Path) -> No
     stream = io.StringIO()
 
     async def work(follower: StoreFollower) -> None:
-        found = (await follower.current()).snapshot
+        found = await follower.current()
         assert len(found.whole) == 3
         await until(lambda: bool(follower.failure))
         assert not follower.ready  # it never heard of the store
@@ -212,7 +211,7 @@ def test_a_node_answers_by_hybrid_until_its_vectors_are_there(
         store.publish(LIBRARY, tenant="acme", publisher="ci")
 
     async def work(follower: StoreFollower) -> None:
-        snapshot = (await follower.current()).snapshot
+        snapshot = await follower.current()
         ranking = snapshot.ranking_for("hybrid+letters")
         assert ranking.scorer == "hybrid"
         assert "still being computed" in ranking.note

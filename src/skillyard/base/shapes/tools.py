@@ -107,7 +107,6 @@ class Card:
     places: Annotated[tuple[str, ...], "Its path, and those of its copies."]
     digest: Annotated[str, "sha256: and 64 digits, of its file."]
     uri: Annotated[str | None, "The resource with its file."]
-    notice: Annotated[str, "What there is to know before it is used."] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +115,6 @@ class Problem:
 
     path: Annotated[str, "The file."]
     message: Annotated[str, "What is wrong."]
-    served: Annotated[bool, "True where the version before it is served."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +142,6 @@ class Loaded:
     files: Annotated[tuple[File, ...], "What lies beside it."]
     tokens: Annotated[int, "Estimated tokens of the content."]
     truncated: Annotated[bool, "True where a budget cut it."]
-    notice: Annotated[str, "What there is to know before it is used."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,15 @@
 """The Skills extension (SEP-2640) and skills as resources, over the library.
 
-Each function takes a view and returns JSON or SDK values; :mod:`.server` binds them to the
+Each function takes a snapshot and returns JSON or SDK values; :mod:`.server` binds them to the
 protocol's methods.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from mimetypes import guess_type
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -27,11 +27,11 @@ from mcp_types import (
 from skillyard.base.errors import SkillError
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
-from skillyard.serve.mcp.call import SharedState, cursor_of, notice_of, origin_of, place_in
+from skillyard.serve.mcp.call import SharedState, cursor_of, origin_of, place_in
 from skillyard.serve.mcp.failures import invalid
 from skillyard.serve.mcp.manifests import Entry, EntryFile, Unserved, entry_of, read_file
 from skillyard.serve.mcp.skill_uris import SCHEME, SKILL_FILE, below, uris_of
-from skillyard.serve.runtime.view import View
+from skillyard.serve.runtime.snapshot import Snapshot
 
 EXTENSION = "io.modelcontextprotocol/skills"
 SETTINGS = {"directoryRead": True}
@@ -46,9 +46,6 @@ META = "io.modelcontextprotocol.skills/"
 """The prefix that the extension requires for metadata of skill resources."""
 SCOPE: Literal["private"] = "private"
 """The list of skills is private: shared caches must not store the answers."""
-
-T = TypeVar("T")
-WorkResult = tuple[T, Iterable[Skill]]
 
 
 class GetSkillParams(RequestParams):
@@ -71,10 +68,10 @@ def place_after(cursor: str | None) -> str | None:
         raise invalid(f"cursor: {error}", "bad_cursor") from None
 
 
-def _page(view: View, cursor: str | None) -> tuple[list[Entry], str | None]:
+def _page(snapshot: Snapshot, cursor: str | None) -> tuple[list[Entry], str | None]:
     """Return the entries of one page, and the cursor of the next one if there is one."""
     after = place_after(cursor)
-    by_root = uris_of(view).by_root
+    by_root = uris_of(snapshot).by_root
     roots = [root for root in by_root if after is None or root > after]
     entries: list[Entry] = []
     for root in roots[:PAGE]:
@@ -88,12 +85,12 @@ def _page(view: View, cursor: str | None) -> tuple[list[Entry], str | None]:
 async def list_skills(shared: SharedState, cursor: str | None) -> dict[str, Any]:
     """Return one page of the entries of all served skills (``skills/list``)."""
 
-    def work(view: View) -> WorkResult[dict[str, Any]]:
-        entries, more = _page(view, cursor)
+    def work(snapshot: Snapshot) -> dict[str, Any]:
+        entries, more = _page(snapshot, cursor)
         result: dict[str, Any] = {"skills": [entry.to_dict() for entry in entries]}
         if more is not None:
             result["nextCursor"] = more
-        return result, [entry.skill for entry in entries]
+        return result
 
     return await shared.answer(work)
 
@@ -101,24 +98,24 @@ async def list_skills(shared: SharedState, cursor: str | None) -> dict[str, Any]
 async def get_skill(shared: SharedState, uri: str) -> dict[str, Any]:
     """Return the entry of one skill by the URI of its SKILL.md (``skills/get``)."""
 
-    def work(view: View) -> WorkResult[dict[str, Any]]:
-        uris = uris_of(view)
+    def work(snapshot: Snapshot) -> dict[str, Any]:
+        uris = uris_of(snapshot)
         root = uri.removesuffix(f"/{SKILL_FILE}")
         skill = uris.by_root.get(root) if root != uri else None
         if skill is None:
-            raise _unserved(uri, "skill", _refusal(view, uris.refused, root))
+            raise _unserved(uri, "skill", _refusal(snapshot, uris.refused, root))
         try:
-            return {"skill": entry_of(root, skill).to_dict()}, [skill]
+            return {"skill": entry_of(root, skill).to_dict()}
         except Unserved as error:
             raise _unserved(uri, "skill", str(error)) from None
 
     return await shared.answer(work)
 
 
-def _refusal(view: View, refused: Mapping[str, str], root: str) -> str:
+def _refusal(snapshot: Snapshot, refused: Mapping[str, str], root: str) -> str:
     """Return why the skill that a URI seems to name has none; empty without such a skill."""
     name = root.removeprefix(SCHEME).rpartition("/")[2]
-    named = (skill.path for skill in view.catalog.candidates if skill.name == name)
+    named = (skill.path for skill in snapshot.whole.candidates if skill.name == name)
     return next((refused[path] for path in named if path in refused), "")
 
 
@@ -133,16 +130,15 @@ def _unserved(uri: str, kind: str, why: str = "") -> MCPError:
 async def list_resources(shared: SharedState, cursor: str | None) -> ListResourcesResult:
     """Return the files of one page of skills (``resources/list``)."""
 
-    def work(view: View) -> WorkResult[ListResourcesResult]:
-        entries, more = _page(view, cursor)
-        resources = [_resource(view, entry, file) for entry in entries for file in entry.files]
-        result = ListResourcesResult(resources=resources, next_cursor=more)
-        return result, [entry.skill for entry in entries]
+    def work(snapshot: Snapshot) -> ListResourcesResult:
+        entries, more = _page(snapshot, cursor)
+        resources = [_resource(snapshot, entry, file) for entry in entries for file in entry.files]
+        return ListResourcesResult(resources=resources, next_cursor=more)
 
     return await shared.answer(work)
 
 
-def _resource(view: View, entry: Entry, file: EntryFile) -> Resource:
+def _resource(snapshot: Snapshot, entry: Entry, file: EntryFile) -> Resource:
     own = file.path == SKILL_FILE
     return Resource(
         uri=file.uri,
@@ -150,17 +146,16 @@ def _resource(view: View, entry: Entry, file: EntryFile) -> Resource:
         description=clean_line(entry.skill.description) if own else None,
         mime_type=_media_type(file.path),
         size=file.size,
-        _meta=_meta(view, entry.skill, file.digest),
+        _meta=_meta(snapshot, entry.skill, file.digest),
     )
 
 
-def _meta(view: View, skill: Skill, digest: str = "") -> dict[str, Any]:
-    """Return the metadata of a resource: origin, digest, notice."""
-    meta = {f"{META}origin": origin_of(view, skill)}
+def _meta(snapshot: Snapshot, skill: Skill, digest: str = "") -> dict[str, Any]:
+    """Return the metadata of a resource: origin and digest."""
+    meta = {f"{META}origin": origin_of(snapshot, skill)}
     if digest:
         meta[f"{META}digest"] = digest
-    notice = notice_of(view, skill)
-    return {**meta, f"{META}notice": notice} if notice else meta
+    return meta
 
 
 def list_templates() -> ListResourceTemplatesResult:
@@ -176,8 +171,8 @@ def list_templates() -> ListResourceTemplatesResult:
 async def read_resource(shared: SharedState, uri: str) -> ReadResourceResult:
     """Return the bytes of one file (``resources/read``), which match its digest."""
 
-    def work(view: View) -> WorkResult[ReadResourceResult]:
-        uris = uris_of(view)
+    def work(snapshot: Snapshot) -> ReadResourceResult:
+        uris = uris_of(snapshot)
         root = uris.root_of(uri)
         path = None if root is None else below(root, uri)
         if root is None or path is None:
@@ -187,8 +182,8 @@ async def read_resource(shared: SharedState, uri: str) -> ReadResourceResult:
             data = read_file(skill, path)
         except (Unserved, SkillError):
             raise _unserved(uri, "resource") from None
-        contents = _contents(uri, path, data, _meta(view, skill))
-        return ReadResourceResult(contents=[contents]), [skill]
+        contents = _contents(uri, path, data, _meta(snapshot, skill))
+        return ReadResourceResult(contents=[contents])
 
     return await shared.answer(work)
 
@@ -212,15 +207,15 @@ async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> d
     """
     after = place_after(cursor)
 
-    def work(view: View) -> WorkResult[dict[str, Any]]:
-        uris = uris_of(view)
+    def work(snapshot: Snapshot) -> dict[str, Any]:
+        uris = uris_of(snapshot)
         root = uris.root_of(uri)
         path = "" if uri == root else None if root is None else below(root, uri)
         try:
             if root is None or path is None:
                 raise Unserved
             entry = entry_of(root, uris.by_root[root])
-            children = dict(_children(view, entry, path, uri))
+            children = dict(_children(snapshot, entry, path, uri))
             if not children:
                 raise Unserved
         except Unserved:
@@ -236,12 +231,14 @@ async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> d
         }
         if len(rest) > CHILDREN:
             result["nextCursor"] = cursor_of(rest[CHILDREN - 1])
-        return result, [entry.skill]
+        return result
 
     return await shared.answer(work)
 
 
-def _children(view: View, entry: Entry, path: str, uri: str) -> Iterator[tuple[str, Resource]]:
+def _children(
+    snapshot: Snapshot, entry: Entry, path: str, uri: str
+) -> Iterator[tuple[str, Resource]]:
     """Yield (name, resource) of a directory's children; sub-directories once per file."""
     start = f"{path}/" if path else ""
     for file in entry.files:
@@ -252,7 +249,7 @@ def _children(view: View, entry: Entry, path: str, uri: str) -> Iterator[tuple[s
             own = file.uri.split("/")[: uri.count("/") + 2]
             yield name, Resource(uri="/".join(own), name=name, mime_type=DIRECTORY)
         else:
-            yield name, _resource(view, entry, file)
+            yield name, _resource(snapshot, entry, file)
 
 
 def _media_type(path: str) -> str:

@@ -64,21 +64,19 @@ def frame_skill(
     directory: str = "",
     digest: str = "",
     files: Iterable[str] = (),
-    notice: str = "",
     max_tokens: int | None = None,
 ) -> FramedText:
     """Return a skill's instructions in ``<skill_content>``, with a list of its files.
 
-    ``notice`` is a remark on this version. ``max_tokens`` does not count the lines of the frame.
+    ``max_tokens`` does not count the lines of the frame.
     """
     head = f'<skill_content name="{attribute(name)}" origin="{attribute(origin)}"'
     head += f' digest="sha256:{digest}">' if digest else ">"
-    above = [f"<skill_notice>{attribute(notice)}</skill_notice>"] if notice else []
     below = [f"Skill directory: {attribute(directory)}"] if directory else []
     paths = list(files)
     if paths:
         below += _listing(paths)
-    return _framed([head, RULE, *above, ""], body, ["", *below, "</skill_content>"], max_tokens)
+    return _framed([head, RULE, ""], body, ["", *below, "</skill_content>"], max_tokens)
 
 
 def _framed(above: list[str], text: str, below: list[str], max_tokens: int | None) -> FramedText:

@@ -31,7 +31,6 @@ from skillyard.serve.mcp.call import (
     Call,
     SharedState,
     cursor_of,
-    notice_of,
     origin_of,
     place_in,
     problem_of,
@@ -39,8 +38,7 @@ from skillyard.serve.mcp.call import (
 from skillyard.serve.mcp.failures import ToolFailed
 from skillyard.serve.mcp.frames import frame_file, frame_skill, safe_json, safe_text
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, uris_of
-from skillyard.serve.runtime.snapshot import Ranking
-from skillyard.serve.runtime.view import View
+from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 
 CONFIDENCE = "confidence"
 MAX_RUNNERS_UP = 3
@@ -55,22 +53,22 @@ MAX_LISTED_SKILLS = 50_000
 """A larger library is searched and not listed, because listing reads all skills."""
 
 
-def offered_skills(view: View, *, hidden: bool = False) -> list[Skill]:
+def offered_skills(snapshot: Snapshot, *, hidden: bool = False) -> list[Skill]:
     """Return the skills that a model may see, sorted by name, without convention documents.
 
     Shadowed skills are left out, and skills that only a user may call unless ``hidden`` is set.
     """
     return [
         skill
-        for skill in view.catalog.candidates
+        for skill in snapshot.whole.candidates
         if skill.origin != Origin.CONVENTION and (hidden or not skill.hidden)
     ]
 
 
-def list_skills(call: Call, view: View) -> Answer:
+def list_skills(call: Call, snapshot: Snapshot) -> Answer:
     """List the library's skills as cards, page by page."""
-    request, count = call.request, len(view.catalog)
-    if view.files.on_demand and count > MAX_LISTED_SKILLS:
+    request, count = call.request, len(snapshot.whole)
+    if snapshot.whole.on_demand and count > MAX_LISTED_SKILLS:
         raise ToolFailed(
             "library_too_large",
             f"{count:,} skills are too many to list: search_skills and skill_evaluate find them",
@@ -80,29 +78,29 @@ def list_skills(call: Call, view: View) -> Answer:
     except ValueError as error:
         raise InvalidInput(f"cursor: {error}") from None
     hidden: bool = request.include_hidden
-    keyed = view.cached(("in order", hidden), lambda: _in_order(view, hidden))
+    keyed = snapshot.cached(("in order", hidden), lambda: _in_order(snapshot, hidden))
     if request.tags:
         keyed = [each for each in keyed if has_tag(each[1], request.tags)]
     start = 0 if after is None else bisect_right(keyed, after, key=itemgetter(0))
     rows = keyed[start : start + request.limit]
     more = cursor_of(rows[-1][0]) if len(keyed) > start + len(rows) else None
-    return _listing(view, [skill for _, skill in rows], len(keyed), more)
+    return _listing(snapshot, [skill for _, skill in rows], len(keyed), more)
 
 
-def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
+def _in_order(snapshot: Snapshot, hidden: bool) -> list[tuple[str, Skill]]:
     """Return the offered skills with a unique sort key each, in that order."""
     keyed = [
-        (f"{skill.name}\t{view.path_below_root(skill.path)}\t{skill.id}\t{number}", skill)
-        for number, skill in enumerate(offered_skills(view, hidden=hidden))
+        (f"{skill.name}\t{snapshot.path_below_root(skill.path)}\t{skill.id}\t{number}", skill)
+        for number, skill in enumerate(offered_skills(snapshot, hidden=hidden))
     ]
     return sorted(keyed, key=itemgetter(0))
 
 
-def _listing(view: View, page: list[Skill], total: int, more: str | None) -> Answer:
-    roots = uris_of(view).roots
-    cards = tuple(_card(view, skill, roots.get(skill.path)) for skill in page)
-    problems = view.cached("problems", lambda: _problems(view))
-    counts = view.catalog.counts
+def _listing(snapshot: Snapshot, page: list[Skill], total: int, more: str | None) -> Answer:
+    roots = uris_of(snapshot).roots
+    cards = tuple(_card(snapshot, skill, roots.get(skill.path)) for skill in page)
+    problems = snapshot.cached("problems", lambda: _problems(snapshot))
+    counts = snapshot.whole.counts
     lines = [f"{counts.words} in this library, {total:,} listed here; load_skill(name) brings one."]
     lines += [f"- {each.name}: {each.description}" for each in cards]
     if more is not None:
@@ -117,79 +115,76 @@ def _listing(view: View, page: list[Skill], total: int, more: str | None) -> Ans
         next_cursor=more,
         problems=problems,
     )
-    return Answer("\n".join(lines), encode(listing), page)
+    return Answer("\n".join(lines), encode(listing))
 
 
-def _card(view: View, skill: Skill, root: str | None) -> shapes.Card:
+def _card(snapshot: Snapshot, skill: Skill, root: str | None) -> shapes.Card:
     return shapes.Card(
         name=skill.name,
         id=skill.id,
         slug=skill.slug,
         description=safe_text(clean_line(skill.description)),
         tags=tuple(safe_text(tag) for tag in skill.tags),
-        origin=origin_of(view, skill),
+        origin=origin_of(snapshot, skill),
         tokens=estimate_tokens(skill.body or ""),
         hidden=skill.hidden,
-        places=tuple(view.path_below_root(path) for path in view.catalog.places(skill)),
+        places=tuple(snapshot.path_below_root(path) for path in snapshot.whole.places(skill)),
         digest=f"sha256:{skill.hash}",
         uri=None if root is None else f"{root}/{SKILL_FILE}",
-        notice=notice_of(view, skill),
     )
 
 
-def _problems(view: View) -> tuple[shapes.Problem, ...]:
-    """Return the invalid files, and whether an earlier version of each is served."""
-    errors = [each for each in view.files.diagnostics if each.severity == "error"]
+def _problems(snapshot: Snapshot) -> tuple[shapes.Problem, ...]:
+    """Return the invalid files."""
+    errors = [each for each in snapshot.whole.diagnostics if each.severity == "error"]
     return tuple(
         shapes.Problem(
-            path=safe_text(clean_line(view.path_below_root(each.path))),
+            path=safe_text(clean_line(snapshot.path_below_root(each.path))),
             message=safe_text(problem_of(each)),
-            served=each.path in view.last_good,
         )
         for each in errors[:PROBLEMS]
     )
 
 
-def skill_by_name(view: View, name: str) -> Skill:
+def skill_by_name(snapshot: Snapshot, name: str) -> Skill:
     """Return the skill with that name, id or slug. Raises ToolFailed, with similar names."""
     try:
-        return view.catalog.get(name.strip())
+        return snapshot.whole.get(name.strip())
     except SkillError:
-        for diagnostic in view.files.diagnostics:
-            parts = view.path_below_root(diagnostic.path).split("/")
+        for diagnostic in snapshot.whole.diagnostics:
+            parts = snapshot.path_below_root(diagnostic.path).split("/")
             if diagnostic.severity == "error" and name.strip() in parts:
                 what = f"no skill is called {name.strip()[:200]!r}: {'/'.join(parts)} did not load"
                 raise ToolFailed("skill_not_loaded", f"{what}: {problem_of(diagnostic)}") from None
         raise
 
 
-def load_skill(call: Call, view: View) -> Answer:
+def load_skill(call: Call, snapshot: Snapshot) -> Answer:
     """Return one skill's framed instructions, with a list of its files."""
     request = call.request
-    skill = skill_by_name(view, request.name)
+    skill = skill_by_name(snapshot, request.name)
     return load_answer(
-        view, call.shared, skill, section=request.section, max_tokens=request.max_tokens
+        snapshot, call.shared, skill, section=request.section, max_tokens=request.max_tokens
     )
 
 
 def load_answer(
-    view: View,
+    snapshot: Snapshot,
     shared: SharedState,
     skill: Skill,
     *,
     section: str | None = None,
     max_tokens: int | None = None,
 ) -> Answer:
-    """Return a framed skill of the view. Raises ToolFailed for one without instructions."""
+    """Return a framed skill of the snapshot. Raises ToolFailed for one without instructions."""
     if skill.body is None:
         raise ToolFailed("no_content", f"{skill.name} has no instructions")
     body = skill.body
     if section:
-        body = show_skill(view.catalog, skill.id, section=section).body
+        body = show_skill(snapshot.whole, skill.id, section=section).body
     files = _files(skill)
-    origin = origin_of(view, skill)
-    notice = notice_of(view, skill)
-    root = uris_of(view).roots.get(skill.path)
+    origin = origin_of(snapshot, skill)
+    root = uris_of(snapshot).roots.get(skill.path)
     framed = frame_skill(
         skill.name,
         body,
@@ -197,7 +192,6 @@ def load_answer(
         directory=_directory(shared, skill, root),
         digest=skill.hash,
         files=[file.path for file in files],
-        notice=notice,
         max_tokens=max_tokens,
     )
     result = shapes.Loaded(
@@ -210,9 +204,8 @@ def load_answer(
         files=tuple(from_attributes(File, file) for file in files),
         tokens=framed.tokens,
         truncated=framed.truncated,
-        notice=notice,
     )
-    return Answer(framed.text, encode(result), [skill])
+    return Answer(framed.text, encode(result))
 
 
 def _directory(shared: SharedState, skill: Skill, root: str | None) -> str:
@@ -229,10 +222,10 @@ def _files(skill: Skill) -> tuple[Resource, ...]:
         return ()
 
 
-def read_skill_file(call: Call, view: View) -> Answer:
+def read_skill_file(call: Call, snapshot: Snapshot) -> Answer:
     """Return one text file of a skill's own folder in its frame."""
     request = call.request
-    skill, path = skill_by_name(view, request.name), request.path
+    skill, path = skill_by_name(snapshot, request.name), request.path
     data = read_resource(skill, path)
     try:
         if b"\0" in data:
@@ -242,7 +235,7 @@ def read_skill_file(call: Call, view: View) -> Answer:
         raise ToolFailed(
             "not_text", f"{path} is not text ({len(data):,} bytes); its resource has its bytes"
         ) from None
-    origin, digest = origin_of(view, skill), sha256(data).hex()
+    origin, digest = origin_of(snapshot, skill), sha256(data).hex()
     framed = frame_file(
         skill.name,
         path,
@@ -262,10 +255,10 @@ def read_skill_file(call: Call, view: View) -> Answer:
         tokens=framed.tokens,
         truncated=framed.truncated,
     )
-    return Answer(framed.text, encode(result), [skill])
+    return Answer(framed.text, encode(result))
 
 
-def select_skill(call: Call, view: View) -> Answer:
+def select_skill(call: Call, snapshot: Snapshot) -> Answer:
     """Select skills for a request and return the instructions of the best one, or abstain."""
     request, context = call.request, call.shared.context
     if not request.query.strip() and not request.files:
@@ -281,22 +274,21 @@ def select_skill(call: Call, view: View) -> Answer:
         )
         return selected._replace(note=ranking.note)
 
-    selected = view.ranked.answer(call.shared.scorer_of(request.scorer), choose)
+    selected = snapshot.answer(call.shared.scorer_of(request.scorer), choose)
     chosen = selected.selection.selected
     block = None
     if chosen and request.max_tokens != 0:
-        best = skill_by_name(view, chosen[0].skill.id)
-        block = load_answer(view, call.shared, best, max_tokens=request.max_tokens).text
+        best = skill_by_name(snapshot, chosen[0].skill.id)
+        block = load_answer(snapshot, call.shared, best, max_tokens=request.max_tokens).text
     shape = encode(selected.document())
     for kind in ("selected", "maybe", "rejected"):
         for match in shape[kind]:
             for place in (match, *match.get("variants", ())):
-                place["path"] = view.path_below_root(place["path"])
+                place["path"] = snapshot.path_below_root(place["path"])
     text = safe_text("\n".join(_choice_lines(selected)))
     return Answer(
         text if block is None else f"{text}\n\n{block}",
         {**safe_json(shape), "block": block},
-        [match.skill for match in chosen],
     )
 
 
@@ -327,12 +319,12 @@ def _choice_lines(selected: Selected) -> list[str]:
     return [*lines, *filter(None, (selected.question, selected.note))]
 
 
-def skill_feedback(call: Call, view: View) -> Answer:
+def skill_feedback(call: Call, snapshot: Snapshot) -> Answer:
     """Store a judgement about a skill of the library."""
     request = call.request
-    skill = skill_by_name(view, request.name)
+    skill = skill_by_name(snapshot, request.name)
     receipt = judge_for_client(
-        view.catalog,
+        snapshot.whole,
         skill.id,
         right=request.right,
         request=request.request,
@@ -344,9 +336,9 @@ def skill_feedback(call: Call, view: View) -> Answer:
     return Answer(safe_text(text), encode(receipt))
 
 
-def skill_evaluate(call: Call, view: View) -> Answer:
+def skill_evaluate(call: Call, snapshot: Snapshot) -> Answer:
     """Return the documented skill_evaluate answer."""
-    request, snapshot = call.request, view.ranked
+    request = call.request
     if request.text is None and request.files is None and not request.recent_activity:
         raise InvalidInput("skill_evaluate needs files or text: give at least one of them")
 
@@ -364,14 +356,12 @@ def skill_evaluate(call: Call, view: View) -> Answer:
         )
 
     evaluated = snapshot.answer(call.shared.scorer_of(None), evaluate)
-    names = {result.skillName for result in evaluated.results}
     results = [replace(each, reason=safe_text(each.reason)) for each in evaluated.results]
     message = safe_text(evaluated.message)
-    skills = [skill for skill in view.catalog if skill.name in names]
-    return Answer(message, {"results": encode(results), "message": message}, skills)
+    return Answer(message, {"results": encode(results), "message": message})
 
 
-def why_skill(call: Call, view: View) -> Answer:
+def why_skill(call: Call, snapshot: Snapshot) -> Answer:
     """Explain one skill's score and place for a request."""
     request = call.request
 
@@ -382,22 +372,24 @@ def why_skill(call: Call, view: View) -> Answer:
         )
         return ranking.catalog, why._replace(note=ranking.note)
 
-    why = _below_roots(view, *view.ranked.answer(call.shared.scorer_of(request.scorer), reasons))
+    why = _below_roots(snapshot, *snapshot.answer(call.shared.scorer_of(request.scorer), reasons))
     shape = encode(why.document())
     for match in (shape["match"], *(ahead["match"] for ahead in shape["ahead"])):
-        match["path"] = view.path_below_root(match["path"])
+        match["path"] = snapshot.path_below_root(match["path"])
     text = _explanation_text(why, shape["match"]["signals"])
-    return Answer(text, safe_json(shape), [why.match.skill])
+    return Answer(text, safe_json(shape))
 
 
-def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
+def _below_roots(snapshot: Snapshot, catalog: Catalog, why: Why) -> Why:
     """Return the explanation with paths in its texts relative to their root."""
     winner = catalog.shadowed.get(why.match.skill)
     if winner is None:
         return why
 
     def relative(texts: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(text.replace(winner.path, view.path_below_root(winner.path)) for text in texts)
+        return tuple(
+            text.replace(winner.path, snapshot.path_below_root(winner.path)) for text in texts
+        )
 
     return why._replace(
         hints=relative(why.hints),

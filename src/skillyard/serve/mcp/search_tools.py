@@ -15,13 +15,13 @@ from skillyard.base.shapes.encoder import encode
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.serve.mcp.call import Answer, Call, notice_of, origin_of
+from skillyard.serve.mcp.call import Answer, Call, origin_of
 from skillyard.serve.mcp.frames import frame_skill, safe_json
 from skillyard.serve.runtime.errors import sources_refusal
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.search_runner import ranked_result
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
-from skillyard.serve.runtime.view import View
+from skillyard.serve.runtime.snapshot import Snapshot
 
 UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 """Seconds after which the age of a cached answer is stated, so that a model can consider it."""
@@ -35,13 +35,13 @@ async def search_skills(call: Call) -> Answer:
     limit = max(0, min(MAX_RESULTS, request.limit))
     if not request.query.strip():
         raise InvalidInput("query must not be empty")
-    view = await call.shared.context.follower.fresh()
+    snapshot = await call.shared.context.follower.fresh()
     if limit == 0:
         return _answer(call, [], [], "nothing was asked for: limit is 0")
     names = request.sources or context.searches.default_names
     searches = context.searches
     scorer = searches.scorer_for(request.scorer and call.shared.scorer_of(request.scorer), names)
-    sources = await context.in_thread(searches.observed_sources, names, view.ranked, False, scorer)
+    sources = await context.in_thread(searches.observed_sources, names, snapshot, False, scorer)
     await call.progress(0, 2, f"asking {plural(len(sources), 'source')}")
 
     async def run(searcher: SearchService) -> Any:
@@ -57,7 +57,7 @@ async def search_skills(call: Call) -> Answer:
     left = request.max_tokens
     cards = []
     for each in result.skills:
-        shape = _shape(view, each)
+        shape = _shape(snapshot, each)
         if shape["tokens"] <= left and shape["content"] is not None:
             left -= shape["tokens"]
         else:
@@ -115,16 +115,22 @@ def _answer(
     return Answer("\n".join(lines), structured)
 
 
-def _shape(view: View, found_skill: FoundSkill) -> dict[str, Any]:
+def _shape(snapshot: Snapshot, found_skill: FoundSkill) -> dict[str, Any]:
     """Return Skyll's fields and skillyard's, with framed and safe texts."""
     shape = found_skill.to_dict()
     for name in ("raw_content", "diagnostics", "explanation"):
         shape.pop(name, None)
     texts = (found_skill.skill.body, *(each.content for each in found_skill.skill.references))
     tokens = sum(estimate_tokens(text) for text in texts if text)
-    origin = _origin(view, found_skill)
+    origin = _origin(snapshot, found_skill)
     shape = safe_json(shape)
-    shape["content"] = _frame(view, found_skill, origin) if found_skill.skill.body else None
+    skill = found_skill.skill
+    if skill.body:
+        files = [each.path for each in skill.references]
+        framed = frame_skill(skill.name, skill.body, origin=origin, digest=skill.hash, files=files)
+        shape["content"] = framed.text
+    else:
+        shape["content"] = None
     return {**shape, "origin": origin, "tokens": tokens, "omitted": False}
 
 
@@ -134,9 +140,9 @@ def _without_texts(shape: dict[str, Any]) -> dict[str, Any]:
     return {**shape, "content": None, "references": references, "omitted": omitted}
 
 
-def _origin(view: View, found_skill: FoundSkill) -> str:
+def _origin(snapshot: Snapshot, found_skill: FoundSkill) -> str:
     if found_skill.skill.path and LOCAL in found_skill.found_by:
-        return origin_of(view, found_skill.skill)
+        return origin_of(snapshot, found_skill.skill)
     commit = found_skill.package.commit if found_skill.package is not None else ""
     where = f"{found_skill.hit.source}/{found_skill.hit.id}" + (
         f" at {commit[:12]}" if commit else ""
@@ -153,29 +159,16 @@ def _cache_age_words(age_s: float | None) -> str:
     return ""
 
 
-def _frame(view: View, found_skill: FoundSkill, origin: str) -> str:
-    skill = found_skill.skill
-    local = bool(skill.path) and LOCAL in found_skill.found_by
-    return frame_skill(
-        skill.name,
-        skill.body or "",
-        origin=origin,
-        digest=skill.hash,
-        notice=notice_of(view, skill) if local else "",
-        files=[each.path for each in skill.references],
-    ).text
-
-
 async def get_skill(call: Call) -> Answer:
     """Return the skill of a source and id. Raises Refused."""
     request, context = call.request, call.shared.context
-    view = await context.follower.fresh()
+    snapshot = await context.follower.fresh()
     source, skill_id = request.source.strip(), request.skill_id.strip()
     references = request.include_references
     return _one(
-        view,
+        snapshot,
         await skill_by_source(
-            context, view.lookup, source, skill_id, references=references, raw=False
+            context, snapshot, source, skill_id, references=references, raw=False
         ),
     )
 
@@ -186,19 +179,19 @@ async def add_skill(call: Call) -> Answer:
     name = request.name.strip().strip("/")
     if not name:
         raise InvalidInput("name must not be empty")
-    view = await context.follower.fresh()
+    snapshot = await context.follower.fresh()
     references = request.include_references
-    found_skill = await skill_by_name(context, view.lookup, name, references=references, raw=False)
-    return _one(view, found_skill)
+    found_skill = await skill_by_name(context, snapshot, name, references=references, raw=False)
+    return _one(snapshot, found_skill)
 
 
-def _one(view: View, found_skill: FoundSkill) -> Answer:
-    shape = _shape(view, found_skill)
+def _one(snapshot: Snapshot, found_skill: FoundSkill) -> Answer:
+    shape = _shape(snapshot, found_skill)
     text = shape["content"] or f"{shape['title']} has no instructions: {shape['fetch_error']}"
     return Answer(text, {"skill": shape})
 
 
-def get_cache_stats(call: Call, view: View) -> Answer:
+def get_cache_stats(call: Call, snapshot: Snapshot) -> Answer:
     """Return the statistics of the response cache, and the state of the sources."""
     context = call.shared.context
     stats = context.searches.cache_stats()
@@ -210,15 +203,15 @@ def get_cache_stats(call: Call, view: View) -> Answer:
         remote_requests=context.searches.remote_requests,
         sources=context.source_health.states(context.searches.source_names()),
         catalog=shapes.LibraryState(
-            skills=view.catalog.counts.skills,
-            generation=view.generation,
-            digest=view.digest,
+            skills=snapshot.whole.counts.skills,
+            generation=snapshot.generation,
+            digest=snapshot.digest,
             reloads=context.follower.reloads,
-            counts=view.catalog.counts.document(),
+            counts=snapshot.whole.counts.document(),
         ),
     )
     return Answer(
         f"{plural(stats.entries, 'remote answer')} kept, {stats.bytes:,} bytes;"
-        f" {view.catalog.counts.words} in the library.",
+        f" {snapshot.whole.counts.words} in the library.",
         encode(structured),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeVar, get_args
 
 import mcp_types as types
@@ -32,7 +33,6 @@ from skillyard.base.errors import SkillError
 from skillyard.base.shapes.tools import RESULTS
 from skillyard.base.text import clean_line, shorten
 from skillyard.base.version import __version__
-from skillyard.engine.skill import Skill
 from skillyard.install.policy.places import profile_name
 from skillyard.serve.mcp import extension
 from skillyard.serve.mcp.call import Answer, Call, SharedState
@@ -55,7 +55,7 @@ from skillyard.serve.mcp.tools import (
     tools_of,
 )
 from skillyard.serve.runtime.app_context import AppContext
-from skillyard.serve.runtime.view import Change
+from skillyard.serve.runtime.snapshot import Snapshot
 
 Context = ServerRequestContext[Any, Any]
 R = TypeVar("R")
@@ -173,31 +173,21 @@ class _Methods:
 
         return run
 
-    def _on_change(self, change: Change) -> None:
-        self._start(self._notify_clients(change))
+    def _on_change(self, before: Snapshot, after: Snapshot) -> None:
+        self._start(self._notify_clients(before, after))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _notify_clients(self, change: Change) -> None:
+    async def _notify_clients(self, before: Snapshot, after: Snapshot) -> None:
         """Notify clients of a change. The URIs of the changed skills are computed in a thread."""
         async with self._turn:
-            updated = await self._shared.context.in_thread(self._changed_uris, change)
+            updated = await self._shared.context.in_thread(_changed_uris, before, after)
             events: list[ServerEvent] = [ResourcesListChanged(), PromptsListChanged()]
             for event in (*events, *(ResourceUpdated(uri=uri) for uri in updated)):
                 await self.bus.publish(event)
-
-    def _changed_uris(self, change: Change) -> list[str]:
-        view = self._follower.view
-        if view is None or not change.changed or len(view.catalog) > MAX_LISTED_SKILLS:
-            return []
-        try:
-            roots = uris_of(view).roots
-        except SkillError:  # a node's index is damaged; it is rebuilt, and that is announced
-            return []
-        return [f"{roots[s.path]}/{SKILL_FILE}" for s in change.changed if s.path in roots]
 
     async def on_initialized(self, ctx: Context, params: Any) -> None:
         """Notify a client of the older era from now on."""
@@ -246,7 +236,7 @@ class _Methods:
 
         try:
             request = read_arguments(params.name, params.arguments)
-            if self._follower.view is None:  # the first view of a large library takes time
+            if self._follower.snapshot is None:  # the index of a large library takes time
                 await progress(0, 1, "reading the library")
                 await self._shared.prepare(progress)
                 before = 1.0  # progress must not decrease
@@ -254,7 +244,7 @@ class _Methods:
             if tool.remote:
                 answer: Answer = await tool.run(call)
             else:
-                answer = await self._shared.answer(lambda view: _with_skills(tool.run(call, view)))
+                answer = await self._shared.answer(partial(tool.run, call))
         except Exception as error:
             failure = failure_of(error)
             if failure is None:
@@ -297,6 +287,18 @@ class _Methods:
         return _cacheable(ctx, await extension.get_skill(self._shared, params.uri))
 
 
+def _changed_uris(before: Snapshot, after: Snapshot) -> list[str]:
+    """Return the URIs of the skills that are changed in the later snapshot."""
+    try:
+        _, changed, _ = before.whole.difference(after.whole)
+        if not changed or len(after.whole) > MAX_LISTED_SKILLS:
+            return []
+        roots = uris_of(after).roots
+    except SkillError:  # a node's index is damaged; it is rebuilt, and that is announced
+        return []
+    return [f"{roots[skill.path]}/{SKILL_FILE}" for skill in changed if skill.path in roots]
+
+
 async def _notify(session: ServerSession, event: ServerEvent) -> None:
     """Send one notification to one client. A client that is gone is not an error."""
     try:
@@ -309,10 +311,6 @@ async def _notify(session: ServerSession, event: ServerEvent) -> None:
                 await session.send_resource_updated(event.uri)
     except Exception:  # noqa: BLE001 - a notification is never owed, and its reader may be anyone
         return
-
-
-def _with_skills(answer: Answer) -> tuple[Answer, Iterable[Skill]]:
-    return answer, answer.skills
 
 
 def _unknown_tool(name: str, offered: Iterable[str]) -> MCPError:

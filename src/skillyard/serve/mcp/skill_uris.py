@@ -16,7 +16,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from skillyard.engine.skill import Origin, Skill
-from skillyard.serve.runtime.view import View
+from skillyard.serve.runtime.snapshot import Snapshot
 from skillyard.store.node.records import key_at
 
 SCHEME = "skill://"
@@ -28,7 +28,7 @@ DESCRIPTION_CHARS = 1_024
 
 
 class SkillUris(NamedTuple):
-    """The skills of one view by the URI of their folder, and the reasons of skills without one."""
+    """The skills of a snapshot by the URI of their folder, and why others have none."""
 
     by_root: Mapping[str, Skill]
     """Sorted by URI."""
@@ -71,15 +71,15 @@ def below(root: str, uri: str) -> str | None:
     return "/".join(parts) if "/".join(map(segment, parts)) == rest else None
 
 
-def uris_of(view: View) -> SkillUris:
-    """Return the skills of a view that the extension serves."""
-    return view.cached("skill uris", lambda: _assign_uris(view))
+def uris_of(snapshot: Snapshot) -> SkillUris:
+    """Return the skills of a snapshot that the extension serves."""
+    return snapshot.cached("skill uris", lambda: _assign_uris(snapshot))
 
 
-def _assign_uris(view: View) -> SkillUris:
+def _assign_uris(snapshot: Snapshot) -> SkillUris:
     refused: dict[str, str] = {}
     skills: list[Skill] = []
-    for skill in view.catalog.candidates:
+    for skill in snapshot.whole.candidates:
         why = _unfit(skill)
         if why:
             refused[skill.path] = why
@@ -93,7 +93,9 @@ def _assign_uris(view: View) -> SkillUris:
             by_name.setdefault(skill.name, []).append(skill)
     roots: dict[str, str] = {}
     for name, group in by_name.items():
-        roots |= {group[0].path: SCHEME + name} if len(group) == 1 else _distinct_uris(view, group)
+        roots |= (
+            {group[0].path: SCHEME + name} if len(group) == 1 else _distinct_uris(snapshot, group)
+        )
     inner = [skill for skill in skills if above[skill.path]]
     for skill in sorted(inner, key=lambda each: each.path.count("/")):
         outer = roots.get(folders[above[skill.path]].path)
@@ -135,12 +137,12 @@ def _enclosing(skill: Skill, folders: Mapping[str, Skill]) -> str:
     return folder
 
 
-def _distinct_uris(view: View, group: list[Skill]) -> dict[str, str]:
+def _distinct_uris(snapshot: Snapshot, group: list[Skill]) -> dict[str, str]:
     """Return a URI for each of several skills of one name, from the folders above them."""
     uri_by_path: dict[str, str] = {}
     roots: set[str] = set()
     for skill in sorted(group, key=lambda each: each.path):
-        folders = _store_folders(skill) if skill.stored else _folders(view, skill)
+        folders = _store_folders(skill) if skill.stored else _folders(snapshot, skill)
         root = SCHEME + "/".join([*map(segment, folders), skill.name])
         number = 1
         while root in roots:  # two roots may contain the same folders
@@ -151,8 +153,8 @@ def _distinct_uris(view: View, group: list[Skill]) -> dict[str, str]:
     return uri_by_path
 
 
-def _folders(view: View, skill: Skill) -> list[str]:
-    folders = view.path_below_root(skill.path).split("/")[:-1]
+def _folders(snapshot: Snapshot, skill: Skill) -> list[str]:
+    folders = snapshot.path_below_root(skill.path).split("/")[:-1]
     return folders[:-1] if own_folder(skill) else folders
 
 

@@ -40,7 +40,7 @@ class _Tool(NamedTuple):
     title: str
     about: str
     run: Callable[..., Any]
-    """``run(call, view)`` returns an Answer; where ``remote``, ``await run(call)`` does."""
+    """``run(call, snapshot)`` returns an Answer; where ``remote``, ``await run(call)`` does."""
     remote: bool = False
     """True where it may ask others than this library."""
     stores: bool = False

@@ -157,9 +157,9 @@ class AppContext:
 
     async def snapshot(self) -> Snapshot:
         """Return the current catalog. Raises Refused (503)."""
-        view = await self.follower.current()
-        CURRENT_SNAPSHOT.set(view.snapshot)
-        return view.snapshot
+        snapshot = await self.follower.current()
+        CURRENT_SNAPSHOT.set(snapshot)
+        return snapshot
 
     def probe(self, path: str) -> tuple[int, bytes] | None:
         """Return status and word for a probe of an orchestrator or a proxy; None for another path.

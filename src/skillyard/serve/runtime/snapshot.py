@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import EmbedderFailed, SkillIoError
+from skillyard.base.io.paths import below
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.embedding.cache import Progress, refuse_missing
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
-from skillyard.serve.runtime.default_scorer import service_scorer
-from skillyard.serve.runtime.embedder_health import EMBEDDER_SLOW, EmbedderHealth
+from skillyard.engine.skill import STORED
+from skillyard.serve.runtime.default_scorer import EMBEDDER_SLOW, EmbedderHealth, service_scorer
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.protocol import Scorer
@@ -66,6 +67,28 @@ class Snapshot:
         """Names of the scorers that have ranked it; the next snapshot is prepared for them."""
         self._binding = Lock()
         self._bound: dict[str, Ranking] = {}
+        self._cache: dict[Any, Any] = {}
+
+    def cached(self, name: Any, compute: Callable[[], T]) -> T:
+        """Return the cached result of ``compute``. Two threads may both compute it."""
+        if name not in self._cache:
+            self._cache[name] = compute()
+        value: T = self._cache[name]
+        return value
+
+    def path_below_root(self, path: str) -> str:
+        """Return a path relative to its root, with ``/``; it never contains the root's own path.
+
+        For a stored skill it is the whole place in the store.
+        """
+        if path.startswith(STORED):
+            return path.removeprefix(STORED)
+        for root in self.whole.roots:
+            relative = below(path, root)
+            if relative is not None:
+                return relative.replace("\\", "/")
+        parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
+        return "/".join(parts[-3:])
 
     @cached_property
     def shelf(self) -> BrowseIndex | None:
@@ -101,7 +124,7 @@ class Snapshot:
         ranking, health = self.ranking_for(scorer), self.embedder
         if not scorer.startswith(f"{DEFAULT_SCORER}+") or ranking.note:
             return work(ranking)
-        if health is not None and health.failure:
+        if health is not None and health.retry_in_s:
             return work(self._without_vectors(scorer))
         try:
             with nullcontext() if health is None else health.request():

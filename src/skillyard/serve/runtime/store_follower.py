@@ -10,13 +10,11 @@ from functools import partial
 from skillyard.base.errors import SkillyardError
 from skillyard.base.shapes.service import StoreState
 from skillyard.install.policy.places import find_policy
-from skillyard.serve.runtime import freshness
+from skillyard.serve.runtime import follower as freshness
 from skillyard.serve.runtime.errors import unavailable
-from skillyard.serve.runtime.follower import Follower
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.snapshot import Snapshot
-from skillyard.serve.runtime.view import View, next_view
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower as StoreThread
 from skillyard.store.node.state import state_folder
@@ -26,7 +24,7 @@ FAILURE = "store_not_followed"
 """The public code of every failure. The log has its message, which may contain paths and hosts."""
 
 
-class StoreFollower(Follower):
+class StoreFollower(freshness.Follower):
     """Follows a store, and answers from one generation at a time.
 
     The default scorer is bound to a generation before it is used. Each answer comes from one
@@ -38,10 +36,9 @@ class StoreFollower(Follower):
         super().__init__(log)
         self._options = options
         self._newest: Snapshot | None = None
-        """Created in the store's thread; the view has it once the loop has received it."""
+        """Created in the store's thread; requests are answered from it once the loop has it."""
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._has_view = asyncio.Event()
-        self._announcements: set[asyncio.Task[None]] = set()
+        self._has_snapshot = asyncio.Event()
         folder = options.state_dir or state_folder(
             safe_address(options.store), options.caller or None
         )
@@ -54,20 +51,15 @@ class StoreFollower(Follower):
             policy_now=partial(find_policy, None, options.profile),
         )
 
-    @property
-    def failure(self) -> str:
-        """``store_not_followed`` on failure; :meth:`facts` and the log have the reason."""
-        return FAILURE if self._store.following.failure else ""
-
-    async def current(self) -> View:
-        """Return the newest view. Raises Refused (503) when there is none."""
+    async def current(self) -> Snapshot:
+        """Return the newest snapshot. Raises Refused (503) when there is none."""
         self._start()
         await self.wait_until_idle()
-        if self._view is None:
+        if self.snapshot is None:
             failure = self._store.following.failure
             none = f"no generation of the store came within {freshness.PATIENCE_S:g} s"
             raise unavailable() from SkillyardError(failure or none)
-        return self._view
+        return self.snapshot
 
     def refresh(self) -> asyncio.Task[None]:
         """Start to follow, if that was not done yet."""
@@ -81,14 +73,14 @@ class StoreFollower(Follower):
 
     async def wait_until_idle(self) -> None:
         """Wait a short time for the first generation. Later ones are ready when they arrive."""
-        if self._view is None:
+        if self.snapshot is None:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._has_view.wait(), freshness.PATIENCE_S)
+                await asyncio.wait_for(self._has_snapshot.wait(), freshness.PATIENCE_S)
 
     @property
     def ready(self) -> bool:
         """True when there is a generation that is not older than the options allow."""
-        if self._view is None:
+        if self.snapshot is None:
             return False
         max_age_s, age_s = self._options.max_stale_s, self._store.following.age_s
         return not max_age_s or (age_s is not None and age_s <= max_age_s)
@@ -131,28 +123,16 @@ class StoreFollower(Follower):
 
     def _on_failure(self, failure: str) -> None:
         """Log a problem when it changes, in the store's thread."""
+        self.failure = FAILURE if failure else ""
         if failure:
             self._log.write("store", "error", error=failure)
         else:
             self._log.write("store", followed=True)
 
     def _take_newest(self) -> None:
-        before, snapshot = self._view, self._newest
-        if snapshot is None or snapshot is self.snapshot:
-            return
-        self.reloads += before is not None
-        view = self._view = next_view(before, snapshot)
-        self.vectors.follow({view.ranked, view.snapshot})
-        self._has_view.set()
-        self._log.write(
-            "catalog",
-            skills=snapshot.whole.counts.skills,
-            generation=snapshot.generation,
-            digest=snapshot.digest[:16],
-        )
-        task = asyncio.get_running_loop().create_task(self._announce(before, view))
-        self._announcements.add(task)
-        task.add_done_callback(self._announcements.discard)
+        if self._newest is not None and self._newest is not self.snapshot:
+            self._publish(self._newest)
+            self._has_snapshot.set()
 
     async def close(self) -> None:
         """Stop following, and the thread."""
