@@ -32,7 +32,6 @@ NAMES = (
     "evals",
     "evals_calls",
     "verdicts",
-    "ingest",
     "nodes",
     "scale",
 )

@@ -1,27 +1,21 @@
 """Any number of skills like real ones: sections of the corpus, put together anew.
 
-    python -m benchmarks.resampled COUNT [--first N] [--whole] [--shared DIR] > skills.jsonl
-
-writes one JSON line for each skill, as ``skillyard store publish --jsonl`` reads it. A skill has
-the description of one real skill and sections of two, 3.4 KB on average: what a million skills
-are taken to be in the specification (performance, section 7). With ``--whole`` it is as long as
-the real one, and one word in ten is another one of the second. Skill N is the same in every run.
+A skill has the description of one real skill and sections of two, 3.4 KB on average: what a million
+skills are taken to be in the specification (performance, section 7). A whole one is as long as the
+real one, and one word in ten is another one of the second. Skill N is the same in every run.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import re
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.corpus import corpus_file, records, shared_folder, skill_md
+from benchmarks.corpus import corpus_file, records, skill_md
 
-__all__ = ["Resampler", "lines"]
+__all__ = ["Resampler", "write_skills"]
 
 SEED = 7
 SHARE = 0.32
@@ -94,30 +88,11 @@ def _split(text: str) -> list[str]:
     return [sys.intern(piece) for piece in _WORD.split(text)]
 
 
-def lines(shared: Path, numbers: Sequence[int], *, whole: bool = False) -> Iterator[str]:
-    """Yield the skills of those numbers as JSON lines."""
+def write_skills(folder: Path, shared: Path, count: int, *, whole: bool = False) -> None:
+    """Write so many skill folders, a thousand to a folder of the first level."""
     resampler = Resampler(shared, whole=whole)
-    for number in numbers:
+    for number in range(count):
         record = resampler.record(number)
-        line = {
-            "content": skill_md(record),
-            "path": f"{number % 1_000:03}/{record['name'][:200]}",
-            "source": "",
-        }
-        yield json.dumps({key: value for key, value in line.items() if value}) + "\n"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.resampled", description=__doc__)
-    parser.add_argument("count", type=int)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--whole", action="store_true", help="as long as real ones")
-    parser.add_argument("--shared")
-    options = parser.parse_args()
-    numbers = range(options.first, options.first + options.count)
-    for line in lines(shared_folder(options.shared), numbers, whole=options.whole):
-        sys.stdout.write(line)
-
-
-if __name__ == "__main__":
-    main()
+        place = folder / f"{number % 1_000:03}" / record["name"][:200]
+        place.mkdir(parents=True)
+        (place / "SKILL.md").write_text(skill_md(record), encoding="utf-8")

@@ -1,8 +1,7 @@
 """A million skills: published, taken over by a node, and served, on this machine.
 
 ``SKILLYARD_BENCH_SCALE`` sets another number. The skills are those of
-:mod:`benchmarks.resampled`, with ``SKILLYARD_BENCH_WHOLE=1`` as long as real ones;
-``SKILLYARD_BENCH_LINES`` names a file of them that is already there.
+:mod:`benchmarks.resampled`, in folders, with ``SKILLYARD_BENCH_WHOLE=1`` as long as real ones.
 The database is a real PostgreSQL server of its own, with the settings of the tests. Peak memory
 counts all processes of a step together, each page that they share once (proportional set size).
 """
@@ -23,12 +22,11 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from benchmarks.measure import SOURCE, Figure, Options, Skipped
-from benchmarks.resampled import lines
+from benchmarks.resampled import write_skills
 from benchmarks.service_process import Running, environment_in, listening
 
 SUMMARY = "a million skills: publish, take over, start, ask, change (an hour; by name only)"
 SKILLS = int(os.environ.get("SKILLYARD_BENCH_SCALE", "1000000"))
-LINES = os.environ.get("SKILLYARD_BENCH_LINES", "")
 WHOLE = os.environ.get("SKILLYARD_BENCH_WHOLE", "") == "1"
 INGEST_S = 15 * 60
 INGEST_MB = 2_048
@@ -58,11 +56,9 @@ def run(options: Options) -> Iterator[Figure]:
     if binaries() is None:
         raise Skipped(ABSENT)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(LINES or Path(folder, "skills.jsonl"))
-        if not LINES:
-            with path.open("w") as file:
-                file.writelines(lines(options.shared, range(SKILLS), whole=WHOLE))
-        yield Figure("skills", f"{SKILLS:,}, {path.stat().st_size / 1e9:.2f} GB of JSON lines")
+        path = Path(folder, "skills")
+        write_skills(path, options.shared, SKILLS, whole=WHOLE)
+        yield Figure("skills", f"{SKILLS:,} folders")
         server = Server.make()
         try:
             server.sql("CREATE DATABASE catalog")
@@ -80,7 +76,7 @@ def _steps(path: Path, url: str, folder: str, row: dict[str, float]) -> Iterator
     environment = environment_in(folder) | {"SKILLYARD_STORE": url}
     _watched(("store", "init", "--store", url, "--json"), environment)
     publish = ("store", "publish", "--store", url, "--tenant", "bench", "--json")
-    named = (*publish, "--jobs", str(os.cpu_count() or 1), "--jsonl", str(path))
+    named = (*publish, "--jobs", str(os.cpu_count() or 1), str(path))
     first = _watched(named, environment)
     yield _limited("publish", first, INGEST_S, INGEST_MB)
     yield Figure("published", json.dumps(_counts(first.output)))

@@ -20,7 +20,7 @@ LONG = frozenset(
         "evals/models/test_measured_behaviour.py",
         "evals/statistics/test_simulations.py",
         "hostile",
-        "store/ingest/test_processes.py",
+        "store/test_publish_processes.py",
         "store/cluster",
     )
 )

@@ -18,6 +18,7 @@ _OF_WINGS = (
     "skillyard.check.operations.library_check",
     "skillyard.check.operations.skill_scan",
     "skillyard.store.operations.catalog_store",
+    "skillyard.store.operations.folder_publish",
 )
 """Operations whose results are documents themselves."""
 _SHORTEST = 5

@@ -50,7 +50,6 @@ def build(folder: Path) -> None:
             "token.txt": "another-token\n",
             "q2.jsonl": json.dumps({"id": "x", "query": "deploy", "relevant": {"o/query": 1}})
             + "\n",
-            "s.jsonl": json.dumps({"name": "new", "description": "New.", "text": "New."}) + "\n",
             "worse.json": json.dumps(
                 {
                     "q1": {"results": [["o/odd", 1.0]]},

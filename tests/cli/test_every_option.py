@@ -353,14 +353,10 @@ ROWS: dict[tuple[str, str], Row] = {
     ("hook install", "--budget-ms"): row("--budget-ms 9"),
     ("hook install", "--no-refresh"): row("--no-refresh"),
     ("hook uninstall", "--file"): row("--file hooks.json"),
-    ("store publish", "--jsonl"): row("--jsonl s.jsonl"),
     ("store publish", "--publisher"): row(
         "--publisher you", "other --store sqlite:///store.db --tenant acme"
     ),
     ("store publish", "--source"): row("--source a/b"),
-    ("store publish", "--partition"): row(
-        "--partition 1/2", "skills --store sqlite:///other.db --tenant acme --publisher me"
-    ),
     ("store publish", "--batch"): row(
         "--batch 1", "skills --store sqlite:///other.db --tenant acme --publisher me"
     ),

@@ -15,7 +15,7 @@ from tests.cli.conftest import Run
 from tests.cli.making import write
 from tests.configuration import configure
 from tests.store.conftest import database, postgres_url, server
-from tests.store.ingest.inputs import document, jsonl
+from tests.store.inputs import tree
 from tests.store.servers import PASSWORD
 
 __all__ = ["database", "postgres_url", "server"]
@@ -78,20 +78,6 @@ def test_a_publish_tells_what_it_did_and_what_it_could_not(kept: Run) -> None:
     assert "[description_not_string]" in plain.out
 
 
-def test_folders_and_lines_are_published_together(
-    run: Run, named: str, skills: Path, tmp_path: Path
-) -> None:
-    run("store", "init")
-    shutil.rmtree(skills / "broken")
-    line = jsonl(tmp_path / "a.jsonl.gz", [{"content": document("line"), "path": "deep/line"}])
-    done = run("store", "publish", "skills", "--jsonl", line, "--tenant", "acme", "--json")
-    assert (done.code, done.json["added"]) == (0, 7)
-    alone = run("store", "publish", "--jsonl", line, "--tenant", "acme", "--json").json
-    assert (alone["unchanged"], alone["added"]) == (1, 0)
-    here = run("store", "publish", "--tenant", "acme", "--root", "skills", "--json").json
-    assert here["unchanged"] == 6
-
-
 def test_pruning_is_done_or_refused_and_said(kept: Run, skills: Path) -> None:
     shutil.rmtree(skills / "git-bisect")
     refused = kept("store", "publish", "skills", "--tenant", "acme", "--prune")
@@ -101,17 +87,6 @@ def test_pruning_is_done_or_refused_and_said(kept: Run, skills: Path) -> None:
     assert (planned.code, "it would be" in planned.out) == (0, True)
     done = kept("store", "publish", "skills", "--tenant", "acme", "--prune", "--json")
     assert (done.code, done.json["withdrawn"], done.json["pruned"]) == (0, 1, True)
-
-
-def test_parts_are_told_apart(kept: Run) -> None:
-    parts = [
-        kept("store", "publish", "skills", "--tenant", "b", "--partition", f"{n}/2", "--json").json
-        for n in (1, 2)
-    ]
-    assert sum(part["added"] for part in parts) == 6
-    assert [part["partition"] for part in parts] == ["1/2", "2/2"]
-    wrong = kept("store", "publish", "skills", "--tenant", "b", "--partition", "3/2")
-    assert (wrong.code, "I/N" in wrong.err) == (2, True)
 
 
 def test_the_past_is_listed_taken_back_and_told(kept: Run) -> None:
@@ -256,8 +231,7 @@ def test_a_publish_that_breaks_off_says_what_stands(
     run: Run, named: str, skills: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("store", "init")
-    made = ({"content": document(f"s{n}"), "path": f"s{n}"} for n in range(30))
-    path = jsonl(tmp_path / "a.jsonl", made)
+    path = str(tree(tmp_path / "many", 30))
     with open_store(named) as store:
         kind = type(store)
     real, tries = kind.publish, []
@@ -269,9 +243,8 @@ def test_a_publish_that_breaks_off_says_what_stands(
         return real(self, rows, **words)  # type: ignore[arg-type]
 
     monkeypatch.setattr(kind, "publish", going)
-    monkeypatch.setattr("skillyard.store.ingest.ingest_run.BATCH_ITEMS", 10)
     words = ("--tenant", "acme", "--batch", "10", "--jobs", "1")
-    answer = run("store", "publish", "--jsonl", path, *words)
+    answer = run("store", "publish", path, *words)
     assert answer.code == 2
     assert "the server is away" in answer.err
     assert re.search(r"acknowledged before this: \d+ skills stand, up to generation", answer.err)

@@ -11,7 +11,7 @@ from skillyard.engine.discovery import Candidate, Root, scan
 from skillyard.engine.discovery import walk as module
 from skillyard.engine.discovery.walk import Walk, iter_scan
 from tests.cli.making import hostile_library, library, write
-from tests.store.ingest.inputs import document
+from tests.store.inputs import document
 from tests.tables import for_each
 
 

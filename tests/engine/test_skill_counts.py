@@ -19,7 +19,7 @@ from tests.requirements import requirement
 from tests.serve.http.local_server import running
 from tests.serve.mcp.local_servers import in_process, shows
 from tests.shared_data import REPOSITORY
-from tests.store.ingest.inputs import publish
+from tests.store.inputs import publish
 from tests.store.node.nodes import store_in
 from tests.worked_examples.making import document
 

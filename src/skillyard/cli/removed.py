@@ -23,6 +23,8 @@ REMOVED = {
     "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",
     "scan --also": "run the other scanner itself, as in: skill-scanner scan PATH",
     "scan --reader": "the rules scan alone; ask a model of your choice to read the files",
+    "store publish --jsonl": "publish folders of skills, or call CatalogStore.publish in Python",
+    "store publish --partition": "one machine publishes all, with --jobs; or each a namespace",
     "store sync": "skillyard serve --store URL makes the folder of a node and follows the store",
     "usage --html": "skillyard usage --json has the same counts for any page",
 }

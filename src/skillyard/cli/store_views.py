@@ -18,9 +18,9 @@ if TYPE_CHECKING:
         StoreHistory,
         StoreLog,
         StoreMigrated,
-        StorePublished,
         StoreStatus,
     )
+    from skillyard.store.operations.folder_publish import StorePublished
 
 MAX_ERRORS = 20
 """Maximum number of listed errors; ``--json`` has more."""
@@ -43,18 +43,16 @@ def migrated_blocks(result: StoreMigrated) -> Iterator[Block]:
 
 def published_blocks(result: StorePublished) -> Iterator[Block]:
     """Yield the counts of a publish, and the errors."""
-    part = f", part {result.partition}" if result.partition is not None else ""
     if result.dry_run:
-        head = f"  {result.tenant}{part}, nothing was published; it would be: "
+        head = f"  {result.tenant}, nothing was published; it would be: "
     elif result.generations > 1:
         span = f"{result.generations:,} generations up to {result.generation}"
-        head = f"  {result.tenant}{part}, {span}: "
+        head = f"  {result.tenant}, {span}: "
     else:
-        head = f"  {result.tenant}{part}, generation {result.generation}: "
+        head = f"  {result.tenant}, generation {result.generation}: "
     counts = [f"{getattr(result, kind):,} {kind}" for kind in _KINDS[:3]]
     counts += [f"{result.withdrawn:,} withdrawn"] if result.withdrawn or result.pruned else []
     counts += [f"{result.repeated:,} repeated"] if result.repeated else []
-    counts += [f"{result.elsewhere:,} left to other parts"] if result.elsewhere else []
     counts += [f"{result.refused:,} refused"] if result.refused else []
     yield line(Span(result.store, "name"), head, ", ".join(counts))
     for each in result.diagnostics[:MAX_ERRORS]:

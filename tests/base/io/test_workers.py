@@ -12,8 +12,8 @@ import pytest
 
 from skillyard import InvalidInput
 from skillyard.base.io.workers import WorkerLost, Workers
+from tests.base.io import errands
 from tests.shared_data import PACKAGES
-from tests.store.ingest import errands
 
 
 def test_results_come_as_they_are_asked_for() -> None:

@@ -29,6 +29,7 @@ OF_WINGS = (
     "skillyard.check.operations.library_check",
     "skillyard.check.operations.skill_scan",
     "skillyard.store.operations.catalog_store",
+    "skillyard.store.operations.folder_publish",
 )
 """Operations whose results are documents themselves."""
 

@@ -17,8 +17,7 @@ _OTHERS = (
     "evals/",
     "install/",
     "serve/",
-    "store/ingest/",
-    "store/node/",
+    "store/",
 )
 """Folders whose codes are of what comes from elsewhere: `check` looks at none of it."""
 _ALONE = frozenset({"base/io/folder_manifest.py"})

@@ -25,7 +25,6 @@ from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
 from skillyard.cli.options import (
     add_options,
-    file_path,
     folder,
     whole_number,
 )
@@ -33,8 +32,8 @@ from skillyard.cli.parser import add_command, add_group
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.store.ingest.work_items import Options, Step
-    from skillyard.store.operations.catalog_store import StoreMigrated, StorePublished
+    from skillyard.store.operations.catalog_store import StoreMigrated
+    from skillyard.store.operations.folder_publish import Options, Step, StorePublished
 
 
 def add_store_init_command(commands: Commands) -> None:
@@ -92,18 +91,17 @@ def add_store_publish_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "publish",
-        "publish skill folders and JSON lines to a catalog store",
+        "publish skill folders to a catalog store",
         run=publish,
         about=(
             "Skills that are published already are neither parsed nor sent, so a second run, "
-            "or a run after an interrupt, does only what is left. Bad files and lines are "
+            "or a run after an interrupt, does only what is left. Bad files are "
             "reported and skipped; the exit code is then 1. On an interrupt it completes the "
             "current batch and exits with 3."
         ),
         examples=(
             "skillyard store publish skills --tenant acme",
             "skillyard store publish skills --tenant acme --namespace web --prune",
-            "skillyard store publish --jsonl dump.jsonl.gz --tenant acme --partition 1/4",
         ),
     )
     parser.add_argument(
@@ -112,21 +110,13 @@ def add_store_publish_command(commands: Commands) -> None:
         nargs="*",
         default=[],
         type=folder,
-        help="roots with skill folders, before --root (default: ., unless --jsonl is given)",
-    )
-    parser.add_argument(
-        "--jsonl",
-        action="append",
-        default=[],
-        metavar="FILE",
-        type=file_path,
-        help="a file with a skill on each line, plain or gzip; - is standard input; may repeat",
+        help="roots with skill folders, before --root (default: .)",
     )
     add_options(parser, "--store", "--tenant", "--namespace", "--publisher")
     parser.add_argument(
         "--source",
         metavar="NAME",
-        help="the source of skills that name none, as owner/repo (default: none)",
+        help="the source of the skills, as owner/repo (default: none)",
     )
     add_options(parser, "--durability")
     parser.add_argument(
@@ -141,11 +131,6 @@ def add_store_publish_command(commands: Commands) -> None:
         type=whole_number,
         default=2000,
         help="skills in one generation (default: 2000)",
-    )
-    parser.add_argument(
-        "--partition",
-        metavar="I/N",
-        help="only the I-th of N parts, so that N machines share the work (default: all)",
     )
     parser.add_argument(
         "--prune",
@@ -178,10 +163,9 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
     from skillyard.cli.interrupts import stop_on_interrupt
     from skillyard.cli.progress import progress
     from skillyard.cli.source import unbound_library_of
-    from skillyard.store.operations import catalog_store
+    from skillyard.store.operations.folder_publish import store_publish
 
-    named = [*args.folder, *args.root]
-    library = None if args.jsonl and not named else unbound_library_of(args, args.folder)
+    library = unbound_library_of(args, args.folder)
     last: list[Step] = []
     try:
         with stop_on_interrupt() as stop, progress("publishing", console) as show:
@@ -189,16 +173,10 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
             def note_step(step: Step) -> None:
                 last[:] = [step]
                 if show is not None:
-                    show(step.done, step.total)
+                    show(step.done, None)
 
-            return catalog_store.store_publish(
-                store_address(args),
-                options,
-                roots=() if library is None else library.roots,
-                lines=args.jsonl,
-                stop=stop,
-                tell=note_step,
-            )
+            roots = () if library is None else library.roots
+            return store_publish(store_address(args), roots, options, stop=stop, tell=note_step)
     except SkillyardError:
         if last and last[0].generation and not options.dry_run:
             published = f"{last[0].published:,} skills stand, up to generation {last[0].generation}"
@@ -208,8 +186,7 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
 
 def _options(args: Namespace) -> Options:
     from skillyard.base.io.processes import processors
-    from skillyard.store.ingest.partition import Partition
-    from skillyard.store.ingest.work_items import Options
+    from skillyard.store.operations.folder_publish import Options
 
     return Options(
         args.tenant,
@@ -219,7 +196,6 @@ def _options(args: Namespace) -> Options:
         args.durability,
         processors() if args.jobs is None else args.jobs,
         args.batch,
-        None if args.partition is None else Partition.parse(args.partition),
         args.prune,
         args.dry_run,
     )

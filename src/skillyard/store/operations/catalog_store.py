@@ -1,21 +1,18 @@
-"""Administer a catalog store: schema, publishing, history and grants.
+"""Administer a catalog store: schema, history and grants.
 
 Every function takes the address of the store, opens it, and closes it again.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base.errors import Diagnostic, InvalidInput, SkillNotFound, StoreSchema
-from skillyard.base.shapes import Schema, details
+from skillyard.base.shapes import Schema
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.engine.catalog.roots import Admission
-from skillyard.store.ingest.ingest_run import Tell, ingest
-from skillyard.store.ingest.work_items import Options
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (
@@ -29,8 +26,6 @@ from skillyard.store.values import (
     Version,
 )
 
-WAIT_S = 120.0
-"""Longest that a statement of a publish may take: it may have to wait for other writers."""
 WHOLE_S = 600.0
 """Longest that one may take which changes all of a tenant's skills, or the tables."""
 READER_ROLE = "skillyard_reader"
@@ -45,32 +40,6 @@ class StoreMigrated:
     before: Annotated[int | None, "The version that was there; null: there was no store."]
     now: Annotated[int, "The version."]
     reader_role: Annotated[str | None, "The database role of callers; null without roles."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorePublished:
-    """The result of a publish, or of its dry run, in skills."""
-
-    schema: Schema[Literal["skillyard.store-publish/1"]] = "skillyard.store-publish/1"
-    store: Annotated[str, "Its address, without credentials."]
-    tenant: Annotated[str, "The owner of the skills."]
-    dry_run: Annotated[bool, "True where nothing was published."]
-    partition: Annotated[str | None, "The part of the skills, as I/N."]
-    generation: Annotated[int, "The last one of this run, else that of the store."]
-    generations: Annotated[int, "How many this run made."]
-    added: Annotated[int, "New."]
-    changed: Annotated[int, "With a new version."]
-    unchanged: Annotated[int, "Published already."]
-    withdrawn: Annotated[int, "No longer there, and withdrawn."]
-    refused: Annotated[int, "Unreadable, invalid, or in the place of another one."]
-    repeated: Annotated[int, "Met a second time with the same content."]
-    elsewhere: Annotated[int, "Left to other partitions."]
-    warnings: Annotated[int, "Remarks on published skills."]
-    complete: Annotated[bool, "False when it was stopped."]
-    pruned: Annotated[bool, "True where skills that were not met were withdrawn."]
-    diagnostics: Annotated[tuple[details.Diagnostic, ...], "The first errors."]
-    left_out: Annotated[int, "Errors that are not among them."]
-    seconds: Annotated[float, "How long it took."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,30 +169,6 @@ def _migrated(store: CatalogStore, before: int | None) -> StoreMigrated:
     status = store.status()
     role = READER_ROLE if status.backend == "postgresql" else None
     return StoreMigrated(store=store.address, before=before, now=status.schema, reader_role=role)
-
-
-def store_publish(
-    url: str,
-    options: Options,
-    *,
-    roots: Sequence[str] = (),
-    lines: Sequence[str] = (),
-    stop: threading.Event | None = None,
-    tell: Tell | None = None,
-) -> StorePublished:
-    """Publish skill folders and JSON lines. See ``skillyard.store.ingest.ingest_run``."""
-    with open_store(url, statement_timeout_s=WAIT_S) as store:
-        done = ingest(store, options, roots=roots, lines=lines, stop=stop, tell=tell)
-        return from_attributes(
-            StorePublished,
-            done,
-            store=store.address,
-            tenant=options.tenant,
-            dry_run=options.dry_run,
-            partition=None if options.partition is None else str(options.partition),
-            diagnostics=tuple(each.document() for each in done.diagnostics),
-            seconds=round(done.seconds, 3),
-        )
 
 
 def store_withdraw(

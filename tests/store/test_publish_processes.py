@@ -1,4 +1,4 @@
-"""Real processes on one store: killed, side by side, in parts, interrupted."""
+"""Real processes that publish to one store: killed, side by side, interrupted."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ import pytest
 
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
+from tests.cli.making import write
 from tests.shared_data import PACKAGES
-from tests.store.ingest.inputs import document, held, jsonl, publish
+from tests.store.inputs import document, held, publish
 
 COUNT = 3_000
 SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
@@ -25,17 +26,23 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def lines(tmp_path: Path) -> str:
-    """So many skills, large enough that a run takes a while."""
-    made = ({"content": document(f"s{n}", f"{n} " * 400), "path": f"s{n}"} for n in range(COUNT))
-    return jsonl(tmp_path / "skills.jsonl", made)
+def store(url: str) -> Iterator[CatalogStore]:
+    with open_store(url, migrate=True) as opened:
+        yield opened
 
 
 @pytest.fixture
-def undisturbed(lines: str, tmp_path: Path) -> Iterator[dict[Any, Any]]:
+def root(tmp_path: Path) -> str:
+    """So many skills, large enough that a run takes a while."""
+    texts = {f"s{n}/SKILL.md": document(f"s{n}", f"{n} " * 400) for n in range(COUNT)}
+    return str(write(tmp_path / "skills", texts))
+
+
+@pytest.fixture
+def undisturbed(root: str, tmp_path: Path) -> Iterator[dict[Any, Any]]:
     """What a store holds after a run that nothing disturbed."""
     with open_store(f"sqlite:///{tmp_path}/undisturbed.db", migrate=True) as store:
-        publish(store, lines=[lines])
+        publish(store, root)
         yield held(store)
 
 
@@ -58,11 +65,11 @@ def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def test_runs_that_are_killed_and_run_again_end_where_an_undisturbed_one_does(
-    store: CatalogStore, url: str, lines: str, undisturbed: dict[Any, Any]
+    store: CatalogStore, url: str, root: str, undisturbed: dict[Any, Any]
 ) -> None:
     chance = random.Random(3)
     for _ in range(20 if SOAK else 3):
-        process = started(url, "--jsonl", lines, "--jobs", "2")
+        process = started(url, root, "--jobs", "2")
         try:
             before = store.generation()
             store.listen(before, 60)  # it is at work: kill it somewhere in the next batches
@@ -75,7 +82,7 @@ def test_runs_that_are_killed_and_run_again_end_where_an_undisturbed_one_does(
         assert set(stands.items()) <= set(undisturbed.items())
         if len(stands) == COUNT:
             break
-    done = ended(started(url, "--jsonl", lines, "--jobs", "2"))
+    done = ended(started(url, root, "--jobs", "2"))
     # A commit that was on its way when its publisher died may have come after that look.
     assert done["unchanged"] >= len(stands)
     assert done["added"] == COUNT - done["unchanged"]
@@ -85,9 +92,9 @@ def test_runs_that_are_killed_and_run_again_end_where_an_undisturbed_one_does(
 
 
 def test_two_runs_of_the_same_side_by_side_publish_nothing_twice(
-    store: CatalogStore, url: str, lines: str, undisturbed: dict[Any, Any]
+    store: CatalogStore, url: str, root: str, undisturbed: dict[Any, Any]
 ) -> None:
-    running = [started(url, "--jsonl", lines, "--jobs", jobs) for jobs in ("1", "2")]
+    running = [started(url, root, "--jobs", jobs) for jobs in ("1", "2")]
     done = [ended(process) for process in running]
     assert held(store) == undisturbed
     assert sum(answer["added"] for answer in done) == COUNT
@@ -96,10 +103,11 @@ def test_two_runs_of_the_same_side_by_side_publish_nothing_twice(
 
 
 def test_runs_that_overlap_leave_every_skill_as_one_of_them_has_it(
-    store: CatalogStore, url: str, lines: str, tmp_path: Path
+    store: CatalogStore, url: str, root: str, tmp_path: Path
 ) -> None:
-    other = ({"content": document(f"s{n}", "other"), "path": f"s{n}"} for n in range(1_000, 4_000))
-    running = [started(url, "--jsonl", path) for path in (lines, jsonl(tmp_path / "o", other))]
+    texts = {f"s{n}/SKILL.md": document(f"s{n}", "other") for n in range(1_000, 4_000)}
+    other = write(tmp_path / "other", texts)
+    running = [started(url, path) for path in (root, str(other))]
     done = [ended(process) for process in running]
     said = {version.key.place: version.skill.description for version in store.snapshot()}
     assert len(said) == 4_000
@@ -113,20 +121,10 @@ def test_runs_that_overlap_leave_every_skill_as_one_of_them_has_it(
     assert sum(versions) == sum(answer["added"] + answer["changed"] for answer in done)
 
 
-def test_parts_on_several_machines_make_the_whole(
-    store: CatalogStore, url: str, lines: str, undisturbed: dict[Any, Any]
-) -> None:
-    running = [started(url, "--jsonl", lines, "--partition", f"{n}/3") for n in (1, 2, 3)]
-    done = [ended(process) for process in running]
-    assert held(store) == undisturbed
-    assert sum(answer["added"] for answer in done) == COUNT
-    assert all(answer["elsewhere"] + answer["added"] == COUNT for answer in done)
-
-
 def test_an_interrupt_ends_it_well_and_tells_what_was_acknowledged(
-    store: CatalogStore, url: str, lines: str
+    store: CatalogStore, url: str, root: str
 ) -> None:
-    process = started(url, "--jsonl", lines, "--jobs", "2")
+    process = started(url, root, "--jobs", "2")
     store.listen(0, 60)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)

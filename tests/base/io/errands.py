@@ -18,7 +18,7 @@ def dead() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def dying(making: object, work: object) -> None:
+def dying(*work: object) -> None:
     """Take the place of what makes rows, and end the worker in the middle of it."""
     dead()
 

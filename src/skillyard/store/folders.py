@@ -1,13 +1,13 @@
-"""Skill folders as ingest items, and the skill of such an item with its files' digests."""
+"""Skill folders as rows of a store: where each belongs, and what its files contain."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from typing import NamedTuple
 
-from skillyard.base.errors import Diagnostic, ResourceRefused
+from skillyard.base.errors import Diagnostic, ResourceRefused, SkillError, StoreRefused
 from skillyard.base.limits import Limits
 from skillyard.engine.catalog.entries import read_one
 from skillyard.engine.catalog.roots import LibrarySpec
@@ -15,55 +15,94 @@ from skillyard.engine.discovery import Candidate, Root
 from skillyard.engine.discovery.walk import iter_scan
 from skillyard.engine.resources import list_resources, read_file, read_resource
 from skillyard.engine.skill import Origin, Reference, Skill
-from skillyard.store.ingest.work_items import Item
-from skillyard.store.values import FileDigest, Standing, Submission
+from skillyard.store.rows import StoredRow, row_of
+from skillyard.store.values import FileDigest, Standing, StoreKey, Submission
 
 MAX_FOLDERS = 4_000_000
-"""Limit for the folders below all roots of one ingest: many times the limit of a scan, because only
-the number of a folder is stored. They take about 600 MB."""
+"""Limit for the folders below all roots of one publish: many times the limit of a scan, because
+only the number of a folder is stored. They take about 600 MB."""
 MAX_REFERENCE_BYTES = 1_048_576
 """Total size of a skill's reference texts; further references are published without their text."""
 
 
-def items(roots: Sequence[str], source: str, limits: Limits) -> Iterator[Item | Diagnostic]:
+class SkillFile(NamedTuple):
+    """A skill file, with its key and what the store has under it."""
+
+    candidate: Candidate
+    key: StoreKey
+    standing: Standing | None
+
+
+class BuiltRow(NamedTuple):
+    """The result of one skill file: a row, or nothing because it is unchanged or invalid."""
+
+    key: StoreKey
+    path: str
+    digest: str = ""
+    """The content digest as in the store; empty for a rejected file."""
+    row: StoredRow | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    file: str = ""
+    """SHA-256 of the skill's file."""
+
+
+def skill_files(roots: Sequence[str], limits: Limits) -> Iterator[Candidate | Diagnostic]:
     """Yield each skill file below the roots, and a diagnostic for what cannot be read.
 
-    Convention files (AGENTS.md and the like) belong to their project and are not published. The
-    place is the path of the skill's folder below its root, or of a single document its own path;
-    None for a SKILL.md in the root itself. Raises InvalidSkillsRoot.
+    Convention files (AGENTS.md and the like) belong to their project and are not published. Raises
+    InvalidSkillsRoot.
     """
-    for candidate in _candidates(roots, limits):
-        if isinstance(candidate, Diagnostic):
-            yield candidate
-        else:
-            yield Item(
-                candidate.path, None, source, _place(candidate), candidate.stamp.size, candidate
-            )
-
-
-def count(roots: Sequence[str], limits: Limits, stop: threading.Event) -> int:
-    """Return the number of items, up to ``stop``. Raises InvalidSkillsRoot."""
-    total = 0
-    for candidate in _candidates(roots, limits):
-        total += isinstance(candidate, Candidate)
-        if stop.is_set():
-            break
-    return total
-
-
-def _candidates(roots: Sequence[str], limits: Limits) -> Iterator[Candidate | Diagnostic]:
     scan_roots = [Root(root) for root in roots]
     for candidate in iter_scan(scan_roots, limits._replace(folders_walked=MAX_FOLDERS)):
         if isinstance(candidate, Diagnostic) or candidate.origin != Origin.CONVENTION:
             yield candidate
 
 
-def _place(candidate: Candidate) -> str | None:
+def place_of(candidate: Candidate) -> str:
+    """Return the path of the skill's folder below its root, or of a single document its own path.
+
+    A SKILL.md in the root itself has the name of the root's folder.
+    """
     parts = candidate.parts if candidate.folder is None else candidate.parts[:-1]
-    return "/".join(parts) or None
+    return "/".join(parts) or candidate.folder or ""
 
 
-def is_unchanged(candidate: Candidate, standing: Standing, limits: Limits) -> bool:
+def build_rows(files: Sequence[SkillFile], limits: Limits, store: str) -> list[BuiltRow]:
+    """Return the result of each skill file, in order. An invalid one becomes a diagnostic.
+
+    ``store`` is the store's address without credentials, for messages.
+    """
+    return [_build_row(file, limits, store) for file in files]
+
+
+def _build_row(file: SkillFile, limits: Limits, store: str) -> BuiltRow:
+    candidate, key, standing = file
+    try:
+        if standing is not None and _is_unchanged(candidate, standing, limits):
+            return BuiltRow(key, candidate.path, standing.digest, file=standing.hash or "")
+        submission, diagnostics = _submission(candidate, key, limits)
+        if submission is None:
+            return BuiltRow(key, candidate.path, diagnostics=tuple(diagnostics))
+        row = row_of(submission, tenant=key.tenant, namespace=key.namespace, store=store)
+    except (SkillError, StoreRefused) as error:
+        return rejected(key, candidate.path, error)
+    is_new = standing is None or (standing.digest, standing.installs) != (row.digest, row.installs)
+    return BuiltRow(
+        *(key, candidate.path, row.digest, row if is_new else None, tuple(diagnostics)),
+        submission.skill.hash or "",
+    )
+
+
+def rejected(key: StoreKey, path: str, error: SkillError | StoreRefused) -> BuiltRow:
+    """Return the result of a skill file that is not published, with the reason."""
+    if isinstance(error, SkillError):
+        code, message = error.code, error.message
+    else:
+        code, message = "store_refused", error.what
+    return BuiltRow(key, path, diagnostics=(Diagnostic(code, "error", path, message, error.hint),))
+
+
+def _is_unchanged(candidate: Candidate, standing: Standing, limits: Limits) -> bool:
     """True when the stored version was made from this file, with the same files beside it.
 
     The file is read but not parsed. Raises SkillIoError.
@@ -75,7 +114,7 @@ def is_unchanged(candidate: Candidate, standing: Standing, limits: Limits) -> bo
         and standing.installs == 0
         and _names(standing.references) == _names(candidate.references)
         and standing.hash == _hash(candidate, limits)
-        and standing.files == digests(candidate, limits)[0]
+        and standing.files == _digests(candidate, limits)[0]
     )
 
 
@@ -88,8 +127,8 @@ def _hash(candidate: Candidate, limits: Limits) -> str:
     return sha256(read_file(path, limits.skill_file_bytes, candidate.path).data).hexdigest()
 
 
-def submission(
-    candidate: Candidate, source: str, place: str | None, limits: Limits
+def _submission(
+    candidate: Candidate, key: StoreKey, limits: Limits
 ) -> tuple[Submission | None, list[Diagnostic]]:
     """Return the skill to publish, None when the file is not one, and the diagnostics.
 
@@ -99,16 +138,16 @@ def submission(
     diagnostics = list(entry.diagnostics)
     if entry.skill is None:
         return None, diagnostics
-    files, refused = digests(candidate, limits)
+    files, refused = _digests(candidate, limits)
     skill = entry.skill.replace(
         path="/".join(candidate.parts),
-        source=source or None,
+        source=key.source or None,
         references=_with_texts(candidate, limits),
     )
-    return Submission(skill, place, files), diagnostics + refused
+    return Submission(skill, key.place, files), diagnostics + refused
 
 
-def digests(
+def _digests(
     candidate: Candidate, limits: Limits
 ) -> tuple[tuple[FileDigest, ...], list[Diagnostic]]:
     """Return the digests of the files of a skill's folder, sorted, and the rejected files."""

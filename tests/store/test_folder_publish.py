@@ -1,9 +1,11 @@
-"""One ingest: what is published, what is left alone, what is refused, and what is pruned."""
+"""Publishing folders: what is published, what is left alone, what is refused, what is pruned."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +13,25 @@ import pytest
 
 from skillyard import DEFAULT_LIMITS, InvalidInput
 from skillyard.base.errors import StoreRefused, StoreUnavailable
-from skillyard.base.io.processes import processors
 from skillyard.base.io.workers import WorkerLost
-from skillyard.store.ingest import ingest_run, publisher
-from skillyard.store.ingest.ingest_run import ingest
-from skillyard.store.ingest.partition import Partition
-from skillyard.store.ingest.work_items import Options, Step
+from skillyard.store import folders
+from skillyard.store.opening import open_store
+from skillyard.store.operations import folder_publish
+from skillyard.store.operations.folder_publish import Options, Step, publish_folders
 from skillyard.store.protocol import CatalogStore
-from skillyard.store.values import Published
+from skillyard.store.values import FileDigest, Published
+from tests.base.io import errands
 from tests.cli.making import write
-from tests.store.ingest import errands
-from tests.store.ingest.inputs import document, held, jsonl, publish, tree
+from tests.store.inputs import document, held, publish, tree
 from tests.store.skills import key, skill
 from tests.tables import for_each
 
-ANOTHER = {"content": document("x"), "path": "s001", "source": "else/where"}
+
+@pytest.fixture(params=["sqlite_url", pytest.param("postgres_url", marks=pytest.mark.slow)])
+def store(request: pytest.FixtureRequest) -> Iterator[CatalogStore]:
+    """An empty store. A publish knows only what the contract of stores promises."""
+    with open_store(str(request.getfixturevalue(request.param)), migrate=True) as opened:
+        yield opened
 
 
 def test_every_skill_is_published_in_batches_and_the_next_run_has_nothing_to_do(
@@ -49,14 +55,6 @@ def test_only_what_changed_is_sent(tmp_path: Path, store: CatalogStore) -> None:
     done = publish(store, root)
     assert (done.added, done.changed, done.unchanged, done.generations) == (1, 1, 4, 1)
     assert store.get(key("s003")).version == 2
-
-
-def test_a_new_install_count_is_told_and_is_no_version(tmp_path: Path, store: CatalogStore) -> None:
-    line = {"content": document("a"), "path": "a", "install_count": 1}
-    for count in (1, 1, 9):
-        publish(store, lines=[jsonl(tmp_path / "a", [{**line, "install_count": count}])])
-    version = store.get(key("a"))
-    assert (version.version, version.skill.install_count, store.generation()) == (1, 9, 2)
 
 
 def test_bad_files_are_told_and_stop_no_other(tmp_path: Path, store: CatalogStore) -> None:
@@ -85,51 +83,12 @@ def test_of_two_skills_with_one_key_the_first_counts(tmp_path: Path, store: Cata
     assert store.get(key("s002")).skill.description == "Says two."
 
 
-def test_lines_without_a_path_are_kept_under_their_slug(
-    tmp_path: Path, store: CatalogStore
-) -> None:
-    lines = [{"content": document(name)} for name in ("a", "b", "a")]
-    path = jsonl(tmp_path / "a.jsonl", [*lines, {"content": document("b", "two")}])
-    done = publish(store, lines=[path])
-    assert (done.added, done.repeated, done.refused) == (2, 1, 1)
-    assert set(store.places("acme")) == {"a", "b"}
-    assert publish(store, lines=[path]).unchanged == 2
-
-
-def test_many_bad_lines_are_counted_and_the_first_are_kept(
-    tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ingest_run, "MAX_DIAGNOSTICS", 5)
-    path = jsonl(tmp_path / "a.jsonl", ["{"] * 12 + ["{}"] * 3)
-    done = publish(store, lines=[path])
-    assert (done.refused, len(done.diagnostics), done.left_out) == (15, 5, 10)
-    assert [each.line for each in done.diagnostics] == [1, 2, 3, 4, 5]
-
-
-def test_parts_make_a_whole_and_nothing_twice(tmp_path: Path, store: CatalogStore) -> None:
-    root = tree(tmp_path / "root", 40)
-    unplaced = [{"content": document(f"u{n}")} for n in range(20)]
-    lines = [jsonl(tmp_path / "a.jsonl", [ANOTHER, *unplaced])]
-    parts = [publish(store, root, lines=lines, partition=Partition(n, 3)) for n in (2, 3, 1)]
-    assert sum(part.added for part in parts) == 61
-    assert all(part.added > 5 and part.added + part.elsewhere == 61 for part in parts)
-    assert {version for _, version, _ in held(store).values()} == {1}
-
-
-def test_a_file_of_another_part_is_not_read(tmp_path: Path, store: CatalogStore) -> None:
-    root = tree(tmp_path / "root", 40)
-    part = Partition(1, 4)
-    for place in (f"s{number:03}" for number in range(40)):
-        if not part.holds(key(place)):
-            (root / place / "SKILL.md").write_text("no skill")
-    assert publish(store, root, partition=part).refused == 0
-
-
 def test_what_went_is_withdrawn_under_the_namespace_and_source_of_the_run_alone(
     tmp_path: Path, store: CatalogStore
 ) -> None:
     root = tree(tmp_path / "root", 4)
-    publish(store, root, lines=[jsonl(tmp_path / "a", [ANOTHER])])
+    publish(store, root)
+    publish(store, root, source="else/where")
     publish(store, root, namespace="below")
     store.publish([skill("theirs")], tenant="other", publisher="ci")
     for name in ("s001", "s002"):
@@ -140,7 +99,7 @@ def test_what_went_is_withdrawn_under_the_namespace_and_source_of_the_run_alone(
     done = publish(store, root, prune=True)
     assert (done.withdrawn, done.pruned, done.unchanged) == (2, True, 2)
     assert store.places("acme") == ("s000", "s003")
-    assert store.places("acme", source="else/where") == ("s001",)
+    assert len(store.places("acme", source="else/where")) == 4
     assert len(store.places("acme", namespace="below")) == 4
     assert store.places("other") == ("theirs",)
     again = publish(store, root, prune=True)
@@ -178,36 +137,22 @@ def test_what_is_only_remarked_does_not_stand_against_pruning(
     assert (done.withdrawn, done.pruned) == (1, True)
 
 
-def test_pruning_a_part_leaves_the_others_alone(
-    tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("skillyard.store.ingest.pruning.PAGE_SIZE", 7)
-    publish(store, tree(tmp_path / "root", 40))
-    (tmp_path / "empty").mkdir()
-    part = Partition(2, 3)
-    kept = {place for place in store.places("acme") if not part.holds(key(place))}
-    done = publish(store, tmp_path / "empty", prune=True, partition=part)
-    assert done.withdrawn == 40 - len(kept)
-    assert set(store.places("acme")) == kept
-
-
 def test_a_dry_run_says_what_would_be_and_changes_nothing(
     tmp_path: Path, store: CatalogStore
 ) -> None:
     root = tree(tmp_path / "root", 5)
     publish(store, root)
     write(root, {"s003/SKILL.md": document("s003", "two"), "new/SKILL.md": document("new")})
-    line = jsonl(tmp_path / "a.jsonl", [{"content": document("u")}, {"content": document("s004")}])
     before = held(store)
-    done = publish(store, root, lines=[line], dry_run=True)
-    assert (done.added, done.changed, done.unchanged, done.repeated) == (2, 1, 4, 1)
+    done = publish(store, root, dry_run=True)
+    assert (done.added, done.changed, done.unchanged) == (1, 1, 4)
     assert (done.generation, done.generations, held(store)) == (1, 0, before)
 
 
 def test_a_run_that_is_stopped_ends_with_what_was_acknowledged(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest_run, "QUERY_ITEMS", 10)
+    monkeypatch.setattr(folder_publish, "QUERY_SIZE", 10)
     root = tree(tmp_path / "root", 100)
     stop = threading.Event()
 
@@ -216,24 +161,13 @@ def test_a_run_that_is_stopped_ends_with_what_was_acknowledged(
             stop.set()
 
     options = Options("acme", "ci", batch=10, prune=True)
-    done = ingest(store, options, roots=[str(root)], stop=stop, tell=tell)
+    done = publish_folders(store, [str(root)], options, stop=stop, tell=tell)
     assert (done.complete, done.pruned) == (False, False)
     assert 20 <= done.added < 100
     assert len(store.places("acme")) == done.added
     assert (store.generation(), done.generation) == (done.generations, done.generations)
     rest = publish(store, root)
     assert (rest.unchanged, rest.added) == (done.added, 100 - done.added)
-
-
-def test_progress_leads_from_nothing_to_everything(tmp_path: Path, store: CatalogStore) -> None:
-    root = tree(tmp_path / "root", 30)
-    write(root, {"bad/SKILL.md": "no fences"})
-    made = [{"content": document(f"l{n}"), "path": f"l{n}"} for n in range(30)]
-    steps: list[Step] = []
-    lines = [jsonl(tmp_path / "a.jsonl.gz", made)]
-    ingest(store, Options("acme", "ci", batch=7), roots=[str(root)], lines=lines, tell=steps.append)
-    assert [step.done for step in steps] == sorted(step.done for step in steps)
-    assert steps[-1] == Step(61, 61, 60, 0, 1, 9)
 
 
 def test_a_row_that_the_store_refuses_is_left_out_and_named(
@@ -295,9 +229,7 @@ def test_a_store_that_goes_away_ends_the_run_and_keeps_what_stands(
 def test_batches_are_bounded_by_their_size_too(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publisher, "MAX_BATCH_CHARS", 9_000)
-    monkeypatch.setattr(ingest_run, "BATCH_BYTES", 3_000)
-    monkeypatch.setattr(ingest_run, "MAX_QUERY_BYTES", 3_000)
+    monkeypatch.setattr(folder_publish, "MAX_BATCH_CHARS", 9_000)
     done = publish(store, tree(tmp_path / "root", 9, "x" * 2_000))
     assert (done.added, done.generations) == (9, 5)
 
@@ -307,7 +239,7 @@ def test_worker_processes_make_the_same_of_it(tmp_path: Path, store: CatalogStor
     write(root, {"bad/SKILL.md": "no fences", "a/SKILL.md": document("a"), "a/x.md": "x"})
     alone = publish(store, root, namespace="alone")
     many = publish(store, root, namespace="many", jobs=2)
-    assert alone._replace(generation=0, seconds=0) == many._replace(generation=0, seconds=0)
+    assert replace(alone, generation=0, seconds=0) == replace(many, generation=0, seconds=0)
     found = held(store)
     assert len(found) == 1_202
     for (namespace, *rest), stands in found.items():
@@ -319,7 +251,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_an_error_and_another_run_goes
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tree(tmp_path / "root", 600)
-    monkeypatch.setattr(ingest_run, "build_rows", errands.dying)
+    monkeypatch.setattr(folder_publish, "build_rows", errands.dying)
     with pytest.raises(WorkerLost, match="run it again"):
         publish(store, root, jobs=2)
     assert store.generation() == 0
@@ -346,5 +278,136 @@ def test_wrong_options_are_refused_before_anything_is_done(
     assert store.generation() == 0
 
 
-def test_this_process_knows_how_many_processors_it_may_use() -> None:
-    assert processors() >= 1
+def test_a_place_is_the_path_below_the_root(tmp_path: Path, store: CatalogStore) -> None:
+    root = write(
+        tmp_path / "root",
+        {
+            "a/SKILL.md": document("a"),
+            "deep/er/b/SKILL.md": document("b"),
+            ".skills/single.md": document("single"),
+            "key_skills/c/SKILL.md": document("c"),
+            "AGENTS.md": "# A project's own rules\n",
+        },
+    )
+    publish(store, root)
+    assert store.places("acme") == (".skills/single.md", "a", "deep/er/b", "key_skills/c")
+    publish(store, root / "deep/er/b", namespace="alone")
+    assert store.places("acme", namespace="alone") == ("b",)
+
+
+def test_a_skill_is_published_with_its_references_and_the_digests_of_its_files(
+    tmp_path: Path, store: CatalogStore
+) -> None:
+    root = write(
+        tmp_path / "root",
+        {
+            "web/csv/SKILL.md": document("csv", fields="tags: [data]\n"),
+            "web/csv/references/dates.md": "ISO 8601.\n",
+            "web/csv/references/odd.md": b"\xff\xfe not UTF-8",
+            "web/csv/scripts/run.py": "print()\n",
+        },
+    )
+    publish(store, root, source="owner/repo", namespace="eu")
+    version = store.get(key("web/csv", namespace="eu", source="owner/repo"))
+    skill = version.skill
+    assert (skill.slug, skill.source, skill.path) == ("csv", "owner/repo", "web/csv/SKILL.md")
+    assert (skill.tags, skill.scope, skill.origin) == (("data",), "project", "agentskills")
+    assert [(each.path, each.content) for each in skill.references] == [
+        ("references/dates.md", "ISO 8601.\n"),
+        ("references/odd.md", None),
+    ]
+    script = (root / "web/csv/scripts/run.py").read_bytes()
+    assert FileDigest("scripts/run.py", sha256(script).hexdigest(), len(script)) in version.files
+    assert len(version.files) == 3
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "the file": lambda folder: (folder / "SKILL.md").write_text(document("csv", "two")),
+    "a reference": lambda folder: (folder / "references/dates.md").write_text("RFC 3339.\n"),
+    "a new reference": lambda folder: (folder / "notes.md").write_text("New.\n"),
+    "a reference that went": lambda folder: (folder / "references/dates.md").unlink(),
+    "a script": lambda folder: (folder / "run.py").write_text("print(2)\n"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_whatever_changes_in_a_folder_is_a_new_version(
+    what: str, tmp_path: Path, store: CatalogStore
+) -> None:
+    files = {
+        "csv/SKILL.md": document("csv"),
+        "csv/references/dates.md": "ISO 8601.\n",
+        "csv/run.py": "print(1)\n",
+    }
+    root = write(tmp_path / "root", {**files, "other/SKILL.md": document("other")})
+    publish(store, root)
+    CHANGES[what](root / "csv")
+    done = publish(store, root)
+    assert (done.changed, done.unchanged) == (1, 1)
+    assert store.get(key("csv")).version == 2
+
+
+def test_what_stands_is_not_parsed_again(
+    tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write(
+        tmp_path / "root", {"a/SKILL.md": document("a"), "a/x.md": "x", "b/SKILL.md": document("b")}
+    )
+    publish(store, root)
+    monkeypatch.setattr(folders, "read_one", None)  # calling it would be an error
+    assert publish(store, root).unchanged == 2
+    (root / "b/SKILL.md").write_text(document("b", "two"))
+    with pytest.raises(TypeError):
+        publish(store, root)
+
+
+def test_a_skill_whose_slug_is_not_its_folder_is_read_and_found_unchanged(
+    tmp_path: Path, store: CatalogStore
+) -> None:
+    root = write(
+        tmp_path / "root",
+        {
+            "a/SKILL.md": document("a", fields="id: other\n"),
+            ".skills/single.md": document("single"),
+            "top/SKILL.md": document("high"),
+        },
+    )
+    publish(store, root / "top", root)
+    assert store.get(key("top")).skill.name == "high"
+    assert store.get(key("a")).skill.slug == "other"
+    before = held(store)
+    done = publish(store, root / "top", root)
+    assert (done.unchanged, done.repeated, done.generations) == (3, 0, 0)
+    assert held(store) == before
+
+
+def test_where_the_root_lies_makes_no_difference(tmp_path: Path, store: CatalogStore) -> None:
+    publish(store, tree(tmp_path / "one", 3))
+    done = publish(store, tree(tmp_path / "else/where", 3))
+    assert (done.unchanged, done.generations) == (3, 0)
+
+
+def test_a_file_that_is_too_large_is_left_out_of_the_list_with_a_warning(
+    tmp_path: Path, store: CatalogStore
+) -> None:
+    root = write(
+        tmp_path / "root",
+        {"a/SKILL.md": document("a"), "a/data.bin": b"x" * (DEFAULT_LIMITS.resource_bytes + 1)},
+    )
+    done = publish(store, root)
+    assert (done.added, done.warnings, done.refused) == (1, 1, 0)
+    assert store.get(key("a")).files == ()
+    assert publish(store, root).unchanged == 1
+
+
+def test_copies_below_the_roots_are_published_once_and_pruned_where_they_stand(
+    tmp_path: Path, store: CatalogStore
+) -> None:
+    root = write(tmp_path / "root", {"b/pdf/SKILL.md": document("pdf")})
+    publish(store, root)
+    write(root, {f"{at}/pdf/SKILL.md": document("pdf") for at in "ac"})
+    done = publish(store, root, prune=True)
+    assert (done.added, done.repeated, done.withdrawn) == (1, 2, 1)
+    assert list(held(store)) == [("", "", "a/pdf")]
+    again = publish(store, root, prune=True)
+    assert (again.unchanged, again.repeated, again.generations) == (1, 2, 0)
