@@ -1,4 +1,4 @@
-"""The requests that the pages show are answered by a service started as the pages say."""
+"""The requests that the page shows are answered by a service started as it says."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.shared_data import PACKAGES, REPOSITORY
 pytest.importorskip("uvicorn")
 pytest.importorskip("httpx2")
 
-PAGES = ("docs/guides/service.md", "docs/concepts/remote.md")
+PAGE = REPOSITORY / "docs" / "guides" / "service.md"
 SHOWN = "http://127.0.0.1:8765"
 
 
-def requests(page: str) -> list[str]:
-    """Return the curl commands of a page that go to a service without a token."""
-    text = (REPOSITORY / page).read_text(encoding="utf-8")
+def requests() -> list[str]:
+    """Return the curl commands of the page that go to a service without a token."""
+    text = PAGE.read_text(encoding="utf-8")
     lines = [line for block in blocks(text) for line in block.text.split("\n")]
     return [line for line in lines if line.startswith("curl ") and SHOWN in line]
 
@@ -59,9 +59,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             running.kill()
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_request_that_a_page_shows_is_answered(page: str, service: str) -> None:
-    shown = requests(page)
+def test_every_request_that_the_page_shows_is_answered(service: str) -> None:
+    shown = requests()
     assert shown, "the page shows no request"
     for line in shown:
         words = [word.replace(SHOWN, service) for word in shlex.split(line, comments=True)]
@@ -84,7 +83,7 @@ def test_the_answers_are_the_skills_that_were_asked_for(service: str) -> None:
             timeout=60,
             check=True,
         ).stdout
-        for line in requests("docs/guides/service.md")[:3]
+        for line in requests()[:3]
     )
     assert json.loads(first)["skills"][0]["id"] == "csv-cleaning"
     assert json.loads(second)["id"] == "csv-cleaning"
@@ -94,7 +93,7 @@ def test_the_answers_are_the_skills_that_were_asked_for(service: str) -> None:
 def test_the_client_of_the_guide_runs(
     service: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = (REPOSITORY / "docs/guides/service.md").read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     (block,) = [block for block in blocks(text) if block.language == "py"]
     monkeypatch.setattr("skillyard.serve.client.address.DEFAULT_URL", service)
     monkeypatch.delenv("SKILLYARD_HTTP_TOKEN", raising=False)
