@@ -34,9 +34,8 @@ from json_page import json_sections
 import skillyard
 from skillyard.check.scanning import RULES as SCAN_RULES
 from skillyard.check.scanning.rule import Example
-from skillyard.check.validation.codes import RULES
+from skillyard.check.validation.codes import PROFILES, RENAMED, RULES
 from skillyard.check.validation.fixes import FIXABLE
-from skillyard.check.validation.profiles import PROFILES, RENAMED
 from skillyard.cli.grammar import PROGRAM, command_parsers, shared_options
 from skillyard.cli.options import suggestions
 from skillyard.cli.parser import CommandParser

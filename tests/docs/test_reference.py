@@ -9,8 +9,7 @@ from pathlib import Path
 
 import skillyard
 from skillyard import scorer_names
-from skillyard.check.validation.codes import RULES
-from skillyard.check.validation.profiles import PROFILES
+from skillyard.check.validation.codes import PROFILES, RULES
 from skillyard.cli.grammar import command_parsers, shared_options
 from skillyard.cli.parser import CommandParser
 from skillyard.engine.context.catalogue import FORMATS

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import skillyard
 from skillyard.check.validation import PROFILES, RULES
+from skillyard.check.validation.file_rules import FILE_RULES
 
 _SOURCE = Path(skillyard.__file__).parent
 _OTHERS = (
@@ -74,7 +75,7 @@ def _joined(values: list[ast.expr]) -> list[str]:
 def _emitted() -> frozenset[str]:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in _MODULES]
     anywhere = {taker.name: taker.position for tree in trees for taker in _takers(tree)}
-    found: set[str] = set()
+    found = set(FILE_RULES)
     for tree in trees:
         known = anywhere | {taker.name: taker.position for taker in _takers(tree)}
         for node in ast.walk(tree):

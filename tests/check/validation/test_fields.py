@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skillyard.check.validation.field_types import LISTS, TEXTS
-from skillyard.check.validation.fields import EXTENSION_FIELDS
+from skillyard.check.validation.codes import LISTS, TEXTS
+from skillyard.check.validation.file_rules import EXTENSION_FIELDS
 
 
 def test_the_fields_of_each_document_are_known() -> None:

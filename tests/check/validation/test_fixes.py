@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard import CheckConfig, Skill, SkillError
-from skillyard.check.operations.library_check import fix_paths, plan_paths
+from skillyard.check.operations.library_check import check_paths, plan_paths
 from skillyard.check.validation.fix_plan import plan_fixes, write_plan
-from skillyard.check.validation.fixes import FIXABLE, Place, fix_document
+from skillyard.check.validation.fixes import FIXABLE, FixPlace, fix_document
 from skillyard.engine.formats.agentskills import SkillText, parse_document
 from tests.check.validation.skill_files import codes, text, tree
 from tests.tables import for_each
 
 HEAD = "---\nname: pencil\ndescription: x\n"
-PLACE = Place("pencil/SKILL.md", "pencil")
+PLACE = FixPlace("pencil/SKILL.md", "pencil")
 
 MENDED = [
     ("byte_order_mark", "\ufeff" + text(), text()),
@@ -170,7 +170,7 @@ CLEAN = "---\nname: pencil\ndescription: 'Use: now.'\n---\nb\n"
 def test_files_are_mended_in_place_and_then_there_is_nothing_left(tmp_path: Path) -> None:
     root = tree(tmp_path, {"pencil/SKILL.md": MESSY, "pencil/notes.md": MESSY, "AGENTS.md": "x"})
     os.chmod(root / "pencil/SKILL.md", 0o640)
-    fixed = fix_paths([str(root)])
+    fixed = check_paths([str(root)], fix=True)
     assert [fix.code for fix in fixed.fixes] == [
         "byte_order_mark",
         "yaml_repaired",
@@ -182,7 +182,7 @@ def test_files_are_mended_in_place_and_then_there_is_nothing_left(tmp_path: Path
     if sys.platform != "win32":
         assert stat.S_IMODE(os.stat(root / "pencil/SKILL.md").st_mode) == 0o640
     assert (fixed.diagnostics, fixed.fixable, fixed.refused) == ((), 0, ())
-    assert fix_paths([str(root)]).fixes == ()
+    assert check_paths([str(root)], fix=True).fixes == ()
 
 
 def test_a_plan_writes_nothing_and_shows_its_change(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_plan_writes_nothing_and_shows_its_change(tmp_path: Path) -> None:
 @for_each("place", ["pencil/SKILL.md", "pencil", ".skills/pencil.md"])
 def test_a_single_path_is_mended_too(place: str, tmp_path: Path) -> None:
     root = tree(tmp_path, {"pencil/SKILL.md": MESSY, ".skills/pencil.md": f"\ufeff{CLEAN}"})
-    assert fix_paths([str(root / place)]).fixes
+    assert check_paths([str(root / place)], fix=True).fixes
     file = root / place if place.endswith(".md") else root / place / "SKILL.md"
     assert file.read_bytes() == CLEAN.encode()
 
@@ -205,16 +205,18 @@ def test_a_single_path_is_mended_too(place: str, tmp_path: Path) -> None:
 def test_a_profile_mends_what_it_reports(tmp_path: Path) -> None:
     crlf = text().replace("\n", "\r\n")
     root = tree(tmp_path, {"pencil/SKILL.md": crlf})
-    assert fix_paths([str(root)]).fixes == ()
+    assert check_paths([str(root)], fix=True).fixes == ()
     ignoring = CheckConfig(ignore=["line_ends_crlf"])
-    assert fix_paths([str(root)], profile="spec", config=ignoring).fixes == ()
-    assert [fix.code for fix in fix_paths([str(root)], profile="spec").fixes] == ["line_ends_crlf"]
+    assert check_paths([str(root)], fix=True, profile="spec", config=ignoring).fixes == ()
+    assert [fix.code for fix in check_paths([str(root)], fix=True, profile="spec").fixes] == [
+        "line_ends_crlf"
+    ]
 
 
 def test_a_coarser_name_of_a_profile_is_mended_as_well(tmp_path: Path) -> None:
     root = tree(tmp_path, {"pencil/SKILL.md": f"{HEAD}allowed_tools: A\n---\nb\n"})
     assert codes(sy.validate(root, "reference")) == ["unexpected_fields"]
-    fixed = fix_paths([str(root)], profile="reference")
+    fixed = check_paths([str(root)], fix=True, profile="reference")
     assert [fix.code for fix in fixed.fixes] == ["field_alias"]
 
 
@@ -223,7 +225,7 @@ def test_nothing_behind_a_link_is_written(tmp_path: Path) -> None:
     tree(tmp_path, {"outside/SKILL.md": MESSY, "root/pencil/real.txt": MESSY, "root/x": ""})
     (tmp_path / "root/outside").symlink_to(tmp_path / "outside", target_is_directory=True)
     (tmp_path / "root/pencil/SKILL.md").symlink_to("real.txt")
-    fixed = fix_paths([str(tmp_path / "root")])
+    fixed = check_paths([str(tmp_path / "root")], fix=True)
     assert (fixed.fixes, fixed.fixable) == ((), 0)
     assert "yaml_repaired" in codes(fixed.diagnostics)
     assert (tmp_path / "outside/SKILL.md").read_bytes() == MESSY.encode()
@@ -234,7 +236,7 @@ def test_nothing_behind_a_link_is_written(tmp_path: Path) -> None:
 def test_a_root_that_is_a_link_was_named_and_is_followed(tmp_path: Path) -> None:
     tree(tmp_path, {"real/pencil/SKILL.md": MESSY})
     (tmp_path / "root").symlink_to("real", target_is_directory=True)
-    assert fix_paths([str(tmp_path / "root")]).fixes
+    assert check_paths([str(tmp_path / "root")], fix=True).fixes
     assert (tmp_path / "real/pencil/SKILL.md").read_bytes() == CLEAN.encode()
 
 
@@ -265,4 +267,4 @@ def test_a_name_that_another_skill_has_is_not_taken(tmp_path: Path) -> None:
         tmp_path,
         {"a/pencil/SKILL.md": text("Pencil"), "b/other/SKILL.md": text("pencil", "Another.")},
     )
-    assert fix_paths([str(root)]).fixes == ()
+    assert check_paths([str(root)], fix=True).fixes == ()

@@ -169,7 +169,6 @@ def test_validate_tells_it_for_a_root_and_for_one_file_what_is_its_own(tmp_path:
     assert told == ["pattern_generic", "descriptions_confusable", "pattern_generic"]
     assert [each.line for each in sy.validate(root) if each.code == "pattern_generic"] == [4, 4]
     assert codes(sy.validate(root / "lib/pencil/SKILL.md")) == ["pattern_generic"]
-    assert sy.validate(root, library=False) == []
     allowed = tree(tmp_path / "b", {"pencil/SKILL.md": text(extra="allowed-tools: Read\n")})
     assert codes(validate(allowed, tools=["Write"])) == ["tool_unknown"]
 

@@ -9,7 +9,7 @@ import pytest
 import skillyard as sy
 from skillyard import Diagnostic
 from skillyard.check.validation import PROFILES, RULES
-from skillyard.check.validation.profiles import RENAMED, reading_severity
+from skillyard.check.validation.codes import RENAMED, reading_severity
 from tests.check.validation.skill_files import check, codes, text, tree
 from tests.tables import for_each
 

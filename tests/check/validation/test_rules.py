@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import skillyard as sy
 from skillyard import Diagnostic
-from skillyard.check.validation.codes import CHECKS
-from skillyard.check.validation.profiles import PROFILES
+from skillyard.check.validation.codes import PROFILES
+from skillyard.check.validation.file_rules import FILE_RULES
 from tests.check.validation.skill_files import BODY, codes, text, tree
 from tests.tables import for_each
 
@@ -188,7 +188,7 @@ def test_what_only_looks_like_it_is_left_alone(sample: Sample, tmp_path: Path) -
 
 
 def test_every_rule_has_a_sample() -> None:
-    assert {rule.code for rule in CHECKS} == {sample.code for sample in SAMPLES}
+    assert set(FILE_RULES) == {sample.code for sample in SAMPLES}
 
 
 def test_a_good_skill_has_no_finding_under_any_profile(tmp_path: Path) -> None:

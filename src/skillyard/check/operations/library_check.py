@@ -64,6 +64,7 @@ class Checked:
 def check_paths(
     paths: Sequence[str],
     *,
+    fix: bool = False,
     profile: str = "lenient",
     config: CheckConfig | None = None,
     find_config: bool = False,
@@ -73,13 +74,34 @@ def check_paths(
 
     The paths are checked one by one, ``library`` as one; what they share is said once. ``config``
     holds for all; without one, ``find_config`` looks for the configuration of each path and root.
-    Folders of scopes belong to others: nothing in them is mended or configured. Raises
-    InvalidSkillsRoot for a path that does not exist, UnknownName for a profile, InvalidInput
+    Folders of scopes belong to others: nothing in them is mended or configured. ``fix`` mends what
+    is mechanical, and returns the findings that are left; files that cannot be written, or that
+    changed meanwhile, stay as they are and are named in ``refused``.
+
+    Raises InvalidSkillsRoot for a path that does not exist, UnknownName for a profile, InvalidInput
     and SkillIoError for a configuration.
     """
-    return plan_paths(
-        paths, profile=profile, config=config, find_config=find_config, library=library
-    )[0]
+
+    def plan() -> tuple[Checked, tuple[FixPlan, ...]]:
+        return plan_paths(
+            paths, profile=profile, config=config, find_config=find_config, library=library
+        )
+
+    before, plans = plan()
+    if not fix or not plans:
+        return before
+    from skillyard.check.validation.fix_plan import write_plan
+
+    fixes: list[Fix] = []
+    refused: list[Diagnostic] = []
+    for each in plans:
+        try:
+            write_plan(each)
+        except SkillError as error:
+            refused.append(error.diagnostic())
+        else:
+            fixes.extend(each.fixes)
+    return replace(plan()[0], fixes=tuple(fixes), refused=tuple(refused))
 
 
 def plan_paths(
@@ -92,12 +114,12 @@ def plan_paths(
 ) -> tuple[Checked, tuple[FixPlan, ...]]:
     """Check as :func:`check_paths`, and return what ``--fix`` would change, sorted by path."""
     from skillyard.check.validation.checker import check_target
+    from skillyard.check.validation.codes import check_profile
     from skillyard.check.validation.config import CheckConfig, find_check_config
     from skillyard.check.validation.fix_plan import plan_fixes
-    from skillyard.check.validation.profiles import profile_of
     from skillyard.check.validation.target import Target, target_of
 
-    profile_of(profile)
+    check_profile(profile)
     roots = () if library is None else library.roots
     configs = {
         path: (find_check_config(path) if config is None and find_config else config)
@@ -160,39 +182,3 @@ def _always(config: CheckConfig) -> Callable[[str], CheckConfig]:
 
 def _order(each: Diagnostic) -> tuple[str, int, str, int, str, str]:
     return each.path, each.line or 0, each.code, each.column or 0, each.message, each.severity
-
-
-def fix_paths(
-    paths: Sequence[str],
-    *,
-    profile: str = "lenient",
-    config: CheckConfig | None = None,
-    find_config: bool = False,
-    library: LibrarySpec | None = None,
-) -> Checked:
-    """Mend what is mechanical in skill files, and return the findings that are left.
-
-    Takes and raises what :func:`check_paths` does. Files that cannot be written, or that changed
-    meanwhile, stay as they are and are named in ``refused``.
-    """
-
-    def plan() -> tuple[Checked, tuple[FixPlan, ...]]:
-        return plan_paths(
-            paths, profile=profile, config=config, find_config=find_config, library=library
-        )
-
-    before, plans = plan()
-    if not plans:
-        return before
-    from skillyard.check.validation.fix_plan import write_plan
-
-    fixes: list[Fix] = []
-    refused: list[Diagnostic] = []
-    for each in plans:
-        try:
-            write_plan(each)
-        except SkillError as error:
-            refused.append(error.diagnostic())
-        else:
-            fixes.extend(each.fixes)
-    return replace(plan()[0], fixes=tuple(fixes), refused=tuple(refused))

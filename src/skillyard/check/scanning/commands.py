@@ -36,18 +36,9 @@ _URL = re.compile(
 """With its scheme, or as curl takes it without one."""
 _VARIABLE = re.compile(r"\$[\w{]")
 _ANYBODYS = (
-    "github.com",
-    "githubusercontent.com",
-    "github.io",
-    "gitlab.com",
-    "gitlab.io",
-    "bitbucket.org",
-    "google.com",
-    "googleapis.com",
-    "huggingface.co",
-    "hf.co",
-    "cloudsmith.io",
-    "packagecloud.io",
+    *("github.com", "githubusercontent.com", "github.io", "gitlab.com", "gitlab.io"),
+    *("bitbucket.org", "google.com", "googleapis.com", "huggingface.co", "hf.co"),
+    *("cloudsmith.io", "packagecloud.io"),
 )
 """Hosts on which everybody can publish: what is there says nothing about who wrote it."""
 _LOCAL = re.compile(

@@ -17,27 +17,10 @@ from skillyard.engine.formats.frontmatter import split, unify_lines
 PROSE, SCRIPT, DATA = "prose", "script", "data"
 EVERY = frozenset([PROSE, SCRIPT, DATA])
 _PROSE = frozenset(["md", "mdx", "markdown", "txt", "rst", "adoc", "org"])
-_DATA = frozenset(
-    [
-        "json",
-        "jsonc",
-        "jsonl",
-        "yaml",
-        "yml",
-        "toml",
-        "ini",
-        "cfg",
-        "conf",
-        "csv",
-        "tsv",
-        "xml",
-        "svg",
-        "html",
-        "htm",
-        "plist",
-        "lock",
-    ]
-)
+_DATA_ENDINGS = """
+    json jsonc jsonl yaml yml toml ini cfg conf csv tsv xml svg html htm plist lock
+"""
+_DATA = frozenset(_DATA_ENDINGS.split())
 KIND_BITS = {PROSE: 1, SCRIPT: 2, DATA: 4}
 _ASCII = bytes(range(128))
 _HIDDEN = re.compile(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.scans import ScanFinding
 from skillyard.base.text import clean_line, plural, shorten
-from skillyard.check.scanning import code, hidden
+from skillyard.check.scanning import hidden
 from skillyard.check.scanning.context import is_negated, is_quoted, subject_of
 from skillyard.check.scanning.document import DATA, Document
 from skillyard.check.scanning.files import SkillFile, is_compiled, text_of, unscanned_severity
@@ -89,15 +89,15 @@ def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
             if rule.quotable and is_negated(document, hit.start):
                 continue
             yield _Graded(rule, hit, _severity(rule, hit, document, skill))
-    for number, (hit, text) in enumerate(code.decoded_texts(document)):
+    for number, (hit, text) in enumerate(hidden.decoded_texts(document)):
         if number == _MAX_ENCODED:
             note = f"it has more than {_MAX_ENCODED:,} encoded texts"
             yield _Graded(_NOT_SCANNED, hit._replace(note=note), MEDIUM)
             break
         inner = _worst(text)
-        if inner is not None or code.encoded_harm(text):
+        if inner is not None or hidden.encoded_harm(text):
             note = f"it says: {shorten(clean_line(text), _SHOWN_CHARS)}"
-            severity = HIGH if inner == HIGH or code.encoded_harm(text) else MEDIUM
+            severity = HIGH if inner == HIGH or hidden.encoded_harm(text) else MEDIUM
             yield _graded(_ENCODED, hit._replace(severity=severity, note=note), document, skill)
     for hit, text in hidden.comments(document):
         inner = _worst(text)

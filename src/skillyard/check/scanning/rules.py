@@ -10,10 +10,14 @@ from typing import Any
 
 from skillyard.check.scanning.commands import download_and_run
 from skillyard.check.scanning.hidden import hidden_characters
-from skillyard.check.scanning.links import misleading_link
-from skillyard.check.scanning.metadata import look_alike_name, runs_on_load, tools_too_wide
 from skillyard.check.scanning.rule import Example, Find, Pattern, Rule, find_patterns, pattern
 from skillyard.check.scanning.secrets import secrets_sent
+from skillyard.check.scanning.skill_rules import (
+    look_alike_name,
+    misleading_link,
+    runs_on_load,
+    tools_too_wide,
+)
 
 _FINDERS: Mapping[str, Find] = {
     find.__name__: find

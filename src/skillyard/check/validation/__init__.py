@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from skillyard.check.validation import report
 from skillyard.check.validation.checker import validate
-from skillyard.check.validation.codes import RULES, RuleText
+from skillyard.check.validation.codes import DEFAULT_PROFILE, PROFILES, RULES, RuleText
 from skillyard.check.validation.library import library_rules
-from skillyard.check.validation.profiles import DEFAULT_PROFILE, PROFILES
 
 __all__ = [
     "DEFAULT_PROFILE",

@@ -11,32 +11,31 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError
-from skillyard.base.invisible import hidden_in_body
+from skillyard.base.invisible import find_hidden, hidden_in_body
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import plural
-from skillyard.check.validation.codes import CHECKS
-from skillyard.check.validation.columns import with_columns
-from skillyard.check.validation.config import CheckConfig
-from skillyard.check.validation.library import library_rules
-from skillyard.check.validation.profiles import (
+from skillyard.check.validation.codes import (
     DEFAULT_PROFILE,
     ERROR,
     OFF,
     REFERENCE,
     RENAMED,
-    profile_of,
+    RULES,
+    check_profile,
     reading_severity,
     rule_severity,
 )
+from skillyard.check.validation.config import CheckConfig
+from skillyard.check.validation.file_rules import FILE_RULES, Violation
+from skillyard.check.validation.library import library_rules
 from skillyard.check.validation.reference import reference_view
-from skillyard.check.validation.rule import Finding, Rule, diagnostic
 from skillyard.check.validation.target import Target, display_path, target_of
 from skillyard.check.validation.view import Kind, View, view_of, view_of_file
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.snapshot import build_catalog
 from skillyard.engine.discovery import Scan
 from skillyard.engine.formats.agentskills import parse_skill
-from skillyard.engine.formats.frontmatter import decode
+from skillyard.engine.formats.frontmatter import decode, unify_lines
 from skillyard.engine.resources import read_file
 
 _MAX_PER_RULE = 20
@@ -49,7 +48,6 @@ def validate(
     path: str | os.PathLike[str],
     profile: str = DEFAULT_PROFILE,
     *,
-    library: bool = True,
     tools: Iterable[str] | None = None,
     config: CheckConfig | None = None,
 ) -> list[Diagnostic]:
@@ -57,16 +55,16 @@ def validate(
 
     ``path`` is a skill's folder, a ``SKILL.md`` or other skill file, or a root with many skills.
     ``profile`` is ``lenient`` (a skill that loads has no errors), ``spec`` or ``reference``.
-    ``library=False`` omits the rules over several skills. ``tools`` are the names of the existing
-    tools. ``config`` sets ignored codes and severities; no configuration file is searched for (use
+    ``tools`` are the names of the existing tools. ``config`` sets ignored codes and severities; no
+    configuration file is searched for (use
     :func:`~skillyard.check.validation.config.find_check_config`).
 
     Raises InvalidSkillsRoot when the path does not exist, UnknownName for an unknown profile, and
     InvalidInput for arguments of a wrong type. An invalid file is reported, never raised.
     """
-    profile_of(profile)
+    check_profile(profile)
     used = config or CheckConfig()
-    return check_target(target_of(path), profile, lambda _: used, library, tools).diagnostics
+    return check_target(target_of(path), profile, lambda _: used, tools).diagnostics
 
 
 class Findings(NamedTuple):
@@ -83,7 +81,6 @@ def check_target(
     where: Target,
     profile: str,
     config_of: Callable[[str], CheckConfig],
-    library: bool = True,
     tools: Iterable[str] | None = None,
 ) -> Findings:
     """Check a target; ``config_of`` returns the configuration that holds for the path of a file."""
@@ -102,10 +99,10 @@ def check_target(
             for each in _rule_findings(view, profile, config_of(view.path))
             if (each.path, each.code) not in reported
         )
-    if library and contents.catalog is not None:
+    if contents.catalog is not None:
         diagnostics.extend(_library_findings(contents.catalog, where, profile, tools, config_of))
     ordered = sorted(
-        with_columns(_apply_config(diagnostics, config_of)),
+        _with_columns(_apply_config(diagnostics, config_of)),
         key=lambda d: (d.path, d.line or 0, d.code, d.column or 0, d.message),
     )
     return Findings(ordered, frozenset(skills), frozenset(files))
@@ -242,25 +239,26 @@ def _rule_findings(view: View, profile: str, config: CheckConfig) -> Iterator[Di
     rule that is off in the profile runs if the configuration gives it a severity.
     """
     renamed = RENAMED.get(profile, {})
-    for rule in CHECKS:
-        graded_as = rule_severity(profile, rule.code)
-        severity = config.severity_of(rule.code) or OFF if graded_as == OFF else graded_as
-        if severity == OFF or view.kind not in rule.kinds:
+    for code, find in FILE_RULES.items():
+        graded_as = rule_severity(profile, code)
+        severity = config.severity_of(code) or OFF if graded_as == OFF else graded_as
+        if severity == OFF or view.kind not in RULES[code].kinds:
             continue
         if graded_as == ERROR and profile == DEFAULT_PROFILE:
             continue
-        code = rule.code if graded_as == OFF else renamed.get(rule.code, rule.code)
-        for finding in _first_findings(rule, view):
-            yield diagnostic(rule, view, finding, severity)._replace(code=code)
+        shown = code if graded_as == OFF else renamed.get(code, code)
+        for each in _first_violations(find(view)):
+            hint = each.hint or RULES[code].hint
+            place = (hint, each.line, each.column, each.found)
+            yield Diagnostic(shown, severity, view.path, each.message, *place)
 
 
-def _first_findings(rule: Rule, view: View) -> Iterator[Finding]:
-    findings = list(rule.find(view))
-    yield from findings[:_MAX_PER_RULE]
-    more = len(findings) - _MAX_PER_RULE
+def _first_violations(violations: Iterable[Violation]) -> Iterator[Violation]:
+    every = list(violations)
+    yield from every[:_MAX_PER_RULE]
+    more = len(every) - _MAX_PER_RULE
     if more > 0:
-        message = f"{plural(more, 'more finding')} of this kind"
-        yield Finding(message, findings[_MAX_PER_RULE].line)
+        yield Violation(f"{plural(more, 'more finding')} of this kind", every[_MAX_PER_RULE].line)
 
 
 def _library_findings(
@@ -276,3 +274,52 @@ def _library_findings(
             severity = config_of(each.path).severity_of(each.code) or OFF
         if severity != OFF and where.includes(each.path):
             yield each._replace(severity=severity)
+
+
+def _with_columns(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the diagnostics, with a column added if the file still has that line.
+
+    Columns count characters from 1, like SARIF's ``unicodeCodePoints`` and the YAML parser. A byte
+    order mark does not count.
+    """
+    lines_by_path: dict[str, list[str]] = {}
+    for each in diagnostics:
+        if each.line is None or each.column is not None:
+            yield each
+            continue
+        if each.path not in lines_by_path:
+            lines_by_path[each.path] = _lines_of(each.path)
+        lines = lines_by_path[each.path]
+        in_file = 0 < each.line <= len(lines)
+        yield each._replace(column=_column_in(lines[each.line - 1], each)) if in_file else each
+
+
+def _column_in(line: str, diagnostic: Diagnostic) -> int:
+    """Return the 1-based column in a line at which a finding begins.
+
+    That is the column of the hidden character, else of the offending text in the line (after the
+    key, if it is the value of a field), else of the first non-blank character.
+    """
+    if diagnostic.code == "hidden_character":
+        hidden = find_hidden(line)
+        if hidden is not None:
+            return hidden.offset + 1
+    text = diagnostic.found.partition("\n")[0].strip()
+    if text:
+        place = line.find(text)
+        if line.startswith(f"{text}:"):  # a key, whose value may be the same word
+            value = line.find(text, len(text))
+            place = (
+                value if diagnostic.code.startswith(("name_", "oasis_")) and value > 0 else place
+            )
+        if place >= 0:
+            return place + 1
+    return len(line) - len(line.lstrip()) + 1 if line.strip() else 1
+
+
+def _lines_of(path: str) -> list[str]:
+    try:
+        data = read_file(path, DEFAULT_LIMITS.skill_file_bytes).data
+        return unify_lines(decode(data, path)).split("\n")
+    except SkillError:
+        return []

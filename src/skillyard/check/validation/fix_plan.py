@@ -18,9 +18,9 @@ from skillyard.base.io.files import read_regular
 from skillyard.base.io.folders import open_real_file
 from skillyard.base.io.paths import same_path
 from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.check.validation.codes import OFF, PROFILES, RENAMED, rule_severity
 from skillyard.check.validation.config import CheckConfig
-from skillyard.check.validation.fixes import FIXABLE, Fix, Place, fix_document
-from skillyard.check.validation.profiles import OFF, RENAMED, rule_severity
+from skillyard.check.validation.fixes import FIXABLE, Fix, FixPlace, fix_document
 from skillyard.check.validation.target import Target, target_of
 from skillyard.check.validation.view import Kind, kind_of
 from skillyard.engine.catalog.snapshot import build_catalog
@@ -82,7 +82,7 @@ class _File(NamedTuple):
     path: str
     real: str
     kind: str
-    place: Place
+    place: FixPlace
 
 
 def _files(target: Target, used_names: Container[str]) -> Iterator[_File]:
@@ -93,12 +93,14 @@ def _files(target: Target, used_names: Container[str]) -> Iterator[_File]:
     for each in targets:
         real = os.path.join(root, *each.parts)
         if each.target is None and same_path(os.path.realpath(each.path), real):
-            place = Place(each.path, each.folder, each.origin, used_names)
+            place = FixPlace(each.path, each.folder, each.origin, used_names)
             yield _File(each.path, real, kind_of(each.path, each.origin), place)
     if not targets and target.below and os.path.isfile(target.below):
         real = os.path.join(root, os.path.basename(target.below))
         if same_path(os.path.realpath(target.below), real):
-            yield _File(target.below, real, kind_of(target.below, None), Place(target.below, None))
+            yield _File(
+                target.below, real, kind_of(target.below, None), FixPlace(target.below, None)
+            )
 
 
 def _is_off(code: str, path: str, profile: str, config: CheckConfig) -> bool:
@@ -110,7 +112,7 @@ def _is_off(code: str, path: str, profile: str, config: CheckConfig) -> bool:
 
 _CODES = {
     profile: FIXABLE | {RENAMED.get(profile, {}).get(code, code) for code in FIXABLE}
-    for profile in ("lenient", "spec", "reference")
+    for profile in PROFILES
 }
 """Profile -> the codes under which it reports fixable faults."""
 

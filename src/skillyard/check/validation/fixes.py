@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 from skillyard.base.errors import SkillError
 from skillyard.base.invisible import find_hidden
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.check.validation.text_form import trailing_blanks
+from skillyard.check.validation.file_rules import ALIASES, column_of_blanks
 from skillyard.check.validation.view import read_fields
 from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
 from skillyard.engine.formats.frontmatter import (
@@ -41,10 +41,9 @@ _SIGNS = re.compile(r"[^a-z0-9]+")
 _NOT_TEXT = re.compile(r"[0-9].*|true|false|null|yes|no|on|off|y|n")
 """Text that some YAML parsers read as a number or a boolean unless it is quoted."""
 _MAX_NAME = DEFAULT_LIMITS.name_warn_chars
-_ALIASES = {"allowed_tools": "allowed-tools", "skill_name": "name"}
 
 
-class Place(NamedTuple):
+class FixPlace(NamedTuple):
     """Facts about the file that a repair may use."""
 
     path: str
@@ -80,7 +79,7 @@ class _Repair(NamedTuple):
     message: str
 
 
-def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> FixedDocument:
+def fix_document(data: bytes, place: FixPlace, ignored: Container[str] = ()) -> FixedDocument:
     """Return a skill file with every fixable fault repaired, except those of ignored codes.
 
     Idempotent. A file that is not UTF-8 text, or that has no frontmatter, is returned unchanged.
@@ -111,7 +110,7 @@ def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fix
     return FixedDocument(text.encode("utf-8"), tuple(fixes))
 
 
-def _with_crlf(text: str, place: Place, ignored: Container[str]) -> FixedDocument:
+def _with_crlf(text: str, place: FixPlace, ignored: Container[str]) -> FixedDocument:
     """Repair a file and keep its CRLF line ends. A file with mixed line ends is unchanged."""
     data = text.encode("utf-8")
     if text.count("\r\n") != text.count("\n"):
@@ -124,7 +123,7 @@ def _with_crlf(text: str, place: Place, ignored: Container[str]) -> FixedDocumen
     )
 
 
-def keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
+def keeps_meaning(before: str, after: str, code: str, place: FixPlace) -> bool:
     """True when both documents have the same meaning, except for the repaired fault.
 
     The code ``description`` stands for another description.
@@ -143,7 +142,7 @@ def keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
     )
 
 
-def parse_text(text: str, place: Place) -> ParsedDocument | None:
+def parse_text(text: str, place: FixPlace) -> ParsedDocument | None:
     """Return the parsed document, or None when it does not parse."""
     try:
         document = SkillText(place.path, place.folder, place.origin)
@@ -161,7 +160,7 @@ def _facts(parsed: ParsedDocument, code: str) -> dict[str, object]:
         name: value for name, value in _fields(skill) if name not in ignored_fields
     }
     facts["fields"] = [
-        (_ALIASES.get(key, key), _node_value(node))
+        (ALIASES.get(key, key), _node_value(node))
         for key, node in read_fields(skill.frontmatter or "", skill.path)[0].items()
         if key not in changes
     ]
@@ -188,7 +187,7 @@ _LET_PARSE = frozenset(["yaml_invalid", "hidden_character"])
 """Codes whose repair may make an invalid document parse."""
 
 
-def _split_document(text: str, place: Place) -> FencedDocument | None:
+def _split_document(text: str, place: FixPlace) -> FencedDocument | None:
     try:
         return split(text.removeprefix(_BOM), place.path)
     except SkillError:
@@ -201,25 +200,25 @@ def _with_block(text: str, fenced: FencedDocument, block: str) -> str:
     return text[:start] + block + text[start + len(fenced.block) :]
 
 
-def _byte_order_mark(text: str, place: Place) -> Iterator[_Repair]:
+def _byte_order_mark(text: str, place: FixPlace) -> Iterator[_Repair]:
     if text.startswith(_BOM):
         yield _Repair(text[1:], 1, "removed the byte order mark")
 
 
-def _line_ends(text: str, place: Place) -> Iterator[_Repair]:
+def _line_ends(text: str, place: FixPlace) -> Iterator[_Repair]:
     first = text.find("\r\n")
     if first >= 0:
         line = text.count("\n", 0, first) + 1
         yield _Repair(text.replace("\r\n", "\n"), line, "made the line ends LF")
 
 
-def _final_newline(text: str, place: Place) -> Iterator[_Repair]:
+def _final_newline(text: str, place: FixPlace) -> Iterator[_Repair]:
     if text and not text.endswith("\n") and _split_document(unify_lines(text), place) is not None:
         end = "\r\n" if "\r\n" in text else "\n"
         yield _Repair(text + end, text.count("\n") + 1, "ended the last line")
 
 
-def _hidden(text: str, place: Place) -> Iterator[_Repair]:
+def _hidden(text: str, place: FixPlace) -> Iterator[_Repair]:
     """Remove invisible characters from the frontmatter. The body is unchanged: code may need them.
 
     A name is unchanged too, because without the characters it may be the name of another skill.
@@ -249,7 +248,7 @@ def _without_hidden(line: str) -> str:
     return line
 
 
-def _tabs(text: str, place: Place) -> Iterator[_Repair]:
+def _tabs(text: str, place: FixPlace) -> Iterator[_Repair]:
     """Indent the frontmatter by two spaces for each tab, if only tabs are used."""
     fenced = _split_document(text, place)
     if fenced is None or "\n\t" not in f"\n{fenced.block}" or parse_text(text, place) is not None:
@@ -264,13 +263,13 @@ def _tabs(text: str, place: Place) -> Iterator[_Repair]:
         yield _Repair(_with_block(text, fenced, block), indented[0] + 2, "indented with blanks")
 
 
-def _trailing_blanks(text: str, place: Place) -> Iterator[_Repair]:
+def _trailing_blanks(text: str, place: FixPlace) -> Iterator[_Repair]:
     """Remove all trailing spaces at once, or line by line if some are significant."""
     fenced = _split_document(text, place)
     if fenced is None:
         return
     lines = fenced.block.split("\n")
-    ending = [number for number, line in enumerate(lines) if trailing_blanks(line)]
+    ending = [number for number, line in enumerate(lines) if column_of_blanks(line)]
     message = "removed blanks at the end of a line"
     if not ending:
         return
@@ -281,7 +280,7 @@ def _trailing_blanks(text: str, place: Place) -> Iterator[_Repair]:
         yield _Repair(_with_block(text, fenced, "\n".join(one)), number + 2, message)
 
 
-def _quotes(text: str, place: Place) -> Iterator[_Repair]:
+def _quotes(text: str, place: FixPlace) -> Iterator[_Repair]:
     """Apply the repair of lenient parsing to the file."""
     fenced = _split_document(text, place)
     if fenced is None:
@@ -297,21 +296,21 @@ def _quotes(text: str, place: Place) -> Iterator[_Repair]:
             yield _Repair(_with_block(text, fenced, block), line, "put a value in quotes")
 
 
-def _alias(text: str, place: Place) -> Iterator[_Repair]:
+def _alias(text: str, place: FixPlace) -> Iterator[_Repair]:
     fenced = _split_document(text, place)
     if fenced is None:
         return
     lines = fenced.block.split("\n")
     for number, line in enumerate(lines):
         key, colon, rest = line.partition(":")
-        field = _ALIASES.get(key.rstrip())
+        field = ALIASES.get(key.rstrip())
         if colon and field is not None:
             changed = [*lines[:number], f"{field}:{rest}", *lines[number + 1 :]]
             block = "\n".join(changed)
             yield _Repair(_with_block(text, fenced, block), number + 2, f"wrote it as {field}")
 
 
-def _name_of_folder(text: str, place: Place) -> Iterator[_Repair]:
+def _name_of_folder(text: str, place: FixPlace) -> Iterator[_Repair]:
     """Change the name to that of the folder, if only case, spaces and punctuation differ.
 
     Other differences, and names that another skill has, need a person's decision.
@@ -338,7 +337,7 @@ def _name_of_folder(text: str, place: Place) -> Iterator[_Repair]:
             return
 
 
-_REPAIRS: dict[str, Callable[[str, Place], Iterator[_Repair]]] = {
+_REPAIRS: dict[str, Callable[[str, FixPlace], Iterator[_Repair]]] = {
     "byte_order_mark": _byte_order_mark,
     "line_ends_crlf": _line_ends,
     "hidden_character": _hidden,

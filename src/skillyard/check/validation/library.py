@@ -10,68 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.errors import Diagnostic, InvalidInput, ResourceRefused
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.lookalikes import look_alike_pairs
 from skillyard.base.text import plural
-from skillyard.check.validation.copies import differing_file
-from skillyard.check.validation.profiles import DEFAULT_PROFILE, rule_severity
-from skillyard.check.validation.rule import quote
+from skillyard.check.validation.codes import DEFAULT_PROFILE, RULES
 from skillyard.check.validation.similarity import near_pairs, words
-from skillyard.check.validation.view import view_of
+from skillyard.check.validation.view import quote, view_of
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.requirements import RequirementChecker
+from skillyard.engine.resources import list_resources, read_resource
 from skillyard.engine.skill import Origin, Skill
 
-_ADVICE = "skill evaluation system: best practices"
-TEXTS = {
-    "copies_differ": (
-        "The files beside two copies of one skill differ",
-        "rulings: identical copies",
-        "make the folders the same, or give the skills different names",
-    ),
-    "descriptions_confusable": (
-        "Two descriptions say nearly the same",
-        "rulings: author guidance",
-        "say in each what the other does not do, or make one skill of the two",
-    ),
-    "name_lookalike": (
-        "Two names are easily taken for one another",
-        "threat model: look-alike names",
-        "rename one of them, unless you know both and trust them",
-    ),
-    "pattern_generic": (
-        "A file pattern matches every file",
-        _ADVICE,
-        "name the files that the skill is for, such as `*.test.ts`",
-    ),
-    "requirement_cycle": (
-        "The requirements of a skill lead back to itself",
-        "agentskills#110",
-        "remove one of the requirements: no skill of the cycle can be chosen",
-    ),
-    "requirement_unmet": (
-        "A requirement of the skill is not met here",
-        "agentskills#110",
-        "provide it, or remove it from the requirements: the skill is not chosen without it",
-    ),
-    "tag_on_every_skill": (
-        "Every skill carries the same tag",
-        "rulings: author guidance",
-        "drop it: it can neither find nor filter anything",
-    ),
-    "tool_unknown": (
-        "A tool that the skill asks for does not exist here",
-        "adk-skill: context coordinator",
-        "correct the name, or provide the tool",
-    ),
-    "trigger_shared": (
-        "Two skills have the same trigger",
-        _ADVICE,
-        "leave the trigger to one of them, or make each more specific",
-    ),
-}
-"""Code -> title, source, hint."""
-
+MAX_COMPARED_BYTES = 16 * 1024 * 1024
+"""Bytes read of the folder of each copy, the same limit as for approval. Beyond it only sizes are
+compared."""
 _MIN_SKILLS_FOR_TAGS = 3
 _GENERIC = frozenset("*?./!")
 _WORD = re.compile(r"[^\W_]+")
@@ -103,10 +56,10 @@ def _finding(
 ) -> Diagnostic:
     return Diagnostic(
         code,
-        rule_severity(DEFAULT_PROFILE, code),
+        RULES[code].severities[DEFAULT_PROFILE],
         skill.path or skill.name,
         message,
-        hint or TEXTS[code][2],
+        hint or RULES[code].hint,
         view_of(skill).line(field),
         None,
         text[:80],
@@ -121,13 +74,42 @@ def _describe(skill: Skill) -> str:
 def _differing_copies(catalog: Catalog, skills: Sequence[Skill]) -> Iterator[Diagnostic]:
     for skill in skills:
         for copy in catalog.copies(skill):
-            file = differing_file(skill, copy)
-            if file is not None:
-                message = (
-                    f"the file {quote(file.path)} {file.what}; the skill and its files are used"
-                    f" from {skill.path}"
-                )
-                yield _finding("copies_differ", copy, message, "name", file.path)
+            path, what = _differing_file(skill, copy)
+            if path:
+                used = f"the skill and its files are used from {skill.path}"
+                message = f"the file {quote(path)} {what}; {used}"
+                yield _finding("copies_differ", copy, message, "name", path)
+
+
+def _differing_file(skill: Skill, copy: Skill) -> tuple[str, str]:
+    """Return the first file by path that differs between two folders, and how it does in the copy.
+
+    Empty when there is none, or when one of them is a single document without a folder. Names and
+    sizes are compared first, then bytes. A file that cannot be read is skipped.
+    """
+    try:
+        own = {file.path: file.size for file in list_resources(skill, DEFAULT_LIMITS)}
+        other = {file.path: file.size for file in list_resources(copy, DEFAULT_LIMITS)}
+    except ResourceRefused:
+        return "", ""
+    remaining_bytes = MAX_COMPARED_BYTES
+    for path in sorted(own.keys() | other.keys()):
+        if path not in own:
+            return path, "is only here"
+        if path not in other:
+            return path, "is missing here"
+        remaining_bytes -= own[path]
+        if own[path] != other[path] or (remaining_bytes >= 0 and _differ(skill, copy, path)):
+            return path, "is another one here"
+    return "", ""
+
+
+def _differ(skill: Skill, copy: Skill, path: str) -> bool:
+    try:
+        texts = (read_resource(each, path, DEFAULT_LIMITS) for each in (skill, copy))
+        return len(set(texts)) > 1
+    except ResourceRefused:
+        return False
 
 
 def _generic_patterns(skills: Sequence[Skill]) -> Iterator[Diagnostic]:

@@ -22,7 +22,7 @@ _PATH = re.compile(r"(?:scripts|references|assets)/[A-Za-z0-9_./-]{1,200}")
 _BEFORE_PATH = frozenset(" \t\n`'\"(=")
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """A text in a body, with its line."""
 
     text: str
@@ -64,7 +64,7 @@ def _without_code(line: str) -> str:
     return " ".join(parts[::2])
 
 
-def links(body: str) -> Iterator[Place]:
+def links(body: str) -> Iterator[TextPlace]:
     """Yield the target of every inline link and image to a file. URLs and anchors are left out."""
     if "](" not in body:
         return
@@ -75,7 +75,7 @@ def links(body: str) -> Iterator[Place]:
             remaining -= 1
             target = _file_target(_up_to_closing(line, at + 2))
             if target:
-                yield Place(target, number)
+                yield TextPlace(target, number)
             at = line.find("](", at + 2)
 
 
@@ -115,7 +115,7 @@ def comments(body: str) -> list[int]:
     return [number for number, line in _prose_lines(body) if "<!--" in line]
 
 
-def named_paths(body: str) -> Iterator[Place]:
+def named_paths(body: str) -> Iterator[TextPlace]:
     """Yield every file path below scripts/, references/ or assets/ in the body."""
     line = 0
     position = 0
@@ -127,7 +127,7 @@ def named_paths(body: str) -> Iterator[Place]:
         if alone and "." in path.rsplit("/", 1)[-1]:
             line += body.count("\n", position, start)
             position = start
-            yield Place(path, line)
+            yield TextPlace(path, line)
 
 
 _CONTINUES = ("*", "<", "{", "$", "[", "…")

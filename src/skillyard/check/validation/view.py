@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from skillyard.base.errors import SkillError, SkillIoError
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.check.validation.prose import Place, links
+from skillyard.base.text import clean_line, shorten
+from skillyard.check.validation.prose import TextPlace, links
 from skillyard.engine.discovery import Candidate
 from skillyard.engine.formats.frontmatter import decode, quote_plain_values, split, unify_lines
 from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
@@ -21,6 +22,7 @@ from skillyard.engine.skill import Origin, Skill
 
 _SKILL_FILE = "skill.md"
 _MAX_BYTES = DEFAULT_LIMITS.skill_file_bytes
+_MAX_QUOTED_CHARS = 80
 _FIRST_LINE = 2  # of the frontmatter block, below its opening fence
 
 
@@ -36,14 +38,11 @@ class Kind:
     CONVENTION = "convention"
     """AGENTS.md and similar files: frontmatter is optional, and there are no rules for names."""
 
-    NAMED = frozenset([FOLDER, SINGLE])
-    """Kinds whose ``name`` is an identifier. In Oasis it is a display name."""
     SKILLS = frozenset([FOLDER, OASIS, SINGLE])
     WITH_FOLDER = frozenset([FOLDER, OASIS])
-    EVERY = frozenset([FOLDER, OASIS, SINGLE, CONVENTION])
 
 
-class Content(NamedTuple):
+class ViewContent(NamedTuple):
     """The parts of a file that rules check."""
 
     name: str | None
@@ -61,7 +60,7 @@ class View:
         self,
         path: str,
         kind: str,
-        content: Content,
+        content: ViewContent,
         fields: tuple[dict[str, Node], dict[str, int]] | None = None,
     ) -> None:
         self.path = path
@@ -146,7 +145,7 @@ class View:
         return text.count("\n", 0, at) + 1 if at >= 0 else None
 
     @cached_property
-    def links(self) -> tuple[Place, ...]:
+    def links(self) -> tuple[TextPlace, ...]:
         """The files that the body links to, with their 0-based lines in the body."""
         return tuple(links(self.body))
 
@@ -207,7 +206,7 @@ def kind_of(path: str, origin: str | None) -> str:
 
 def view_of(skill: Skill) -> View:
     """Return the view of a loaded skill."""
-    content = Content(skill.name, skill.description, skill.frontmatter or "", skill.body or "")
+    content = ViewContent(skill.name, skill.description, skill.frontmatter or "", skill.body or "")
     return View(skill.path, kind_of(skill.path, skill.origin), content)
 
 
@@ -222,9 +221,14 @@ def view_of_file(candidate: Candidate) -> View | None:
     if not fields[0]:
         return None
     name, description = (_trim(fields[0].get(key)) for key in ("name", "description"))
-    content = Content(name, description, fenced.block, fenced.body)
+    content = ViewContent(name, description, fenced.block, fenced.body)
     return View(path, kind_of(path, candidate.origin), content, fields)
 
 
 def _trim(node: Node | None) -> str | None:
     return node.text.strip() if isinstance(node, Scalar) else None
+
+
+def quote(text: str) -> str:
+    """Return untrusted text cleaned, shortened and quoted, for a message."""
+    return f"'{shorten(clean_line(text), _MAX_QUOTED_CHARS)}'"

@@ -123,7 +123,7 @@ def add_check_command(commands: Commands) -> None:
 
 def check(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them fails the check. ``--fix`` mends files before that."""
-    from skillyard.check.operations.library_check import check_paths, fix_paths, plan_paths
+    from skillyard.check.operations.library_check import check_paths, plan_paths
     from skillyard.cli.source import refuse_nothing
 
     _no_contradiction(args, console)
@@ -136,7 +136,7 @@ def check(args: Namespace, console: Console) -> int:
     }
     if args.diff:
         return _diff(plan_paths(paths, **options)[1], console)
-    result = (fix_paths if args.fix else check_paths)(paths, **options)
+    result = check_paths(paths, fix=args.fix, **options)
     if console.json or args.format == "json":
         console.document(result)
     elif args.format == "text":

@@ -1,4 +1,4 @@
-"""A skill's name, and the tools that it may use without a question."""
+"""Rules that need more than patterns: names, allowed tools, commands on load, misleading links."""
 
 from __future__ import annotations
 
@@ -102,3 +102,32 @@ def runs_on_load(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[
         for match in _ON_LOAD.finditer(document.text):
             if _NETWORK.search(match[1]) is not None:
                 yield Hit(match.start(), match.end())
+
+
+_URL = r"https?://(?:[^\s/@\]()<>\"']{1,80}@)?([\w.-]{4,120})"
+_LINK = re.compile(
+    rf"\[\s{{0,3}}<?{_URL}[^\s\]]{{0,300}}\s{{0,3}}\]\(\s{{0,3}}<?{_URL}[^\s)]{{0,400}}"
+)
+_ELEMENT = re.compile(rf"href=[\"']?{_URL}[^<\n]{{0,400}}>\s{{0,3}}{_URL}[^<\n]{{0,300}}</a>")
+_OWN = frozenset(["localhost", "example.com", "example.org", "example.net"])
+_SCHEMES = group("http https")
+
+
+def misleading_link(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+    """Yield links in prose whose text is an address on the site of somebody else."""
+    text = document.lowered
+    if document.kind != PROSE or not document.has(_SCHEMES):
+        return
+    links = [(match, match[1], match[2]) for match in _LINK.finditer(text)]
+    if "href=" in text:
+        links += [(match, match[2], match[1]) for match in _ELEMENT.finditer(text)]
+    for match, shown, target in links:
+        if _site(shown) != _site(target) and _site(shown) not in _OWN:
+            yield Hit(match.start(), match.end(), note=f"it shows {shown} and leads to {target}")
+
+
+def _site(host: str) -> str:
+    """Return the last two labels of a host, three below a short one such as ``co.uk``."""
+    labels = host.strip(".").split(".")
+    short = len(labels) > 2 and len(labels[-1]) == 2 and len(labels[-2]) <= 3
+    return ".".join(labels[-3 if short else -2 :])

@@ -1,0 +1,405 @@
+"""The rules over one file: a function `_code` for each code with `kinds` in `data/codes.toml`.
+
+A function takes a :class:`~skillyard.check.validation.view.View` and yields violations. All broken
+rules are reported together. Sources: the agentskills.io specification and its reference validator,
+which allows every Unicode letter and digit in names; the rulings on author guidance; for hidden
+text the threat model of reading; for the text form known problems of frontmatter parsers.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import stat
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.check.validation.codes import RULES
+from skillyard.check.validation.prose import TextPlace, comments, named_paths
+from skillyard.check.validation.view import View, quote
+from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value
+from skillyard.engine.skill import SKILL_FIELDS
+
+SPEC_FIELDS = frozenset(
+    ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
+)
+"""The six fields of the agentskills.io specification."""
+EXTENSION_FIELDS = (
+    frozenset({each.key for each in SKILL_FIELDS.values() if each.key} - SPEC_FIELDS)
+    | {"argument-hint", "paths", "when_to_use"}  # what Claude Code calls hint and triggers
+    | {"dependencies"}  # for people: agentskills#110
+    | {"trigger_files", "trigger_keywords"}  # older spellings of triggers
+)
+"""The fields that skillyard reads or knows in addition to the specification: those of adk-skill,
+Oasis and the skill evaluation system."""
+ALIASES = {"skill_name": "name", "allowed_tools": "allowed-tools"}
+_DEFINED = SPEC_FIELDS | EXTENSION_FIELDS
+_KNOWN = _DEFINED | frozenset(ALIASES)
+_MAX_COMPATIBILITY = 500
+_MAX_NAME = DEFAULT_LIMITS.name_warn_chars
+_MAX_DESCRIPTION = DEFAULT_LIMITS.description_warn_chars
+_MAX_LINES = 500
+_MAX_TOKENS = 5_000
+_BYTES_PER_TOKEN = 4  # the same estimate as that of the budgets in context/
+_MAX_DEPTH = 2  # references/guide.md: one folder and a file
+_BUNDLED = ("scripts", "references", "assets")
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+class Violation(NamedTuple):
+    """One place at which a rule is broken."""
+
+    message: str
+    line: int | None = None
+    found: str = ""
+    hint: str = ""
+    """A more specific hint than the rule's, or empty."""
+    column: int | None = None
+
+
+Violations = Iterator[Violation]
+
+
+def _missing(view: View, field: str) -> Violations:
+    if view.lacks(field):
+        yield Violation(f"{field} is missing", 1)
+
+
+def _no_text(view: View, field: str) -> Violations:
+    if isinstance(view.node(field), list | dict):
+        yield Violation(f"{field} must be text, not a list or mapping", view.line(field))
+
+
+def _name_missing(view: View) -> Violations:
+    return _missing(view, "name")
+
+
+def _name_empty(view: View) -> Violations:
+    if view.name == "":
+        yield _at_name(view, "name is empty")
+
+
+def _name_not_string(view: View) -> Violations:
+    if view.name is None:
+        yield from _no_text(view, "name")
+
+
+def _name_too_long(view: View) -> Violations:
+    if view.name and len(view.name) > _MAX_NAME:
+        yield _at_name(view, f"the name has {len(view.name)} characters; {_MAX_NAME} are allowed")
+
+
+def _name_not_lowercase(view: View) -> Violations:
+    if view.name and view.name != view.name.lower():
+        hint = f"write {quote(view.name.lower())}"
+        yield _at_name(view, f"the name {quote(view.name)} holds capital letters", hint)
+
+
+def _name_bad_chars(view: View) -> Violations:
+    bad = sorted({char for char in view.name or "" if char != "-" and not char.isalnum()})
+    if bad:
+        yield _at_name(view, f"the name holds {', '.join(map(_char_text, bad[:5]))}")
+
+
+def _name_edge_hyphen(view: View) -> Violations:
+    if view.name and (view.name[0] == "-" or view.name[-1] == "-"):
+        yield _at_name(view, f"the name {quote(view.name)} starts or ends with a hyphen")
+
+
+def _name_double_hyphen(view: View) -> Violations:
+    if view.name and "--" in view.name:
+        yield _at_name(view, f"the name {quote(view.name)} holds two hyphens in a row")
+
+
+def _name_dir_mismatch(view: View) -> Violations:
+    if view.name and view.folder is not None and _nfkc(view.folder) != _nfkc(view.name):
+        yield _at_name(
+            view, f"the name {quote(view.name)} differs from its folder {quote(view.folder)}"
+        )
+
+
+def _name_not_ascii(view: View) -> Violations:
+    if view.name and any(char.isalnum() for char in view.name if not char.isascii()):
+        yield _at_name(view, f"the name {quote(view.name)} holds letters beyond a-z")
+
+
+def _name_file_mismatch(view: View) -> Violations:
+    stem = os.path.splitext(os.path.basename(view.path))[0]
+    if view.name and _nfkc(stem) != _nfkc(view.name):
+        yield _at_name(view, f"the name {quote(view.name)} differs from its file {quote(stem)}")
+
+
+def _nfkc(name: str) -> str:
+    return unicodedata.normalize("NFKC", name)
+
+
+def _at_name(view: View, message: str, hint: str = "") -> Violation:
+    return Violation(message, view.line("name"), (view.name or "")[:80], hint)
+
+
+def _char_text(char: str) -> str:
+    if char == " ":
+        return "a blank"
+    return f"U+{ord(char):04X}" if not char.isprintable() else f"'{char}'"
+
+
+def _oasis_id_not_folder(view: View) -> Violations:
+    slug = (view.text("id") or "").strip()
+    if slug and view.folder is not None and slug != view.folder:
+        message = f"the id {quote(slug)} differs from its folder {quote(view.folder)}"
+        yield Violation(message, view.line("id"), slug[:80])
+
+
+def _oasis_id_not_slug(view: View) -> Violations:
+    slug = (view.text("id") or "").strip()
+    if slug and not _SLUG.fullmatch(slug):
+        yield Violation(f"the id {quote(slug)} is no slug", view.line("id"), slug[:80])
+
+
+def _description_missing(view: View) -> Violations:
+    return _missing(view, "description")
+
+
+def _description_empty(view: View) -> Violations:
+    if view.description is not None and not view.description.strip():
+        yield Violation("description is empty", view.line("description"))
+
+
+def _description_not_string(view: View) -> Violations:
+    if view.description is None:
+        yield from _no_text(view, "description")
+
+
+def _description_too_long(view: View) -> Violations:
+    length = len(view.description or "")
+    if length > _MAX_DESCRIPTION:
+        message = f"the description has {length:,} characters; {_MAX_DESCRIPTION:,} are allowed"
+        yield Violation(message, view.line("description"))
+
+
+def _unexpected_fields(view: View) -> Violations:
+    if view.likely_keys is not None and view.likely_keys <= _KNOWN:
+        return
+    for field in view.mapping:
+        if field not in _KNOWN:
+            near = get_close_matches(field[:80], sorted(_DEFINED), 1, 0.8)
+            yield Violation(
+                f"the field {quote(field)} is not one that is read",
+                view.line(field),
+                field[:80],
+                f"did you mean `{near[0]}`?" if near else "",
+            )
+
+
+def _field_alias(view: View) -> Violations:
+    for alias, field in ALIASES.items():
+        if view.node(alias) is not None:
+            message = f"{alias} is another spelling of {field}"
+            yield Violation(message, view.line(alias), alias, f"write `{field}:`")
+
+
+def _extension_fields(view: View) -> Violations:
+    if view.likely_keys is not None and view.likely_keys.isdisjoint(EXTENSION_FIELDS):
+        return
+    for field in view.mapping:
+        if field in EXTENSION_FIELDS:
+            message = f"the field {quote(field)} is an extension of the specification"
+            yield Violation(message, view.line(field), field)
+
+
+def _compatibility_not_string(view: View) -> Violations:
+    return _no_text(view, "compatibility")
+
+
+def _compatibility_too_long(view: View) -> Violations:
+    length = len(view.text("compatibility") or "")
+    if length > _MAX_COMPATIBILITY:
+        message = f"compatibility has {length:,} characters; {_MAX_COMPATIBILITY} are allowed"
+        yield Violation(message, view.line("compatibility"))
+
+
+def _compatibility_empty(view: View) -> Violations:
+    text = view.text("compatibility")
+    if text is not None and not text.strip():
+        yield Violation("compatibility is empty", view.line("compatibility"))
+
+
+def _license_not_string(view: View) -> Violations:
+    return _no_text(view, "license")
+
+
+def _metadata_not_string_map(view: View) -> Violations:
+    metadata = view.node("metadata")
+    for key, node in metadata.items() if isinstance(metadata, dict) else ():
+        if not isinstance(plain_value(node), str):
+            yield Violation(
+                f"the value of {quote(key)} under metadata is {_type_name(node)}, not text",
+                view.line_of(node) or view.line("metadata"),
+                key[:80],
+            )
+
+
+def _type_name(node: Node) -> str:
+    if isinstance(node, list):
+        return "a list"
+    if isinstance(node, dict):
+        return "a mapping"
+    return "null" if node.null else "a number or a boolean"
+
+
+def _allowed_tools_not_string(view: View) -> Violations:
+    if isinstance(view.node("allowed-tools"), list | dict):
+        yield Violation("allowed-tools is not one text", view.line("allowed-tools"))
+
+
+def _allowed_tools_commas(view: View) -> Violations:
+    text = view.text("allowed-tools")
+    if text is not None and "," in _outside_parentheses(text):
+        yield Violation("allowed-tools uses commas", view.line("allowed-tools"), text[:80])
+
+
+def _outside_parentheses(text: str) -> str:
+    outside = []
+    depth = 0
+    for char in text:
+        depth = max(0, depth + (char == "(") - (char == ")"))
+        if depth == 0:
+            outside.append(char)
+    return "".join(outside)
+
+
+def _body_empty(view: View) -> Violations:
+    if not view.body:
+        yield Violation("there are no instructions below the frontmatter")
+
+
+def _body_too_long(view: View) -> Violations:
+    lines = view.body.count("\n") + 1
+    tokens = len(view.body.encode("utf-8", "replace")) // _BYTES_PER_TOKEN
+    if lines > _MAX_LINES or tokens > _MAX_TOKENS:
+        yield Violation(
+            f"the body has {lines:,} lines and about {tokens:,} tokens;"
+            f" up to {_MAX_LINES} lines and {_MAX_TOKENS:,} tokens are advised",
+            view.body_line(),
+        )
+
+
+def _html_comment(view: View) -> Violations:
+    lines = comments(view.body)
+    if lines:
+        also = f", and {len(lines) - 1} more" if len(lines) > 1 else ""
+        yield _at(view, TextPlace("<!--", lines[0]), f"an HTML comment opens here{also}")
+
+
+def _reference_missing(view: View) -> Violations:
+    checked: set[str] = set()
+    links = ((place, "the linked file {} is not there") for place in view.links)
+    names = ((place, "the file {} is named and not there") for place in _named_files(view))
+    for place, message in (*links, *names):
+        path = _relative_path(place.text)
+        if path and path not in checked:
+            checked.add(path)
+            if not _exists(view.directory, path):
+                yield _at(view, place, message.format(quote(place.text)))
+    node = view.node("references")
+    for item in node if isinstance(node, list) else ():
+        text = item.text.strip() if isinstance(item, Scalar) else ""
+        path = _relative_path(text) if "://" not in text else ""
+        if path and path not in checked and not _exists(view.directory, path):
+            message = f"the declared reference {quote(text)} is not there"
+            yield Violation(message, view.line_of(item), text[:80])
+
+
+def _reference_outside(view: View) -> Violations:
+    checked: set[str] = set()
+    for place in view.links:
+        if place.text not in checked and not _relative_path(place.text):
+            checked.add(place.text)
+            yield _at(view, place, f"the link to {quote(place.text)} leads out of the folder")
+
+
+def _reference_deep(view: View) -> Violations:
+    for place in view.links:
+        if _relative_path(place.text).count("/") >= _MAX_DEPTH:
+            yield _at(view, place, f"{quote(place.text)} lies more than one folder deep")
+
+
+def _at(view: View, place: TextPlace, message: str) -> Violation:
+    return Violation(message, view.body_line(place.line), place.text[:80])
+
+
+def _named_files(view: View) -> Iterator[TextPlace]:
+    """Yield paths in the body below a bundled folder that exists. Others are of another project."""
+    if not any(f"{folder}/" in view.body for folder in _BUNDLED):
+        return
+    folders = {folder for folder in _BUNDLED if os.path.isdir(os.path.join(view.directory, folder))}
+    if folders:
+        yield from (p for p in named_paths(view.body) if p.text.partition("/")[0] in folders)
+
+
+def _relative_path(target: str) -> str:
+    """Return the target relative to the skill's folder, or an empty text when it lies outside."""
+    path = target.replace("\\", "/")
+    if path.startswith(("/", "~")) or ":" in path or "\0" in path:
+        return ""
+    path = posixpath.normpath(path)
+    return "" if path == ".." or path.startswith("../") else path
+
+
+def _exists(folder: str, path: str) -> bool:
+    """True when the path exists below the folder. Links are not followed and count as existing."""
+    place = folder
+    for part in path.split("/"):
+        place = os.path.join(place, part)
+        try:
+            status = os.lstat(place)
+        except (OSError, ValueError):
+            return False
+        if stat.S_ISLNK(status.st_mode):
+            return True
+    return True
+
+
+# The text form. None of these faults changes the result of lenient parsing, and ``check --fix``
+# repairs all of them.
+
+
+def _byte_order_mark(view: View) -> Violations:
+    if view.raw.startswith("\ufeff"):
+        yield Violation("a byte order mark stands before the first line", 1, column=1)
+
+
+def _line_ends_crlf(view: View) -> Violations:
+    first = view.raw.find("\r\n")
+    if first >= 0:
+        yield Violation("lines end with CR and LF", view.raw.count("\n", 0, first) + 1)
+
+
+def _trailing_blanks(view: View) -> Violations:
+    for number, line in enumerate(view.block.split("\n")):
+        column = column_of_blanks(line)
+        if column:
+            yield Violation("blanks stand at the end of the line", number + 2, column=column)
+
+
+def column_of_blanks(line: str) -> int:
+    """Return the 1-based column at which trailing spaces begin, 0 when there are none."""
+    stripped = line.rstrip(" \t")
+    return len(stripped) + 1 if len(stripped) < len(line) else 0
+
+
+def _final_newline_missing(view: View) -> Violations:
+    if view.raw and not view.raw.endswith("\n"):
+        last = view.raw.rfind("\n") + 1
+        line = view.raw.count("\n") + 1
+        yield Violation("the last line has no line end", line, column=len(view.raw) - last + 1)
+
+
+FILE_RULES: Mapping[str, Callable[[View], Iterable[Violation]]] = {
+    code: globals()[f"_{code}"] for code, rule in RULES.items() if rule.kinds
+}
+"""Code -> function of the rules over one file."""
