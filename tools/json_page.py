@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -21,9 +21,9 @@ _OF_WINGS = (
     "skillyard.store.operations.folder_publish",
 )
 """Operations whose results are documents themselves."""
-_SHORTEST = 5
+_SHORTEST = 6
 """Words of a description that says more than the name of its member."""
-_OFTEN = 3
+_OFTEN = 2
 """From this number of places on, a member is described once for all of them."""
 
 
@@ -61,21 +61,31 @@ def json_sections() -> Iterator[str]:
     sections = {shape: schema for schema, shape in documents.items()}
     sections |= {shape: shape.__name__ for shape in shared}
     everything = [*shared, *documents.values(), *(part for part in uses if part not in sections)]
-    meanings = Counter(
-        (member.name, text)
-        for shape in everything
-        for member, text in _described(shape)
-        if _part(shape, member) is None and len(text.split()) >= _SHORTEST
-    )
-    texts = Counter(name for name, _ in meanings)
-    often = {each for each, count in meanings.items() if count >= _OFTEN and texts[each[0]] == 1}
-    members = dict(sorted(often))
+    members = _members_alike(everything)
     known = _Known(sections, members)
-    yield from ("## Members of several documents", "")
+    yield from ("## Members of several documents", "", "Unless a document says otherwise:", "")
     yield from (f"- `{name}`: {text}" for name, text in members.items())
     for shape, title in ((shape, sections[shape]) for shape in [*shared, *documents.values()]):
         line, *below = _members(shape, known, "")
-        yield from ("", f"## {title}", "", f"{_sentence(shape)} {line}.", *below)
+        sentence = f"{_sentence(shape)} " if shape in shared else ""
+        yield from ("", f"## {title}", "", f"{sentence}{line}.", *below)
+
+
+def _members_alike(shapes: Iterable[type[Any]]) -> dict[str, str]:
+    """Return the members that are described in the same words in several places.
+
+    One that says no more than its name in some place is left out: it means something else there.
+    """
+    described = [(member.name, text) for shape in shapes for member, text in _described(shape)]
+    plain = {name for name, text in described if _is_plain(text)}
+    alike = {each for each, count in Counter(described).items() if count >= _OFTEN}
+    names = Counter(name for name, _ in alike)
+    return dict(sorted(each for each in alike if each[0] not in plain and names[each[0]] == 1))
+
+
+def _is_plain(text: str) -> bool:
+    """True for a description that says no more than the name of its member."""
+    return len(text.split()) < _SHORTEST and "," not in text
 
 
 def _sentence(shape: type[Any]) -> str:
@@ -122,8 +132,7 @@ def _members(shape: type[Any], known: _Known, indent: str) -> Iterator[str]:
     names, below = [], []
     for member, text in _described(shape):
         name = member.name if member.default is MISSING else f"{member.name}?"
-        short = len(text.split()) < _SHORTEST and "," not in text
-        plain = short or known.members.get(member.name) == text
+        plain = _is_plain(text) or known.members.get(member.name) == text
         notes = [] if plain else [text]
         part = _part(shape, member)
         if part in known.sections:

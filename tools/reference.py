@@ -155,7 +155,7 @@ def _command(command: CommandParser, common: set[str], like: CommandParser | Non
     schema = f"{PROGRAM}.{_SCHEMAS.get(command.name, command.name)}/1".replace(" ", "-")
     yield from ("", f"## {PROGRAM} {command.name}", "")
     if like is None:
-        json = f" JSON: [{schema}](json.md#{re.sub('[./]', '', schema)})."
+XX
         yield f"{command.description}{'' if command.name in _NO_JSON else json}"
         entries = [_entry(action) for action in command.arguments]
     else:
@@ -195,8 +195,9 @@ _DIAGNOSTICS_HEAD = f"""\
 
 {GENERATED}
 
-The {len(RULES)} codes that `skillyard check`, `validate` and `Catalog.diagnostics` use. [Checking
-in CI](../guides/ci.md) shows how to ignore them and to change their severity.
+The {len(RULES)} codes that `skillyard check`, `validate` and `Catalog.diagnostics` use. Each
+finding says what to do. [Checking in CI](../guides/ci.md) shows how to ignore codes and to change
+their severity.
 
 - `error`: the file did not load, or the profile refuses it; `skillyard check` exits with 1.
 - `warning`: something to repair, which fails the check with `--strict`.
@@ -215,7 +216,7 @@ def _diagnostics() -> Iterator[str]:
     for code, rule in RULES.items():
         grades = [_grade(rule.severities[profile]) for profile in PROFILES]
         same = grades[:1] if len(set(grades)) == 1 else grades
-        yield f"- `{code}` ({'/'.join(same)}): {rule.title}. To do: {rule.hint}."
+        yield f"- `{code}` ({'/'.join(same)}): {rule.title}"
     yield from ("", "## Coarser names", "")
     yield "Some sources know no finer word. Under these profiles a finding goes by another code:"
     for profile, names in RENAMED.items():
@@ -240,8 +241,8 @@ _SCAN_HEAD = f"""\
 The {len(SCAN_RULES)} rules of `skillyard scan` and of the scan before `skillyard add`. [Scan
 skills](../guides/scan.md) shows how to use them and says what they cannot find. A `high` finding
 fails `scan` and stops `add`, a `medium` one fails `scan --strict`. A hit that is quoted as an
-example of an attack counts as `medium`, except under the rules that say so here. Each rule has one
-example of what it finds.
+example of an attack counts as `medium`, except under the rules that say so here. Each finding says
+what to do.
 """
 
 
@@ -250,7 +251,7 @@ def _scan_rules() -> Iterator[str]:
     for rule in SCAN_RULES:
         quoted = "" if rule.quotable else " Quoting does not lower it."
         yield from (f"## {rule.id}", "", f"{rule.title} (`{rule.severity}`). {rule.why}{quoted}")
-        yield from (f"To do: {rule.fix}.", f"Found: {_example(rule.hit)}.", "")
+        yield from (f"For example: {_example(rule.hit)}.", "")
 
 
 def _example(example: Example) -> str:
