@@ -84,7 +84,8 @@ _CLI_HEAD = f"""\
 
 `{PROGRAM} [options] COMMAND …`. `{PROGRAM} --help` lists the commands, `{PROGRAM} COMMAND --help`
 or `{PROGRAM} help COMMAND` explains one, `{PROGRAM} --version` prints the version. Answers go to
-standard output, everything else to standard error. On a terminal answers are drawn with colours and
+standard output, everything else to standard error. With `--json` a command prints one
+[document](json.md) of its name, such as `skillyard.list/1`. On a terminal answers are drawn with colours and
 tables; elsewhere they are plain text, the same bytes for the same input.
 
 ## Exit codes
@@ -121,7 +122,6 @@ _SCHEMAS = {
     **{f"store {each}": "store-granted" for each in ("grant", "revoke")},
 }
 """Commands whose JSON is not called as they are."""
-_NO_JSON = ("serve", "hook claude-code", "hook codex")
 _OFTEN = 3
 """From this number of commands on, an option is described once for all of them."""
 
@@ -152,11 +152,10 @@ def _flags(command: CommandParser) -> list[Action]:
 
 def _command(command: CommandParser, common: set[str], like: CommandParser | None) -> Iterator[str]:
     """Yield a command's section; of what ``like`` has too, only that it is the same."""
-    schema = f"{PROGRAM}.{_SCHEMAS.get(command.name, command.name)}/1".replace(" ", "-")
     yield from ("", f"## {PROGRAM} {command.name}", "")
     if like is None:
-XX
-        yield f"{command.description}{'' if command.name in _NO_JSON else json}"
+        document = _SCHEMAS.get(command.name)
+        yield f"{command.description}" + (f" JSON: `skillyard.{document}/1`." if document else "")
         entries = [_entry(action) for action in command.arguments]
     else:
         title, _, _ = str(command.description).partition(". ")
