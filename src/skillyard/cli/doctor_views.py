@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from skillyard.base.shapes.doctor import Diagnosis, Finding
 from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Span, Table, Text, line
-from skillyard.hosts.doctor import Diagnosis, Finding
 from skillyard.hosts.doctor.finding import STATUSES
 
 _STYLES = {"ok": "good", "info": "info", "warning": "warning", "error": "error"}

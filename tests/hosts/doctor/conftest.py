@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import pytest
 
+from skillyard.base.shapes.doctor import Diagnosis, Finding
 from skillyard.base.shapes.encoder import encode
 from skillyard.cli import main
 from skillyard.cli.grammar import read_command
-from skillyard.hosts.doctor import Diagnosis, Finding, diagnose
+from skillyard.hosts.doctor import diagnose
 
 SKILL = "---\nname: {name}\ndescription: Finds the commit that broke the build.\n---\nDo it.\n"
 

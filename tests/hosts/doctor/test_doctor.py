@@ -131,3 +131,35 @@ def test_settings_that_cannot_be_used_are_an_error_with_file_and_line(
     assert "config.toml is not read any more" in doctor().one("settings").message
     monkeypatch.setenv("SKILLYARD_CONFIG", str(user.home / "gone.toml"))
     assert doctor().one("settings").status == "error"
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value"),
+    [
+        ("store", "url", "mysql://me:hunter2@host/db"),
+        ("sources", "ranker", "no-such-scorer"),
+        ("embeddings", "url", "ftp://me:hunter2@host/"),
+    ],
+)
+def test_a_value_that_only_a_command_can_judge_is_judged(
+    section: str,
+    key: str,
+    value: str,
+    doctor: Doctor,
+    user: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    configure(monkeypatch, user.home, **{section: {key: value}})
+    report = doctor()
+    found = report.one("settings")
+    assert (found.status, f"{section}.{key}" in found.message) == ("error", True)
+    assert "hunter2" not in json.dumps(encode(report.diagnosis))
+
+
+@pytest.mark.parametrize("name", [".skillyard.toml", "pyproject.toml"])
+def test_a_file_of_an_earlier_release_that_check_refuses_is_an_error(
+    name: str, doctor: Doctor, user: User
+) -> None:
+    (user.project / name).write_text("[tool.skillyard]\nignore = []\n", encoding="utf-8")
+    found = doctor().one("settings")
+    assert (found.status, "is not read any more" in found.message) == ("error", True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_a_hook_whose_program_is_gone_is_an_error_and_keeps_its_options(
     path = claude_settings(user)
     path.parent.mkdir(exist_ok=True)
     user.add_skill(user.home / "more")
-    follow(doctor().one("hook.claude-code")._replace(
+    follow(replace(doctor().one("hook.claude-code"),
         command=f"skillyard hook install claude-code --max-chars 900 --root {user.home / 'more'}"
     ))  # fmt: skip
     text = path.read_text(encoding="utf-8")
@@ -90,7 +91,7 @@ def test_a_hook_in_the_settings_of_the_project_counts(doctor: Doctor, user: User
     file = user.project / ".claude" / "settings.json"
     file.parent.mkdir()
     found = doctor().one("hook.claude-code")
-    follow(found._replace(command=f"{found.command} --file {file}"))
+    follow(replace(found, command=f"{found.command} --file {file}"))
     assert doctor().one("hook.claude-code").path == str(file)
     file.write_text(file.read_text("utf-8").replace(str(user.programs), "/gone"), "utf-8")
     follow(doctor().one("hook.claude-code"))

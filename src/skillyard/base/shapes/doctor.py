@@ -31,3 +31,8 @@ class Diagnosis:
     version: Annotated[str, "The version of skillyard."]
     findings: Annotated[tuple[Finding, ...], "In the order of the subjects."]
     counts: Annotated[Mapping[str, int], "The number of findings of each status."]
+
+    @property
+    def healthy(self) -> bool:
+        """True when no finding is an error."""
+        return not self.counts["error"]

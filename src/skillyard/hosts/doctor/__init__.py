@@ -6,20 +6,22 @@ Checks are read-only: no program is started, no file is written, no address is c
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.shapes.doctor import Diagnosis
 from skillyard.base.text import without_passwords
 from skillyard.engine.catalog.entries import Progress
 from skillyard.engine.catalog.roots import parse_roots
-from skillyard.hosts.doctor.finding import CommandReader, Diagnosis, Finding, Request
+from skillyard.hosts.doctor.finding import STATUSES, CommandReader, Request
 from skillyard.hosts.doctor.hooks import hooks
-from skillyard.hosts.doctor.indexes import index
-from skillyard.hosts.doctor.library import library
+from skillyard.hosts.doctor.library import index, library
 from skillyard.hosts.doctor.settings import settings
 from skillyard.install.policy.places import find_policy
 
-__all__ = ["Diagnosis", "Finding", "diagnose"]
+__all__ = ["diagnose"]
 
 
 def diagnose(
@@ -59,9 +61,12 @@ def diagnose(
         progress,
         profile,
     )
-    findings = (
-        finding._replace(message=without_passwords(finding.message))
+    findings = tuple(
+        replace(finding, message=without_passwords(finding.message))
         for subject in (library, index, hooks, settings)
         for finding in subject(request)
     )
-    return Diagnosis(version, tuple(findings))
+    counts = Counter(finding.status for finding in findings)
+    return Diagnosis(
+        version=version, findings=findings, counts={each: counts[each] for each in STATUSES}
+    )

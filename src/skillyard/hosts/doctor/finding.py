@@ -9,8 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from skillyard.base.io.paths import ancestors
-from skillyard.base.shapes import doctor as shapes
-from skillyard.base.shapes.encoder import from_attributes
+from skillyard.base.shapes.doctor import Finding
 from skillyard.engine.catalog.entries import Progress
 
 CommandReader = Callable[[list[str]], tuple[Any, Any] | None]
@@ -69,54 +68,28 @@ class Request(NamedTuple):
         return folders[:1]
 
 
-class Finding(NamedTuple):
-    """The result of one check. Texts may hold names from files: clean them before printing."""
+def make_finding(
+    id: str,
+    status: str,
+    message: str,
+    remedy: str = "",
+    command: str = "",
+    *,
+    path: str = "",
+    line: int | None = None,
+    details: Mapping[str, Any] = _NONE,
+) -> Finding:
+    """Return the result of one check. Texts may hold names from files: clean them before printing.
 
-    id: str
-    """Stable name of what was looked at (``hook.codex``), the same whatever the status."""
-    status: str
-    """``ok``, ``info``, ``warning`` or ``error``."""
-    message: str
-    """What was found, as a sentence."""
-    remedy: str = ""
-    """What to do, as a sentence; empty only where the status is ``ok``."""
-    command: str = ""
-    """The shell command that does it, where there is one."""
-    path: str = ""
-    """The file or folder that the finding is about."""
-    line: int | None = None
-    """1-based line in that file, where one can be named."""
-    details: Mapping[str, Any] = _NONE
-    """The facts behind the message, as JSON values."""
-
-    def document(self) -> shapes.Finding:
-        """Return the finding as a document shows it."""
-        return from_attributes(shapes.Finding, self)
-
-
-class Diagnosis(NamedTuple):
-    """The results of all checks, in the order of the subjects."""
-
-    version: str
-    findings: tuple[Finding, ...]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The number of findings of each status."""
-        return {
-            status: sum(finding.status == status for finding in self.findings)
-            for status in STATUSES
-        }
-
-    @property
-    def healthy(self) -> bool:
-        """True when no finding is an error."""
-        return all(finding.status != ERROR for finding in self.findings)
-
-    def document(self) -> shapes.Diagnosis:
-        """Return ``skillyard.doctor/1``."""
-        return shapes.Diagnosis(
-            version=self.version,
-            findings=tuple(finding.document() for finding in self.findings),
-            counts=self.counts,
-        )
+    ``id`` is the stable name of what was looked at (``hook.codex``), the same whatever the status.
+    """
+    return Finding(
+        id=id,
+        status=status,
+        message=message,
+        remedy=remedy,
+        command=command,
+        path=path,
+        line=line,
+        details=details,
+    )

@@ -9,13 +9,15 @@ import shlex
 import shutil
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import SkillyardError
+from skillyard.base.shapes.doctor import Finding
 from skillyard.base.text import plural
 from skillyard.engine.catalog.roots import LibrarySpec
-from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Finding, Request
-from skillyard.hosts.doctor.indexes import index_finding
+from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Request, make_finding
+from skillyard.hosts.doctor.library import index_finding
 from skillyard.hosts.hook.approval import review_project
 from skillyard.hosts.hook.hosts import HOSTS, Host
 from skillyard.hosts.hook.installation import installed_commands
@@ -90,7 +92,7 @@ def _host(host: Host, request: Request, installed: list[InstalledHook]) -> Itera
         except SettingsRefused as error:
             message = f"the settings of {title} cannot be used: {error.message}"
             remedy = "Correct the file in an editor."
-            yield Finding(name, ERROR, message, remedy, path=path, line=error.line)
+            yield make_finding(name, ERROR, message, remedy, path=path, line=error.line)
             is_reported = True
             continue
         for command in commands:
@@ -102,9 +104,9 @@ def _host(host: Host, request: Request, installed: list[InstalledHook]) -> Itera
         return
     if not os.path.isdir(host.home()):
         message = f"{title} is not set up for this user"
-        yield Finding(name, OK, message, path=own, details={"installed": False})
+        yield make_finding(name, OK, message, path=own, details={"installed": False})
         return
-    yield Finding(
+    yield make_finding(
         name,
         INFO,
         f"the prompt hook is not installed in {title}",
@@ -119,9 +121,10 @@ def _installed(hook: InstalledHook, title: str, request: Request, text: str) -> 
     program = hook.words[0] if hook.words else ""
     resolved = shutil.which(program) if program else None
     details = {"installed": True, "program": program, "resolved": resolved}
-    finding = Finding(f"hook.{hook.host.name}", OK, "", path=hook.path, details=details)
+    finding = make_finding(f"hook.{hook.host.name}", OK, "", path=hook.path, details=details)
     if resolved is None:
-        return finding._replace(
+        return replace(
+            finding,
             status=ERROR,
             message=f"the hook in {title} starts {program or 'a command'} that is not there",
             remedy="Install the hook again, with the program that is here now.",
@@ -130,7 +133,8 @@ def _installed(hook: InstalledHook, title: str, request: Request, text: str) -> 
     plain = f"skillyard hook install {hook.host.name}"
     library = _hook_library(hook, request)
     if library is None:
-        return finding._replace(
+        return replace(
+            finding,
             status=WARNING,
             message=f"the hook in {title} has arguments that this version does not know",
             remedy="Install the hook again.",
@@ -138,20 +142,22 @@ def _installed(hook: InstalledHook, title: str, request: Request, text: str) -> 
         )
     for root in library[0]:
         if not os.path.isdir(root):
-            return finding._replace(
+            return replace(
+                finding,
                 status=ERROR,
                 message=f"the hook in {title} reads {root}, which is not a folder",
                 remedy="Restore the folder, or install the hook with another --root.",
                 command=plain,
             )
     if off := _switched_off(hook.host, text):
-        return finding._replace(
+        return replace(
+            finding,
             status=WARNING,
             message=f"the hook is installed in {title}, which runs no hooks: {off}",
             remedy="Remove that setting to let the hook run.",
         )
-    return finding._replace(
-        message=f"the prompt hook is installed in {title} and starts {resolved}"
+    return replace(
+        finding, message=f"the prompt hook is installed in {title} and starts {resolved}"
     )
 
 
@@ -217,16 +223,17 @@ def _trust(request: Request, *, is_used: bool) -> Finding:
             **{word: list(paths) for word, paths in news},
             "refused": [[each.path, each.why] for each in review.refused],
         }
-        finding = Finding("trust", OK, "", path=project.path, details=details)
+        finding = make_finding("trust", OK, "", path=project.path, details=details)
         if not (review.added or review.changed):
             message = f"this project has {plural(len(review.skills), 'approved skill')}, unchanged"
             if review.refused:
                 path, why = review.refused[0].path, review.refused[0].why
                 number = len(review.refused)
                 message += f"; {number:,} cannot be approved, as {path}: {why}"
-            return finding._replace(message=message)
+            return replace(finding, message=message)
         counts = ", ".join(f"{len(paths):,} {word}" for word, paths in news if paths)
-        return finding._replace(
+        return replace(
+            finding,
             status=WARNING,
             message=f"skills of this project differ from what was approved ({counts}); "
             "prompt hooks do not use those",
@@ -236,8 +243,8 @@ def _trust(request: Request, *, is_used: bool) -> Finding:
     waiting = untrusted_skills(request.folder)
     if waiting is None:
         message = "this folder has no project skills that wait for approval"
-        return Finding("trust", OK, message, path=request.folder, details={"state": "none"})
-    return Finding(
+        return make_finding("trust", OK, message, path=request.folder, details={"state": "none"})
+    return make_finding(
         "trust",
         WARNING if is_used else INFO,
         "the skills of this project are not approved, so prompt hooks do not use them",

@@ -16,10 +16,14 @@ from skillyard.base.configuration import (
     user_file,
 )
 from skillyard.base.errors import SkillError, SkillyardError
-from skillyard.engine.ranking.registry import default_scorer
-from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Finding, Request
+from skillyard.base.shapes.doctor import Finding
+from skillyard.check.validation.config import find_check_config
+from skillyard.engine.embedding.endpoint import EmbeddingsSection, HttpEmbedder
+from skillyard.engine.ranking.registry import default_scorer, resolve
+from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Request, make_finding
 from skillyard.install.policy.places import PROFILE_VARIABLE
 from skillyard.install.sources.settings import OFFLINE, load_settings
+from skillyard.store.opening import check_kind
 
 VARIABLES = frozenset(
     {
@@ -71,7 +75,7 @@ def _unknown(name: str) -> Finding:
     near = get_close_matches(name, sorted(VARIABLES), 1, 0.8) if key is None else []
     guess = f"; did you mean {near[0]}?" if near else ""
     place = f"{key} in {user_file()}" if key and "`" not in key else key
-    return Finding(
+    return make_finding(
         "environment.unknown",
         WARNING if near or key is not None else INFO,
         f"{name} is set, and skillyard does not read it{guess}",
@@ -85,10 +89,11 @@ def _configuration() -> Finding:
     try:
         for name in SECTIONS:
             read_section(name, record_of(name))
-        load_settings()
+        find_check_config(".")  # refuses the files that earlier releases read
+        sources = load_settings()
     except SkillyardError as error:
         where = error if isinstance(error, SkillError) else None
-        return Finding(
+        return make_finding(
             "settings",
             ERROR,
             f"the configuration cannot be used: {str(error) if where is None else where.message}",
@@ -96,10 +101,27 @@ def _configuration() -> Finding:
             path=path if where is None else where.path,
             line=None if where is None else where.line,
         )
+    for key, value, check in (
+        ("store.url", read_section("store", record_of("store")).url, check_kind),
+        ("sources.ranker", sources.ranker, resolve),
+        ("embeddings.url", read_section("embeddings", EmbeddingsSection).url, _check_embeddings),
+    ):
+        try:
+            if value:
+                check(value)
+        except SkillyardError:  # its text may repeat the value
+            message = f"the value of {key} cannot be used"
+            remedy = f"Correct {key} in skillyard.toml, or install what it needs."
+            return make_finding("settings", ERROR, message, remedy, path=path)
     places = (path, *(os.path.join(each, CONFIG_FILE) for each in project_folders(".")))
     files = [each for each in places if os.path.isfile(each)]
     message = "skillyard.toml can be read" if files else "no skillyard.toml; the defaults hold"
-    return Finding("settings", OK, message, path=files[0] if files else path)
+    return make_finding("settings", OK, message, path=files[0] if files else path)
+
+
+def _check_embeddings(url: str) -> None:
+    section = read_section("embeddings", EmbeddingsSection)
+    HttpEmbedder(url, section.model, key=section.key or None)
 
 
 def _scorer() -> Finding:
@@ -107,5 +129,5 @@ def _scorer() -> Finding:
         name = default_scorer()
     except SkillyardError:
         remedy = "Correct scorer.name in skillyard.toml, or install what it names."
-        return Finding("scorer", ERROR, "the default scorer cannot be used", remedy)
-    return Finding("scorer", OK, f"the default scorer is {name}")
+        return make_finding("scorer", ERROR, "the default scorer cannot be used", remedy)
+    return make_finding("scorer", OK, f"the default scorer is {name}")
