@@ -9,8 +9,7 @@ from tests.shared_data import REPOSITORY
 
 ROOMS = ("base", "engine/operations", "hosts/operations", "serve")
 SHARED = {
-    "Ahead", "Call", "Card", "Diagnostic", "Document", "Fault", "ListedSkill", "Listing", "Ranked",
-    "Reply", "Route", "Selected", "Shown", "Why",
+    "Ahead", "Card", "Diagnostic", "Document", "Listing", "Ranked", "Selected", "Shown", "Why",
 }  # fmt: skip
 """Names of a value and of its document, mostly. This list only becomes shorter."""
 

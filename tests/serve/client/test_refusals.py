@@ -20,10 +20,10 @@ from skillyard.install.sources.settings import Settings
 from skillyard.serve.client import Retries, SourcesFailed
 from skillyard.serve.client.call import Call
 from skillyard.serve.client.refusals import refusal_of
-from skillyard.serve.client.reply import Reply
+from skillyard.serve.client.response import Response
 from skillyard.serve.runtime.errors import (
-    Fault,
     Refused,
+    fault,
     sources_refusal,
     unavailable,
     wrong_field,
@@ -82,7 +82,7 @@ WRONG: dict[str, tuple[Question, str]] = {
     "no text": (lambda c: c.search(None), "query"),
     "bytes": (lambda c: c.select(b"x"), "query"),
     "a name of bytes": (lambda c: c.skill(b"x"), "name"),
-    "half a pair": (lambda c: c.search("\ud800"), "q"),
+    "half a pair": (lambda c: c.search("\ud800"), "query"),
     "half a pair in a name": (lambda c: c.skill("\udfff"), "name"),
     "no number": (lambda c: c.evaluate("x", threshold=float("nan")), "threshold"),
     "an endless floor": (
@@ -159,8 +159,8 @@ SPOKEN: dict[str, tuple[Refused, type[SkillyardError]]] = {
     "409": (Refused(409, "ambiguous_name", "two", extra={"near": ["a", "b"]}), sy.AmbiguousName),
     "413": (Refused(413, "too_large", "large"), ServiceRefused),
     "415": (Refused(415, "media_type", "no JSON"), ServiceRefused),
-    "422": (wrong_field([Fault(("query", "q"), "q must not be empty", "x")]), InvalidInput),
-    "422 no field": (wrong_field([Fault(("body",), "no object", "dict_type")]), InvalidInput),
+    "422": (wrong_field([fault(("query", "q"), "q must not be empty", "x")]), InvalidInput),
+    "422 no field": (wrong_field([fault(("body",), "no object", "dict_type")]), InvalidInput),
     "429": (busy(), ServiceUnavailable),
     "431": (Refused(431, "head_too_large", "large", hint="POST"), ServiceRefused),
     "500": (Refused(500, "internal", "the service failed"), ServiceFailed),
@@ -247,7 +247,7 @@ def call() -> Call[Any]:
 
 @given(st.integers(100, 999), st.binary(max_size=200) | st.builds(bytes))
 def test_any_bytes_with_any_status_are_a_named_error(status: int, body: bytes) -> None:
-    error = refusal_of("http://h/x", call(), Reply(status, {}, body))
+    error = refusal_of("http://h/x", call(), Response(status, {}, body))
     assert isinstance(error, ServiceFailed)
     assert isinstance(error, BadAnswer) == (status < 400)
 
@@ -272,8 +272,8 @@ SAID = st.fixed_dictionaries(
 
 @given(SAID)
 def test_whatever_an_error_says_it_is_one_of_ours_on_lines_that_are_safe(said: Any) -> None:
-    body = json.dumps({"error": said}).encode()
-    error = refusal_of("http://h/x", call(), Reply(400, {}, body))
+    body = json.dumps({"detail": "no", "error": said}).encode()
+    error = refusal_of("http://h/x", call(), Response(400, {}, body))
     assert isinstance(error, SkillyardError)
     assert len(str(error)) < 8_000
     assert clean(str(error)) == str(error)

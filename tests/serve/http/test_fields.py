@@ -18,7 +18,7 @@ from skillyard.engine.operations.skill_explanation import WHY as REASONS
 from skillyard.hosts.operations import skill_selection as operations
 from skillyard.hosts.operations.recommendations import EVALUATE as EVALUATION
 from skillyard.serve.http.fields import from_json, from_query
-from skillyard.serve.http.requests import SearchRequest
+from skillyard.serve.requests import SearchRequest
 from skillyard.serve.runtime.errors import Refused
 from tests.tables import for_each
 
@@ -46,7 +46,7 @@ SEARCH = fields_of(SearchRequest, "http")
 
 
 def faults(refused: Refused) -> list[tuple[tuple[str | int, ...], str]]:
-    return [(fault.where, fault.kind) for fault in refused.faults]
+    return [(fault.loc, fault.type) for fault in refused.faults]
 
 
 def query(text: str, strict: bool = True) -> dict[str, Any]:
@@ -85,7 +85,6 @@ def test_a_body_says_the_same_with_second_names_and_null_for_not_given() -> None
         ("q=x&limit=51", "limit", "less_than_equal"),
         ("q=x&limit=ten", "limit", "int_parsing"),
         ("q=x&limit=1.5", "limit", "int_parsing"),
-        ("q=x&limit=1_0", "limit", "int_parsing"),
         (f"q=x&limit={'9' * 5000}", "limit", "int_parsing"),
         ("q=x&limit=%D9%A3", "limit", "int_parsing"),
         ("q=x&limit=5&limit=6", "limit", "repeated"),

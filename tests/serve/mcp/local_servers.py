@@ -81,7 +81,7 @@ class Serving(NamedTuple):
     """What was logged so far."""
 
     def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> CallToolResult:
-        """Call one tool through the SDK's client."""
+        """ToolCall one tool through the SDK's client."""
 
         async def once(client: Client) -> CallToolResult:
             return await called(client, tool, arguments)

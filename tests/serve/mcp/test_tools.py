@@ -193,7 +193,7 @@ def test_skill_evaluate_without_a_match_says_so(served: Serving) -> None:
         ({"text": "a", "limit": -1}, "limit must be at least 0"),
         ({"text": "a", "limit": 2.5}, "limit must be a whole number"),
         ({"text": "a", "showDetails": "yes"}, "showDetails must be true or false"),
-        ({"text": "a", "prompt": "b"}, "no argument 'prompt'"),
+        ({"text": "a", "prompt": "b"}, "no field 'prompt'"),
         ({"text": "x" * 1_000_000}, "at most 20,000 characters"),
         ({"text": "a", "files": ["x"] * 201}, "more than 200 texts"),
     ],
@@ -230,11 +230,11 @@ ABSENT = "skill_not_found"
 @for_each(
     ("tool", "arguments", "told", "code"),
     [
-        ("search_skills", {}, "needs the argument 'query'", WRONG),
+        ("search_skills", {}, "query is required", WRONG),
         ("search_skills", {"query": " "}, "query must not be empty", WRONG),
         ("search_skills", {"query": "x" * 501}, "at most 500", WRONG),
         ("search_skills", {"query": "a", "sources": ["nowhere"]}, "unknown source", WRONG),
-        ("get_skill", {"source": "local"}, "needs the argument 'skill_id'", WRONG),
+        ("get_skill", {"source": "local"}, "skill_id is required", WRONG),
         ("get_skill", {"source": "local", "skill_id": "nope"}, "no skill is called", ABSENT),
         ("get_skill", {"source": "a b", "skill_id": "x"}, "owner/repo, a domain", WRONG),
         ("get_skill", {"source": "a/b", "skill_id": ".."}, "one path segment", WRONG),
@@ -253,10 +253,11 @@ ABSENT = "skill_not_found"
             "read_skill_file", {"name": "pdf-tables", "path": "assets/page.png"}, "is not text",
             "not_text",
         ),
+        ("why_skill", {"name": "deploy"}, "why_skill needs query", WRONG),
         ("why_skill", {"name": "nope", "query": "a"}, "no skill is called", ABSENT),
         ("why_skill", {"name": "deploy", "query": "a", "scorer": "best"}, "unknown scorer", WRONG),
         ("why_skill", {"name": "deploy", "query": "a", "scorer": "hybrid+x"}, "plain name", WRONG),
-        ("get_cache_stats", {"all": True}, "no argument 'all'", WRONG),
+        ("get_cache_stats", {"all": True}, "no field 'all'", WRONG),
     ],
 )  # fmt: skip
 def test_every_tool_says_what_is_wrong(

@@ -20,7 +20,7 @@ from skillyard.engine.catalog.counts import NO_SKILLS
 from skillyard.install.search import FoundSkill
 from skillyard.install.sources.protocol import Hit
 from skillyard.serve.runtime.browse import browse_index_of
-from skillyard.serve.runtime.errors import Fault, not_found, sources_refusal, wrong_field
+from skillyard.serve.runtime.errors import fault, not_found, sources_refusal, wrong_field
 from skillyard.serve.web.pages import error_page
 from skillyard.serve.web.rendering import bare_policy
 from skillyard.serve.web.search_page import Library, Offer, Question, home_page, results_page
@@ -175,7 +175,7 @@ def test_a_refusal_says_what_is_wrong_and_what_to_do() -> None:
     assert harm(near) == []
     assert "dploy<b>" in near.text()
     assert near.all("a", href="/page/skills/local/deploy")
-    field = wrong_field([Fault(("query", "limit"), "limit must be at most 50", "x")])
+    field = wrong_field([fault(("query", "limit"), "limit must be at most 50", "x")])
     assert "limit: limit must be at most 50" in read(error_page(422, field.to_dict())).text()
     sources = [{"name": "skills.sh", "code": "rate_limited", "message": "x", "retry_after_s": 40}]
     lost = read(error_page(502, sources_refusal(sources).to_dict()))

@@ -146,7 +146,7 @@ class Root:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedSkill:
+class PublishedSkill:
     """One skill of a well-known index (discovery draft 0.2.0)."""
 
     name: Annotated[str, "Its name."]

@@ -1,10 +1,10 @@
 """The client of the HTTP service, synchronous or asynchronous.
 
-A call describes one request (:mod:`.calls`). An exchange is a generator without I/O
-(:mod:`.exchange`). A response is parsed strictly (:mod:`.document`) into the document that every
-surface of skillyard writes (:mod:`skillyard.base.shapes`), or raises an error of the
-``SkillyardError`` tree (:mod:`.refusals`). The two clients in :mod:`.client` add the connection.
-Each name loads its module on first use; httpx2, the extra ``remote``, loads when a client is made.
+A call describes one request (:mod:`.calls`). A response is parsed strictly (:mod:`.response`) into
+the document that every surface of skillyard writes (:mod:`skillyard.base.shapes`), or raises an
+error of the ``SkillyardError`` tree (:mod:`.refusals`). The two clients in :mod:`.client` add the
+connection. Each name loads its module on first use; httpx2, the extra ``remote``, loads when a
+client is made.
 """
 
 from __future__ import annotations

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote, urlencode
 
 from skillyard.base.errors import InvalidInput
-from skillyard.serve.client.document import document_of
+from skillyard.serve.client.address import Service
+from skillyard.serve.client.response import read_as
 
 T = TypeVar("T")
 
@@ -23,7 +25,7 @@ class Call(Generic[T]):
     target: str
     """Path and query, relative to the address of the service."""
     read: Callable[[bytes], T]
-    """Parses the body; raises Mismatch."""
+    """Parses a body; raises Mismatch."""
     body: bytes | None = None
     """The JSON body; None for a GET."""
     accept: str = JSON
@@ -31,31 +33,41 @@ class Call(Generic[T]):
     """The statuses of a successful response; others are refusals."""
     subject: str = ""
     """The requested name, if there is one."""
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    """The names of arguments in this API, by their names in the request, when they differ."""
 
     @property
     def method(self) -> str:
         """``GET``, or ``POST`` with a body."""
         return "GET" if self.body is None else "POST"
 
+    def request(self, service: Service) -> dict[str, Any]:
+        """Return the arguments for httpx2."""
+        media = {} if self.body is None else {"Content-Type": JSON}
+        return {
+            "method": self.method,
+            "url": service.url + self.target,
+            "headers": {"Accept": self.accept, **media},
+            "content": self.body,
+        }
+
+    def url(self, service: Service) -> str:
+        """Return the address for messages, without its query, which may hold private text."""
+        return service.url + self.target.partition("?")[0]
+
 
 def get_call(
-    path: str, shape: Callable[[Any], T], values: Mapping[str, Any] | None = None, **more: Any
+    path: str, shape: type[T], values: Mapping[str, Any] | None = None, **more: Any
 ) -> Call[T]:
     """Return a GET with a JSON response. Raises InvalidInput for invalid URL values."""
     pairs = [pair for name, value in (values or {}).items() for pair in _pairs(name, value)]
     target = f"{path}?{urlencode(pairs)}" if pairs else path
-    return Call(target, lambda body: shape(document_of(body)), **more)
+    return Call(target, partial(read_as, shape), **more)
 
 
-def post_call(
-    path: str, shape: Callable[[Any], T], values: Mapping[str, Any], **more: Any
-) -> Call[T]:
+def post_call(path: str, shape: type[T], values: Mapping[str, Any], **more: Any) -> Call[T]:
     """Return a POST of a JSON object with a JSON response. Raises InvalidInput."""
     checked = {name: _checked(name, value) for name, value in values.items() if value is not None}
     body = json.dumps(checked, allow_nan=False).encode("ascii")
-    return Call(path, lambda answer: shape(document_of(answer)), body, **more)
+    return Call(path, partial(read_as, shape), body, **more)
 
 
 def path_of(*parts: str) -> str:

@@ -9,9 +9,10 @@ InvalidInput with the ``field`` of the rejected argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
+
+from typing_extensions import TypedDict
 
 from skillyard.base.arguments import text_items
 from skillyard.base.errors import InvalidInput
@@ -22,15 +23,18 @@ from skillyard.base.shapes.rankings import Ranked
 from skillyard.base.shapes.reasons import Why
 from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.shapes.selections import Selected
-from skillyard.base.shapes.service import Health, ListedSkill
+from skillyard.base.shapes.service import Health, PublishedSkill
 from skillyard.base.shapes.skills import SearchResult, Skill
 from skillyard.engine.operations.skill_explanation import WHY
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.selection import SelectionPolicy, policy_with
+from skillyard.hosts.operations.recommendations import EVALUATE
+from skillyard.hosts.operations.skill_feedback import FEEDBACK
 from skillyard.hosts.operations.skill_selection import RANK, SELECT
 from skillyard.install.sources.well_known import SCHEMA, digest_of
 from skillyard.serve.client.call import Call, get_call, path_of, post_call
-from skillyard.serve.client.document import Mismatch, member, read_as
+from skillyard.serve.client.response import Mismatch, read_as
+from skillyard.serve.requests import SEARCH
 
 T = TypeVar("T")
 
@@ -38,7 +42,7 @@ T = TypeVar("T")
 class WellKnownIndex(NamedTuple):
     """The skills that a service publishes (discovery draft 0.2.0)."""
 
-    skills: tuple[ListedSkill, ...]
+    skills: tuple[PublishedSkill, ...]
     """By name."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,54 +50,33 @@ class WellKnownIndex(NamedTuple):
         return {"$schema": SCHEMA, "skills": encode(self.skills)}
 
 
-def _as(kind: type[T]) -> Callable[[Any], T]:
-    return partial(read_as, kind)
+_IndexDocument = TypedDict("_IndexDocument", {"$schema": str, "skills": tuple[PublishedSkill, ...]})
 
 
-def _index(document: Any) -> WellKnownIndex:
+def _index(body: bytes) -> WellKnownIndex:
     """Return a well-known index. Raises Mismatch, also for an unknown version of the draft."""
-    if member(document, "$schema") != SCHEMA:
+    document = read_as(_IndexDocument, body)
+    if document["$schema"] != SCHEMA:
         raise Mismatch(f"$.$schema is not {SCHEMA!r}")
-    listed = member(document, "skills")
-    return WellKnownIndex(read_as(tuple[ListedSkill, ...], listed, "$.skills"))
+    return WellKnownIndex(document["skills"])
 
 
 INDEX = "/.well-known/agent-skills"
 
 
-def search(
-    query: str,
-    *,
-    limit: int = 10,
-    include_content: bool = True,
-    include_raw: bool = False,
-    include_references: bool = False,
-    sources: Iterable[str] = (),
-    scorer: str | None = None,
-    explain: bool = False,
-    cards: int | None = None,
-) -> Call[SearchResult]:
+def search(query: str, *, sources: Iterable[str] = (), **more: Any) -> Call[SearchResult]:
     """Search the service's catalog and the remote sources; best first, with contents.
 
-    ``query`` has 1 to 200 characters, ``limit`` is 1 to 50. ``sources`` names the sources to search
-    (``local`` is the service's catalog); by default those of the service's settings. ``scorer`` is
-    the name of a scorer, None the service's default. ``cards`` is a token budget for the texts: a
-    skill that does not fit has ``omitted`` set. The result names each failed source; raises
-    SourcesFailed when every source failed.
+    ``query`` has 1 to 200 characters. ``sources`` names the sources to search (``local`` is the
+    service's catalog); by default those of the service's settings. ``more`` are the other fields of
+    :class:`~skillyard.serve.requests.SearchRequest`: ``limit`` is 1 to 50, ``scorer`` None the
+    service's default, and ``cards`` a token budget for the texts: a skill that does not fit has
+    ``omitted`` set. The result names each failed source; raises SourcesFailed when every source
+    failed.
     """
-    parameters = {
-        "q": _text("query", query),
-        "limit": limit,
-        "include_content": include_content,
-        "include_raw": include_raw,
-        "include_references": include_references,
-        "source": text_items("sources", sources),
-        "scorer": scorer,
-        "explain": explain,
-        "cards": cards,
-    }
-    names = {"q": "query", "source": "sources"}
-    return get_call("/search", _as(SearchResult), parameters, arguments=names)
+    values = _values(SEARCH, {"query": _text("query", query)}, more)
+    names = text_items("sources", sources)
+    return get_call(SEARCH.route[1], SearchResult, {**values, "sources": names})
 
 
 def skill(name: str, *, include_raw: bool = False, include_references: bool = False) -> Call[Skill]:
@@ -119,7 +102,7 @@ def skill_from(
 
 def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[Skill]:
     parameters = {"include_raw": raw, "include_references": references}
-    return get_call(path, _as(Skill), parameters, subject=name)
+    return get_call(path, Skill, parameters, subject=name)
 
 
 def rank(
@@ -142,8 +125,9 @@ def rank(
     not fit into the URL: use :func:`select`.
     """
     query = Query(text, files, recent_activity, include_tags, exclude_tags, include_references)
-    values = {**_query_values(query), "scorer": scorer, "limit": limit}
-    return _get(RANK, _as(Ranked), values, more, arguments={"query": "text"})
+    values = _values(RANK, {**_query_values(query), "scorer": scorer, "limit": limit}, more)
+    values["text"] = values.pop("query")  # as the argument is called
+    return get_call(RANK.route[1], Ranked, values)
 
 
 def select(
@@ -178,7 +162,7 @@ def select(
         "wrong_cost": policy.wrong_cost,
         "fallback_tag": policy.fallback_tag,
     }
-    return post_call("/select", _as(Selected), _values(SELECT, values, more))
+    return post_call("/select", Selected, _values(SELECT, values, more))
 
 
 def evaluate(
@@ -195,15 +179,9 @@ def evaluate(
     Skills whose confidence reaches ``threshold`` (0 to 1) are recommended. Raises InvalidInput
     without text and files.
     """
-    body = {
-        "text": None if text is None else _text("text", text),
-        "files": text_items("files", files),
-        "recent_activity": text_items("recent_activity", recent_activity),
-        "threshold": threshold,
-        "limit": limit,
-        "show_details": show_details,
-    }
-    return post_call("/evaluate", _as(Evaluated), body)
+    values = {"text": text, "files": files, "recent_activity": recent_activity}
+    more = {"threshold": threshold, "limit": limit, "show_details": show_details}
+    return post_call(EVALUATE.route[1], Evaluated, _values(EVALUATE, values, more))
 
 
 def why(name: str, query: str | Query = "", *, scorer: str | None = None, **more: Any) -> Call[Why]:
@@ -215,7 +193,7 @@ def why(name: str, query: str | Query = "", *, scorer: str | None = None, **more
     None is the service's default. Raises SkillNotFound, AmbiguousName.
     """
     values = {"name": _text("name", name), **_query_values(_query(query)), "scorer": scorer}
-    return _get(WHY, _as(Why), values, more, subject=name)
+    return get_call(WHY.route[1], Why, _values(WHY, values, more), subject=name)
 
 
 def feedback(name: str, request: str, *, right: bool, note: str = "") -> Call[FeedbackReceipt]:
@@ -225,18 +203,14 @@ def feedback(name: str, request: str, *, right: bool, note: str = "") -> Call[Fe
     500. A judgement on the same skill and request replaces the earlier one. Raises SkillNotFound,
     AmbiguousName, and ServiceRefused (403) unless the service was started with ``--feedback``.
     """
-    body = {
-        "name": _text("name", name),
-        "request": _text("request", request),
-        "right": right,
-        "note": _text("note", note) or None,
-    }
-    return post_call("/feedback", _as(FeedbackReceipt), body, subject=name)
+    values = {"name": _text("name", name), "request": request, "right": right, "note": note or None}
+    path = FEEDBACK.route[1]
+    return post_call(path, FeedbackReceipt, _values(FEEDBACK, values, {}), subject=name)
 
 
 def health() -> Call[Health]:
     """Return the state of the service, also when it cannot serve requests (see ``able``)."""
-    return get_call("/health", _as(Health), statuses=frozenset({200, 503}))
+    return get_call("/health", Health, statuses=frozenset({200, 503}))
 
 
 def metrics() -> Call[str]:
@@ -246,7 +220,7 @@ def metrics() -> Call[str]:
 
 def index() -> Call[WellKnownIndex]:
     """Return the skills that the service publishes, with their digests."""
-    return get_call(f"{INDEX}/index.json", _index)
+    return Call(f"{INDEX}/index.json", _index)
 
 
 def skill_file(name: str, digest: str = "") -> Call[bytes]:
@@ -282,7 +256,7 @@ def _file(path: str, name: str, digest: str, media: str) -> Call[bytes]:
 
 def openapi() -> Call[dict[str, Any]]:
     """Return the service's OpenAPI document as plain JSON."""
-    return get_call("/openapi.json", partial(read_as, dict[str, Any]))
+    return get_call("/openapi.json", dict[str, Any])
 
 
 def _decoded(body: bytes) -> str:
@@ -329,13 +303,3 @@ def _values(
         name: text_items(name, value) if kinds[name] == "texts" else value
         for name, value in {**values, **more}.items()
     }
-
-
-def _get(
-    operation: Operation,
-    shape: Callable[[Any], T],
-    values: Mapping[str, Any],
-    more: Mapping[str, Any],
-    **options: Any,
-) -> Call[T]:
-    return get_call(operation.route[1], shape, _values(operation, values, more), **options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from importlib.util import find_spec
@@ -16,9 +15,9 @@ from skillyard.base.extras import install_command
 from skillyard.serve.client import calls
 from skillyard.serve.client.address import ANSWER_BYTES, Service
 from skillyard.serve.client.call import Call
-from skillyard.serve.client.exchange import HttpRequest, Steps, Wait, exchange, receiving
-from skillyard.serve.client.reply import Reply
-from skillyard.serve.client.retries import Retries
+from skillyard.serve.client.refusals import bad_answer, refusal_of, transport_errors
+from skillyard.serve.client.response import Mismatch, Response
+from skillyard.serve.client.retries import PATIENT, Retries, after_s
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,7 +25,7 @@ T = TypeVar("T")
 PATIENCE = Retries()
 
 
-class _BaseClient(ABC):
+class _BaseClient:
     """The state that both clients share: the address and the open connections."""
 
     def __init__(
@@ -56,18 +55,40 @@ class _BaseClient(ABC):
         self.service = Service(base_url, token, timeout_s, deadline_s, answer_bytes)
         self._retries = retries
         self._sleep = sleep or self._pause
-        self._http = self._opened(self.service.settings())
+        import httpx2
 
-    @abstractmethod
-    def _opened(self, settings: dict[str, Any]) -> Any:
-        """Return the synchronous or asynchronous HTTP client."""
+        self._http = getattr(httpx2, self._transport)(**self.service.settings())
 
     _pause: Callable[[float], Any]
+    _transport: str
+    """The class of httpx2 that sends the requests."""
 
-    def _steps(self, call: Call[T]) -> Steps[T]:
+    def _check_open(self) -> float:
+        """Return the time at which a response must be complete. Raises InvalidInput if closed."""
         if self._http.is_closed:
             raise InvalidInput("this client is closed: make another one")
-        return exchange(self.service, self._retries, call)
+        return time.monotonic() + self.service.deadline_s
+
+    def _result(self, call: Call[T], response: Response) -> T:
+        """Return the value of the last response to a call. Raises SkillyardError."""
+        url = call.url(self.service)
+        if response.status not in call.statuses:
+            raise refusal_of(url, call, response)
+        try:
+            return call.read(bytes(response.body))
+        except Mismatch as error:
+            page = "a web page came instead of an answer"
+            what = page if response.is_page else f"its answer is no good: {error}"
+            raise bad_answer(url, response.status, what) from None
+
+    def _pauses(self, call: Call[Any], response: Response, pauses: list[float]) -> bool:
+        """Add the pause before the next attempt to ``pauses``; False for a final response."""
+        if response.status in call.statuses or response.status not in PATIENT:
+            return False
+        after = after_s(response.headers)
+        wait_s = self._retries.wait_s(len(pauses) + 1, sum(pauses), after)
+        pauses += [] if wait_s is None else [wait_s]
+        return wait_s is not None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.service.url}>"
@@ -140,35 +161,26 @@ class Client(_BaseClient):
     openapi = _waiting(calls.openapi)
 
     _pause = staticmethod(time.sleep)
-
-    def _opened(self, settings: dict[str, Any]) -> Any:
-        import httpx2
-
-        return httpx2.Client(**settings)
+    _transport = "Client"
 
     def _ask(self, call: Call[T]) -> T:
-        steps = self._steps(call)
-        reply: Reply | None = None
-        try:
-            while True:
-                step = steps.send(reply)
-                if isinstance(step, Wait):
-                    reply = self._sleep(step.seconds)
-                else:
-                    reply = self._send(step)
-        except StopIteration as stop:
-            answer: T = stop.value
-            return answer
+        pauses: list[float] = []
+        response = self._send(call)
+        while self._pauses(call, response, pauses):
+            self._sleep(pauses[-1])
+            response = self._send(call)
+        return self._result(call, response)
 
-    def _send(self, request: HttpRequest) -> Reply:
+    def _send(self, call: Call[Any]) -> Response:
+        until = self._check_open()
         with (
-            receiving(self.service, request) as begun,
-            self._http.stream(**request._asdict()) as response,
+            transport_errors(self.service, call.url(self.service)),
+            self._http.stream(**call.request(self.service)) as stream,
         ):
-            incoming = begun(response)
-            for piece in response.iter_raw():
-                incoming.add(piece)
-            return incoming.whole()
+            response = Response(stream.status_code, stream.headers)
+            for piece in stream.iter_bytes():
+                response.add(piece, self.service, until)
+        return response
 
     def close(self) -> None:
         """Close the connections. The client cannot be used afterwards."""
@@ -208,36 +220,27 @@ class AsyncClient(_BaseClient):
     openapi = _awaiting(calls.openapi)
 
     _pause = staticmethod(asyncio.sleep)
-
-    def _opened(self, settings: dict[str, Any]) -> Any:
-        import httpx2
-
-        return httpx2.AsyncClient(**settings)
+    _transport = "AsyncClient"
 
     async def _ask(self, call: Call[T]) -> T:
-        steps = self._steps(call)
-        reply: Reply | None = None
-        try:
-            while True:
-                step = steps.send(reply)
-                if isinstance(step, Wait):
-                    reply = await self._sleep(step.seconds)
-                else:
-                    reply = await self._send(step)
-        except StopIteration as stop:
-            answer: T = stop.value
-            return answer
+        pauses: list[float] = []
+        response = await self._send(call)
+        while self._pauses(call, response, pauses):
+            await self._sleep(pauses[-1])
+            response = await self._send(call)
+        return self._result(call, response)
 
-    async def _send(self, request: HttpRequest) -> Reply:
-        with receiving(self.service, request) as begun:
+    async def _send(self, call: Call[Any]) -> Response:
+        until = self._check_open()
+        with transport_errors(self.service, call.url(self.service)):
             async with (
                 asyncio.timeout(self.service.deadline_s),
-                self._http.stream(**request._asdict()) as response,
+                self._http.stream(**call.request(self.service)) as stream,
             ):
-                incoming = begun(response)
-                async for piece in response.aiter_raw():
-                    incoming.add(piece)
-                return incoming.whole()
+                response = Response(stream.status_code, stream.headers)
+                async for piece in stream.aiter_bytes():
+                    response.add(piece, self.service, until)
+        return response
 
     async def aclose(self) -> None:
         """Close the connections. The client cannot be used afterwards."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from skillyard.base.errors import (
@@ -16,11 +17,12 @@ from skillyard.base.errors import (
     SkillyardError,
     SourceFailed,
 )
+from skillyard.base.shapes.service import Error, ErrorDetails
 from skillyard.base.text import clean_line, shorten
 from skillyard.install.search import SourceStatus
+from skillyard.serve.client.address import Service
 from skillyard.serve.client.call import Call
-from skillyard.serve.client.document import Mismatch, document_of, read_as
-from skillyard.serve.client.reply import Reply
+from skillyard.serve.client.response import Mismatch, Response, read_as
 from skillyard.serve.client.retries import after_s
 
 T = TypeVar("T")
@@ -57,7 +59,7 @@ class SourcesFailed(SourceFailed):
         return (SourcesFailed, (self.what, self.reasons, self.hint, self.status))
 
 
-def refusal_of(url: str, call: Call[Any], reply: Reply) -> SkillyardError:
+def refusal_of(url: str, call: Call[Any], reply: Response) -> SkillyardError:
     """Return the error for a response with an unexpected status."""
     if 300 <= reply.status < 400:
         return bad_answer(
@@ -67,63 +69,29 @@ def refusal_of(url: str, call: Call[Any], reply: Reply) -> SkillyardError:
             "give the address that it leads to, if you trust it",
         )
     try:
-        error = read_as(_Refusal, document_of(reply.body)).error
+        error = read_as(Error, bytes(reply.body)).error
         return _service_error(url, call, reply, error)
     except Mismatch:  # a proxy, or another service
         return _untold(url, reply)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reason:
-    """Why one source failed."""
-
-    name: str
-    code: str
-    message: str
-    retry_after_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Error:
-    """The members of a refusal, some of which are optional."""
-
-    code: str
-    message: str
-    hint: str
-    field: str | None = None
-    near: tuple[str, ...] | None = None
-    sources: tuple[_Reason, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    error: _Error
-
-
-def _service_error(url: str, call: Call[Any], reply: Reply, error: _Error) -> SkillyardError:
+def _service_error(
+    url: str, call: Call[Any], reply: Response, error: ErrorDetails
+) -> SkillyardError:
     code, hint, message = error.code, _clean(error.hint), _clean(error.message)
     if code == "skill_not_found":
         return SkillNotFound(call.subject, _near(error))
     if code == "ambiguous_name":
         return AmbiguousName(call.subject, (), _near(error))
     if code in ("invalid_field", "blank_name"):
-        return _wrong_argument(call, message, _clean(error.field or ""))
+        return InvalidInput(message, field=_clean(error.field or ""))
     if code == "sources_failed":
         reasons = tuple(_status(reason) for reason in _required(error.sources))
         return SourcesFailed(message, reasons, hint)
     return _failure(url, reply, message, _clean(code), "" if reply.status == 401 else hint)
 
 
-def _wrong_argument(call: Call[Any], message: str, field: str) -> InvalidInput:
-    """Return the error for a field, under the name of its argument."""
-    name, dot, place = field.partition(".")
-    argument = call.arguments.get(name, name)
-    if message.startswith(f"{name} "):
-        message = argument + message[len(name) :]
-    return InvalidInput(message, field=argument + dot + place)
-
-
-def _near(error: _Error) -> list[str]:
+def _near(error: ErrorDetails) -> list[str]:
     return [_clean(name) for name in _required(error.near)[:NEAR]]
 
 
@@ -134,13 +102,12 @@ def _required(items: tuple[T, ...] | None) -> tuple[T, ...]:
     return items
 
 
-def _untold(url: str, reply: Reply) -> SkillyardError:
-    page = reply.body.lstrip()[:1] == b"<"
-    what = "it answered with a web page" if page else "it answered without a reason"
+def _untold(url: str, reply: Response) -> SkillyardError:
+    what = "it answered with a web page" if reply.is_page else "it answered without a reason"
     return _failure(url, reply, what, "", "")
 
 
-def _failure(url: str, reply: Reply, what: str, code: str, hint: str) -> ServiceFailed:
+def _failure(url: str, reply: Response, what: str, code: str, hint: str) -> ServiceFailed:
     refused = ServiceRefused if 400 <= reply.status < 500 else ServiceFailed
     kind = BadAnswer if reply.status < 400 else BY_STATUS.get(reply.status, refused)
     hint = hint or HINTS.get(reply.status, "the log of the service may say why")
@@ -148,14 +115,11 @@ def _failure(url: str, reply: Reply, what: str, code: str, hint: str) -> Service
     return kind(url, what, status=reply.status, code=code, hint=hint, retry_after_s=after)
 
 
-def _status(reason: _Reason) -> SourceStatus:
-    return SourceStatus(
-        _clean(reason.name),
-        "failed",
-        code=_clean(reason.code),
-        message=_clean(reason.message),
-        retry_after_s=reason.retry_after_s,
-    )
+def _status(reason: Mapping[str, Any]) -> SourceStatus:
+    name, code, message = (_clean(str(reason.get(key))) for key in ("name", "code", "message"))
+    wait = reason.get("retry_after_s")
+    after = float(wait) if isinstance(wait, int | float) else None
+    return SourceStatus(name, "failed", code=code, message=message, retry_after_s=after)
 
 
 def _clean(text: str) -> str:
@@ -186,3 +150,24 @@ def gone_silent(url: str, seconds: float) -> ServiceUnavailable:
         code="timeout",
         hint="ask for less, or give it more time with timeout_s and deadline_s",
     )
+
+
+@contextmanager
+def transport_errors(service: Service, url: str) -> Iterator[None]:
+    """Turn the errors of a connection into ServiceUnavailable and BadAnswer."""
+    import httpx2
+
+    try:
+        yield
+    except Mismatch as error:
+        raise bad_answer(url, None, f"its answer is no good: {error}") from None
+    except httpx2.ConnectTimeout:
+        raise unreachable(url, f"no connection in {service.timeout_s:g} s") from None
+    except httpx2.TimeoutException:
+        raise gone_silent(url, service.timeout_s) from None
+    except TimeoutError:
+        raise gone_silent(url, service.deadline_s) from None
+    except (httpx2.RemoteProtocolError, httpx2.DecodingError) as error:
+        raise bad_answer(url, None, f"its answer breaks off, or is no HTTP: {error}") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        raise unreachable(url, f"{type(error).__name__} {error}".strip()) from None

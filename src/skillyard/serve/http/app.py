@@ -20,11 +20,16 @@ from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skillyard.base.errors import SkillyardError
-from skillyard.serve.http.fields import from_form, from_json, from_path, from_query
+from skillyard.serve.http.fields import from_form, from_json, from_query
 from skillyard.serve.http.routes.pages import refusal_reply
 from skillyard.serve.http.routes.table import ROUTES
 from skillyard.serve.mcp.http_app import McpApp
-from skillyard.serve.runtime.app_context import CURRENT_SNAPSHOT, AppContext, Route, RouteRequest
+from skillyard.serve.runtime.app_context import (
+    CURRENT_SNAPSHOT,
+    AppContext,
+    HttpRoute,
+    RouteRequest,
+)
 from skillyard.serve.runtime.encoding import (
     SAFE_HEADERS,
     Reply,
@@ -32,6 +37,7 @@ from skillyard.serve.runtime.encoding import (
     tag_of,
 )
 from skillyard.serve.runtime.errors import Refused, refusal_of
+from skillyard.serve.runtime.fields import read_values
 from skillyard.serve.runtime.guards import header_of
 from skillyard.serve.runtime.logging import Log, cause_of
 from skillyard.serve.runtime.options import ServiceOptions
@@ -59,7 +65,7 @@ def create_app(
     options: ServiceOptions | None = None,
     *,
     log: Log | None = None,
-    routes: Sequence[Route] = ROUTES,
+    routes: Sequence[HttpRoute] = ROUTES,
 ) -> Starlette:
     """Return the application. Raises SkillyardError for invalid options and settings.
 
@@ -67,7 +73,7 @@ def create_app(
     closed with its lifespan. Without ``routes`` it serves MCP alone.
     """
     context = AppContext(options or ServiceOptions(), routes, log)
-    by_pattern: dict[str, dict[str, Route]] = {}
+    by_pattern: dict[str, dict[str, HttpRoute]] = {}
     for route in routes:
         by_pattern.setdefault(route.pattern, {})[route.method] = route
     resources: list[StarletteRoute] = [
@@ -95,7 +101,7 @@ def serve_mcp(options: ServiceOptions | None = None) -> None:
     serve(options, routes=())
 
 
-def serve(options: ServiceOptions | None = None, *, routes: Sequence[Route] = ROUTES) -> None:
+def serve(options: ServiceOptions | None = None, *, routes: Sequence[HttpRoute] = ROUTES) -> None:
     """Serve until SIGTERM or SIGINT; then finish the running requests and return.
 
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an address that
@@ -241,7 +247,7 @@ def _log_refusal(
 class _Resource:
     """The routes of one path by method, with HEAD and OPTIONS."""
 
-    def __init__(self, context: AppContext, methods: Mapping[str, Route]) -> None:
+    def __init__(self, context: AppContext, methods: Mapping[str, HttpRoute]) -> None:
         self._context = context
         self._methods = methods
         allowed = {*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
@@ -277,7 +283,7 @@ class _Resource:
             }
         return Reply(b"", "", 204, headers)
 
-    async def _answer(self, route: Route, scope: Scope, receive: Receive) -> Reply:
+    async def _answer(self, route: HttpRoute, scope: Scope, receive: Receive) -> Reply:
         """Parse the request, wait for a slot, and call the route."""
         context = self._context
         try:
@@ -299,7 +305,7 @@ class _Resource:
             return self._refuse(refusal_of(error), error, route, scope)
 
     def _refuse(
-        self, refused: Refused, cause: BaseException | None, route: Route, scope: Scope
+        self, refused: Refused, cause: BaseException | None, route: HttpRoute, scope: Scope
     ) -> Reply:
         _log_refusal(self._context.log, refused, scope, cause)
         return self._with_generation(_reply_of(refused, scope, page=route.media == "text/html"))
@@ -311,8 +317,8 @@ class _Resource:
             return reply
         return reply._replace(headers={**reply.headers, **self._context.follower.headers(snapshot)})
 
-    async def _values(self, route: Route, scope: Scope, receive: Receive) -> dict[str, Any]:
-        values = from_path(route.path_fields, scope["path_params"])
+    async def _values(self, route: HttpRoute, scope: Scope, receive: Receive) -> dict[str, Any]:
+        values = read_values(route.path_fields, scope["path_params"], "path")
         if route.method == "GET":
             fields = from_query(route.fields, scope["query_string"], strict=route.strict)
         elif route.form:
@@ -337,11 +343,11 @@ class _Resource:
         return reply
 
 
-def _of_form(route: Route, body: bytes) -> dict[str, Any]:
+def _of_form(route: HttpRoute, body: bytes) -> dict[str, Any]:
     return from_form(route.fields, body, strict=route.strict)
 
 
-def _document(route: Route, body: bytes) -> dict[str, Any]:
+def _document(route: HttpRoute, body: bytes) -> dict[str, Any]:
     return from_json(route.fields, body, strict=route.strict)
 
 

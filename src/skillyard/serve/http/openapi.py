@@ -10,7 +10,7 @@ from typing import Any
 from skillyard.base.operation import Field
 from skillyard.base.version import __version__
 from skillyard.serve.http.schemas import SCHEMAS
-from skillyard.serve.runtime.app_context import Route
+from skillyard.serve.runtime.app_context import HttpRoute
 from skillyard.serve.runtime.encoding import JSON
 from skillyard.serve.runtime.guards import FORM
 
@@ -51,7 +51,7 @@ _OF_BODIES = (408, 413, 415)
 
 
 def document(
-    routes: Sequence[Route], *, secured: bool, choices: Choices = NO_CHOICES
+    routes: Sequence[HttpRoute], *, secured: bool, choices: Choices = NO_CHOICES
 ) -> dict[str, Any]:
     """Return the document; ``secured`` when requests need the token.
 
@@ -81,7 +81,7 @@ def document(
     return shape
 
 
-def _with_choices(route: Route, choices: Choices) -> list[Field]:
+def _with_choices(route: HttpRoute, choices: Choices) -> list[Field]:
     """Return the fields of a route with their choices on this service.
 
     A field that may be empty, as in a form, also has the empty choice.
@@ -94,7 +94,7 @@ def _with_choices(route: Route, choices: Choices) -> list[Field]:
     return fields
 
 
-def _operation(route: Route, fields: Sequence[Field]) -> dict[str, Any]:
+def _operation(route: HttpRoute, fields: Sequence[Field]) -> dict[str, Any]:
     shape: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.about,
@@ -134,7 +134,7 @@ def _schema(field: Field) -> dict[str, Any]:
     return shape
 
 
-def _body(route: Route, fields: Sequence[Field]) -> dict[str, Any]:
+def _body(route: HttpRoute, fields: Sequence[Field]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for field in fields:
         properties[field.name] = _schema(field) if route.form else _member(field)
@@ -184,7 +184,7 @@ def _non_empty(field: Field) -> dict[str, Any]:
     return {"type": field.schema()["type"]}
 
 
-def _responses(route: Route) -> dict[str, Any]:
+def _responses(route: HttpRoute) -> dict[str, Any]:
     schema = route.answer
     if isinstance(schema, str):
         schema = {"$ref": f"#/components/schemas/{schema}"}

@@ -7,7 +7,7 @@ from skillyard.base.shapes.rankings import Ranked
 from skillyard.base.shapes.reasons import Why
 from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.shapes.selections import Selected
-from skillyard.base.shapes.service import Error, Health, ListedSkill, Root
+from skillyard.base.shapes.service import Error, Health, PublishedSkill, Root
 from skillyard.base.shapes.skills import SearchResult
 from skillyard.serve.runtime.schemas import Schema, components_of
 
@@ -19,7 +19,7 @@ _WELL_KNOWN: Schema = {
         "$schema": {"type": "string", "description": "Which draft this follows."},
         "skills": {
             "type": "array",
-            "items": {"$ref": _REFERENCE.format(name=ListedSkill.__name__)},
+            "items": {"$ref": _REFERENCE.format(name=PublishedSkill.__name__)},
             "description": "Every skill that may be fetched, by name.",
         },
     },
@@ -34,7 +34,7 @@ _SHAPES = (
     Evaluated,
     FeedbackReceipt,
     Health,
-    ListedSkill,
+    PublishedSkill,
     Ranked,
     Root,
     SearchResult,

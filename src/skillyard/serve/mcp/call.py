@@ -62,7 +62,7 @@ class SharedState:
         return await self.context.in_thread(work, await self._follower.fresh())
 
 
-class Call(NamedTuple):
+class ToolCall(NamedTuple):
     """One call of a tool."""
 
     shared: SharedState

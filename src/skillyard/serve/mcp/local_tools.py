@@ -28,8 +28,8 @@ from skillyard.hosts.operations.skill_feedback import judge_for_client
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
 from skillyard.serve.mcp.call import (
     Answer,
-    Call,
     SharedState,
+    ToolCall,
     cursor_of,
     origin_of,
     place_in,
@@ -65,7 +65,7 @@ def offered_skills(snapshot: Snapshot, *, hidden: bool = False) -> list[Skill]:
     ]
 
 
-def list_skills(call: Call, snapshot: Snapshot) -> Answer:
+def list_skills(call: ToolCall, snapshot: Snapshot) -> Answer:
     """List the library's skills as cards, page by page."""
     request, count = call.request, len(snapshot.whole)
     if snapshot.whole.on_demand and count > MAX_LISTED_SKILLS:
@@ -159,7 +159,7 @@ def skill_by_name(snapshot: Snapshot, name: str) -> Skill:
         raise
 
 
-def load_skill(call: Call, snapshot: Snapshot) -> Answer:
+def load_skill(call: ToolCall, snapshot: Snapshot) -> Answer:
     """Return one skill's framed instructions, with a list of its files."""
     request = call.request
     skill = skill_by_name(snapshot, request.name)
@@ -222,7 +222,7 @@ def _files(skill: Skill) -> tuple[Resource, ...]:
         return ()
 
 
-def read_skill_file(call: Call, snapshot: Snapshot) -> Answer:
+def read_skill_file(call: ToolCall, snapshot: Snapshot) -> Answer:
     """Return one text file of a skill's own folder in its frame."""
     request = call.request
     skill, path = skill_by_name(snapshot, request.name), request.path
@@ -258,7 +258,7 @@ def read_skill_file(call: Call, snapshot: Snapshot) -> Answer:
     return Answer(framed.text, encode(result))
 
 
-def select_skill(call: Call, snapshot: Snapshot) -> Answer:
+def select_skill(call: ToolCall, snapshot: Snapshot) -> Answer:
     """Select skills for a request and return the instructions of the best one, or abstain."""
     request, context = call.request, call.shared.context
     if not request.query.strip() and not request.files:
@@ -319,7 +319,7 @@ def _choice_lines(selected: Selected) -> list[str]:
     return [*lines, *filter(None, (selected.question, selected.note))]
 
 
-def skill_feedback(call: Call, snapshot: Snapshot) -> Answer:
+def skill_feedback(call: ToolCall, snapshot: Snapshot) -> Answer:
     """Store a judgement about a skill of the library."""
     request = call.request
     skill = skill_by_name(snapshot, request.name)
@@ -336,7 +336,7 @@ def skill_feedback(call: Call, snapshot: Snapshot) -> Answer:
     return Answer(safe_text(text), encode(receipt))
 
 
-def skill_evaluate(call: Call, snapshot: Snapshot) -> Answer:
+def skill_evaluate(call: ToolCall, snapshot: Snapshot) -> Answer:
     """Return the documented skill_evaluate answer."""
     request = call.request
     if request.text is None and request.files is None and not request.recent_activity:
@@ -361,9 +361,11 @@ def skill_evaluate(call: Call, snapshot: Snapshot) -> Answer:
     return Answer(message, {"results": encode(results), "message": message})
 
 
-def why_skill(call: Call, snapshot: Snapshot) -> Answer:
+def why_skill(call: ToolCall, snapshot: Snapshot) -> Answer:
     """Explain one skill's score and place for a request."""
     request = call.request
+    if not request.query.strip() and not request.files:
+        raise InvalidInput("why_skill needs query or files: give at least one of them")
 
     def reasons(ranking: Ranking) -> tuple[Catalog, Why]:
         judged = call.shared.context.with_feedback(request.as_query())

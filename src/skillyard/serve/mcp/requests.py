@@ -16,9 +16,7 @@ from skillyard.engine.ranking.registry import BUILT_IN
 from skillyard.hosts.operations.recommendations import EvaluateRequest
 from skillyard.hosts.operations.skill_feedback import FeedbackRequest
 from skillyard.hosts.operations.skill_selection import SelectRequest
-from skillyard.serve.mcp.failures import ToolFailed
-from skillyard.serve.runtime.errors import Fault
-from skillyard.serve.runtime.fields import field_value
+from skillyard.serve.runtime.fields import read_values
 
 Schema = dict[str, Any]
 
@@ -174,37 +172,7 @@ ARGUMENTS: Mapping[str, Schema] = {
 def read_arguments(tool: str, arguments: Mapping[str, Any] | None) -> Any:
     """Return the request of a call; null counts as absent.
 
-    A message names the argument and never quotes its value. Raises ToolFailed.
+    A message names the argument and never quotes its value. Raises Refused.
     """
     request = REQUESTS[tool]
-    fields = {_name(field): field for field in fields_of(request, "mcp")}
-    by_name = {
-        name: ours
-        for ours, field in fields.items()
-        for name in (ours, field.name, *field.spelling.also)
-    }
-    given: dict[str, Any] = {}
-    for name, value in (arguments or {}).items():
-        if value is None:
-            continue
-        if name not in by_name:
-            known = ", ".join(fields) or "none"
-            raise _wrong(f"{tool} has no argument {name[:60]!r}; it takes: {known}")
-        if by_name[name] in given:
-            raise _wrong(f"{name} is another spelling of {by_name[name]}: give one of them")
-        given[by_name[name]] = value
-    values: dict[str, Any] = {}
-    faults: list[Fault] = []
-    for name, field in fields.items():
-        if name in given:
-            named = field._replace(name=name)
-            values[field.name] = field_value(named, given[name], (name,), faults)
-        elif field.required:
-            raise _wrong(f"{tool} needs the argument {name!r}: {field.about}")
-    if faults:
-        raise _wrong(faults[0].message)
-    return request(**values)
-
-
-def _wrong(message: str) -> ToolFailed:
-    return ToolFailed("invalid_argument", message)
+    return request(**read_values(fields_of(request, "mcp"), arguments or {}, tool))

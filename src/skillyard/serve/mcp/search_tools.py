@@ -15,7 +15,7 @@ from skillyard.base.shapes.encoder import encode
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.serve.mcp.call import Answer, Call, origin_of
+from skillyard.serve.mcp.call import Answer, ToolCall, origin_of
 from skillyard.serve.mcp.frames import frame_skill, safe_json
 from skillyard.serve.runtime.errors import sources_refusal
 from skillyard.serve.runtime.local import LOCAL
@@ -29,7 +29,7 @@ MAX_RESULTS = 20
 """Skyll's own range of ``limit`` is 0 to 20."""
 
 
-async def search_skills(call: Call) -> Answer:
+async def search_skills(call: ToolCall) -> Answer:
     """Search the enabled sources. Returns cards, and bodies within a token budget."""
     request, context = call.request, call.shared.context
     limit = max(0, min(MAX_RESULTS, request.limit))
@@ -73,7 +73,7 @@ async def search_skills(call: Call) -> Answer:
 
 
 def _answer(
-    call: Call,
+    call: ToolCall,
     cards: list[dict[str, Any]],
     statuses: list[dict[str, Any]],
     summary: str = "",
@@ -159,7 +159,7 @@ def _cache_age_words(age_s: float | None) -> str:
     return ""
 
 
-async def get_skill(call: Call) -> Answer:
+async def get_skill(call: ToolCall) -> Answer:
     """Return the skill of a source and id. Raises Refused."""
     request, context = call.request, call.shared.context
     snapshot = await context.follower.fresh()
@@ -173,7 +173,7 @@ async def get_skill(call: Call) -> Answer:
     )
 
 
-async def add_skill(call: Call) -> Answer:
+async def add_skill(call: ToolCall) -> Answer:
     """Return the skill with exactly this name, from this library or else from a remote."""
     request, context = call.request, call.shared.context
     name = request.name.strip().strip("/")
@@ -191,7 +191,7 @@ def _one(snapshot: Snapshot, found_skill: FoundSkill) -> Answer:
     return Answer(text, {"skill": shape})
 
 
-def get_cache_stats(call: Call, snapshot: Snapshot) -> Answer:
+def get_cache_stats(call: ToolCall, snapshot: Snapshot) -> Answer:
     """Return the statistics of the response cache, and the state of the sources."""
     context = call.shared.context
     stats = context.searches.cache_stats()

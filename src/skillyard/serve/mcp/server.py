@@ -35,7 +35,7 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.base.version import __version__
 from skillyard.install.policy.places import profile_name
 from skillyard.serve.mcp import extension
-from skillyard.serve.mcp.call import Answer, Call, SharedState
+from skillyard.serve.mcp.call import Answer, SharedState, ToolCall
 from skillyard.serve.mcp.failures import (
     failure_of,
     invalid,
@@ -240,7 +240,7 @@ class _Methods:
                 await progress(0, 1, "reading the library")
                 await self._shared.prepare(progress)
                 before = 1.0  # progress must not decrease
-            call = Call(self._shared, request, progress)
+            call = ToolCall(self._shared, request, progress)
             if tool.remote:
                 answer: Answer = await tool.run(call)
             else:

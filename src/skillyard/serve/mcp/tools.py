@@ -51,7 +51,7 @@ TOOLS: Mapping[str, _Tool] = {
     "select_skill": _Tool(
         "Choose a skill",
         "Choose the skill that fits a request and bring its instructions, or say that none fits."
-        " Call it first, at the start of a task.",
+        " ToolCall it first, at the start of a task.",
         select_skill,
     ),
     "skill_evaluate": _Tool(

@@ -46,7 +46,7 @@ class RouteRequest(NamedTuple):
     """The entity tags that the client has cached, as sent."""
 
 
-class Route(NamedTuple):
+class HttpRoute(NamedTuple):
     """One route of the service: its path and method, fields, handler and response."""
 
     method: str
@@ -110,7 +110,7 @@ class AppContext:
     """The parts of one running service."""
 
     def __init__(
-        self, options: ServiceOptions, routes: Sequence[Route], log: Log | None = None
+        self, options: ServiceOptions, routes: Sequence[HttpRoute], log: Log | None = None
     ) -> None:
         """Raises SkillyardError for settings that cannot be used."""
         settings = load_settings() if options.settings is None else options.settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from skillyard.base.errors import (
     AmbiguousName,
@@ -16,6 +16,7 @@ from skillyard.base.errors import (
 )
 from skillyard.base.shapes import service as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
+from skillyard.base.shapes.service import Fault
 from skillyard.base.text import clean_line
 from skillyard.engine.index.library_summary import Progress
 
@@ -31,18 +32,12 @@ MAX_WAIT_S = 30
 _NO_EXTRAS = {"near": None, "sources": None, "progress": None}
 
 
-class Fault(NamedTuple):
-    """One error of one field."""
+def fault(where: tuple[str | int, ...], message: str, kind: str) -> Fault:
+    """Return one error of one field: ``("body", "files", 0)`` is a ``where``.
 
-    where: tuple[str | int, ...]
-    """``("query", "limit")``, ``("body", "files", 0)``."""
-    message: str
-    kind: str
-    """A code of the convention that clients of such services know: ``missing``, ``int_type`` …"""
-
-    def document(self) -> shapes.Fault:
-        """Return the fault as a document shows it."""
-        return shapes.Fault(loc=self.where, msg=self.message, type=self.kind)
+    ``kind`` is a code of the convention that clients of such services know: ``missing`` …
+    """
+    return Fault(loc=where, msg=message, type=kind)
 
 
 class Refused(Exception):
@@ -73,8 +68,7 @@ class Refused(Exception):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape: Skyll's ``detail``, and skillyard's ``error``."""
-        faults = tuple(fault.document() for fault in self.faults)
-        detail = faults if self.status == 422 else self.message
+        detail = self.faults if self.status == 422 else self.message
         error = from_attributes(shapes.ErrorDetails, self, **{**_NO_EXTRAS, **self.extra})
         document: dict[str, Any] = encode(shapes.Error(detail=detail, error=error))
         return document
@@ -83,11 +77,11 @@ class Refused(Exception):
 def wrong_field(faults: Sequence[Fault]) -> Refused:
     """Return the 422 for invalid fields; its message is that of the first."""
     first = faults[0]
-    path = [str(part) for part in first.where[1:]]
+    path = [str(part) for part in first.loc[1:]]
     return Refused(
         422,
         "invalid_field",
-        first.message,
+        first.msg,
         field=".".join(path) or None,
         hint="/docs describes every field",
         faults=faults,
@@ -107,9 +101,9 @@ def refusal_of(error: SkillyardError) -> Refused:
             extra={"near": list(error.ids)},
         )
     if isinstance(error, UnknownName):
-        return wrong_field([Fault(("query", error.what), str(error), "enum")])
+        return wrong_field([fault(("query", error.what), str(error), "enum")])
     if isinstance(error, InvalidInput):
-        return wrong_field([Fault(("query",), str(error), "value_error")])
+        return wrong_field([fault(("query",), str(error), "value_error")])
     if isinstance(error, SourceFailed):
         return sources_refusal([error_dict("", error)])
     if isinstance(error, SkillError):

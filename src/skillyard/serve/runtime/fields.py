@@ -1,93 +1,128 @@
-"""Checks the values of requests: those of HTTP and of the tools of MCP, by the same fields."""
+"""Checks the values of requests by pydantic: those of HTTP, and of the tools of MCP."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Strict, TypeAdapter, ValidationError
+from pydantic import Field as Constraints
+from pydantic_core import PydanticCustomError
 
 from skillyard.base.operation import Field
-from skillyard.serve.runtime.errors import Fault
+from skillyard.base.shapes.service import Fault
+from skillyard.serve.runtime.errors import fault, wrong_field
 
-Where = tuple[str | int, ...]
-
-
-_JSON_TYPES: Mapping[str, tuple[tuple[type, ...], str, str]] = {
-    "text": ((str,), "text", "string_type"),
-    "flag": ((bool,), "true or false", "bool_type"),
-    "integer": ((int,), "a whole number", "int_type"),
-    "number": ((int, float), "a number", "float_type"),
-    "texts": ((list,), "a list of texts", "list_type"),
+_MESSAGES = {
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "finite_number": "must be a finite number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "greater_than": "must be greater than {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "less_than_equal": "must be at most {le:g}",
+    "list_type": "must be a list of texts",
+    "string_too_long": "must have at most {max_length:,} characters",
+    "string_too_short": "must not be empty",
+    "string_type": "must be text",
+    "string_unicode": "holds half a surrogate pair",
+    "too_long": "holds more than {max_length} texts",
 }
+"""By pydantic's kinds of errors, which clients of such services know."""
+_KINDS = {"int_from_float": "int_type", "int_parsing_size": "int_parsing", "literal_error": "enum"}
+"""Our kinds, where they differ from pydantic's."""
 
 
-def field_value(field: Field, value: Any, where: Where, faults: list[Fault]) -> Any:
-    """Return a JSON value converted to the field's type; wrong values become faults."""
-    types, what, kind = _JSON_TYPES[field.kind]
-    if field.kind == "integer" and isinstance(value, float) and value.is_integer():
-        value = int(value)  # 5.0 is a whole number in JSON
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        faults.append(Fault(where, f"{field.name} must be {what}", kind))
-        return None
-    if field.kind != "texts":
-        return checked_value(field, value, where, faults)
-    items = value if isinstance(value, list) else []
-    for place, item in enumerate(items):
-        if not isinstance(item, str):
-            at = (*where, place)
-            faults.append(Fault(at, f"{field.name}[{place}] must be text", "string_type"))
-            return None
-    return checked_value(field, tuple(items), where, faults)
+def read_values(
+    fields: Sequence[Field],
+    named_values: Mapping[str, Any],
+    place: str,
+    *,
+    strict: bool = True,
+    from_text: bool = False,
+) -> dict[str, Any]:
+    """Return the values of the fields, defaults filled in. Raises Refused (422).
 
-
-def checked_value(field: Field, value: Any, where: Where, faults: list[Fault]) -> Any:
-    """Return the value; a value outside the field's bounds becomes a fault."""
-    if field.kind == "text":
-        _check_text(field, value, where, faults)
-    elif field.kind == "texts":
-        if len(value) > field.bounds.items:
-            faults.append(
-                Fault(where, f"{field.name} holds more than {field.bounds.items} texts", "too_long")
-            )
+    ``named_values`` have the names that the client used, and None where it gave none. ``place`` is
+    the one that faults name. ``strict`` refuses unknown names; otherwise they are ignored. Numbers
+    and flags are written as text with ``from_text``.
+    """
+    by_name = {name: field for field in fields for name in field.names}
+    used: dict[str, str] = {}
+    values = {field.name: field.default for field in fields}
+    faults: list[Fault] = []
+    for name, value in named_values.items():
+        field = by_name.get(name)
+        if field is None:
+            if strict:
+                names = ", ".join(each.name for each in fields) or "none"
+                message = f"no field {name[:100]!r}; known: {names}"
+                faults.append(fault((place, name[:100]), message, "extra_forbidden"))
+        elif field.name in used:
+            message = f"{name} is another spelling of {used[field.name]}: give one of them"
+            faults.append(fault((place, name), message, "repeated"))
         else:
-            for place, item in enumerate(value):
-                _check_text(field, item, (*where, place), faults)
-    elif field.kind in ("integer", "number"):
-        _check_number(field, value, where, faults)
-    return value
+            used[field.name] = name
+            if value is not None:
+                values[field.name] = _checked(field, value, (place, name), from_text, faults)
+    missing = [
+        field.name
+        for field in fields
+        if field.required and named_values.get(used.get(field.name, field.name)) is None
+    ]
+    faults += [fault((place, name), f"{name} is required", "missing") for name in missing]
+    if faults:
+        raise wrong_field(faults)
+    return values
 
 
-def _check_number(field: Field, value: float, where: Where, faults: list[Fault]) -> None:
-    if not math.isfinite(value):
-        faults.append(Fault(where, f"{field.name} must be a finite number", "finite_number"))
-    elif field.bounds.least is not None and value < field.bounds.least:
-        message = f"{field.name} must be at least {field.bounds.least:g}"
-        faults.append(Fault(where, message, "greater_than_equal"))
-    elif field.bounds.most is not None and value > field.bounds.most:
-        message = f"{field.name} must be at most {field.bounds.most:g}"
-        faults.append(Fault(where, message, "less_than_equal"))
-    elif field.bounds.above is not None and value <= field.bounds.above:
-        message = f"{field.name} must be greater than {field.bounds.above:g}"
-        faults.append(Fault(where, message, "greater_than"))
+def _checked(
+    field: Field, value: Any, where: tuple[str, str], from_text: bool, faults: list[Fault]
+) -> Any:
+    try:
+        checked = _reader(field, from_text).validate_python(value)
+    except ValidationError as error:
+        for each in error.errors(include_url=False, include_input=False):
+            kind = _KINDS.get(each["type"], each["type"])
+            what = _MESSAGES.get(kind, "must be one of " + ", ".join(field.choices))
+            at = "".join(f"[{step}]" for step in each["loc"])
+            message = f"{where[1]}{at} {what.format(**each.get('ctx', {}))}"
+            faults.append(fault((*where, *each["loc"]), message, kind))
+        return None
+    return tuple(checked) if field.kind == "texts" else checked
 
 
-def _check_text(field: Field, text: str, where: Where, faults: list[Fault]) -> None:
-    if len(text) < field.bounds.shortest or (
-        field.bounds.shortest and not text.replace("\ufeff", "").strip()
-    ):
-        faults.append(Fault(where, f"{field.name} must not be empty", "string_too_short"))
-    elif len(text) > field.bounds.longest:
-        message = f"{field.name} must have at most {field.bounds.longest:,} characters"
-        faults.append(Fault(where, message, "string_too_long"))
-    elif not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        faults.append(Fault(where, f"{field.name} holds half a surrogate pair", "string_unicode"))
-    elif field.choices and text not in field.choices:
-        message = f"{field.name} must be one of {', '.join(field.choices)}"
-        faults.append(Fault(where, message, "enum"))
+@cache
+def _reader(field: Field, from_text: bool) -> TypeAdapter[Any]:
+    bounds = field.bounds
+    if field.kind in ("text", "texts"):
+        text: Any = Literal[field.choices] if field.choices else Annotated[str, Strict()]
+        if not field.choices:
+            text = Annotated[text, Constraints(max_length=bounds.longest)]
+            text = Annotated[text, AfterValidator(_not_blank)] if bounds.shortest else text
+        kind = text
+        if field.kind == "texts":
+            kind = Annotated[list[text], Strict(), Constraints(max_length=bounds.items)]
+    elif field.kind == "flag":
+        kind = Annotated[bool, Strict(not from_text)]
+    else:
+        number: Any = int if field.kind == "integer" else float
+        limits: Any = Constraints(ge=bounds.least, le=bounds.most, gt=bounds.above)
+        finite = Constraints(allow_inf_nan=False) if number is float else BeforeValidator(_whole)
+        kind = Annotated[number, Strict(not from_text), limits, finite]
+    return TypeAdapter(kind)
 
 
-def absent_value(field: Field, where: Where, faults: list[Fault]) -> Any:
-    """Return the default; that a required field is not given is a fault."""
-    if field.required:
-        faults.append(Fault(where, f"{field.name} is required", "missing"))
-    return field.default
+def _not_blank(text: str) -> str:
+    if not text.replace("\ufeff", "").strip():
+        raise PydanticCustomError("string_too_short", "blank")
+    return text
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole number as one: 5.0 is one in JSON."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from skillyard.base.errors import SkillError, SkillNotFound, SourceFailed
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.install.sources.repository import REPOSITORY_PATTERN, is_repository
+from skillyard.install.sources.repository import is_repository
+from skillyard.serve.requests import ID_PATTERN, SOURCE_PATTERN
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import (
-    Fault,
     Refused,
+    fault,
     not_found,
     refusal_of,
     sources_refusal,
@@ -21,10 +22,6 @@ from skillyard.serve.runtime.local import LOCAL, find_skill
 from skillyard.serve.runtime.snapshot import Snapshot
 from skillyard.serve.runtime.source_health import ObservedSource
 
-_DOMAIN = r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?"
-SOURCE_PATTERN = rf"^(?:{REPOSITORY_PATTERN}|{_DOMAIN})$"
-"""``owner/repo``, or a domain; ``local`` looks like one."""
-ID_PATTERN = r"^(?!\.{1,2}$)(?=.*\S)[^/\\\x00-\x1f\x7f]+$"
 _SOURCE = re.compile(SOURCE_PATTERN)
 _ID = re.compile(ID_PATTERN)
 
@@ -105,7 +102,7 @@ async def remote_skill(
     if not _SOURCE.fullmatch(source):
         raise wrong_field(
             [
-                Fault(
+                fault(
                     ("path", "source"),
                     "source must be owner/repo, a domain or local",
                     "value_error",
@@ -113,7 +110,7 @@ async def remote_skill(
             ]
         )
     if not _ID.fullmatch(skill_id):
-        raise wrong_field([Fault(("path", "id"), "id must be one path segment", "value_error")])
+        raise wrong_field([fault(("path", "id"), "id must be one path segment", "value_error")])
     sources = await remote_sources(context, snapshot)
     if not sources:
         raise not_found(f"{source}/{skill_id}", with_remotes=False)

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from skillyard.base.errors import SourceFailed
 from skillyard.base.shapes.encoder import encode
-from skillyard.base.shapes.service import ListedSkill
+from skillyard.base.shapes.service import PublishedSkill
 from skillyard.engine.skill import Skill
 from skillyard.install.sources.well_known import SCHEMA
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
@@ -39,9 +39,9 @@ def _index_of(publication: Publication, snapshot: Snapshot) -> dict[str, Any]:
     return {"$schema": SCHEMA, "skills": encode(entries)}
 
 
-def _index_entry(artifact: Artifact) -> ListedSkill:
+def _index_entry(artifact: Artifact) -> PublishedSkill:
     name = quote(artifact.skill.name, safe="")
-    return ListedSkill(
+    return PublishedSkill(
         name=artifact.skill.name,
         type="archive" if artifact.is_archive else "skill-md",
         description=_cut_description(artifact.skill.description),

@@ -9,7 +9,7 @@ from skillyard.engine.operations.skill_explanation import WHY
 from skillyard.hosts.operations.recommendations import EVALUATE
 from skillyard.hosts.operations.skill_feedback import FEEDBACK
 from skillyard.hosts.operations.skill_selection import RANK, SELECT
-from skillyard.serve.http import requests
+from skillyard.serve import requests
 from skillyard.serve.http.routes import (
     discovery,
     feedback,
@@ -19,7 +19,7 @@ from skillyard.serve.http.routes import (
     search,
     skills,
 )
-from skillyard.serve.runtime.app_context import Handler, Route
+from skillyard.serve.runtime.app_context import Handler, HttpRoute
 from skillyard.serve.runtime.metrics import MEDIA as METRICS
 
 _TEXT = {"type": "string"}
@@ -34,9 +34,9 @@ def _page(
     request: type,
     path_request: type | None = None,
     refusals: tuple[int, ...] = (),
-) -> Route:
+) -> HttpRoute:
     """Return the route of a page; one of POST answers what the form of the page sends."""
-    return Route(
+    return HttpRoute(
         method,
         pattern,
         name,
@@ -54,10 +54,10 @@ def _page(
     )
 
 
-def _route(operation: Operation, handler: Handler, answer: str, **more: Any) -> Route:
+def _route(operation: Operation, handler: Handler, answer: str, **more: Any) -> HttpRoute:
     """Return the route of an operation."""
     method, path = operation.route
-    return Route(
+    return HttpRoute(
         method,
         path,
         operation.name,
@@ -71,7 +71,7 @@ def _route(operation: Operation, handler: Handler, answer: str, **more: Any) -> 
 
 
 ROUTES = (
-    Route(
+    HttpRoute(
         "GET",
         "/search",
         "search",
@@ -84,7 +84,7 @@ ROUTES = (
         tagged=True,
         group="Search",
     ),
-    Route(
+    HttpRoute(
         "POST",
         "/search",
         "searchByBody",
@@ -96,7 +96,7 @@ ROUTES = (
         strict=False,
         group="Search",
     ),
-    Route(
+    HttpRoute(
         "GET",
         "/skill/{name:path}",
         "skillByName",
@@ -111,7 +111,7 @@ ROUTES = (
         tagged=True,
         group="Search",
     ),
-    Route(
+    HttpRoute(
         "GET",
         "/skills/{source:path}/{id}",
         "skillBySource",
@@ -154,7 +154,7 @@ ROUTES = (
         "FeedbackReceipt",
         refusals=(404, 409, 503),
     ),
-    Route(
+    HttpRoute(
         "GET",
         "/health",
         "health",
@@ -165,7 +165,7 @@ ROUTES = (
         free=True,
         group="Service",
     ),
-    Route(
+    HttpRoute(
         "GET",
         "/metrics",
         "metrics",
@@ -176,7 +176,7 @@ ROUTES = (
         media=METRICS,
         group="Service",
     ),
-    Route(
+    HttpRoute(
         "GET",
         discovery.INDEX_PATH,
         "wellKnownIndex",
@@ -188,7 +188,7 @@ ROUTES = (
         tagged=True,
         group="Publication",
     ),
-    Route(
+    HttpRoute(
         "GET",
         discovery.SKILL_PATH,
         "wellKnownSkill",
@@ -203,7 +203,7 @@ ROUTES = (
         tagged=True,
         group="Publication",
     ),
-    Route(
+    HttpRoute(
         "GET",
         discovery.ARCHIVE_PATH,
         "wellKnownArchive",
@@ -217,7 +217,7 @@ ROUTES = (
         tagged=True,
         group="Publication",
     ),
-    Route(
+    HttpRoute(
         "GET",
         "/openapi.json",
         "openapi",
@@ -228,7 +228,7 @@ ROUTES = (
         tagged=True,
         group="Service",
     ),
-    Route(
+    HttpRoute(
         "GET",
         "/docs",
         "docs",
@@ -240,7 +240,7 @@ ROUTES = (
         tagged=True,
         group="Service",
     ),
-    Route(
+    HttpRoute(
         "GET",
         "/",
         "root",
@@ -281,7 +281,7 @@ ROUTES = (
         requests.SourcePath,
         refusals=(404, 409, 502),
     ),
-    Route(
+    HttpRoute(
         "GET",
         "/static/{name}",
         "staticFile",

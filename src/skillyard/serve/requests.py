@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.base.operation import Bounds, Spelling
+from skillyard.base.operation import Bounds, Operation, Spelling
 from skillyard.engine.operations.requests import REQUEST_CHARS
 from skillyard.engine.ranking.registry import BUILT_IN
-from skillyard.serve.runtime.skill_lookup import ID_PATTERN, SOURCE_PATTERN
+from skillyard.install.sources.repository import REPOSITORY_PATTERN
+
+_DOMAIN = r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?"
+SOURCE_PATTERN = rf"^(?:{REPOSITORY_PATTERN}|{_DOMAIN})$"
+"""``owner/repo``, or a domain; ``local`` looks like one."""
+ID_PATTERN = r"^(?!\.{1,2}$)(?=.*\S)[^/\\\x00-\x1f\x7f]+$"
 
 _SCORER = f"How to score: {', '.join(BUILT_IN)}, or a plugin's; the service's own by default."
 
@@ -56,6 +61,14 @@ class SearchRequest(OneSkillRequest):
         " come as cards that say how many tokens they left out. 0 gives cards only.",
         Bounds(least=0, most=10_000_000),
     ] = None
+
+
+SEARCH = Operation(
+    "search",
+    "Search the catalog and the remotes; best first, each with its content.",
+    SearchRequest,
+    ("GET", "/search"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
