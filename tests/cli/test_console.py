@@ -10,7 +10,6 @@ import pytest
 
 from skillyard.cli.blocks import Column, Line, Span, Table, Tree, line
 from skillyard.cli.console import Console
-from skillyard.cli.pace import Rate
 from skillyard.cli.plain import cut, render, width_of
 from skillyard.cli.progress import progress
 from tests.cli.conftest import Run
@@ -195,13 +194,3 @@ def test_a_short_job_a_pipe_and_quiet_show_no_progress(monkeypatch: pytest.Monke
     assert steps(Console(), [0.1, 0.2], Terminal()) == ""
     assert steps(Console(), [0.5, 1.0], io.StringIO()) == ""
     assert steps(Console(quiet=True), [0.5, 1.0], Terminal()) == ""
-
-
-def test_the_rate_is_that_of_late() -> None:
-    """What a resumed run skips in its first seconds says nothing of how long the rest takes."""
-    rate = Rate(0.0)
-    rate.update(1.0, 100_000)
-    for second in range(2, 100):
-        late = rate.update(float(second), 100_000 + second * 10)
-    assert late == pytest.approx(10, rel=0.1)
-    assert Rate(0.0).update(0.0, 0) == 0.0

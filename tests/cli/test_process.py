@@ -118,7 +118,7 @@ def test_an_output_encoding_without_the_characters_gets_escapes(tmp_path: Path) 
 UNWANTED = (
     *("asyncio", "difflib", "email", "importlib.metadata", "rich", "shutil", "subprocess"),
     *("tempfile", "unittest", "urllib.request"),
-    *("skillyard.cli.blocks", "skillyard.cli.cards", "skillyard.cli.completion"),
+    *("skillyard.cli.blocks", "skillyard.cli.cards", "skillyard.cli.commands.completion"),
     *("skillyard.cli.fancy", "skillyard.cli.plain", "skillyard.cli.views"),
     *(
         "skillyard.engine.operations.skill_listing",

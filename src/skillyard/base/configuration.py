@@ -49,7 +49,7 @@ SECTIONS = {
     "embeddings": Section("skillyard.engine.embedding.endpoint:EmbeddingsSection", False),
     "sources": Section("skillyard.install.sources.settings:Settings", False),
     "log": Section("skillyard.hosts.decisions:LogSection", False),
-    "store": Section("skillyard.cli.commands.store_options:StoreSection", False),
+    "store": Section("skillyard.cli.commands.stores:StoreSection", False),
 }
 
 

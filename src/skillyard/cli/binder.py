@@ -1,19 +1,83 @@
-"""Makes the arguments of a command from a request class, and the request from the arguments."""
+"""Makes commands from their declarations, and arguments and requests from request classes."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillyard.base.operation import Field, fields_of
-from skillyard.cli.options import file_path, number, scorer_name, whole_number
-from skillyard.cli.parser import CommandParser
+from skillyard.cli.options import (
+    OPTIONS,
+    OneOf,
+    Option,
+    file_path,
+    number,
+    scorer_name,
+    whole_number,
+)
+from skillyard.cli.parser import CommandParser, add_command
 from skillyard.cli.source import words_of
 
-Request = TypeVar("Request")
+if TYPE_CHECKING:
+    from skillyard.cli.parser import Commands, RunCommand
 
-_TYPES: dict[str, Any] = {"integer": whole_number, "number": number, "files": file_path}
+Request = TypeVar("Request")
+_Run = TypeVar("_Run", bound="RunCommand")
+
+DECLARED: dict[str, list[Callable[[Commands], object]]] = {}
+"""The first word of a command, and what adds it, or each command below it, in their order."""
+
+
+def command(
+    words: str,
+    *options: str | Option | OneOf,
+    examples: tuple[str, ...],
+    doc: str = "",
+    request: str = "",
+) -> Callable[[_Run], _Run]:
+    """Declare the command that the function below runs.
+
+    Its documentation is the help: the first line in lists of commands, the rest on its own page.
+    An option that is text is one of :data:`~.options.OPTIONS`; ``request`` is ``module:class`` of a
+    request, whose fields are arguments too.
+    """
+
+    def declare(run: _Run) -> _Run:
+        first, *below = words.split()
+
+        def add(commands: Commands) -> None:
+            summary, _, about = (doc or run.__doc__ or "").partition("\n")
+            parser = add_command(
+                commands,
+                below[0] if below else first,
+                summary[:1].lower() + summary[1:].rstrip("."),
+                run=run,
+                about=" ".join(about.split()),
+                examples=examples,
+            )
+            if request:
+                module, _, name = request.partition(":")
+                add_request(parser, getattr(import_module(module), name))
+            for option in options:
+                _add(parser, option)
+
+        DECLARED.setdefault(first, []).append(add)
+        return run
+
+    return declare
+
+
+def _add(parser: Any, option: str | Option | OneOf) -> None:
+    if isinstance(option, OneOf):
+        group = parser.add_mutually_exclusive_group(required=option.required)
+        for each in option.options:
+            _add(group, each)
+    elif isinstance(option, str):
+        parser.add_argument(option, **OPTIONS[option])
+    else:
+        parser.add_argument(option[0], **option[1])
 
 
 def add_request(parser: CommandParser, request: type) -> None:
@@ -50,6 +114,9 @@ def _options(field: Field) -> dict[str, Any]:
         options["default"] = field.default
     kind = {"files": file_path, "scorer": scorer_name}.get(field.name) or _TYPES.get(field.kind)
     return {**options, "type": kind} if kind is not None else options
+
+
+_TYPES: dict[str, Any] = {"integer": whole_number, "number": number, "files": file_path}
 
 
 def read_request(args: Namespace, request: Callable[..., Request]) -> Request:

@@ -6,11 +6,23 @@ A command puts untrusted text into these values unchanged. The two renderers (:m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 from skillyard.base.invisible import clean
+from skillyard.base.text import clean_line
 
+STYLES = {
+    "ok": "good",
+    "info": "info",
+    "warning": "warning",
+    "error": "error",
+    "low": "info",
+    "medium": "warning",
+    "high": "error",
+}
+"""The style of a severity, of all that report findings."""
+_HANG = 4
 _FLAT = str.maketrans("\n\t", "  ")
 
 
@@ -71,12 +83,48 @@ class Text(NamedTuple):
 
 
 Block = Line | Table | Tree | Text
+_Item = TypeVar("_Item")
 
 
 def line(*parts: str | Span, indent: int = 0, hang: int = 0) -> Line:
     """Return a line of spans and plain strings."""
     spans = tuple(part if isinstance(part, Span) else Span(part) for part in parts)
     return Line(spans, indent, hang)
+
+
+def table(
+    items: Iterable[_Item],
+    *columns: tuple[Column, Callable[[_Item], Span | str]],
+    head: bool = True,
+) -> Table:
+    """Return a table with a row for each item, by what each column shows of it."""
+    rows = [[cell(item) for _, cell in columns] for item in items]
+    return Table(tuple(column for column, _ in columns), rows, head)
+
+
+def titled(title: str) -> Iterator[Line]:
+    """Yield the title of a part, after an empty line."""
+    yield line()
+    yield line(Span(title, "head"))
+
+
+def place_of(path: str, *numbers: int | None) -> str:
+    """Return ``path:line:column``, as far as they are known."""
+    return ":".join([clean_line(path) or ".", *(str(each) for each in numbers if each is not None)])
+
+
+def finding(place: str, severity: str, code: str, message: str, **details: str) -> Iterator[Line]:
+    """Yield a finding as lines that terminals and editors can open, then its details by name."""
+    yield line(
+        Span(f"{place}:", "head"),
+        Span(f" {severity}", STYLES.get(severity, "error")),
+        Span(f" {code}", "dim"),
+        f" {clean_line(message)}",
+        hang=_HANG,
+    )
+    for name, text in details.items():
+        if text:
+            yield line(Span(f"{name}: ", "dim"), clean_line(text), indent=_HANG)
 
 
 def safe(text: str) -> str:

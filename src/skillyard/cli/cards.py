@@ -6,16 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from skillyard.base.text import clean_line, plural
-from skillyard.cli.blocks import Block, Column, Span, Table, Text, line
+from skillyard.cli.blocks import Block, Column, Span, Table, Text, line, place_of, table, titled
+from skillyard.engine.context.listing import CUT, LEFT_OUT, NAME_ONLY, NOT_READ, WHOLE
 from skillyard.engine.skill import SKILL_FIELDS
 
 if TYPE_CHECKING:
-    from skillyard.base.errors import Diagnostic
-    from skillyard.base.shapes.library import Heading
     from skillyard.engine.operations.skill_details import Shown
     from skillyard.engine.operations.skill_listing import Card, Listing
-    from skillyard.engine.resources import Resource
     from skillyard.engine.skill import Skill, SkillField
+    from skillyard.hosts.operations.prompts import HostSummary
 
 
 def listing(result: Listing) -> Iterator[Block]:
@@ -36,25 +35,30 @@ def listing(result: Listing) -> Iterator[Block]:
             yield line(Span(title, style))
         for item in items:
             code = Span(f"{item.code} " if items is others else "", "dim")
-            yield line(f"{_where(item)}: ", code, Span(clean_line(item.message), "dim"))
+            where = place_of(item.path, item.line, item.column)
+            yield line(f"{where}: ", code, Span(clean_line(item.message), "dim"))
 
 
 def _cards(cards: Sequence[Card], scoped: bool) -> Table:
     """Return a row for each card. A narrow terminal drops the layout first, then the path."""
-    remarked = any(map(_remarks, cards))
-    columns = [Column("skill", "name", cut="end", least=18), Column("layout", "dim", drop=5)]
-    columns += [Column("scope", drop=3)] if scoped else []
-    columns += [Column("tokens", right=True, drop=1)]
-    columns += [Column("tags", "tag", wide=True, cut="end", drop=2)]
-    columns += [Column("remarks", "warning", cut="end")] if remarked else []
-    columns += [Column("path", "dim", wide=True, cut="start", drop=4, least=18)]
-    rows = []
-    for card in cards:
-        skill = card.skill
-        row = [skill.name, skill.origin or "-", *([skill.scope] if scoped else [])]
-        row += [f"{card.tokens:,}", ", ".join(skill.tags)]
-        rows.append([*row, *([_remarks(card)] if remarked else []), skill.path])
-    return Table(tuple(columns), rows)
+    scope = (Column("scope", drop=3), lambda card: card.skill.scope)
+    remarks = (Column("remarks", "warning", cut="end"), _remarks)
+    return table(
+        cards,
+        (Column("skill", "name", cut="end", least=18), lambda card: card.skill.name),
+        (Column("layout", "dim", drop=5), lambda card: card.skill.origin or "-"),
+        *([scope] if scoped else []),
+        (Column("tokens", right=True, drop=1), lambda card: f"{card.tokens:,}"),
+        (
+            Column("tags", "tag", wide=True, cut="end", drop=2),
+            lambda card: ", ".join(card.skill.tags),
+        ),
+        *([remarks] if any(map(_remarks, cards)) else []),
+        (
+            Column("path", "dim", wide=True, cut="start", drop=4, least=18),
+            lambda card: card.skill.path,
+        ),
+    )
 
 
 def _remarks(card: Card) -> str:
@@ -67,35 +71,35 @@ def _remarks(card: Card) -> str:
     return ", ".join(marks)
 
 
-def _where(diagnostic: Diagnostic) -> str:
-    path = clean_line(diagnostic.path)
-    if diagnostic.line is None:
-        return path
-    return f"{path}:{diagnostic.line}" + (
-        f":{diagnostic.column}" if diagnostic.column is not None else ""
-    )
-
-
 def skill_blocks(result: Shown) -> Iterator[Block]:
     """Yield the blocks of one skill, or of the requested section."""
     part = result.section.lower() if result.section else None
     if part in (None, "card"):
         yield from _card(result.card)
     if part in (None, "outline") and result.outline:
-        yield from _outline(result.outline, part is None)
+        if part is None:
+            yield from titled("outline")
+        top = min(heading.level for heading in result.outline)
+        for heading in result.outline:
+            yield line(clean_line(heading.title), indent=2 * (heading.level - top + 1))
     if part in (None, "files") and result.files:
-        yield from _files(result.files, part is None)
+        if part is None:
+            yield from titled("files")
+        yield table(
+            result.files,
+            (Column("path"), lambda file: file.path),
+            (Column("kind", "dim"), lambda file: file.kind),
+            (Column("bytes", right=True), lambda file: f"{file.size:,}"),
+        )
         for each in result.diagnostics:
             yield line(Span(clean_line(f"{each.message}: {each.hint}"), "dim"), indent=2)
     if part not in ("card", "outline", "files"):
         if part is None:
-            yield line()
-            yield line(Span("instructions", "head"))
+            yield from titled("instructions")
             yield line()
         yield Text(result.body)
     for document in result.references:
-        yield line()
-        yield line(Span(document.path, "head"))
+        yield from titled(document.path)
         yield line()
         yield Text(document.text if document.text is not None else f"({document.error})")
 
@@ -140,18 +144,47 @@ def _fact(skill: Skill, each: SkillField) -> str:
     return str(value or "")
 
 
-def _outline(outline: Sequence[Heading], titled: bool) -> Iterator[Block]:
-    if titled:
-        yield line()
-        yield line(Span("outline", "head"))
-    top = min(heading.level for heading in outline)
-    for heading in outline:
-        yield line(clean_line(heading.title), indent=2 * (heading.level - top + 1))
+_HOST_STYLES = {WHOLE: "high", CUT: "medium"}
+_HOST_WORDS = {WHOLE: "whole", CUT: "cut", NAME_ONLY: "by name only", LEFT_OUT: "left out"}
 
 
-def _files(files: Sequence[Resource], titled: bool) -> Iterator[Block]:
-    if titled:
-        yield line()
-        yield line(Span("files", "head"))
-    columns = (Column("path"), Column("kind", "dim"), Column("bytes", right=True))
-    yield Table(columns, [[file.path, file.kind, f"{file.size:,}"] for file in files])
+def host_head(result: HostSummary) -> str:
+    """Return one line: the host's budget, the size of the listing, and the outcome."""
+    listing, unit = result.listing, result.listing.rule.unit
+    own = f", {listing.own:,} of them for its own skills" if listing.own else ""
+    room = f"{listing.needed:,} {unit} needed, {listing.budget or 0:,} allowed{own}"
+    if listing.budget is None:
+        room = f"no known budget, {listing.needed:,} {unit} needed"
+    counts = {word: listing.count(state) for state, word in _HOST_WORDS.items()}
+    counted = [f"{number:,} {word}" for word, number in counts.items() if number]
+    return f"{listing.rule.title}: {room}; {', '.join(counted) or 'no skill is listed'}"
+
+
+def host_table(result: HostSummary) -> Iterator[Block]:
+    """Yield the listing of a host: each skill, its state, the shown part of its description."""
+    listing, rule = result.listing, result.listing.rule
+    yield line(host_head(result))
+    if not listing.entries:
+        return
+    yield table(
+        listing.entries,
+        (Column("skill", "name"), lambda entry: entry.skill.name),
+        (
+            Column("state"),
+            lambda entry: Span(entry.state, _HOST_STYLES.get(entry.state, "low")),
+        ),
+        (Column("shown", right=True), lambda entry: f"{len(entry.text):,}/{entry.chars:,}"),
+        (
+            Column("as the model reads it", wide=True, cut="end"),
+            lambda entry: entry.text or entry.why,
+        ),
+    )
+    dropped = listing.count(CUT) + listing.count(NAME_ONLY) + listing.count(LEFT_OUT)
+    if dropped and result.by == "order" and not result.fit and rule.by_use:
+        yield line(Span("Which descriptions stay depends on use; --use says what was used.", "dim"))
+    if dropped:
+        count = plural(dropped, "skill")
+        yield line(Span(f"{count} cut or dropped. To change it: {rule.remedy}; or --fit.", "dim"))
+    elif rule.refused_in_names and listing.count(NOT_READ):
+        yield line(Span(f"To have a skill listed, give it {rule.remedy}.", "dim"))
+    yield line(Span(f"Source: {rule.source}.", "dim"))

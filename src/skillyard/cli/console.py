@@ -114,6 +114,11 @@ class Console:
         if not self.quiet:
             complain(text)
 
+    def remark(self, text: str) -> None:
+        """Print a note beside an answer that people read; with ``--json`` the document has it."""
+        if not self.json:
+            self.note(text)
+
     @property
     def can_confirm(self) -> bool:
         """True where a person can be asked: on a terminal, without --json."""

@@ -1,24 +1,45 @@
-"""Renders the findings of ``check`` as lines that terminals and editors can open."""
+"""Renders the findings of ``check`` and ``scan``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from skillyard.base.errors import Diagnostic
 from skillyard.base.text import clean_line, plural
-from skillyard.check.operations.library_check import Checked
-from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
+from skillyard.cli.blocks import (
+    STYLES,
+    Block,
+    Column,
+    Line,
+    Span,
+    Table,
+    finding,
+    line,
+    place_of,
+    table,
+)
 
-_HANG = 4
+if TYPE_CHECKING:
+    from skillyard.base.shapes.scans import ScanFinding
+    from skillyard.check.operations.library_check import Checked
+    from skillyard.check.operations.skill_scan import Scanned
 
 
-def findings(result: Checked) -> Iterator[Block]:
+def check_blocks(result: Checked) -> Iterator[Block]:
     """Yield the fixes, the findings, the counts by rule, and the totals."""
     yield from _fixes(result)
     for _, of_file in groupby(result.diagnostics, key=lambda item: item.path):
         for item in of_file:
-            yield from _finding(item)
+            found = clean_line(item.found)
+            yield from finding(
+                place_of(item.path, item.line, item.column),
+                item.severity,
+                item.code,
+                item.message,
+                found="" if found in item.message else found,
+                hint=item.hint,
+            )
         yield line()
     if len(result.diagnostics) > 1:
         yield _rules(result)
@@ -33,75 +54,69 @@ def findings(result: Checked) -> Iterator[Block]:
 
 def _fixes(result: Checked) -> Iterator[Line]:
     for fix in result.fixes:
-        yield line(
-            Span(f"{clean_line(fix.path)}:{fix.line}:", "head"),
-            Span(" fixed", "good"),
-            Span(f" {fix.code}", "dim"),
-            f" {clean_line(fix.message)}",
-            hang=_HANG,
-        )
+        place = Span(f"{place_of(fix.path, fix.line)}:", "head")
+        code = Span(f" {fix.code}", "dim")
+        yield line(place, Span(" fixed", "good"), code, f" {clean_line(fix.message)}", hang=4)
     for item in result.refused:
-        yield line(
-            Span(f"{clean_line(item.path)}:", "head"),
-            Span(" not fixed", "error"),
-            f" {clean_line(item.message)}; {clean_line(item.hint)}",
-            hang=_HANG,
-        )
+        place = Span(f"{place_of(item.path)}:", "head")
+        why = f" {clean_line(item.message)}; {clean_line(item.hint)}"
+        yield line(place, Span(" not fixed", "error"), why, hang=4)
     if result.fixes or result.refused:
         yield line()
-
-
-def _finding(item: Diagnostic) -> Iterator[Line]:
-    yield line(
-        Span(f"{_place(item)}:", "head"),
-        Span(f" {item.severity}", item.severity),
-        Span(f" {item.code}", "dim"),
-        f" {clean_line(item.message)}",
-        hang=_HANG,
-    )
-    text = clean_line(item.found)
-    if text and text not in item.message:
-        yield line(Span("found: ", "dim"), text, indent=_HANG)
-    if item.hint:
-        yield line(Span("hint: ", "dim"), clean_line(item.hint), indent=_HANG)
-
-
-def _place(item: Diagnostic) -> str:
-    """Return ``path:line:column``, as far as they are known."""
-    numbers = [] if item.line is None else [item.line]
-    if item.line is not None and item.column is not None:
-        numbers.append(item.column)
-    return ":".join([clean_line(item.path) or ".", *map(str, numbers)])
 
 
 def _rules(result: Checked) -> Table:
     from skillyard.check.validation import RULES
 
-    columns = (
-        Column("findings", right=True),
-        Column("files", right=True, drop=2),
-        Column("severity"),
-        Column("rule"),
-        Column("meaning", "dim", cut="end", wide=True, drop=1, least=48),
+    return table(
+        result.rules,
+        (Column("findings", right=True), lambda each: f"{each.findings:,}"),
+        (Column("files", right=True, drop=2), lambda each: f"{each.files:,}"),
+        (Column("severity"), lambda each: Span(each.severity, STYLES[each.severity])),
+        (Column("rule"), lambda each: each.code),
+        (
+            Column("meaning", "dim", cut="end", wide=True, drop=1, least=48),
+            lambda each: RULES[each.code].title if each.code in RULES else "",
+        ),
     )
-    rows: list[list[Span | str]] = []
-    for each in result.rules:
-        title = RULES[each.code].title if each.code in RULES else ""
-        severity = Span(each.severity, each.severity)
-        rows.append([f"{each.findings:,}", f"{each.files:,}", severity, each.code, title])
-    return Table(columns, rows)
 
 
 def _counts(result: Checked) -> Line:
     counts = result.counts
     about = [f"profile {result.profile}", *(clean_line(path) for path in result.configs)]
-    looked_at = f"{plural(result.skills, 'skill')}, {plural(result.files, 'file')}"
-    profile = Span(f"  (looked at {looked_at}; {', '.join(about)})", "dim")
+    looked_at = Span(f"  ({_looked_at(result)}; {', '.join(about)})", "dim")
     if not result.diagnostics:
-        return line(Span("no findings", "good"), profile)
-    parts = [
-        plural(counts["error"], "error"),
-        plural(counts["warning"], "warning"),
-        plural(counts["info"], "remark"),
-    ]
-    return line(", ".join(parts), profile)
+        return line(Span("no findings", "good"), looked_at)
+    words = {"error": "error", "warning": "warning", "info": "remark"}
+    return line(", ".join(plural(counts[each], word) for each, word in words.items()), looked_at)
+
+
+def _looked_at(result: Checked | Scanned) -> str:
+    return f"looked at {plural(result.skills, 'skill')}, {plural(result.files, 'file')}"
+
+
+def scan_blocks(result: Scanned) -> Iterator[Block]:
+    """Yield the findings by file, the accepted ones, and the totals."""
+    for _, of_file in groupby(result.findings, key=lambda each: each.path):
+        yield from finding_lines(of_file)
+        yield line()
+    if result.accepted:
+        accepted = plural(len(result.accepted), "finding")
+        yield line(Span(f"{accepted} accepted in {clean_line(result.lock or '')}:", "dim"))
+        for each in result.accepted:
+            of = each.finding
+            text = f"{of.path}:{of.line}: {of.severity} {of.rule}: {each.reason}"
+            yield line(Span(clean_line(text), "dim"), indent=4)
+    counts = result.counts.items()
+    numbers: Span | str = ", ".join(f"{number} {severity}" for severity, number in counts)
+    if not result.findings:
+        numbers = Span("no findings", "good") if result.files else "no findings in what was read"
+    yield line(numbers, Span(f"  ({_looked_at(result)})", "dim"))
+
+
+def finding_lines(findings: Iterable[ScanFinding]) -> Iterator[Line]:
+    """Yield the lines of findings of the scan: place, rule, text and remedy."""
+    for each in findings:
+        place = place_of(each.path, each.line)
+        details = {"text": each.quote, "fix": each.fix}
+        yield from finding(place, each.severity, each.rule, each.message, **details)

@@ -14,15 +14,13 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
-from skillyard.cli.commands import GROUPS, MODULES
+from skillyard.cli.binder import DECLARED
+from skillyard.cli.commands import GROUPS, MODULES, SUMMARIES
 from skillyard.cli.options import SHARED, add_shared_options
-from skillyard.cli.parser import CommandParser, UsageError, near
+from skillyard.cli.parser import CommandParser, UsageError, add_group, near
 from skillyard.cli.removed import removal
-
-if TYPE_CHECKING:
-    from skillyard.cli.parser import AddCommand
 
 PROGRAM = "skillyard"
 
@@ -60,6 +58,8 @@ def parse(arguments: Sequence[str]) -> tuple[CommandParser, Namespace]:
     for flag, dest in SHARED.items():
         if flag in _unused(parser) and getattr(shared, dest):
             parser.error(f"{flag} has no effect on {parser.name}; leave it out")
+    roots = getattr(shared, "library", None) or []
+    shared.root = [*([roots] if isinstance(roots, str) else roots), *shared.root]
     return parser, shared
 
 
@@ -89,8 +89,14 @@ def build_parser(word: str | None = None) -> CommandParser:
     )
     root.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     commands = root.add_commands()
-    for add in _command_table(word).values():
-        add(commands)
+    for first in [word] if word in MODULES else MODULES:
+        module = import_module(f"skillyard.cli.commands.{MODULES[first]}")
+        if first == "eval":
+            module.add_eval_group(commands)
+            continue
+        group = add_group(commands, first, SUMMARIES[first]) if first in SUMMARIES else commands
+        for add in DECLARED[first]:
+            add(group)
     for name, child in root.children().items():
         child.section = next(title for title, group in GROUPS.items() if name in group)
     _complete(root)
@@ -167,15 +173,6 @@ def _find(words: Sequence[str]) -> tuple[CommandParser, list[str]]:
     while rest and rest[0] in parser.children():
         parser = parser.children()[rest.pop(0)]
     return parser, rest
-
-
-def _command_table(word: str | None) -> dict[str, AddCommand]:
-    """Return the functions that add commands: that of a first word, or all of them."""
-    words = [word] if word in MODULES else MODULES
-    return {
-        each: import_module(f"skillyard.cli.commands.{MODULES[each]}").COMMANDS[each]
-        for each in words
-    }
 
 
 def _complete(parser: CommandParser) -> None:

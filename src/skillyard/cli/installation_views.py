@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.base.text import clean_line, shorten
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
-from skillyard.cli.scan_views import finding_lines
+from skillyard.cli.findings import finding_lines
 from skillyard.install.copies.lockfile import is_user_lock
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from skillyard.cli.parser import CommandParser
 
@@ -87,125 +87,117 @@ def add_shared_options(parser: CommandParser, unused: Collection[str] = ()) -> N
             group.add_argument(flag, **option)
 
 
-_REPEATS: dict[str, Any] = {"action": "append", "default": []}
-_SHARED_OPTIONS: dict[str, dict[str, Any]] = {
-    "--root": {
-        **_REPEATS,
-        "metavar": "DIR",
-        "type": folder,
-        "help": "look for skills below this folder; may repeat, the first one wins (default: .)",
-    },
-    "--scope": {
-        **_REPEATS,
-        "metavar": "SCOPE",
-        "choices": ("user", "project", "system", "marketplaces", "packages"),
-        "help": (
-            "also read the folders of agent hosts: those of the user, of the project that the "
-            "working directory is in, or of the system; marketplaces: the plugins that Claude "
-            "Code's marketplaces hold on this machine; packages: what npm and Python packages "
-            "declare; may repeat"
+Option: TypeAlias = tuple[str, dict[str, Any]]
+"""An argument of a command: its name or flag, and what argparse takes with it."""
+
+
+class OneOf(NamedTuple):
+    """Options of which a command line has at most one, or exactly one."""
+
+    options: tuple[Option, ...]
+    required: bool = False
+
+
+def flag(name: str, help: str, **more: Any) -> Option:
+    """Return an option without a value."""
+    return name, {"action": "store_true", "help": help, **more}
+
+
+def value(name: str, metavar: str, help: str, **more: Any) -> Option:
+    """Return an option with a value, or an argument by place."""
+    return name, {"metavar": metavar, "help": help, **more}
+
+
+def values(name: str, metavar: str, help: str, **more: Any) -> Option:
+    """Return an option that may repeat."""
+    help += "" if "may repeat" in help else "; may repeat"
+    return value(name, metavar, help, action="append", default=[], **more)
+
+
+def words(name: str, metavar: str, help: str, **more: Any) -> Option:
+    """Return an argument of any number of words."""
+    return value(name, metavar, help, nargs="*", default=[], **more)
+
+
+def library(help: str = "the library, before --root (default: .)", nargs: str = "?") -> Option:
+    """Return the roots before those of ``--root``; the grammar adds them to those."""
+    default: list[str] | None = None if nargs == "?" else []
+    return value("library", "ROOT", help, nargs=nargs, default=default, type=folder)
+
+
+def accept(verb: str = "install") -> Option:
+    """Return ``--accept``, which :func:`reasons_by_rule` reads; ``verb``: what is done in spite."""
+    help = f"{verb} in spite of findings of this rule of the scan, and note why"
+    return values("--accept", "RULE=REASON", help)
+
+
+def agent(help: str) -> Option:
+    """Return ``--agent``."""
+    help += ", like claude-code or codex"
+    return values("--agent", "NAME", help, type=agent_name)
+
+
+FORMAT = value(
+    "--format",
+    "NAME",
+    "how to print: text, json, sarif, github",
+    choices=("text", "json", "sarif", "github"),
+    default="text",
+)
+OPTIONS: dict[str, dict[str, Any]] = dict(
+    (
+        value("--caller", "NAME", "serve what this caller of the store may see (default: all)"),
+        value(
+            "--durability",
+            "WHEN",
+            "acknowledge when the data is on the local disk, or also on a standby (default: local)",
+            choices=("local", "synchronous"),
+            default="local",
         ),
-    },
-    "--profile": {
-        "dest": "library_profile",
-        "metavar": "NAME",
-        "help": (
-            "a profile of the policy: its tags and rules hold, and its roots and scopes where "
-            "none are given (default: SKILLYARD_PROFILE)"
+        value("--fallback", "TAG", "when no skill passes, select one with this tag"),
+        value(
+            "--min-score",
+            "X",
+            "lowest score that is selected (default: the scorer's own)",
+            type=number,
         ),
-    },
-    "--json": {"action": "store_true", "help": "print one JSON document with a schema field"},
-    "--color": {
-        "metavar": "WHEN",
-        "choices": ("auto", "always", "never"),
-        "default": "auto",
-        "help": "colours and tables: auto (on a terminal, unless NO_COLOR is set), always, never",
-    },
-    "--quiet": {"action": "store_true", "help": "no notes and no progress on standard error"},
-}
-
-
-OPTIONS: dict[str, dict[str, Any]] = {
-    "--caller": {
-        "metavar": "NAME",
-        "help": "serve what this caller of the store may see (default: all)",
-    },
-    "--durability": {
-        "metavar": "WHEN",
-        "choices": ("local", "synchronous"),
-        "default": "local",
-        "help": "acknowledge when the data is on the local disk, or also on a standby "
-        "(default: local)",
-    },
-    "--explain": {"action": "store_true", "help": "show how each score is computed"},
-    "--fallback": {"metavar": "TAG", "help": "when no skill passes, select one with this tag"},
-    "--min-score": {
-        "metavar": "X",
-        "type": number,
-        "help": "lowest score that is selected (default: the scorer's own)",
-    },
-    "--namespace": {
-        "metavar": "NAME",
-        "help": "part of the tenant, words joined by / (default: its top)",
-    },
-    "--not-tag": {**_REPEATS, "metavar": "TAG", "help": "no skills with this tag; may repeat"},
-    "--publisher": {
-        "metavar": "NAME",
-        "help": "name in the log (default: that of skillyard.toml, else the login name)",
-    },
-    "--source": {
-        "metavar": "NAME",
-        "help": "the source of the skills, as owner/repo (default: none)",
-    },
-    "--state-dir": {
-        "metavar": "DIR",
-        "type": folder,
-        "help": "folder of this node's copy of the store; one node, one folder "
-        "(default: in the cache)",
-    },
-    "--store": {
-        "metavar": "URL",
-        "help": "the catalog store, sqlite:///file.db or postgresql://user@host/database "
-        "(default: SKILLYARD_STORE, else that of skillyard.toml)",
-    },
-    "--tag": {**_REPEATS, "metavar": "TAG", "help": "only skills with this tag; may repeat"},
-    "--tenant": {"metavar": "TENANT", "required": True, "help": "tenant that owns the skills"},
-    "--tool": {
-        **_REPEATS,
-        "metavar": "NAME",
-        "help": "a tool that you have: skills that require other tools are not chosen; may repeat",
-    },
-    "--wrong-cost": {
-        "metavar": "X",
-        "type": number,
-        "help": "cost of a wrong skill, relative to 1 for a missed one; sets the minimum score "
-        "(default: 2)",
-    },
-    "query": {
-        "metavar": "QUERY",
-        "nargs": "*",
-        "default": [],
-        "help": "the task in words; - reads it from standard input",
-    },
-}
-"""Arguments of several commands, by the name with which :func:`add_options` adds them."""
-
-
-def add_options(parser: CommandParser, *names: str) -> None:
-    """Add arguments of the table, in this order."""
-    for name in names:
-        parser.add_argument(name, **OPTIONS[name])
-
-
-def add_accept(parser: CommandParser, verb: str = "install") -> None:
-    """Add ``--accept``; :func:`reasons_by_rule` reads it. ``verb`` says what is done in spite."""
-    parser.add_argument(
-        "--accept",
-        action="append",
-        default=[],
-        metavar="RULE=REASON",
-        help=f"{verb} in spite of findings of this rule of the scan, and note why; may repeat",
+        value("--namespace", "NAME", "part of the tenant, words joined by / (default: its top)"),
+        values("--not-tag", "TAG", "no skills with this tag"),
+        value(
+            "--publisher",
+            "NAME",
+            "name in the log (default: that of skillyard.toml, else the login name)",
+        ),
+        value(
+            "--scorer",
+            "NAME",
+            "how to score (default: hybrid); skillyard.toml names another default",
+            type=scorer_name,
+        ),
+        value("--source", "NAME", "the source of the skills, as owner/repo (default: none)"),
+        value(
+            "--store",
+            "URL",
+            "the catalog store, sqlite:///file.db or postgresql://user@host/database "
+            "(default: SKILLYARD_STORE, else that of skillyard.toml)",
+        ),
+        values("--tag", "TAG", "only skills with this tag"),
+        value("--tenant", "TENANT", "tenant that owns the skills", required=True),
+        values(
+            "--tool",
+            "NAME",
+            "a tool that you have: skills that require other tools are not chosen",
+        ),
+        value(
+            "--wrong-cost",
+            "X",
+            "cost of a wrong skill, relative to 1 for a missed one; sets the minimum score "
+            "(default: 2)",
+            type=number,
+        ),
     )
+)
+"""Arguments of several commands, by name."""
 
 
 def reasons_by_rule(accept: list[str]) -> dict[str, str]:
@@ -214,53 +206,38 @@ def reasons_by_rule(accept: list[str]) -> dict[str, str]:
     return {rule.strip(): reason.strip() for rule, _, reason in pairs}
 
 
-def add_into(parser: CommandParser, what: str) -> None:
-    """Add ``--into``. ``what`` describes the content of the folder."""
-    parser.add_argument("--into", metavar="DIR", type=folder, help=what)
-
-
-def add_agent(parser: CommandParser, what: str) -> None:
-    """Add ``--agent``; ``what`` says what it means for a host."""
-    parser.add_argument(
-        "--agent",
-        action="append",
-        default=[],
-        metavar="NAME",
-        type=agent_name,
-        help=f"{what}, like claude-code or codex; may repeat",
+_SHARED_OPTIONS = dict(
+    (
+        values(
+            "--root",
+            "DIR",
+            "look for skills below this folder; may repeat, the first one wins (default: .)",
+            type=folder,
+        ),
+        values(
+            "--scope",
+            "SCOPE",
+            "also read the folders of agent hosts: those of the user, of the project that the "
+            "working directory is in, or of the system; marketplaces: the plugins that Claude "
+            "Code's marketplaces hold on this machine; packages: what npm and Python packages "
+            "declare",
+            choices=("user", "project", "system", "marketplaces", "packages"),
+        ),
+        value(
+            "--profile",
+            "NAME",
+            "a profile of the policy: its tags and rules hold, and its roots and scopes where none "
+            "are given (default: SKILLYARD_PROFILE)",
+            dest="library_profile",
+        ),
+        flag("--json", "print one JSON document with a schema field"),
+        value(
+            "--color",
+            "WHEN",
+            "colours and tables: auto (on a terminal, unless NO_COLOR is set), always, never",
+            choices=("auto", "always", "never"),
+            default="auto",
+        ),
+        flag("--quiet", "no notes and no progress on standard error"),
     )
-
-
-def add_global(parser: CommandParser, what: str) -> None:
-    """Add ``--global``; ``what`` says what it means."""
-    parser.add_argument("--global", dest="user", action="store_true", help=what)
-
-
-def add_scorer(parser: CommandParser, *, configured: bool = True) -> None:
-    """Add ``--scorer``. ``configured``: ``skillyard.toml`` sets the default."""
-    hint = "; skillyard.toml names another default" if configured else ""
-    parser.add_argument(
-        "--scorer",
-        metavar="NAME",
-        type=scorer_name,
-        help=f"how to score (default: hybrid){hint}",
-    )
-
-
-def add_library(parser: CommandParser) -> None:
-    """Add ``ROOT``, a root before those of ``--root``."""
-    parser.add_argument(
-        "place",
-        metavar="ROOT",
-        nargs="?",
-        type=folder,
-        help="the library, before --root (default: .)",
-    )
-
-
-def add_limit(parser: CommandParser, what: str, default: int | None) -> None:
-    """Add ``--limit``. ``what`` describes the limit."""
-    default_note = "" if default is None else " (default: %(default)s)"
-    parser.add_argument(
-        "--limit", metavar="K", type=whole_number, default=default, help=f"{what}{default_note}"
-    )
+)

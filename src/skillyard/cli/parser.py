@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from skillyard.base.invisible import clean
@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
     Commands: TypeAlias = "argparse._SubParsersAction[CommandParser]"
     """The result of ``add_subparsers``, to which commands are added."""
-    AddCommand: TypeAlias = Callable[[Commands], None]
-    """Adds the parser of one command or of a group of commands."""
-    RunCommand: TypeAlias = Callable[[argparse.Namespace, Console], int]
-    """Runs a command and returns its exit code."""
+    RunCommand: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
+    """Runs a command and returns its exit code; None is 0."""
 
 
 class UsageError(Exception):
@@ -47,7 +45,8 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(
             prog,
             description=f"{_sentence(summary)} {about}".strip(),
-            formatter_class=_HelpFormatter,
+            # argparse makes a formatter for each option; without a width each looks for a terminal.
+            formatter_class=partial(_HelpFormatter, width=78),
             allow_abbrev=False,
             **keywords,
         )
@@ -90,6 +89,7 @@ class CommandParser(argparse.ArgumentParser):
         """Return the help page."""
         lines = "".join(f"\n  {example}" for example in self.examples)
         self.epilog = f"{_EXAMPLES}{lines}" if lines else None
+        self.formatter_class = _HelpFormatter
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
@@ -144,10 +144,6 @@ _EXAMPLES = "examples:"
 class _HelpFormatter(argparse.HelpFormatter):
     """Lists the commands one a line, and keeps the examples as they are written."""
 
-    def __init__(self, prog: str) -> None:
-        # argparse makes a formatter for each option; without a width each would import shutil.
-        super().__init__(prog, width=_help_width())
-
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
 
@@ -171,14 +167,3 @@ class _HelpFormatter(argparse.HelpFormatter):
                     help=f"{parser.summary}: {below}" if below else parser.summary,
                 )
             )
-
-
-def _help_width() -> int:
-    """Return the columns for help: COLUMNS, else the terminal's, else 80; two are left free."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isascii() and columns.isdigit() and 0 < int(columns) < 1_000:
-        return int(columns) - 2
-    try:
-        return (os.get_terminal_size().columns or 80) - 2
-    except (OSError, ValueError, AttributeError):
-        return 78

@@ -70,11 +70,11 @@ def _run(arguments: list[str]) -> int:
     console = Console(json=args.json, color=args.color, quiet=args.quiet, profile=profile)
     run_command: RunCommand = args.run_command
     if parser.words[0] not in ("serve", "hook"):
-        return run_command(args, console)
+        return run_command(args, console) or 0
     from skillyard.base.configuration import own_file_only
 
     with own_file_only():
-        return run_command(args, console)
+        return run_command(args, console) or 0
 
 
 def _prepare_output() -> None:

@@ -5,34 +5,34 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from skillyard.base.errors import InvalidInput, SkillIoError
 from skillyard.cli.console import Console
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from skillyard.base.errors import Diagnostic
     from skillyard.base.shapes import details as shapes
     from skillyard.check.operations.library_check import Checked
     from skillyard.check.operations.skill_scan import Scanned
+    from skillyard.cli.blocks import Block
     from skillyard.engine.catalog import Catalog
     from skillyard.engine.catalog.roots import LibrarySpec
     from skillyard.engine.operations.requests import QueryRequest
     from skillyard.engine.ranking.query import Query
-    from skillyard.engine.selection import SelectionPolicy
+
+    _Result = TypeVar("_Result", Checked, Scanned)
 
 
-def load(
-    args: Namespace, console: Console, place: str | None = None, *, indexed: bool = False
-) -> Catalog:
-    """Load the catalog of ``--root`` and ``--scope``; ``place`` is a root before those.
+def load(args: Namespace, console: Console, *, indexed: bool = False) -> Catalog:
+    """Load the catalog of ``--root`` and ``--scope``.
 
     ``indexed`` opens it over the index of the roots, which is updated. Without skills, standard
     error names the searched folders and the next step.
     """
-    catalog = _load(args, place, console, indexed)
+    catalog = _load(args, console, indexed)
     if not len(catalog):
         spec = catalog.spec
         from skillyard.base.text import plural
@@ -47,12 +47,11 @@ def load(
     return catalog
 
 
-def library_of(args: Namespace, place: str | None = None) -> LibrarySpec:
+def library_of(args: Namespace) -> LibrarySpec:
     """Return the library of ``--root``, ``--scope`` and the profile, with its policy."""
     from skillyard.install.policy.library import library_spec
 
-    roots = [*([] if place is None else [place]), *args.root]
-    return library_spec(roots, dict.fromkeys(args.scope), profile=args.library_profile)
+    return library_spec(args.root, dict.fromkeys(args.scope), profile=args.library_profile)
 
 
 def refuse_library(args: Namespace, why: str) -> None:
@@ -84,8 +83,24 @@ def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibraryS
     return LibrarySpec(spec.roots, spec.scopes)
 
 
-def refuse_nothing(result: Checked | Scanned) -> None:
-    """Raise InvalidInput where not a single file was looked at, after the result is printed."""
+def show_findings(
+    result: _Result,
+    findings: tuple[object, ...],
+    view: Callable[[_Result], Iterable[Block]],
+    args: Namespace,
+    console: Console,
+) -> None:
+    """Print the result of ``check`` or ``scan`` in the form of ``--format``.
+
+    Raises InvalidInput afterwards where not a single file was looked at.
+    """
+    if console.json or args.format == "json":
+        console.document(result)
+    elif args.format == "text":
+        if result.files or findings:
+            console.print(*view(result))
+    elif text := result.render(args.format):
+        console.write(text)
     if not result.files:
         raise InvalidInput(
             f"nothing was looked at: {_no_skills(list(result.paths), result.scopes)}"
@@ -125,14 +140,14 @@ def _no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
     )
 
 
-def _load(args: Namespace, place: str | None, console: Console, indexed: bool) -> Catalog:
+def _load(args: Namespace, console: Console, indexed: bool) -> Catalog:
     from skillyard.cli.progress import progress
 
     if indexed:
         from skillyard.engine.index.indexed_catalog import open_library
 
         with progress("indexing", console) as step:
-            catalog = open_library(library_of(args, place), progress=step)
+            catalog = open_library(library_of(args), progress=step)
         part = getattr(catalog, "building", None)
         if part is not None:
             console.note(
@@ -142,7 +157,7 @@ def _load(args: Namespace, place: str | None, console: Console, indexed: bool) -
         return catalog
     from skillyard.engine.catalog.snapshot import build_catalog
 
-    spec = library_of(args, place)
+    spec = library_of(args)
     with progress("reading", console) as step:
         return build_catalog(spec, spec.scan(), progress=step)
 
@@ -157,8 +172,9 @@ def note_unloaded(
     if paths and not args.json:
         from shlex import quote
 
-        roots = [quote(root) for root in [getattr(args, "place", None), *args.root] if root]
-        where = " ".join([*(roots or ["."]), *(f"--scope {scope}" for scope in args.scope)])
+        where = " ".join(
+            [*(map(quote, args.root or ["."])), *(f"--scope {scope}" for scope in args.scope)]
+        )
         console.note(f"{plural(len(paths), 'file')} did not load: skillyard check {where} says why")
 
 
@@ -199,20 +215,6 @@ def scorer_of(args: Namespace) -> str:
     from skillyard.engine.ranking.registry import default_scorer
 
     return str(args.scorer or default_scorer())
-
-
-def policy_of(args: Namespace) -> SelectionPolicy:
-    """Return the policy of a command that selects, with its tags."""
-    from skillyard.engine.selection import SelectionPolicy
-
-    return SelectionPolicy(
-        None,
-        args.min_score,
-        tuple(args.tag),
-        tuple(args.not_tag),
-        args.fallback,
-        args.wrong_cost,
-    )
 
 
 _MAX_TEXT_BYTES = 1 << 24

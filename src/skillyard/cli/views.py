@@ -9,12 +9,9 @@ from skillyard.base.text import clean_line, plural, shorten
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Tree, line
 
 if TYPE_CHECKING:
-    from skillyard.base.shapes.benchmarks import BenchRun, BenchScore
-    from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
     from skillyard.engine.operations.skill_explanation import Ahead, Why
     from skillyard.engine.ranking.match import Match
     from skillyard.engine.ranking.scorer import Explanation
-    from skillyard.evals.operations.benchmarks import BenchCompare
     from skillyard.hosts.operations.skill_selection import Ranked, Selected
 
 DESCRIPTION_CHARS = 160
@@ -241,124 +238,3 @@ def _ahead(others: Sequence[Ahead]) -> Table:
         by += [other.because] if other.because else []
         rows.append([str(other.rank), other.match.skill.name, _score(other.match), ", ".join(by)])
     return Table(columns, rows)
-
-
-def bench_line(result: BenchRun) -> Iterator[Block]:
-    """Yield the counts of a benchmark run."""
-    answered = f"{result.answered:,} of {result.queries:,} queries answered"
-    counts = f"{plural(result.skills, 'skill')}, {answered}"
-    yield line(Span(result.out, "name"), f"  {counts}; by {result.scorer}")
-
-
-def bench_table(result: BenchScore) -> Iterator[Block]:
-    """Yield the measures: a row for all queries, then one for each kind."""
-    rows = {"all": result.all, **result.by_kind}
-    names = [name for name in result.all if name != "unanswerable"]
-    columns = (Column("queries of kind", "name"), *(Column(name, right=True) for name in names))
-    lines: list[list[Span | str]] = [
-        [kind, *(_measure(values.get(name)) for name in names)] for kind, values in rows.items()
-    ]
-    for place, edge in enumerate(("low", "high")):
-        ends = [
-            _ends(*result.intervals[name]) if name in result.intervals else ("", "")
-            for name in names
-        ]
-        lines.insert(1 + place, [f"  95 % {edge}", *(each[place] for each in ends)])
-    yield Table(columns, lines)
-    yield from _equal_note(result.intervals.values())
-
-
-def _ends(low: float, high: float, form: str = ".4f") -> tuple[str, str]:
-    """Return the ends of an interval; dashes for one of width 0, which does not mean certainty."""
-    return (f"{low:{form}}", f"{high:{form}}") if low < high else ("–", "–")
-
-
-def _equal_note(intervals: Iterable[tuple[float, float]]) -> Iterator[Block]:
-    if any(low == high for low, high in intervals):
-        yield line("–: all queries are equal, so there is no interval; others may differ")
-
-
-def compare_table(result: BenchCompare) -> Iterator[Block]:
-    """Yield two runs side by side, and the verdict."""
-    titles = ("first", "second", "difference", "95% low", "95% high", "p", "better", "worse")
-    columns = (
-        Column("measure", "name"),
-        *(Column(title, right=True) for title in titles),
-        Column("verdict", wide=True),
-    )
-    rows: list[list[Span | str]] = [
-        [
-            one.measure,
-            f"{one.first:.4f}",
-            f"{one.second:.4f}",
-            Span(f"{one.difference:+.4f}", "low" if one.regressed else ""),
-            *_ends(one.low, one.high, "+.4f"),
-            f"{one.p_adjusted:.3f}",
-            f"{one.better:,}",
-            f"{one.worse:,}",
-            one.verdict,
-        ]
-        for one in result.measures
-    ]
-    yield Table(columns, rows)
-    yield from _equal_note((one.low, one.high) for one in result.measures)
-    yield line(_comparison(result))
-
-
-def _comparison(result: BenchCompare) -> str:
-    if result.verdict in ("better", "worse"):
-        return f"{result.second} is {result.verdict} than {result.first}"
-    if result.verdict == "cannot tell":
-        return f"cannot tell whether {result.second} is better or worse than {result.first}"
-    return f"{result.verdict} between {result.first} and {result.second}"
-
-
-def _measure(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
-
-
-def index_line(result: IndexBuilt) -> Iterator[Block]:
-    """Yield the result of building an index."""
-    counts = {"added": result.added, "changed": result.changed, "removed": result.removed}
-    did = ", ".join(f"{plural(number, 'file')} {what}" for what, number in counts.items() if number)
-    what = f"{plural(result.skills, 'skill')}, {did or 'nothing changed'}"
-    ready = "; ready for prompt hooks" if result.hook_folders else ""
-    yield line(Span(result.folder, "name"), f"  {what}; generation {result.generation}{ready}")
-
-
-_NEXT = {
-    "current": "it says what the files say",
-    "stale": "files have changed; the next question brings it up to date",
-    "missing": "the next question makes it; or: skillyard index build",
-    "damaged": "the next question makes it anew; or: skillyard index build",
-    "foreign": "another version made it; the next question makes it anew",
-}
-
-
-def index_state(result: IndexStatus) -> Iterator[Block]:
-    """Yield the state of an index, and the next step."""
-    style = "high" if result.state == "current" else "medium"
-    yield line(Span(result.state, style), f"  {_NEXT[result.state]}")
-    yield line("folder  ", Span(result.folder, "name"), indent=1)
-    if result.problem:
-        yield line("problem  ", result.problem, indent=1)
-    if result.generation:
-        segments = plural(result.segments, "segment")
-        size = f"{result.bytes / 1e6:,.1f} MB"
-        what = (
-            f"{plural(result.skills, 'skill')}, {segments}, {size}, generation {result.generation}"
-        )
-        yield line("holds   ", what, indent=1)
-
-
-def index_findings(result: IndexVerified) -> Iterator[Block]:
-    """Yield the faults of an index."""
-    if not result.findings:
-        yield line(Span("sound", "high"), f"  every byte of {result.folder} is as it was written")
-    for finding in result.findings:
-        style = "low" if finding.severity == "error" else "dim"
-        yield line(Span(finding.severity, style), f"  {finding.path}: {finding.message}")
-        if finding.hint:
-            yield line(f"try: {finding.hint}", indent=1)

@@ -7,8 +7,8 @@ from typing import Any
 
 from skillyard import Query
 from skillyard.base.shapes.benchmarks import BenchScore
+from skillyard.cli.commands.benchmarks import compare_blocks, score_blocks
 from skillyard.cli.report_views import report_blocks
-from skillyard.cli.views import bench_table, compare_table
 from skillyard.evals.operations.benchmarks import BenchCompare
 from skillyard.evals.report.render import html, markdown
 from skillyard.evals.report.report import build_report
@@ -82,8 +82,8 @@ def test_retrieval_says_it_in_the_terminal() -> None:
     queries = [BenchQuery(f"q{n}", Query("find it"), {"a": 3}, "easy") for n in range(9)]
     run = {query.id: RankedAnswer(("a",), 0.9) for query in queries}
     measures = compare(queries, run, run)
-    compared = plain(compare_table(BenchCompare("a", "b", tuple(measures), 0.0, 0.02)))
+    compared = plain(compare_blocks(BenchCompare("a", "b", tuple(measures), 0.0, 0.02)))
     score = BenchScore(run="a", all={"hit@1": 1.0}, by_kind={}, intervals={"hit@1": (1.0, 1.0)})
-    for text in (compared, plain(bench_table(score))):
+    for text in (compared, plain(score_blocks(score))):
         assert "–: all queries are equal, so there is no interval; others may differ" in text
         assert "+0.0000  +0.0000  +0.0000" not in text

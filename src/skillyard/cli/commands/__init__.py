@@ -1,12 +1,11 @@
 """The commands, each with its arguments and the function that runs it.
 
-A module has ``COMMANDS``: the first word of each of its commands and the function that adds its
-parser. A run function imports its use case itself, so that a module is cheap to load.
+A run function imports its use case itself, so that a module is cheap to load.
 """
 
 from __future__ import annotations
 
-__all__ = ["GROUPS", "MODULES"]
+__all__ = ["GROUPS", "MODULES", "SUMMARIES"]
 
 GROUPS = {
     "commands": {
@@ -51,3 +50,11 @@ GROUPS = {
 }
 """The module of each command by its first word, in the groups and the order of the help page."""
 MODULES = {word: module for group in GROUPS.values() for word, module in group.items()}
+
+SUMMARIES = {
+    "hook": "the prompt hooks of Claude Code and Codex",
+    "index": "the on-disk index of a library",
+    "store": "a catalog store that several machines share",
+    "bench": "retrieval evaluation",
+}
+"""What the commands below a word are about."""

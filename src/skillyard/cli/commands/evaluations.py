@@ -105,8 +105,7 @@ def _run(
     eval_type: str, args: Namespace, console: Console, catalog: Any, options: EvalOptions
 ) -> EvaluationResult:
     from skillyard.base.version import __version__
-    from skillyard.cli.interrupts import stop_on_interrupt
-    from skillyard.cli.progress import progress
+    from skillyard.cli.progress import progress, stop_on_interrupt
     from skillyard.evals.operations.eval_runs import eval_run
 
     with stop_on_interrupt() as stop, progress("evaluating", console) as bar:

@@ -9,83 +9,42 @@ from contextlib import redirect_stderr
 from functools import partial
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import InvalidInput, SkillyardError
+from skillyard.cli.binder import command
+from skillyard.cli.blocks import Block, Span, line
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import (
-    add_options,
-    file_path,
-    whole_number,
-)
-from skillyard.cli.parser import CommandParser, add_command, add_group
+from skillyard.cli.options import file_path, flag, value, whole_number
+from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillyard.base.shapes.hooks import HookInstalled, HookUninstalled
-    from skillyard.cli.blocks import Block
-    from skillyard.cli.parser import Commands
 
-
-def _add_hook_options(parser: CommandParser) -> None:
-    parser.add_argument(
+_ANSWER_OPTIONS = (
+    value(
         "--max-chars",
-        metavar="N",
+        "N",
+        "include at most N characters of the instructions (default: 0)",
         type=whole_number,
         default=0,
-        help="include at most N characters of the instructions (default: 0)",
-    )
-    add_options(parser, "--min-score", "--wrong-cost", "--tool")
-    parser.add_argument(
-        "--no-perhaps",
-        action="store_true",
-        help="print nothing when a skill is only a possible fit",
-    )
-    parser.add_argument(
+    ),
+    *("--min-score", "--wrong-cost", "--tool"),
+    flag("--no-perhaps", "print nothing when a skill is only a possible fit"),
+    value(
         "--budget-ms",
-        metavar="N",
+        "N",
+        "print nothing after this time (default: 500)",
         type=whole_number,
         default=500,
-        help="print nothing after this time (default: 500)",
-    )
-    parser.add_argument(
-        "--no-refresh",
-        action="store_true",
-        help="do not update the index in the background",
-    )
-
-
-def _add_settings(parser: CommandParser) -> None:
-    """Add the host and the file whose settings are changed."""
-    parser.add_argument(
-        "host",
-        metavar="HOST",
-        nargs="?",
-        choices=("claude-code", "codex"),
-        help="claude-code or codex",
-    )
-    parser.add_argument(
-        "--file",
-        metavar="SETTINGS",
-        type=file_path,
-        help="use this settings file instead of the user's",
-    )
-
-
-def add_hook_answer_command(commands: Commands, host: str, title: str) -> None:
-    """Declare ``hook claude-code`` or ``hook codex``."""
-    parser = add_command(
-        commands,
-        host,
-        f"answer a prompt hook of {title} from standard input",
-        run=partial(answer, host),
-        about=(
-            "Reads the host's JSON and prints the skill that fits and why, or nothing. Reads "
-            "the user's agent folders, --root, and a project that `skillyard trust` has "
-            "approved. The exit code is always 0."
-        ),
-        examples=(f"skillyard hook {host} < payload.json",),
-    )
-    _add_hook_options(parser)
+    ),
+    flag("--no-refresh", "do not update the index in the background"),
+)
+_SETTINGS = (
+    value("host", "HOST", "claude-code or codex", nargs="?", choices=("claude-code", "codex")),
+    value("--file", "SETTINGS", "use this settings file instead of the user's", type=file_path),
+)
 
 
 def answer(host: str, args: Namespace, console: Console) -> int:
@@ -107,29 +66,31 @@ def answer(host: str, args: Namespace, console: Console) -> int:
         return run(host, options, budget_ms=args.budget_ms)
 
 
-def add_hook_install_command(commands: Commands) -> None:
-    """Declare ``hook install``."""
-    parser = add_command(
-        commands,
-        "install",
-        "install the prompt hook in a host's settings",
-        run=hook_install,
-        about=(
-            "Without HOST, installs it for every host that has a settings folder. The hook "
-            "runs with the options given here, and --root. Installing again changes nothing; "
-            "other settings stay unchanged."
-        ),
-        examples=("skillyard hook install", "skillyard hook install codex --max-chars 2000"),
-    )
-    _add_settings(parser)
-    _add_hook_options(parser)
+for _host, _title in (("claude-code", "Claude Code"), ("codex", "Codex")):
+    command(
+        f"hook {_host}",
+        *_ANSWER_OPTIONS,
+        examples=(f"skillyard hook {_host} < payload.json",),
+        doc=f"Answer a prompt hook of {_title} from standard input.\n"
+        "Reads the host's JSON and prints the skill that fits and why, or nothing. Reads the "
+        "user's agent folders, --root, and a project that `skillyard trust` has approved. The exit "
+        "code is always 0.",
+    )(partial(answer, _host))
 
 
-def hook_install(args: Namespace, console: Console) -> int:
-    """Put the hook into the settings, and make the index that it answers from."""
-    from skillyard.base.errors import SkillyardError
+@command(
+    "hook install",
+    *_SETTINGS,
+    *_ANSWER_OPTIONS,
+    examples=("skillyard hook install", "skillyard hook install codex --max-chars 2000"),
+)
+def hook_install(args: Namespace, console: Console) -> None:
+    """Install the prompt hook in a host's settings.
+
+    Without HOST, installs it for every host that has a settings folder. The hook runs with the
+    options given here, and --root. Installing again changes nothing; other settings stay unchanged.
+    """
     from skillyard.base.shapes.hooks import HookInstalled
-    from skillyard.cli.progress import progress
     from skillyard.engine.index.indexed_catalog import open_library_index
     from skillyard.hosts.hook.installation import install
     from skillyard.hosts.hook.library import library_place
@@ -147,27 +108,15 @@ def hook_install(args: Namespace, console: Console) -> int:
     except SkillyardError as error:  # the hook makes it in the background as well
         console.note(f"the index was not made: {error}")
     console.show(HookInstalled(settings=tuple(settings)), _settings)
-    return 0
 
 
-def add_hook_uninstall_command(commands: Commands) -> None:
-    """Declare ``hook uninstall``."""
-    parser = add_command(
-        commands,
-        "uninstall",
-        "remove the prompt hook from a host's settings",
-        run=hook_uninstall,
-        about=(
-            "Removes what `skillyard hook install` added, and nothing else. The exit code is "
-            "1 when there was nothing to remove."
-        ),
-        examples=("skillyard hook uninstall claude-code",),
-    )
-    _add_settings(parser)
-
-
+@command("hook uninstall", *_SETTINGS, examples=("skillyard hook uninstall claude-code",))
 def hook_uninstall(args: Namespace, console: Console) -> int:
-    """Take the hook out of the settings; 1 when it was in none of them."""
+    """Remove the prompt hook from a host's settings.
+
+    Removes what `skillyard hook install` added, and nothing else. The exit code is 1 when there was
+    nothing to remove.
+    """
     from skillyard.base.shapes.hooks import HookUninstalled
     from skillyard.hosts.hook.installation import uninstall
 
@@ -178,7 +127,6 @@ def hook_uninstall(args: Namespace, console: Console) -> int:
 
 def _hosts(args: Namespace, *, there: bool) -> list[str]:
     """Return the hosts that are meant. Raises InvalidInput when that cannot be told."""
-    from skillyard.base.errors import InvalidInput
     from skillyard.hosts.hook.hosts import HOSTS
 
     if args.host is not None:
@@ -220,22 +168,8 @@ def _options(args: Namespace) -> tuple[str, ...]:
 
 
 def _settings(result: HookInstalled | HookUninstalled) -> Iterator[Block]:
-    from skillyard.cli.blocks import Span, line
-
     for each in result.settings:
         style = "medium" if each.state == "absent" else "high"
         yield line(Span(each.state, style), f"  {each.host}  ", Span(each.file, "name"))
         if each.note:
             yield line(each.note, indent=1)
-
-
-def add_hook_group(commands: Commands) -> None:
-    """Declare ``hook`` and its commands."""
-    group = add_group(commands, "hook", "the prompt hooks of Claude Code and Codex")
-    add_hook_answer_command(group, "claude-code", "Claude Code")
-    add_hook_answer_command(group, "codex", "Codex")
-    add_hook_install_command(group)
-    add_hook_uninstall_command(group)
-
-
-COMMANDS = {"hook": add_hook_group}

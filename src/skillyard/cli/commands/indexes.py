@@ -6,56 +6,40 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import plural
+from skillyard.cli.binder import command
+from skillyard.cli.blocks import STYLES, Block, Span, line
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import add_library
-from skillyard.cli.parser import add_command, add_group
+from skillyard.cli.options import flag, library
+from skillyard.cli.progress import progress
+from skillyard.cli.source import note_unloaded
 
 if TYPE_CHECKING:
-    from skillyard.base.shapes.indexes import IndexBuilt
-    from skillyard.cli.parser import Commands
+    from collections.abc import Iterator
+
+    from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
 
 
-def _roots(args: Namespace) -> list[str]:
-    named = [args.place] if args.place is not None else []
-    return [*named, *args.root]
+@command(
+    "index build",
+    library(),
+    flag("--adapt", "adapt the embedding to the words of the library, without labels"),
+    flag("--watch", "keep running and update the index when files change"),
+    examples=("skillyard index build", "skillyard index build skills --adapt"),
+)
+def index_build(args: Namespace, console: Console) -> None:
+    """Build the index of a library.
 
-
-def add_index_build_command(commands: Commands) -> None:
-    """Declare ``index build``."""
-    parser = add_command(
-        commands,
-        "build",
-        "build the index of a library",
-        run=index_build,
-        about=(
-            "The index is stored in the cache folder (SKILLYARD_CACHE, else XDG_CACHE_HOME, "
-            "else ~/.cache; on Windows %LOCALAPPDATA%). It is updated automatically; rank, "
-            "select and why always use it."
-        ),
-        examples=("skillyard index build", "skillyard index build skills --adapt"),
-    )
-    add_library(parser)
-    parser.add_argument(
-        "--adapt",
-        action="store_true",
-        help="adapt the embedding to the words of the library, without labels",
-    )
-    parser.add_argument(
-        "--watch", action="store_true", help="keep running and update the index when files change"
-    )
-
-
-def index_build(args: Namespace, console: Console) -> int:
-    """Make the index; with ``--watch`` follow the files until interrupted."""
-    from skillyard.cli.progress import progress
-    from skillyard.cli.source import note_unloaded
+    The index is stored in the cache folder (SKILLYARD_CACHE, else XDG_CACHE_HOME, else ~/.cache; on
+    Windows %LOCALAPPDATA%). It is updated automatically; rank, select and why always use it.
+    """
     from skillyard.hosts.operations import library_index
 
-    roots, profile = _roots(args), args.library_profile
+    profile = args.library_profile
     with progress("indexing", console) as step:
         built = library_index.index_build(
-            roots, args.scope, profile=profile, adapt=args.adapt, progress=step
+            args.root, args.scope, profile=profile, adapt=args.adapt, progress=step
         )
     _print_index(built, console)
     note_unloaded(built.diagnostics, args, console)
@@ -64,74 +48,78 @@ def index_build(args: Namespace, console: Console) -> int:
     if args.watch:
         console.note("following the files; interrupt to stop")
         try:
-            for changed in library_index.index_follow(roots, args.scope, profile=profile):
+            for changed in library_index.index_follow(args.root, args.scope, profile=profile):
                 _print_index(changed, console)
         except KeyboardInterrupt:
-            return 0
-    return 0
+            return
 
 
 def _print_index(built: IndexBuilt, console: Console) -> None:
-    from skillyard.cli.views import index_line
-
-    console.show(built, index_line)
+    console.show(built, _built)
     sys.stdout.flush()  # who reads a watch through a pipe reads each line as it comes
 
 
-def add_index_status_command(commands: Commands) -> None:
-    """Declare ``index status``."""
-    parser = add_command(
-        commands,
-        "status",
-        "show the state of the index of a library",
-        run=index_status,
-        about="The exit code is 1 unless the index is current.",
-        examples=("skillyard index status",),
-    )
-    add_library(parser)
+def _built(result: IndexBuilt) -> Iterator[Block]:
+    counts = {"added": result.added, "changed": result.changed, "removed": result.removed}
+    did = ", ".join(f"{plural(number, 'file')} {what}" for what, number in counts.items() if number)
+    what = f"{plural(result.skills, 'skill')}, {did or 'nothing changed'}"
+    ready = "; ready for prompt hooks" if result.hook_folders else ""
+    yield line(Span(result.folder, "name"), f"  {what}; generation {result.generation}{ready}")
 
 
+@command("index status", library(), examples=("skillyard index status",))
 def index_status(args: Namespace, console: Console) -> int:
-    """Print the state of the index; 1 unless it is current."""
+    """Show the state of the index of a library.
+
+    The exit code is 1 unless the index is current.
+    """
     from skillyard.hosts.operations import library_index
 
-    result = library_index.index_status(_roots(args), args.scope, profile=args.library_profile)
-    from skillyard.cli.views import index_state
-
-    console.show(result, index_state)
+    result = library_index.index_status(args.root, args.scope, profile=args.library_profile)
+    console.show(result, _state)
     return 0 if result.state == "current" else NEGATIVE
 
 
-def add_index_verify_command(commands: Commands) -> None:
-    """Declare ``index verify``."""
-    parser = add_command(
-        commands,
-        "verify",
-        "check every byte of the index of a library",
-        run=index_verify,
-        about="The exit code is 1 when something is wrong.",
-        examples=("skillyard index verify",),
-    )
-    add_library(parser)
+_NEXT = {
+    "current": "it says what the files say",
+    "stale": "files have changed; the next question brings it up to date",
+    "missing": "the next question makes it; or: skillyard index build",
+    "damaged": "the next question makes it anew; or: skillyard index build",
+    "foreign": "another version made it; the next question makes it anew",
+}
 
 
+def _state(result: IndexStatus) -> Iterator[Block]:
+    """Yield the state of an index, and the next step."""
+    style = "high" if result.state == "current" else "medium"
+    yield line(Span(result.state, style), f"  {_NEXT[result.state]}")
+    yield line("folder  ", Span(result.folder, "name"), indent=1)
+    if result.problem:
+        yield line("problem  ", result.problem, indent=1)
+    if result.generation:
+        size = f"{plural(result.segments, 'segment')}, {result.bytes / 1e6:,.1f} MB"
+        what = f"{plural(result.skills, 'skill')}, {size}, generation {result.generation}"
+        yield line("holds   ", what, indent=1)
+
+
+@command("index verify", library(), examples=("skillyard index verify",))
 def index_verify(args: Namespace, console: Console) -> int:
-    """Print what is wrong with the index; 1 when something is."""
+    """Check every byte of the index of a library.
+
+    The exit code is 1 when something is wrong.
+    """
     from skillyard.hosts.operations import library_index
 
-    result = library_index.index_verify(_roots(args), args.scope, profile=args.library_profile)
-    from skillyard.cli.views import index_findings
-
-    console.show(result, index_findings)
+    result = library_index.index_verify(args.root, args.scope, profile=args.library_profile)
+    console.show(result, _faults)
     return 0 if result.sound else NEGATIVE
 
 
-def add_index_group(commands: Commands) -> None:
-    """Declare ``index`` and its commands."""
-    group = add_group(commands, "index", "the on-disk index of a library")
-    add_index_build_command(group)
-    add_index_status_command(group)
-    add_index_verify_command(group)
-
-
-COMMANDS = {"index": add_index_group}
+def _faults(result: IndexVerified) -> Iterator[Block]:
+    if not result.findings:
+        yield line(Span("sound", "high"), f"  every byte of {result.folder} is as it was written")
+    for each in result.findings:
+        about = f"  {each.path}: {each.message}"
+        yield line(Span(each.severity, STYLES.get(each.severity, "dim")), about)
+        if each.hint:
+            yield line(f"try: {each.hint}", indent=1)

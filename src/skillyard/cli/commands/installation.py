@@ -6,52 +6,55 @@ from argparse import Namespace
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from skillyard.cli.binder import command
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
-from skillyard.cli.options import add_accept, add_agent, add_global, add_into, reasons_by_rule
-from skillyard.cli.parser import add_command
+from skillyard.cli.options import accept, agent, flag, folder, reasons_by_rule, value, words
 from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
     from skillyard.base.shapes.installation import SkillUpdate
-    from skillyard.cli.parser import CommandParser, Commands
+
+_WHERE = (
+    value(
+        "--into",
+        "DIR",
+        "the skills in DIR (default: in the folders of agent hosts of this project)",
+        type=folder,
+    ),
+    flag(
+        "--global",
+        "the skills of the user, for all projects, and the user's lock file",
+        dest="user",
+    ),
+)
+_DRY_RUN = flag("--dry-run", "show what would be done, write nothing")
+_ALLOW_EXTRA = "accept skill folders that the lock file does not name"
 
 
-def add_sync_command(commands: Commands) -> None:
-    """Declare ``sync``."""
-    parser = add_command(
-        commands,
-        "sync",
-        "install the skills of the lock file as it pins them",
-        run=sync,
-        about=(
-            "Fetches skills whose folder is missing or older, and refuses what is not pinned or "
-            "does not match. Folders with local changes, and skill folders that the lock file "
-            "does not name, are reported and left. --agent puts skills where a host looks, by a "
-            "link where they lie elsewhere. Exits with 1 when a difference is left, with "
-            "4 when only sources could not be reached."
-        ),
-        examples=(
-            "skillyard sync",
-            "skillyard sync --frozen",
-            "skillyard sync --agent claude-code",
-            "skillyard sync --into .claude/skills --dry-run",
-        ),
-    )
-    _add_where(parser)
-    add_agent(parser, "install skills where this agent host looks")
-    parser.add_argument(
-        "--frozen",
-        action="store_true",
-        help="change nothing, use no network, and exit with 1 on any difference",
-    )
-    _add_allow_extra(parser, "with --frozen: ")
-    _add_dry_run(parser)
-    add_accept(parser)
-
-
+@command(
+    "sync",
+    *_WHERE,
+    agent("install skills where this agent host looks"),
+    flag("--frozen", "change nothing, use no network, and exit with 1 on any difference"),
+    flag("--allow-extra", f"with --frozen: {_ALLOW_EXTRA}"),
+    _DRY_RUN,
+    accept(),
+    examples=(
+        "skillyard sync",
+        "skillyard sync --frozen",
+        "skillyard sync --agent claude-code",
+        "skillyard sync --into .claude/skills --dry-run",
+    ),
+)
 def sync(args: Namespace, console: Console) -> int:
-    """Install what is missing; 1 when the folders are not what the lock says."""
+    """Install the skills of the lock file as it pins them.
+
+    Fetches skills whose folder is missing or older, and refuses what is not pinned or does not
+    match. Folders with local changes, and skill folders that the lock file does not name, are
+    reported and left. --agent puts skills where a host looks, by a link where they lie elsewhere.
+    Exits with 1 when a difference is left, with 4 when only sources could not be reached.
+    """
     from skillyard.cli.installation_views import sync_blocks
     from skillyard.install.operations import states
     from skillyard.install.operations.sync import sync_skills
@@ -73,37 +76,27 @@ def sync(args: Namespace, console: Console) -> int:
     return NEGATIVE if result.differs else 0
 
 
-def add_update_command(commands: Commands) -> None:
-    """Declare ``update``."""
-    parser = add_command(
-        commands,
-        "update",
-        "take the newest versions of installed skills",
-        run=update,
-        about=(
-            "Shows what each newer version changes: text, files, allowed tools, findings of the "
-            "scan, and who signed it. Asks on a terminal whether to take it. Elsewhere it only "
-            "shows, unless --yes is given. Skills with local changes or a high finding are "
-            "refused. Exits with 1 when a newer version was not taken, with 4 when only sources "
-            "could not be reached."
-        ),
-        examples=(
-            "skillyard update",
-            "skillyard update pdf --yes",
-            "skillyard update --global --dry-run",
-        ),
-    )
-    parser.add_argument(
-        "names", metavar="NAME", nargs="*", default=[], help="skills (default: all of the lock)"
-    )
-    _add_where(parser)
-    parser.add_argument("--yes", action="store_true", help="take newer versions without asking")
-    _add_dry_run(parser)
-    add_accept(parser)
-
-
+@command(
+    "update",
+    words("names", "NAME", "skills (default: all of the lock)"),
+    *_WHERE,
+    flag("--yes", "take newer versions without asking"),
+    _DRY_RUN,
+    accept(),
+    examples=(
+        "skillyard update",
+        "skillyard update pdf --yes",
+        "skillyard update --global --dry-run",
+    ),
+)
 def update(args: Namespace, console: Console) -> int:
-    """Show and take newer versions; 1 when one was not taken."""
+    """Take the newest versions of installed skills.
+
+    Shows what each newer version changes: text, files, allowed tools, findings of the scan, and who
+    signed it. Asks on a terminal whether to take it. Elsewhere it only shows, unless --yes is
+    given. Skills with local changes or a high finding are refused. Exits with 1 when a newer
+    version was not taken, with 4 when only sources could not be reached.
+    """
     from skillyard.cli.installation_views import changes, update_blocks
     from skillyard.install.operations import states
     from skillyard.install.operations.update import update_skills
@@ -135,26 +128,14 @@ def update(args: Namespace, console: Console) -> int:
     return NEGATIVE if states.of(result.skills) - good else 0
 
 
-def add_outdated_command(commands: Commands) -> None:
-    """Declare ``outdated``."""
-    parser = add_command(
-        commands,
-        "outdated",
-        "list installed skills that have a newer version",
-        run=outdated,
-        about=(
-            "Asks the source of each skill in the lock file and writes nothing. A newer commit "
-            "that does not change the skill does not count. Exits with 1 when a skill is "
-            "outdated, refused by the policy, moved in its source or gone from it, else with 4 "
-            "when a source could not be reached."
-        ),
-        examples=("skillyard outdated", "skillyard outdated --json"),
-    )
-    _add_where(parser)
-
-
+@command("outdated", *_WHERE, examples=("skillyard outdated", "skillyard outdated --json"))
 def outdated(args: Namespace, console: Console) -> int:
-    """List the versions; 1 when a skill is outdated or gone."""
+    """List installed skills that have a newer version.
+
+    Asks the source of each skill in the lock file and writes nothing. A newer commit that does not
+    change the skill does not count. Exits with 1 when a skill is outdated, refused by the policy,
+    moved in its source or gone from it, else with 4 when a source could not be reached.
+    """
     from skillyard.cli.installation_views import versions
     from skillyard.install.operations import states
     from skillyard.install.operations.outdated import outdated_skills
@@ -168,29 +149,21 @@ def outdated(args: Namespace, console: Console) -> int:
     return UNREACHED if states.UNREACHABLE in outcomes else 0
 
 
-def add_verify_command(commands: Commands) -> None:
-    """Declare ``verify``."""
-    parser = add_command(
-        commands,
-        "verify",
-        "compare installed skills with the lock file",
-        run=verify,
-        about=(
-            "Reads the folders, uses no network and writes nothing. Reports skills that are "
-            "edited, missing, not pinned or refused by the policy, skill folders that the lock "
-            "file does not name, and accepted findings of the scan that no longer apply. Where "
-            "the policy has rules for signatures or the lock names a signer, it verifies them "
-            "and says who signed. Exits "
-            "with 1 on any difference; a skill that is only not pinned is none."
-        ),
-        examples=("skillyard verify", "skillyard verify --allow-extra --json"),
-    )
-    _add_where(parser)
-    _add_allow_extra(parser)
-
-
+@command(
+    "verify",
+    *_WHERE,
+    flag("--allow-extra", _ALLOW_EXTRA),
+    examples=("skillyard verify", "skillyard verify --allow-extra --json"),
+)
 def verify(args: Namespace, console: Console) -> int:
-    """Report the state of each skill; 1 when one is not what the lock says."""
+    """Compare installed skills with the lock file.
+
+    Reads the folders, uses no network and writes nothing. Reports skills that are edited, missing,
+    not pinned or refused by the policy, skill folders that the lock file does not name, and
+    accepted findings of the scan that no longer apply. Where the policy has rules for signatures or
+    the lock names a signer, it verifies them and says who signed. Exits with 1 on any difference; a
+    skill that is only not pinned is none.
+    """
     from skillyard.cli.installation_views import verify_blocks
     from skillyard.install.operations.verify import verify_skills
 
@@ -199,31 +172,22 @@ def verify(args: Namespace, console: Console) -> int:
     return NEGATIVE if result.differs else 0
 
 
-def add_remove_command(commands: Commands) -> None:
-    """Declare ``remove``."""
-    parser = add_command(
-        commands,
-        "remove",
-        "remove installed skills and their entries in the lock file",
-        run=remove,
-        about=(
-            "Removes the folder of each skill, the links to it, and its entry. A folder with "
-            "local changes is refused; --backup moves it to DIR-kept beside its folder of skills "
-            "instead of deleting it. Where --into names a folder with a link to the skill, only "
-            "the link is removed. Exits with 1 when a skill was refused."
-        ),
-        examples=("skillyard remove pdf", "skillyard remove pdf docx --dry-run"),
-    )
-    parser.add_argument("names", metavar="NAME", nargs="+", help="skills of the lock file")
-    _add_where(parser)
-    parser.add_argument(
-        "--backup", action="store_true", help="move a folder with local changes to DIR-kept"
-    )
-    _add_dry_run(parser)
-
-
+@command(
+    "remove",
+    value("names", "NAME", "skills of the lock file", nargs="+"),
+    *_WHERE,
+    flag("--backup", "move a folder with local changes to DIR-kept"),
+    _DRY_RUN,
+    examples=("skillyard remove pdf", "skillyard remove pdf docx --dry-run"),
+)
 def remove(args: Namespace, console: Console) -> int:
-    """Remove skills; 1 when one was refused."""
+    """Remove installed skills and their entries in the lock file.
+
+    Removes the folder of each skill, the links to it, and its entry. A folder with local changes is
+    refused; --backup moves it to DIR-kept beside its folder of skills instead of deleting it. Where
+    --into names a folder with a link to the skill, only the link is removed. Exits with 1 when a
+    skill was refused.
+    """
     from skillyard.cli.installation_views import remove_blocks
     from skillyard.install.operations import states
     from skillyard.install.operations.remove import remove_skills
@@ -233,31 +197,3 @@ def remove(args: Namespace, console: Console) -> int:
     )
     console.show(result, remove_blocks)
     return NEGATIVE if states.REFUSED in states.of(result.skills) else 0
-
-
-def _add_where(parser: CommandParser) -> None:
-    add_into(parser, "the skills in DIR (default: in the folders of agent hosts of this project)")
-    add_global(parser, "the skills of the user, for all projects, and the user's lock file")
-
-
-def _add_dry_run(parser: CommandParser) -> None:
-    parser.add_argument(
-        "--dry-run", action="store_true", help="show what would be done, write nothing"
-    )
-
-
-def _add_allow_extra(parser: CommandParser, when: str = "") -> None:
-    parser.add_argument(
-        "--allow-extra",
-        action="store_true",
-        help=f"{when}accept skill folders that the lock file does not name",
-    )
-
-
-COMMANDS = {
-    "sync": add_sync_command,
-    "update": add_update_command,
-    "outdated": add_outdated_command,
-    "verify": add_verify_command,
-    "remove": add_remove_command,
-}

@@ -6,89 +6,68 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.text import plural
+from skillyard.cli.binder import command
 from skillyard.cli.console import Console
-from skillyard.cli.options import (
-    add_options,
-    add_scorer,
-    file_path,
-    whole_number,
-)
-from skillyard.cli.parser import add_command
+from skillyard.cli.options import file_path, flag, value, whole_number, words
 from skillyard.cli.source import (
     load,
     load_to_rank,
     note_unloaded,
-    policy_of,
     read_text,
     scorer_of,
     words_of,
 )
 
 if TYPE_CHECKING:
-    from skillyard.cli.parser import Commands
     from skillyard.engine.ranking.query import Query
 
 
-def add_summary_command(commands: Commands) -> None:
-    """Declare ``summary``."""
-    parser = add_command(
-        commands,
-        "summary",
-        "print the catalogue of skills for a system prompt",
-        run=summary,
-        examples=(
-            "skillyard summary --format xml --budget-tokens 800",
-            "skillyard summary --host claude-code",
-            "skillyard summary --host codex --fit --use decisions.jsonl",
-        ),
-    )
-    parser.add_argument(
+@command(
+    "summary",
+    value(
         "--format",
-        metavar="NAME",
+        "NAME",
+        "lines, xml or markdown (default: lines)",
         choices=("lines", "xml", "markdown"),
         default="lines",
-        help="lines, xml or markdown (default: lines)",
-    )
-    parser.add_argument(
-        "--budget-tokens", metavar="N", type=whole_number, help="fit into N estimated tokens"
-    )
-    parser.add_argument(
-        "--query", metavar="Q", help="when not all fit, keep those that rank highest for Q"
-    )
-    add_scorer(parser)
-    parser.add_argument(
+    ),
+    value("--budget-tokens", "N", "fit into N estimated tokens", type=whole_number),
+    value("--query", "Q", "when not all fit, keep those that rank highest for Q"),
+    "--scorer",
+    value(
         "--host",
-        metavar="NAME",
+        "NAME",
+        "show what this host lists, and which descriptions it cuts or drops",
         choices=("claude-code", "codex", "copilot-cli", "vscode"),
-        help="show what this host lists, and which descriptions it cuts or drops",
-    )
-    parser.add_argument(
+    ),
+    value(
         "--window",
-        metavar="N",
+        "N",
+        "with --host: the model's context in tokens (default: its usual models')",
         type=whole_number,
-        help="with --host: the model's context in tokens (default: its usual models')",
-    )
-    parser.add_argument(
+    ),
+    value(
         "--budget",
-        metavar="N",
+        "N",
+        "with --host: use this budget instead of the host's, in its unit",
         type=whole_number,
-        help="with --host: use this budget instead of the host's, in its unit",
-    )
-    parser.add_argument(
-        "--fit",
-        action="store_true",
-        help="with --host: rewrite the listing to fit, by --query, by --use or by priority",
-    )
-    parser.add_argument(
+    ),
+    flag("--fit", "with --host: rewrite the listing to fit, by --query, by --use or by priority"),
+    value(
         "--use",
-        metavar="FILE",
+        "FILE",
+        "with --host: a decision log, or JSON lines with ids, of the skills that were used",
         type=file_path,
-        help="with --host: a decision log, or JSON lines with ids, of the skills that were used",
-    )
-
-
-def summary(args: Namespace, console: Console) -> int:
-    """Print the catalogue for a system prompt, or what a host makes of it."""
+    ),
+    examples=(
+        "skillyard summary --format xml --budget-tokens 800",
+        "skillyard summary --host claude-code",
+        "skillyard summary --host codex --fit --use decisions.jsonl",
+    ),
+)
+def summary(args: Namespace, console: Console) -> None:
+    """Print the catalogue of skills for a system prompt."""
     from skillyard.engine.ranking.query import Query
     from skillyard.hosts.operations.prompts import summary_of
 
@@ -109,16 +88,15 @@ def summary(args: Namespace, console: Console) -> int:
         scorer=scorer_of(args),
     )
     console.show_text(result, result.text)
-    if not result.text and not console.json:
-        console.note("no skill to list: skillyard list shows what was found")
+    if not result.text:
+        console.remark("no skill to list: skillyard list shows what was found")
     note_unloaded(catalog.diagnostics, args, console)
-    return 0
+    return None
 
 
-def _host_summary(args: Namespace, console: Console, query: Query | None) -> int:
+def _host_summary(args: Namespace, console: Console, query: Query | None) -> None:
     """Print what a host lists, or the listing rewritten to fit."""
-    from skillyard.base.text import plural
-    from skillyard.cli.listing_views import host_head, host_table
+    from skillyard.cli.cards import host_head, host_table
     from skillyard.hosts.operations.prompts import host_summary_of
 
     if args.budget_tokens is not None:
@@ -141,54 +119,40 @@ def _host_summary(args: Namespace, console: Console, query: Query | None) -> int
     if result.unknown_uses:
         console.note(f"{plural(result.unknown_uses, 'line')} of {args.use} names no skill here")
     note_unloaded(result.diagnostics, args, console)
-    return 0
 
 
-def add_inject_command(commands: Commands) -> None:
-    """Declare ``inject``."""
-    parser = add_command(
-        commands,
-        "inject",
-        "print a prompt with the instructions of the best skill before it",
-        run=inject,
-        about="When no skill fits, the prompt is printed unchanged, and the exit code is 0.",
-        examples=('skillyard inject "clean this csv file"', "skillyard inject --file prompt.txt"),
-    )
-    parser.add_argument(
+@command(
+    "inject",
+    words(
         "query",
-        metavar="QUERY",
-        nargs="*",
-        default=[],
-        help="the prompt; with --file, what to choose the skill by (default: the prompt)",
-    )
-    parser.add_argument(
+        "QUERY",
+        "the prompt; with --file, what to choose the skill by (default: the prompt)",
+    ),
+    value(
         "--max-chars",
-        metavar="N",
+        "N",
+        "at most N characters of instructions (default: 2000)",
         type=whole_number,
         default=2000,
-        help="at most N characters of instructions (default: 2000)",
-    )
-    parser.add_argument(
-        "--file",
-        metavar="PROMPT",
-        type=file_path,
-        help="read the prompt from this file; - is standard input",
-    )
-    parser.add_argument(
+    ),
+    value(
+        "--file", "PROMPT", "read the prompt from this file; - is standard input", type=file_path
+    ),
+    flag(
         "--fence",
-        action="store_true",
-        help=(
-            "put a new random word into both lines of the frame, so that no skill can imitate it"
-        ),
-    )
-    add_scorer(parser)
-    add_options(parser, "--min-score", "--wrong-cost", "--fallback", "--tag", "--not-tag", "--tool")
+        "put a new random word into both lines of the frame, so that no skill can imitate it",
+    ),
+    *("--scorer", "--min-score", "--wrong-cost", "--fallback", "--tag", "--not-tag", "--tool"),
+    examples=('skillyard inject "clean this csv file"', "skillyard inject --file prompt.txt"),
+)
+def inject(args: Namespace, console: Console) -> None:
+    """Print a prompt with the instructions of the best skill before it.
 
-
-def inject(args: Namespace, console: Console) -> int:
-    """Print the prompt with the block of the best skill before it, or as it is."""
+    When no skill fits, the prompt is printed unchanged, and the exit code is 0.
+    """
     from skillyard.engine.context.activation import random_fence
     from skillyard.engine.ranking.query import Query
+    from skillyard.engine.selection import SelectionPolicy
     from skillyard.hosts.decisions.feedback_file import with_feedback
     from skillyard.hosts.operations.prompts import inject_prompt
 
@@ -206,7 +170,14 @@ def inject(args: Namespace, console: Console) -> int:
         catalog,
         prompt,
         other,
-        policy_of(args),
+        SelectionPolicy(
+            None,
+            args.min_score,
+            tuple(args.tag),
+            tuple(args.not_tag),
+            args.fallback,
+            args.wrong_cost,
+        ),
         scorer=scorer,
         max_chars=args.max_chars,
         fence=random_fence() if args.fence else None,
@@ -225,7 +196,3 @@ def inject(args: Namespace, console: Console) -> int:
 
             console.note(f"it {unchecked(match.unchecked_tools)}")
     note_unloaded(catalog.diagnostics, args, console)
-    return 0
-
-
-COMMANDS = {"summary": add_summary_command, "inject": add_inject_command}

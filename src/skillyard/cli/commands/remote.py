@@ -5,62 +5,60 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import clean_line, plural, shorten
+from skillyard.cli.binder import command
+from skillyard.cli.blocks import Block, Column, Span, Table, line, table
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
 from skillyard.cli.options import (
-    add_accept,
-    add_agent,
-    add_global,
-    add_into,
-    add_limit,
-    add_options,
-    add_scorer,
+    accept,
+    agent,
+    flag,
+    folder,
     reasons_by_rule,
+    scorer_name,
     source_name,
+    value,
+    values,
+    whole_number,
+    words,
 )
-from skillyard.cli.parser import add_command
+from skillyard.cli.progress import progress
+from skillyard.cli.source import load, refuse_library, words_of
 
 if TYPE_CHECKING:
-    from skillyard.cli.parser import Commands
+    from collections.abc import Iterator
+
+    from skillyard.install.operations.add import Installation
+    from skillyard.install.search import FoundSkill, SearchResult
+
+_DESCRIPTION_CHARS = 90
 
 
-def add_search_command(commands: Commands) -> None:
-    """Declare ``search``."""
-    parser = add_command(
-        commands,
-        "search",
-        "search marketplaces, repositories and sites for skills",
-        run=search,
-        about=(
-            "Queries all sources at once, fetches the skills they return, and ranks them. "
-            "Reports every source that fails. Exits with 1 when no skill was found, with 4 "
-            "when every source failed."
-        ),
-        examples=(
-            'skillyard search "fill in pdf forms"',
-            "skillyard search terraform --source registry --source local",
-        ),
-    )
-    add_options(parser, "query")
-    parser.add_argument(
+@command(
+    "search",
+    words("query", "QUERY", "the task in words; - reads it from standard input"),
+    values(
         "--source",
-        action="append",
-        default=[],
-        metavar="NAME",
+        "NAME",
+        "query this source; may repeat (default: those that the settings enable)",
         type=source_name,
-        help="query this source; may repeat (default: those that the settings enable)",
-    )
-    add_limit(parser, "show at most K skills", 10)
-    parser.add_argument(
-        "--references", action="store_true", help="also fetch the reference documents of each skill"
-    )
-    add_scorer(parser, configured=False)
-    add_options(parser, "--explain")
-
-
+    ),
+    value("--limit", "K", "show at most K skills (default: 10)", type=whole_number, default=10),
+    flag("--references", "also fetch the reference documents of each skill"),
+    value("--scorer", "NAME", "how to score (default: hybrid)", type=scorer_name),
+    flag("--explain", "show how each score is computed"),
+    examples=(
+        'skillyard search "fill in pdf forms"',
+        "skillyard search terraform --source registry --source local",
+    ),
+)
 def search(args: Namespace, console: Console) -> int:
-    """Print what the sources found; 1 when that is nothing, 4 when every one of them failed."""
-    from skillyard.cli.source import load, refuse_library, words_of
+    """Search marketplaces, repositories and sites for skills.
+
+    Queries all sources at once, fetches the skills they return, and ranks them. Reports every
+    source that fails. Exits with 1 when no skill was found, with 4 when every source failed.
+    """
     from skillyard.install.operations.remote import search_skills
 
     if "local" not in args.source:
@@ -78,10 +76,8 @@ def search(args: Namespace, console: Console) -> int:
         profile = {"profile": catalog.profile} if catalog is not None and catalog.profile else {}
         console.document({**result.to_dict(explain=args.explain), **profile})
     else:
-        from skillyard.cli.remote_views import found_skills
-
         empty = catalog is not None and not len(catalog) and len(result.sources) == 1
-        console.print(*found_skills(result, explain=args.explain, empty=empty))
+        console.print(*_found(result, explain=args.explain, empty=empty))
     for status in result.sources:
         if status.state == "ok" or console.json:
             continue
@@ -92,66 +88,104 @@ def search(args: Namespace, console: Console) -> int:
     return 0 if result.count else NEGATIVE
 
 
-def add_add_command(commands: Commands) -> None:
-    """Declare ``add``."""
-    parser = add_command(
-        commands,
-        "add",
-        "print or install one skill, by name, address or path",
-        run=add,
-        about=(
-            "Without --into and --agent, prints the SKILL.md. With one of them, checks every file, "
-            "installs the folder atomically, and pins its commit and digest in skills-lock.json, or"
-            " with --global in the lock file of the user. Local changes are never overwritten. A "
-            "skill with a high finding of the scan is not installed. NAME may be a name, "
-            "owner/repo[@ref][#skill], the address of a git repository (URL[#ref][@skill]), of a "
-            "page of GitHub, GitLab, Gitea or Bitbucket, of a zip or tar archive or of a site, "
-            "./folder, or plugin@marketplace. Repositories are read with git and its own "
-            "credentials. Exits with 4 when no source could be reached."
+def _found(result: SearchResult, *, explain: bool, empty: bool) -> Iterator[Block]:
+    """Yield a table, the outcome of each source, and requested score trees.
+
+    ``empty`` says that the only queried source has no skills.
+    """
+    from skillyard.cli.views import tree
+    from skillyard.install.sources.registry import LOCAL
+
+    if empty and not result.failed:
+        yield line("There are no skills to search.")
+        return
+    if result.failed:
+        yield line("No source answered, so nothing was searched")
+    elif not result.skills:
+        yield line("No skill was found")
+    else:
+        if result.abstained:
+            score = f"{result.skills[0].score:.2f}"
+            best = f"the best scores {score}, below the floor of {result.floor:.3g}"
+            yield line(Span("No skill surely fits:", "head"), f" {best}.")
+        yield _found_table(result)
+    sources = ", ".join(
+        f"{status.name} {status.found if status.state == 'ok' else 'failed'}"
+        for status in result.sources
+    )
+    considered = plural(result.considered, "skill")
+    note = "; no remote asked" if all(each.name == LOCAL for each in result.sources) else ""
+    yield line(Span(f"{considered} from {sources}{note}; ranked by {result.ranker}", "dim"))
+    for each in result.skills if explain else ():
+        if each.match is not None:
+            yield line()
+            yield line(Span(f"{each.hit.source}/{each.hit.id}", "name"))
+            yield tree(each.match.explanation)
+
+
+def _found_table(result: SearchResult) -> Table:
+    decimals = 2 if max(each.score for each in result.skills) <= 1.0 else 1  # a probability, points
+    return table(
+        enumerate(result.skills, 1),
+        (Column("#", "dim", right=True), lambda row: str(row[0])),
+        (Column("skill", "name"), lambda row: f"{row[1].hit.source}/{row[1].hit.id}"),
+        (Column("score", "score", right=True), lambda row: f"{row[1].score:.{decimals}f}"),
+        (
+            Column("installs", right=True),
+            lambda row: f"{row[1].hit.install_count:,}" if row[1].hit.install_count else "",
         ),
-        examples=(
-            "skillyard add pdf",
-            "skillyard add anthropics/skills/pdf --into .agents/skills",
-            "skillyard add anthropics/skills@main#pdf --agent claude-code --agent codex",
-            "skillyard add git@git.example.com:team/skills.git#v2@deploy --agent claude-code",
-            "skillyard add https://example.com#release-notes --into .agents/skills",
-            "skillyard add ./skills/deploy --agent claude-code --link",
-        ),
+        (Column("from"), lambda row: ", ".join(row[1].found_by)),
+        (Column("what it does"), lambda row: _description(row[1])),
     )
-    parser.add_argument(
-        "name", metavar="NAME", help="a name, owner/repo, owner/repo/id, an address, or ./folder"
-    )
-    add_into(parser, "install it in DIR, in a folder of its name")
-    add_agent(parser, "install it where this agent host looks")
-    add_global(parser, "with --agent: in the folders of the user, for all projects")
-    parser.add_argument(
-        "--copy",
-        action="store_true",
-        help="with several --agent: a copy for each, instead of one folder and links to it",
-    )
-    parser.add_argument(
-        "--link",
-        action="store_true",
-        help="install a folder of this machine as a link to it, not as a copy",
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="fetch, check and scan it, and write nothing"
-    )
-    parser.add_argument(
+
+
+def _description(each: FoundSkill) -> str:
+    minutes = each.package.age_s / 60 if each.package is not None else 0.0
+    marks = ["curated"] if each.hit.curated else []
+    if minutes >= 1:
+        marks.append(f"{minutes:.0f} min old" if minutes < 120 else f"{minutes / 60:.0f} h old")
+    marks += [f"no content: {each.failure.code}"] if each.failure is not None else []
+    description = shorten(clean_line(each.skill.description), _DESCRIPTION_CHARS)
+    return f"[{'; '.join(marks)}] {description}" if marks else description
+
+
+@command(
+    "add",
+    value("name", "NAME", "a name, owner/repo, owner/repo/id, an address, or ./folder"),
+    value("--into", "DIR", "install it in DIR, in a folder of its name", type=folder),
+    agent("install it where this agent host looks"),
+    flag("--global", "with --agent: in the folders of the user, for all projects", dest="user"),
+    flag("--copy", "with several --agent: a copy for each, instead of one folder and links to it"),
+    flag("--link", "install a folder of this machine as a link to it, not as a copy"),
+    flag("--dry-run", "fetch, check and scan it, and write nothing"),
+    flag(
         "--yes",
-        action="store_true",
-        help="install even if its name looks like that of an installed skill, or if another "
-        "author signed it than what is installed",
-    )
-    add_accept(parser)
+        "install even if its name looks like that of an installed skill, or if another author "
+        "signed it than what is installed",
+    ),
+    accept(),
+    examples=(
+        "skillyard add pdf",
+        "skillyard add anthropics/skills/pdf --into .agents/skills",
+        "skillyard add anthropics/skills@main#pdf --agent claude-code --agent codex",
+        "skillyard add git@git.example.com:team/skills.git#v2@deploy --agent claude-code",
+        "skillyard add https://example.com#release-notes --into .agents/skills",
+        "skillyard add ./skills/deploy --agent claude-code --link",
+    ),
+)
+def add(args: Namespace, console: Console) -> None:
+    """Print or install one skill, by name, address or path.
 
-
-def add(args: Namespace, console: Console) -> int:
-    """Print one skill, or write it to a folder and say what was written."""
-    from skillyard.cli.progress import progress
+    Without --into and --agent, prints the SKILL.md. With one of them, checks every file, installs
+    the folder atomically, and pins its commit and digest in skills-lock.json, or with --global in
+    the lock file of the user. Local changes are never overwritten. A skill with a high finding of
+    the scan is not installed. NAME may be a name, owner/repo[@ref][#skill], the address of a git
+    repository (URL[#ref][@skill]), of a page of GitHub, GitLab, Gitea or Bitbucket, of a zip or tar
+    archive or of a site, ./folder, or plugin@marketplace. Repositories are read with git and its
+    own credentials. Exits with 4 when no source could be reached.
+    """
     from skillyard.install.operations.add import add_skill
 
-    accept = reasons_by_rule(args.accept)
     with progress("fetching", console) as step:
         added = add_skill(
             args.name,
@@ -162,19 +196,56 @@ def add(args: Namespace, console: Console) -> int:
             link=args.link,
             dry_run=args.dry_run,
             accept_look_alike=args.yes,
-            accept=accept,
+            accept=reasons_by_rule(args.accept),
             report=None if step is None else lambda count: step(count, None, "bytes"),
         )
-    if added.placed is None:
-        console.show_text(added, added.fetched.raw)
-        for each in added.findings:
-            place = f"{each.path}:{each.line}"
-            console.note(f"skillyard: {place}: {each.severity} {each.rule}: {each.message}")
-    else:
-        from skillyard.cli.remote_views import added_skill
-
-        console.show(added, added_skill)
-    return 0
+    if added.placed is not None:
+        console.show(added, _added)
+        return
+    console.show_text(added, added.fetched.raw)
+    for each in added.findings:
+        place = f"{each.path}:{each.line}"
+        console.note(f"skillyard: {place}: {each.severity} {each.rule}: {each.message}")
 
 
-COMMANDS = {"search": add_search_command, "add": add_add_command}
+_WORDS = {"added": "added", "replaced": "updated", "linked": "linked"}
+
+
+def _added(added: Installation) -> Iterator[Block]:
+    """Yield the files that were written for a skill."""
+    from skillyard.cli.installation_views import signature_lines
+
+    placed, would = added.placed, "would be " if added.dry_run else ""
+    assert placed is not None
+
+    def state(each: str) -> str:
+        return f"{would}{_WORDS[each]}" if each in _WORDS else "is there already"
+
+    head = f"  {state(placed.state)}: {clean_line(placed.folder)}"
+    yield line(Span(clean_line(added.fetched.skill.name), "name"), head)
+    for copy in added.copies:
+        yield line(f"{state(copy.state)}: {clean_line(copy.folder)}", indent=1)
+    for link in added.links:
+        yield line(f"{state('linked')}: {clean_line(link)}", indent=1)
+    pinned = f"commit {added.package.commit[:12]}" if added.package.commit else "no commit"
+    files = f"{plural(len(placed.files), 'file')}, {pinned}, {placed.digest[:19]}…"
+    yield line(Span(files, "dim"), indent=1)
+    for path in placed.files:
+        yield line(clean_line(path), indent=1)
+    for skipped in added.package.skipped:
+        yield line(Span("left out", "low"), f"  {clean_line(skipped)}", indent=1)
+    for other in added.look_alikes:
+        yield line(Span("looks like", "medium"), f"  {clean_line(other)}", indent=1)
+    yield from signature_lines(added.signature.document())
+    for each in added.findings:
+        about = clean_line(f"{each.path}:{each.line}: {each.rule} {each.message}")
+        yield line(Span(each.severity, "warning"), f"  {about}", indent=1)
+    if added.installed is not None:
+        place = "for this user" if added.lock else "left as it is"
+        yield line(Span(place, "medium"), f"  {clean_line(added.installed.message)}", indent=1)
+    for note in added.package.notes:
+        yield line(Span("note", "medium"), f"  {clean_line(note)}", indent=1)
+    if added.dry_run:
+        yield line(Span("nothing was written", "dim"), indent=1)
+    elif added.lock:
+        yield line(Span(f"noted in {clean_line(added.lock)}", "dim"), indent=1)

@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
 from skillyard.base.errors import SkillNotFound
-from skillyard.cli.binder import add_request, read_request
+from skillyard.cli.binder import command, read_request
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.parser import add_command
 from skillyard.cli.source import load, load_to_rank, note_unloaded, query_of, scorer_of
 
-if TYPE_CHECKING:
-    from skillyard.cli.parser import Commands
 
-
-def add_rank_command(commands: Commands) -> None:
-    """Declare ``rank``."""
-    from skillyard.hosts.operations.skill_selection import RankRequest
-
-    parser = add_command(
-        commands,
-        "rank",
-        "rank the skills for a request",
-        run=rank,
-        about=(
-            "Prints the full ranking, without a minimum score. Exits with 1 when no skill "
-            "has a score."
-        ),
-        examples=(
-            'skillyard rank "review a terraform plan"',
-            "skillyard rank fix the flaky test --explain",
-        ),
-    )
-    add_request(parser, RankRequest)
-
-
+@command(
+    "rank",
+    request="skillyard.hosts.operations.skill_selection:RankRequest",
+    examples=(
+        'skillyard rank "review a terraform plan"',
+        "skillyard rank fix the flaky test --explain",
+    ),
+)
 def rank(args: Namespace, console: Console) -> int:
-    """Print a ranking; 1 when no skill has a score."""
+    """Rank the skills for a request.
+
+    Prints the full ranking, without a minimum score. Exits with 1 when no skill has a score.
+    """
     from skillyard.hosts.operations.skill_selection import RankRequest, rank_skills
 
     request = read_request(args, RankRequest)
@@ -57,26 +42,19 @@ def rank(args: Namespace, console: Console) -> int:
     return 0 if result.total else NEGATIVE
 
 
-def add_select_command(commands: Commands) -> None:
-    """Declare ``select``."""
-    from skillyard.hosts.operations.skill_selection import SelectRequest
-
-    parser = add_command(
-        commands,
-        "select",
-        "select skills for a request, or abstain",
-        run=select,
-        about="Exits with 1 when it abstains.",
-        examples=(
-            'skillyard select "clean this csv file"',
-            'skillyard select "hello" --fallback general',
-        ),
-    )
-    add_request(parser, SelectRequest)
-
-
+@command(
+    "select",
+    request="skillyard.hosts.operations.skill_selection:SelectRequest",
+    examples=(
+        'skillyard select "clean this csv file"',
+        'skillyard select "hello" --fallback general',
+    ),
+)
 def select(args: Namespace, console: Console) -> int:
-    """Print a choice; 1 when it abstains."""
+    """Select skills for a request, or abstain.
+
+    Exits with 1 when it abstains.
+    """
     from skillyard.hosts.operations.skill_selection import SelectRequest, select_skills
 
     request = read_request(args, SelectRequest)
@@ -95,23 +73,16 @@ def select(args: Namespace, console: Console) -> int:
     return NEGATIVE if result.selection.abstained else 0
 
 
-def add_evaluate_command(commands: Commands) -> None:
-    """Declare ``evaluate``."""
-    from skillyard.hosts.operations.recommendations import EvaluateRequest
-
-    parser = add_command(
-        commands,
-        "evaluate",
-        "rate skills by file patterns and keywords (skill_evaluate)",
-        run=evaluate,
-        about="Exits with 1 when no skill reaches the threshold.",
-        examples=('skillyard evaluate --text "test the login form" --files tests/login.spec.ts',),
-    )
-    add_request(parser, EvaluateRequest)
-
-
+@command(
+    "evaluate",
+    request="skillyard.hosts.operations.recommendations:EvaluateRequest",
+    examples=('skillyard evaluate --text "test the login form" --files tests/login.spec.ts',),
+)
 def evaluate(args: Namespace, console: Console) -> int:
-    """Print the documented evaluation; 1 when no skill reaches the threshold."""
+    """Rate skills by file patterns and keywords (skill_evaluate).
+
+    Exits with 1 when no skill reaches the threshold.
+    """
     from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
 
     request = read_request(args, EvaluateRequest)
@@ -132,22 +103,13 @@ def evaluate(args: Namespace, console: Console) -> int:
     return 0 if result.results else NEGATIVE
 
 
-def add_why_command(commands: Commands) -> None:
-    """Declare ``why``."""
-    from skillyard.engine.operations.skill_explanation import WhyRequest
-
-    parser = add_command(
-        commands,
-        "why",
-        "explain the rank of one skill, and which skills rank higher",
-        run=why,
-        examples=('skillyard why git-bisect "find the commit that broke the build"',),
-    )
-    add_request(parser, WhyRequest)
-
-
-def why(args: Namespace, console: Console) -> int:
-    """Print why one skill stands where it stands."""
+@command(
+    "why",
+    request="skillyard.engine.operations.skill_explanation:WhyRequest",
+    examples=('skillyard why git-bisect "find the commit that broke the build"',),
+)
+def why(args: Namespace, console: Console) -> None:
+    """Explain the rank of one skill, and which skills rank higher."""
     from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
 
     request = read_request(args, WhyRequest)
@@ -164,12 +126,3 @@ def why(args: Namespace, console: Console) -> int:
         from skillyard.cli.views import reasons
 
         console.print(*reasons(result, trees=request.explain))
-    return 0
-
-
-COMMANDS = {
-    "rank": add_rank_command,
-    "select": add_select_command,
-    "evaluate": add_evaluate_command,
-    "why": add_why_command,
-}

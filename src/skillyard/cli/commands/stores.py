@@ -1,154 +1,145 @@
-"""``store``: publishing to a catalog store."""
+"""``store``: a catalog store that several machines share."""
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.base.errors import SkillyardError
-from skillyard.cli.commands.store_grants import (
-    add_store_grant_command,
-    add_store_grants_command,
-    add_store_revoke_command,
-)
-from skillyard.cli.commands.store_history import (
-    add_store_history_command,
-    add_store_log_command,
-    add_store_rollback_command,
-    add_store_withdraw_command,
-)
-from skillyard.cli.commands.store_options import (
-    publisher_of,
-    store_address,
-)
+from skillyard.base.configuration import read_section
+from skillyard.base.errors import InvalidInput, SkillyardError
+from skillyard.base.text import plural
+from skillyard.cli.binder import command
+from skillyard.cli.blocks import Block, Column, Span, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
 from skillyard.cli.options import (
-    add_options,
-    folder,
+    flag,
+    library,
+    value,
+    values,
     whole_number,
+    words,
 )
-from skillyard.cli.parser import add_command, add_group
 
 if TYPE_CHECKING:
-    from skillyard.cli.parser import Commands
-    from skillyard.store.operations.catalog_store import StoreMigrated
+    from collections.abc import Iterator
+
+    from skillyard.store.operations.catalog_store import (
+        StoreChanged,
+        StoreGranted,
+        StoreGrants,
+        StoreHistory,
+        StoreLog,
+        StoreMigrated,
+        StoreStatus,
+    )
     from skillyard.store.operations.folder_publish import Options, Step, StorePublished
+    from skillyard.store.values import Grant
+
+STORE = "SKILLYARD_STORE"
+MAX_ERRORS = 20
+"""Maximum number of listed errors; ``--json`` has more."""
+_KINDS = ("added", "changed", "unchanged", "withdrawn")
 
 
-def add_store_init_command(commands: Commands) -> None:
-    """Declare ``store init``."""
-    parser = add_command(
-        commands,
-        "init",
-        "create the tables of a catalog store",
-        run=init,
-        about=(
-            "An existing store is left unchanged. In PostgreSQL this also creates the role "
-            "skillyard_reader, which needs CREATEROLE."
-        ),
-        examples=("skillyard store init --store sqlite:///catalog.db",),
-    )
-    add_options(parser, "--store")
+class StoreSection(NamedTuple):
+    """The catalog store of the ``store`` commands."""
+
+    url: str = ""
+    """Its address, ``sqlite:///file.db`` or ``postgresql://user@host/database``."""
+    publisher: str = ""
+    """The name in its log; empty: the login name."""
 
 
-def init(args: Namespace, console: Console) -> int:
-    """Make the tables, and say what to do next."""
+def _store(args: Namespace) -> str:
+    """Return the address of ``--store``, else the configured one. Raises InvalidInput."""
+    url = args.store or os.environ.get(STORE) or read_section("store", StoreSection).url
+    if not url:
+        raise InvalidInput(f"no store was named: give --store, or set {STORE}")
+    return str(url)
+
+
+def _publisher(args: Namespace) -> str:
+    """Return ``--publisher``, else the configured one, else the login name. Raises InvalidInput."""
+    named = args.publisher or read_section("store", StoreSection).publisher
+    if named:
+        return str(named)
+    from getpass import getuser
+
+    try:
+        return getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        raise InvalidInput("who publishes is not known: give --publisher") from None
+
+
+@command("store init", "--store", examples=("skillyard store init --store sqlite:///catalog.db",))
+def init(args: Namespace, console: Console) -> None:
+    """Create the tables of a catalog store.
+
+    An existing store is left unchanged. In PostgreSQL this also creates the role skillyard_reader,
+    which needs CREATEROLE.
+    """
     from skillyard.store.operations import catalog_store
 
-    return _print_schema(catalog_store.store_init(store_address(args)), console)
+    console.show(catalog_store.store_init(_store(args)), _migrated)
 
 
-def add_store_migrate_command(commands: Commands) -> None:
-    """Declare ``store migrate``."""
-    parser = add_command(
-        commands,
-        "migrate",
-        "migrate the tables of a catalog store to this version",
-        run=migrate,
-        about="There is no way back: older versions of skillyard refuse a migrated store.",
-        examples=("skillyard store migrate",),
-    )
-    add_options(parser, "--store")
+@command("store migrate", "--store", examples=("skillyard store migrate",))
+def migrate(args: Namespace, console: Console) -> None:
+    """Migrate the tables of a catalog store to this version.
 
-
-def migrate(args: Namespace, console: Console) -> int:
-    """Bring the tables up to date."""
+    There is no way back: older versions of skillyard refuse a migrated store.
+    """
     from skillyard.store.operations import catalog_store
 
-    return _print_schema(catalog_store.store_migrate(store_address(args)), console)
+    console.show(catalog_store.store_migrate(_store(args)), _migrated)
 
 
-def _print_schema(done: StoreMigrated, console: Console) -> int:
-    from skillyard.cli.store_views import migrated_blocks
+def _migrated(result: StoreMigrated) -> Iterator[Block]:
+    """Yield the version of the schema, and what an administrator does about roles."""
+    if result.before is None:
+        state = f"  made, with schema {result.now}"
+    elif result.before == result.now:
+        state = f"  is there already, with schema {result.now}"
+    else:
+        state = f"  schema {result.before} is now {result.now}"
+    yield line(Span(result.store, "name"), state)
+    if result.reader_role is not None and result.before != result.now:
+        yield line("a node with a login of its own sees what its login's name was granted, and")
+        yield line(f"nothing else, once it is a member: GRANT {result.reader_role} TO its_login")
 
-    console.show(done, migrated_blocks)
-    return 0
 
-
-def add_store_publish_command(commands: Commands) -> None:
-    """Declare ``store publish``."""
-    parser = add_command(
-        commands,
-        "publish",
-        "publish skill folders to a catalog store",
-        run=publish,
-        about=(
-            "Skills that are published already are neither parsed nor sent, so a second run, "
-            "or a run after an interrupt, does only what is left. Bad files are "
-            "reported and skipped; the exit code is then 1. On an interrupt it completes the "
-            "current batch and exits with 3."
-        ),
-        examples=(
-            "skillyard store publish skills --tenant acme",
-            "skillyard store publish skills --tenant acme --namespace web --prune",
-        ),
-    )
-    parser.add_argument(
-        "folder",
-        metavar="ROOT",
-        nargs="*",
-        default=[],
-        type=folder,
-        help="roots with skill folders, before --root (default: .)",
-    )
-    add_options(parser, "--store", "--tenant", "--namespace", "--publisher")
-    parser.add_argument(
-        "--source",
-        metavar="NAME",
-        help="the source of the skills, as owner/repo (default: none)",
-    )
-    add_options(parser, "--durability")
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=whole_number,
-        help="worker processes (default: one per processor)",
-    )
-    parser.add_argument(
+@command(
+    "store publish",
+    library("roots with skill folders, before --root (default: .)", nargs="*"),
+    *("--store", "--tenant", "--namespace", "--publisher", "--source", "--durability"),
+    value("--jobs", "N", "worker processes (default: one per processor)", type=whole_number),
+    value(
         "--batch",
-        metavar="N",
+        "N",
+        "skills in one generation (default: 2000)",
         type=whole_number,
         default=2000,
-        help="skills in one generation (default: 2000)",
-    )
-    parser.add_argument(
-        "--prune",
-        action="store_true",
-        help="withdraw skills of the namespace and source that no longer exist",
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="read and compare, but publish nothing"
-    )
-
-
+    ),
+    flag("--prune", "withdraw skills of the namespace and source that no longer exist"),
+    flag("--dry-run", "read and compare, but publish nothing"),
+    examples=(
+        "skillyard store publish skills --tenant acme",
+        "skillyard store publish skills --tenant acme --namespace web --prune",
+    ),
+)
 def publish(args: Namespace, console: Console) -> int:
-    """Publish; 1 when something could not be, 3 when it was stopped."""
+    """Publish skill folders to a catalog store.
+
+    Skills that are published already are neither parsed nor sent, so a second run, or a run after
+    an interrupt, does only what is left. Bad files are reported and skipped; the exit code is then
+    1. On an interrupt it completes the current batch and exits with 3.
+    """
     options = _options(args)
     report = _publish(args, options, console)
-    from skillyard.cli.store_views import published_blocks
-
-    console.show(report, published_blocks)
+    console.show(report, _published)
     if not report.complete:
         console.note("interrupted: what is counted stands; publish again to go on")
         return INTERRUPTED
@@ -160,12 +151,11 @@ def publish(args: Namespace, console: Console) -> int:
 
 def _publish(args: Namespace, options: Options, console: Console) -> StorePublished:
     """Publish until all is done or an interrupt; an error says first what is acknowledged."""
-    from skillyard.cli.interrupts import stop_on_interrupt
-    from skillyard.cli.progress import progress
+    from skillyard.cli.progress import progress, stop_on_interrupt
     from skillyard.cli.source import unbound_library_of
     from skillyard.store.operations.folder_publish import store_publish
 
-    library = unbound_library_of(args, args.folder)
+    library = unbound_library_of(args)
     last: list[Step] = []
     try:
         with stop_on_interrupt() as stop, progress("publishing", console) as show:
@@ -176,7 +166,7 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
                     show(step.done, None)
 
             roots = () if library is None else library.roots
-            return store_publish(store_address(args), roots, options, stop=stop, tell=note_step)
+            return store_publish(_store(args), roots, options, stop=stop, tell=note_step)
     except SkillyardError:
         if last and last[0].generation and not options.dry_run:
             published = f"{last[0].published:,} skills stand, up to generation {last[0].generation}"
@@ -190,7 +180,7 @@ def _options(args: Namespace) -> Options:
 
     return Options(
         args.tenant,
-        publisher_of(args),
+        _publisher(args),
         args.namespace or "",
         args.source or "",
         args.durability,
@@ -201,43 +191,256 @@ def _options(args: Namespace) -> Options:
     )
 
 
-def add_store_status_command(commands: Commands) -> None:
-    """Declare ``store status``."""
-    parser = add_command(
-        commands,
-        "status",
-        "show the state of a catalog store: schema, generation, skills, standbys",
-        run=status,
-        examples=("skillyard store status --store postgresql://owner@db/skills",),
-    )
-    add_options(parser, "--store")
+def _published(result: StorePublished) -> Iterator[Block]:
+    """Yield the counts of a publish, and the errors."""
+    if result.dry_run:
+        what = ", nothing was published; it would be"
+    elif result.generations > 1:
+        what = f", {result.generations:,} generations up to {result.generation}"
+    else:
+        what = f", generation {result.generation}"
+    counts = [f"{getattr(result, kind):,} {kind}" for kind in _KINDS[:3]]
+    counts += [f"{result.withdrawn:,} withdrawn"] if result.withdrawn or result.pruned else []
+    counts += [f"{result.repeated:,} repeated"] if result.repeated else []
+    counts += [f"{result.refused:,} refused"] if result.refused else []
+    head = f"  {result.tenant}{what}: "
+    yield line(Span(result.store, "name"), head, ", ".join(counts))
+    for each in result.diagnostics[:MAX_ERRORS]:
+        where = each.path + (f":{each.line}" if each.line is not None else "")
+        hint = f"; {each.hint}" if each.hint else ""
+        yield line(
+            *(Span(where, "name"), ": ", Span(each.severity, "error")),
+            *(f": {each.message}{hint} ", Span(f"[{each.code}]", "dim")),
+        )
+    more = len(result.diagnostics) - MAX_ERRORS + result.left_out
+    if more > 0:
+        yield line(Span(f"and {plural(more, 'error')} more", "dim"))
 
 
-def status(args: Namespace, console: Console) -> int:
-    """Print how the store is."""
+@command(
+    "store withdraw",
+    words("place", "PLACE", "place of a skill in the catalog"),
+    *("--store", "--tenant", "--namespace", "--source", "--publisher", "--durability"),
+    examples=("skillyard store withdraw tools/old-one --tenant acme",),
+)
+def withdraw(args: Namespace, console: Console) -> int:
+    """Withdraw skills from the catalog; their history stays.
+
+    Exits with 1 when there was no skill at a place.
+    """
     from skillyard.store.operations import catalog_store
 
-    result = catalog_store.store_status(store_address(args))
-    from skillyard.cli.store_views import status_blocks
-
-    console.show(result, status_blocks)
-    return 0
-
-
-def add_store_group(commands: Commands) -> None:
-    """Declare ``store`` and its commands."""
-    group = add_group(commands, "store", "a catalog store that several machines share")
-    add_store_init_command(group)
-    add_store_migrate_command(group)
-    add_store_publish_command(group)
-    add_store_withdraw_command(group)
-    add_store_rollback_command(group)
-    add_store_log_command(group)
-    add_store_history_command(group)
-    add_store_status_command(group)
-    add_store_grant_command(group)
-    add_store_revoke_command(group)
-    add_store_grants_command(group)
+    done = catalog_store.store_withdraw(
+        _store(args),
+        args.place,
+        tenant=args.tenant,
+        publisher=_publisher(args),
+        namespace=args.namespace or "",
+        source=args.source or "",
+        durability=args.durability,
+    )
+    console.show(done, _changed)
+    return NEGATIVE if done.unchanged else 0
 
 
-COMMANDS = {"store": add_store_group}
+@command(
+    "store rollback",
+    value("generation", "GENERATION", "number of the generation, as in the log", type=whole_number),
+    *("--store", "--tenant", "--publisher", "--durability"),
+    examples=("skillyard store rollback 41 --tenant acme",),
+)
+def rollback(args: Namespace, console: Console) -> None:
+    """Restore a tenant's skills to an earlier generation.
+
+    This makes a new generation, so it can be undone in the same way.
+    """
+    from skillyard.store.operations import catalog_store
+
+    done = catalog_store.store_rollback(
+        _store(args),
+        args.generation,
+        tenant=args.tenant,
+        publisher=_publisher(args),
+        durability=args.durability,
+    )
+    console.show(done, _changed)
+
+
+def _changed(result: StoreChanged) -> Iterator[Block]:
+    counts = ", ".join(f"{getattr(result, kind):,} {kind}" for kind in _KINDS)
+    head = f"  {result.tenant}, generation {result.generation}: "
+    yield line(Span(result.store, "name"), head, counts)
+
+
+@command(
+    "store log",
+    "--store",
+    value(
+        "--limit", "K", "show the last K generations (default: 20)", type=whole_number, default=20
+    ),
+    examples=("skillyard store log --limit 5",),
+)
+def log(args: Namespace, console: Console) -> None:
+    """List the last generations, newest first."""
+    from skillyard.store.operations import catalog_store
+
+    console.show(catalog_store.store_log(_store(args), args.limit), _generations)
+
+
+def _generations(result: StoreLog) -> Iterator[Block]:
+    if not result.generations:
+        yield line("nothing was published yet")
+        return
+    yield table(
+        result.generations,
+        (Column("#", "name", right=True), lambda each: str(each.generation)),
+        (Column("when (UTC)"), lambda each: _when(each.published_at)),
+        (Column("action"), lambda each: each.action),
+        (Column("tenant"), lambda each: each.tenant),
+        (Column("by", wide=True), lambda each: each.publisher),
+        (Column("added", right=True), lambda each: f"{each.added:,}"),
+        (Column("changed", right=True), lambda each: f"{each.changed:,}"),
+        (Column("withdrawn", right=True), lambda each: f"{each.withdrawn:,}"),
+    )
+
+
+def _when(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
+
+
+@command(
+    "store history",
+    value("place", "PLACE", "place of the skill, now or in the past"),
+    *("--store", "--tenant", "--namespace", "--source"),
+    examples=("skillyard store history csv-cleaning --tenant acme",),
+)
+def history(args: Namespace, console: Console) -> None:
+    """List every version of a skill, oldest first."""
+    from skillyard.store.operations import catalog_store
+
+    result = catalog_store.store_history(
+        _store(args),
+        args.place,
+        tenant=args.tenant,
+        namespace=args.namespace or "",
+        source=args.source or "",
+    )
+    console.show(result, _versions)
+
+
+def _versions(result: StoreHistory) -> Iterator[Block]:
+    place = f"{result.source}#{result.place}" if result.source else result.place
+    yield line(Span("/".join(filter(None, (result.tenant, result.namespace, place))), "name"))
+    yield table(
+        result.versions,
+        (Column("#", "name", right=True), lambda each: str(each.version)),
+        (Column("generation", right=True), lambda each: str(each.generation)),
+        (Column("when (UTC)"), lambda each: _when(each.published_at)),
+        (Column("by", wide=True), lambda each: each.publisher),
+        (Column("installs", right=True), lambda each: f"{each.install_count:,}"),
+        (Column("files", right=True), lambda each: str(len(each.files))),
+        (Column("id", wide=True), lambda each: each.id),
+        (Column("commit"), lambda each: (each.commit or "")[:12]),
+    )
+
+
+@command(
+    "store status",
+    "--store",
+    examples=("skillyard store status --store postgresql://owner@db/skills",),
+)
+def status(args: Namespace, console: Console) -> None:
+    """Show the state of a catalog store: schema, generation, skills, standbys."""
+    from skillyard.store.operations import catalog_store
+
+    console.show(catalog_store.store_status(_store(args)), _status)
+
+
+def _status(status: StoreStatus) -> Iterator[Block]:
+    yield line(Span(status.store, "name"), f"  {status.backend}, schema {status.schema_version}")
+    yield line(f"{plural(status.skills, 'skill')}, generation {status.generation}")
+    if not status.writable:
+        yield line(Span("read only: a standby, or a file without the right to write", "warning"))
+    for standby in status.standbys:
+        lag = "idle" if standby.lag_s is None else f"{standby.lag_s:.3f} s behind"
+        yield line("standby ", Span(standby.name, "name"), f"  {standby.state}, {lag}")
+
+
+_GRANT = (
+    *("--store", "--tenant", "--namespace"),
+    values("--place", "PLACE", "only the skill at this place"),
+)
+
+
+@command(
+    "store grant",
+    value("caller", "CALLER", "caller who gets access"),
+    *_GRANT,
+    examples=(
+        "skillyard store grant team-a --tenant acme",
+        "skillyard store grant team-b --tenant acme --namespace web --place csv-cleaning",
+    ),
+)
+def grant(args: Namespace, console: Console) -> None:
+    """Let a caller see a tenant's skills, or some of them.
+
+    A grant of a namespace includes all below it. Grants add up.
+    """
+    from skillyard.store.operations import catalog_store
+
+    console.show(catalog_store.store_grant(_store(args), _grant(args)), _granted)
+
+
+@command(
+    "store revoke",
+    value("caller", "CALLER", "caller who loses access"),
+    *_GRANT,
+    examples=("skillyard store revoke team-a --tenant acme",),
+)
+def revoke(args: Namespace, console: Console) -> None:
+    """Revoke a grant, or some places of it.
+
+    Without --place, revokes all grants of that namespace, also those of single places.
+    """
+    from skillyard.store.operations import catalog_store
+
+    console.show(catalog_store.store_revoke(_store(args), _grant(args)), _granted)
+
+
+def _grant(args: Namespace) -> Grant:
+    from skillyard.store.values import Grant
+
+    return Grant(args.caller, args.tenant, args.namespace or "", tuple(args.place))
+
+
+def _granted(result: StoreGranted) -> Iterator[Block]:
+    where = f"{result.tenant}/{result.namespace}" if result.namespace else result.tenant
+    places = ", ".join(result.places) or "all skills"
+    since = f"since generation {result.generation}"
+    yield line(Span(result.caller, "name"), f"  {where}: {places}; {since}")
+
+
+@command(
+    "store grants",
+    value("caller", "CALLER", "only grants of this caller", nargs="?"),
+    "--store",
+    examples=("skillyard store grants",),
+)
+def grants(args: Namespace, console: Console) -> None:
+    """List the grants."""
+    from skillyard.store.operations import catalog_store
+
+    console.show(catalog_store.store_grants(_store(args), args.caller), _grants)
+
+
+def _grants(result: StoreGrants) -> Iterator[Block]:
+    if not result.grants:
+        yield line("nothing was granted: only who opens the store without a caller sees skills")
+        return
+    yield table(
+        result.grants,
+        (Column("caller", "name"), lambda each: each.caller),
+        (Column("tenant"), lambda each: each.tenant),
+        (Column("namespace"), lambda each: each.namespace or "all"),
+        (Column("places", wide=True), lambda each: ", ".join(each.places) or "all"),
+    )

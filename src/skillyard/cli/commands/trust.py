@@ -3,56 +3,49 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from skillyard.base.errors import InvalidInput
 from skillyard.base.io.processes import shell_command
+from skillyard.base.text import plural
+from skillyard.cli.binder import command
+from skillyard.cli.blocks import Block, Span, line
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import add_accept, folder, reasons_by_rule
-from skillyard.cli.parser import add_command
+from skillyard.cli.options import accept, flag, folder, reasons_by_rule, value
+from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from skillyard.base.shapes.hooks import Approval, Approvals
-    from skillyard.cli.blocks import Block
-    from skillyard.cli.parser import Commands
     from skillyard.hosts.operations.project_trust import TrustReview
 
 
-def add_trust_command(commands: Commands) -> None:
-    """Declare ``trust``."""
-    parser = add_command(
-        commands,
-        "trust",
-        "approve the skills of a project for the prompt hook",
-        run=trust,
-        about=(
-            "Scans every skill of the project, shows the findings, and approves the skills in "
-            "their current state, with the files beside them. Findings that are high or medium "
-            "are a question on a terminal. Without one, high findings need --accept, or nothing "
-            "is approved and the exit code is 1; it is 2 where there is no skill. Skills that are "
-            "edited, added or moved later are not used until they are approved again. The exit "
-            "code of --revoke is 1 when there was no approval."
-        ),
-        examples=(
-            "skillyard trust",
-            'skillyard trust --accept download_and_run="the installer of our own company"',
-            "skillyard trust --list",
-            "skillyard trust ~/projects/app --revoke",
-        ),
-    )
-    parser.add_argument(
-        "dir", metavar="DIR", nargs="?", type=folder, help="the project (default: .)"
-    )
-    parser.add_argument("--revoke", action="store_true", help="revoke the approval")
-    add_accept(parser, "approve")
-    parser.add_argument("--list", action="store_true", help="list the approved projects")
-
-
+@command(
+    "trust",
+    value("dir", "DIR", "the project (default: .)", nargs="?", type=folder),
+    flag("--revoke", "revoke the approval"),
+    accept("approve"),
+    flag("--list", "list the approved projects"),
+    examples=(
+        "skillyard trust",
+        'skillyard trust --accept download_and_run="the installer of our own company"',
+        "skillyard trust --list",
+        "skillyard trust ~/projects/app --revoke",
+    ),
+)
 def trust(args: Namespace, console: Console) -> int:
-    """Approve a project, take an approval back, or list them; 1 when that was refused."""
-    from skillyard.base.errors import InvalidInput
+    """Approve the skills of a project for the prompt hook.
+
+    Scans every skill of the project, shows the findings, and approves the skills in their current
+    state, with the files beside them. Findings that are high or medium are a question on a
+    terminal. Without one, high findings need --accept, or nothing is approved and the exit code is
+    1; it is 2 where there is no skill. Skills that are edited, added or moved later are not used
+    until they are approved again. The exit code of --revoke is 1 when there was no approval.
+    """
     from skillyard.hosts.hook import approval
+    from skillyard.hosts.operations.project_trust import review_trust
 
     if args.list and (args.revoke or args.dir is not None):
         raise InvalidInput("--list takes neither a folder nor --revoke")
@@ -66,9 +59,6 @@ def trust(args: Namespace, console: Console) -> int:
         what = "revoked" if result.state == "revoked" else "was not approved"
         console.show_text(result, f"{result.project}  {what}")
         return 0 if result.state == "revoked" else NEGATIVE
-    from skillyard.cli.progress import progress
-    from skillyard.hosts.operations.project_trust import review_trust
-
     with progress("reading", console) as step:
         review = review_trust(place, reasons_by_rule(args.accept), progress=step)
     if not _is_approved(review, console):
@@ -90,8 +80,7 @@ def trust(args: Namespace, console: Console) -> int:
 
 def _is_approved(review: TrustReview, console: Console) -> bool:
     """Show the findings; return False where they, or the user who was asked, forbid approval."""
-    from skillyard.base.text import plural
-    from skillyard.cli.scan_views import scan_blocks
+    from skillyard.cli.findings import scan_blocks
 
     scanned = review.scanned
     if not console.json and (scanned.findings or scanned.accepted):
@@ -103,16 +92,12 @@ def _is_approved(review: TrustReview, console: Console) -> bool:
 
 
 def _approval(result: Approval) -> Iterator[Block]:
-    from skillyard.base.text import plural
-    from skillyard.cli.blocks import Span, line
-
-    if result.state == "refused":
-        yield line(Span(result.project, "name"), "  nothing was approved")
-    else:
-        yield line(Span(result.project, "name"), f"  {plural(len(result.skills), 'skill file')}")
-        for word in ("added", "changed", "removed"):
-            for path in getattr(result, word):
-                yield line(Span(word, "medium"), f"  {path}", indent=1)
+    refused = result.state == "refused"
+    what = "nothing was approved" if refused else plural(len(result.skills), "skill file")
+    yield line(Span(result.project, "name"), f"  {what}")
+    for word in () if refused else ("added", "changed", "removed"):
+        for path in getattr(result, word):
+            yield line(Span(word, "medium"), f"  {path}", indent=1)
     for each in result.refused:
         yield line(Span("not approved", "low"), f"  {each.path}: {each.why}", indent=1)
 
@@ -123,19 +108,13 @@ def _list_approvals(console: Console) -> int:
 
     result = Approvals(projects=tuple(approvals()))
     console.show(result, _approvals)
-    if not result.projects and not console.json:
-        console.note("no project is approved: skillyard trust DIR approves one")
+    if not result.projects:
+        console.remark("no project is approved: skillyard trust DIR approves one")
     return 0
 
 
 def _approvals(result: Approvals) -> Iterator[Block]:
-    from skillyard.base.text import plural
-    from skillyard.cli.blocks import Span, line
-
     for each in result.projects:
         gone = "" if each.there else "  (the folder is gone)"
         count = plural(len(each.skills), "skill file")
         yield line(Span(each.project, "name"), f"  {count}, since {each.since}{gone}")
-
-
-COMMANDS = {"trust": add_trust_command}
