@@ -6,7 +6,7 @@ import pytest
 
 import skillyard as sy
 from skillyard import Scored
-from skillyard.engine.ranking.field_words import terms
+from skillyard.engine.ranking.field_hits import terms
 from skillyard.engine.ranking.relevance import RELEVANCE, Relevance
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill

@@ -1,29 +1,65 @@
-"""Counts the query terms that each skill contains, by field.
-
-:class:`DirectFields` looks into the cached words of each skill, which is fast for a few skills.
-:class:`InvertedFields` uses an inverted index, which is fast for whole catalogs. Both return the
-same counts.
-"""
+"""The words of skills by field, in an inverted index, and the query terms that each skill contains."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from skillyard.base.text import stream_safe
 from skillyard.engine.analysis.filters import stem_words
-from skillyard.engine.ranking.field_words import (
-    BODY,
-    CACHE,
-    DESCRIPTION,
-    ID,
-    MIN_PREFIX,
-    TITLE,
-    plain_id,
-    terms,
-    texts_of,
-)
+from skillyard.engine.ranking.overlap import tokens
 from skillyard.engine.skill import Skill
+
+BODY_CHARS = 2_000
+"""Characters of a body that are read: the first ones."""
+MIN_PREFIX = 4
+"""A query term with at least this many letters also matches as a prefix."""
+
+# Scripts written without blanks: kana, Han, Thai, Lao, Myanmar, Khmer.
+_UNSPACED = (
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+)
+_WORD = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")
+_SPACED_WORD = re.compile(r"[^\W_]+")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_FIRST_UNSPACED = "\u0e00"
+_BREAKS = re.compile(r"[\s\-_/]+")
+
+
+def _fold(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", stream_safe(text)).casefold()
+    return unicodedata.normalize("NFKC", folded)
+
+
+def terms(text: str) -> list[str]:
+    """Return the words, folded, in order: letters and digits; unspaced scripts as pairs."""
+    if text.isascii():
+        return tokens(text)
+    folded = _fold(text)
+    if _IS_UNSPACED.search(folded) is None:
+        return _SPACED_WORD.findall(folded)
+    words: list[str] = []
+    for run in _WORD.findall(folded):
+        if run[0] < _FIRST_UNSPACED or not _is_unspaced(run[0]) or len(run) <= 2:
+            words.append(run)
+        else:
+            words.extend(run[start : start + 2] for start in range(len(run) - 1))
+    return words
+
+
+def _is_unspaced(char: str) -> bool:
+    return _IS_UNSPACED.fullmatch(char) is not None
+
+
+def plain_id(text: str) -> str:
+    """Return an id folded, with each run of blanks, hyphens, underscores, slashes as one blank."""
+    return _BREAKS.sub(" ", _fold(text)).strip()
 
 
 class FieldHits(NamedTuple):
@@ -38,65 +74,6 @@ class FieldHits(NamedTuple):
     """Skills that contain a query term."""
     matched: set[str]
     """Words matched by a query term, including all such words of the ids of touched skills."""
-
-
-def _no_hits(size: int) -> FieldHits:
-    counts = [[0] * size for _ in range(5)]
-    return FieldHits(counts[0], counts[1], counts[2], counts[3], counts[4], set(), set())
-
-
-class DirectFields:
-    """The fields of a few skills, searched one by one."""
-
-    def __init__(self, skills: Sequence[Skill]) -> None:
-        self._words = CACHE.of(skills)
-
-    def id_words(self, number: int) -> tuple[str, ...]:
-        """Return the words of a skill's id."""
-        return self._words[number].id_words
-
-    def plain_id(self, number: int) -> str:
-        """Return a skill's id with separators as blanks."""
-        return self._words[number].plain_id
-
-    def hits(self, query_terms: list[str]) -> FieldHits:
-        """Return the matched terms of each skill by field."""
-        hits = _no_hits(len(self._words))
-        pairs = list(zip(query_terms, stem_words(query_terms), strict=True))
-        for number, words in enumerate(self._words):
-            for term, stem in pairs:
-                fields = words.holding(term, stem)
-                if fields:
-                    hits.touched.add(number)
-                    _count(hits, number, fields)
-        if hits.touched:
-            hits.matched.update(self._matched_words(hits, pairs))
-        return hits
-
-    def _matched_words(self, hits: FieldHits, pairs: list[tuple[str, str]]) -> set[str]:
-        """Return the words of ids that a query term matched."""
-        words = {w for n in hits.touched if hits.id[n] for w in self._words[n].id_words}
-        known = {stem for _, stem in pairs}
-        beginnings = tuple(term for term, _ in pairs if len(term) >= MIN_PREFIX)
-        word_list = list(words)
-        return {
-            word
-            for word, stem in zip(word_list, stem_words(word_list), strict=True)
-            if stem in known or word.startswith(beginnings)
-        }
-
-
-def _count(hits: FieldHits, number: int, fields: int) -> None:
-    if fields & (ID | TITLE):
-        hits.id_or_title[number] += 1
-        if fields & ID:
-            hits.id[number] += 1
-        if fields & TITLE:
-            hits.title[number] += 1
-    if fields & DESCRIPTION:
-        hits.description[number] += 1
-    if fields & BODY:
-        hits.body[number] += 1
 
 
 class _WordIndex:
@@ -126,7 +103,7 @@ Postings = dict[str, list[int]]
 
 
 class InvertedFields:
-    """The fields of many skills, in an inverted index."""
+    """The fields of skills, in an inverted index."""
 
     def __init__(self, skills: Sequence[Skill]) -> None:
         self._ids: list[tuple[tuple[str, ...], str]] = []
@@ -136,7 +113,9 @@ class InvertedFields:
         self._body: Postings = {}
         fields = (self._id, self._title, self._description, self._body)
         for number, skill in enumerate(skills):
-            texts = texts_of(skill)
+            own_id = skill.slug or skill.name
+            title = skill.title if skill.title is not None else skill.name
+            texts = (own_id, title, skill.description, (skill.body or "")[:BODY_CHARS])
             for postings, text in zip(fields, texts, strict=True):
                 for word in dict.fromkeys(terms(text)):
                     row = postings.get(word)
@@ -144,7 +123,7 @@ class InvertedFields:
                         postings[word] = [number]
                     else:
                         row.append(number)
-            self._ids.append((tuple(dict.fromkeys(terms(texts.id))), plain_id(texts.id)))
+            self._ids.append((tuple(dict.fromkeys(terms(own_id))), plain_id(own_id)))
         self._vocabulary = _WordIndex(word for postings in fields for word in postings)
 
     def id_words(self, number: int) -> tuple[str, ...]:
@@ -157,7 +136,8 @@ class InvertedFields:
 
     def hits(self, query_terms: list[str]) -> FieldHits:
         """Return the matched terms of each skill by field."""
-        hits = _no_hits(len(self._ids))
+        counts = [[0] * len(self._ids) for _ in range(5)]
+        hits = FieldHits(counts[0], counts[1], counts[2], counts[3], counts[4], set(), set())
         for term, stem in zip(query_terms, stem_words(query_terms), strict=True):
             words = self._vocabulary.matching(term, stem)
             hits.matched.update(words)
@@ -166,7 +146,7 @@ class InvertedFields:
             either = in_id if in_id == in_title else {*in_id, *in_title}
             described = _union(self._description, words)
             body = _union(self._body, words)
-            for counts, numbers in (
+            for numbers_by_skill, numbers in (
                 (hits.id, in_id),
                 (hits.title, in_title),
                 (hits.id_or_title, either),
@@ -174,7 +154,7 @@ class InvertedFields:
                 (hits.body, body),
             ):
                 for number in numbers:
-                    counts[number] += 1
+                    numbers_by_skill[number] += 1
             hits.touched.update(either, described, body)
         return hits
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from math import log10
 from typing import Any, NamedTuple
 
-from skillyard.engine.ranking.field_hits import DirectFields, FieldHits, InvertedFields
-from skillyard.engine.ranking.field_words import plain_id, terms
+from skillyard.engine.ranking.field_hits import FieldHits, InvertedFields, plain_id, terms
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import DefaultPolicy, Explanation, Scored
 from skillyard.engine.skill import Skill
@@ -25,9 +24,6 @@ POPULARITY_DECADES = 4.0
 """Full popularity at 10**4 installs."""
 CURATED_POINTS = 8.0
 """The formula and both tables say 8; one heading says "up to 10"."""
-MAX_DIRECT_SKILLS = 128
-"""Up to this number of skills, the words of each are searched directly. It covers the results of a
-search."""
 
 EXACT_ID = 1.0
 ALL_IN_ID = 0.9
@@ -85,9 +81,7 @@ class BoundRelevance:
         self.skills: Sequence[Skill] = skills
         self.position = {skill: number for number, skill in enumerate(skills)}
         self.facts = [self._facts(skill) for skill in skills]
-        self.words = (
-            DirectFields(skills) if len(skills) <= MAX_DIRECT_SKILLS else InvertedFields(skills)
-        )
+        self.words = InvertedFields(skills)
 
     def _facts(self, skill: Skill) -> _StaticSignals:
         body = skill.body
