@@ -31,6 +31,7 @@ QUERIES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
     min_size=1, max_size=20
 )
 
+
 def apart(skills: list[Skill]) -> list[Skill]:
     return [skill.replace(path=f"{number}/SKILL.md") for number, skill in enumerate(skills)]
 

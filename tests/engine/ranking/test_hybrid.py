@@ -260,39 +260,3 @@ def test_the_order_of_the_skills_does_not_matter(words: list[str], seed: int) ->
     text = " ".join(words)
     ours = [(m.skill.name, m.score) for m in sy.rank(catalog(*shuffled), text, limit=None)]
     assert ours == [(m.skill.name, m.score) for m in sy.rank(LIBRARY, text, limit=None)]
-
-
-class LikesShortNames:
-    """A reranker for the tests."""
-
-    def rerank(self, query: sy.Query, candidates: Any) -> list[float]:
-        assert all(candidate.skill.body is not None for candidate in candidates)
-        assert all(candidate.points > 0 for candidate in candidates[:1])
-        return [1.0 / len(candidate.skill.name) for candidate in candidates]
-
-
-class TestReranker:
-    def test_it_is_asked_and_its_opinion_is_in_the_explanation(self) -> None:
-        second = Hybrid(Fusion(rerank=9.0), reranker=LikesShortNames())
-        found = sy.rank(LIBRARY, "commit csv query release", scorer=second, limit=None)
-        assert found[0].skill.name == "sql-tuning"
-        assert found[0].signals["rerank"] == 9.0 / len("sql-tuning")
-        for match in found:
-            leaves_add_up(match.explanation)
-            assert match.explanation.value == match.score
-        assert any("LikesShortNames" in node.note for node in found[0].explanation.raw().parts)
-
-    @for_each("said", [[], [1.0], [float("nan")] * 6, ["x"] * 6])
-    def test_what_is_no_opinion_is_refused(self, said: list[Any]) -> None:
-        class Wrong:
-            def rerank(self, query: sy.Query, candidates: Any) -> list[Any]:
-                return said
-
-        with pytest.raises((sy.InvalidInput, ValueError)):
-            sy.rank(LIBRARY, "commit csv query release", scorer=Hybrid(reranker=Wrong()))
-
-    def test_names_are_looked_up_and_other_things_refused(self) -> None:
-        with pytest.raises(sy.UnknownName):
-            Hybrid(reranker="nobody")
-        with pytest.raises(sy.InvalidInput, match="rerank"):
-            Hybrid(reranker=5)  # type: ignore[arg-type]

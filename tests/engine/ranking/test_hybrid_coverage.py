@@ -56,7 +56,7 @@ class TestWhen:
 class TestHowMuch:
     def test_the_share_is_that_of_the_terms_the_skill_contains_by_rarity(self) -> None:
         scored = asked(TASK)
-        searcher = scored._bound.library.searcher
+        searcher = scored.bound.library.searcher
         total = sum(term.rarity for term in scored.analysed.terms)
         for ordinal, cover in scored.candidates.coverage.items():
             impacts = searcher.impacts(ordinal, [term.text for term in scored.analysed.terms])
@@ -72,7 +72,7 @@ class TestHowMuch:
         (cover,) = [
             cover
             for ordinal, cover in scored.candidates.coverage.items()
-            if scored._bound.library.skill(ordinal).name == one.name
+            if scored.bound.library.skill(ordinal).name == one.name
         ]
         assert cover.length == pytest.approx(
             log(max(words, SHORT_BODY_TERMS) / SHORT_BODY_TERMS), abs=1e-5
@@ -104,7 +104,7 @@ def test_the_points_of_a_skill_are_those_that_order_it(seed: int, length: int) -
         tree = scored.explain(one)
         assert tree.value == score
         leaves_add_up(tree)
-        ordinal = scored._bound.library.ordinal(one)
+        ordinal = scored.bound.library.ordinal(one)
         assert ordinal is not None
         assert tree.parts[0].value == scored.totals[ordinal]
 

@@ -1,4 +1,4 @@
-"""The words of skills by field, in an inverted index, and the query terms that each skill contains."""
+"""The words of skills by field, inverted, and the query terms that each skill contains."""
 
 from __future__ import annotations
 

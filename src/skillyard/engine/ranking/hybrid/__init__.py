@@ -1,7 +1,7 @@
 """``hybrid``, the default scorer: BM25F and vectors, fused and calibrated to a probability.
 
-The steps in order: :mod:`.query_analysis` → :mod:`.retrieval` →
-:mod:`.fusion` → :mod:`.order` → :mod:`.calibration`.
+The steps in order: :mod:`.query_analysis` → :mod:`.retrieval` → :mod:`.fusion` →
+:mod:`.calibration`.
 :mod:`.explanation` builds the explanation tree, and :mod:`.constants` contains all constants.
 """
 

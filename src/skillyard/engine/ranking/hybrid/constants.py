@@ -38,7 +38,7 @@ class Fusion(NamedTuple):
     followed: int = 5
     """Number of best matches used for feedback."""
     covered: int = 20
-    """Number of best skills whose coverage of a long request is computed (:mod:`.order`)."""
+    """Number of best skills whose coverage of a long request is computed (:mod:`.fusion`)."""
     coverage: float = 1.784
     """Weight of the covered share of a long request."""
     nearness: float = 0.562
@@ -46,7 +46,7 @@ class Fusion(NamedTuple):
     length: float = 0.198
     """Penalty for the logarithm of the body length."""
     ordered: int = 20
-    """Number of best skills of a shorter request that are ordered once more (:mod:`.order`)."""
+    """Number of best skills of a shorter request that are ordered once more (:mod:`.fusion`)."""
     share: float = 1.039
     """Weight of the share of the request that a skill contains."""
     names: float = 0.807
@@ -56,8 +56,6 @@ class Fusion(NamedTuple):
     embedder: float = 0.25
     """Weight of the cosine of an embedder that has no weights of its own; words and meaning share
     the rest."""
-    rerank: float = 0.20
-    """Largest amount that a reranker adds or subtracts."""
     prior: float = 0.01
     """Popularity: small enough to decide only between equal matches."""
     avoid: float = 0.10

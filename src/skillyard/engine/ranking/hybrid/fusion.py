@@ -1,19 +1,26 @@
 """Score fusion: from evidence to points, which order the candidates of one request."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from math import log
+from typing import TYPE_CHECKING, NamedTuple
 
+from skillyard.base.sums import stable_sum
+from skillyard.engine.index.facet_terms import FULL_IMPACT, LENGTH, MAX_BODY_TERMS, SHORT_BODY_TERMS
 from skillyard.engine.index.searcher import tie_key
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import UNIT
 from skillyard.engine.ranking.hybrid.constants import FEEDBACK_POINTS, FORBIDDEN_POINTS, Fusion
+from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
+
+if TYPE_CHECKING:
+    from skillyard.engine.embedding.protocol import Embedder
 
 UNIT_DOT = UNIT * UNIT
 """The dot product of a stored unit vector with itself."""
 
 
 class Coverage(NamedTuple):
-    """The coverage of a long request by one of the best skills (:mod:`.order`)."""
+    """The coverage of a long request by one of the best skills (:func:`look_again`)."""
 
     points: float = 0.0
     """Points, relative to the lowest of the best skills; at least 0."""
@@ -26,7 +33,7 @@ class Coverage(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What orders the best skills of a request once more (:mod:`.order`)."""
+    """What orders the best skills of a request once more (:func:`look_again`)."""
 
     points: float = 0.0
     """Points, relative to the lowest of the best skills; at least 0."""
@@ -41,9 +48,9 @@ class Order(NamedTuple):
 class Evidence(NamedTuple):
     """The evidence for and against one candidate."""
 
-    words: float
+    words: float = 0.0
     """Exact BM25F score: Σ weight · impact."""
-    meaning: float
+    meaning: float = 0.0
     """Cosine of the request's vector (or of :class:`Feedback`) and the skill's, -1..1."""
     called: bool = False
     """The request calls it by ``@name`` or ``/name``, or consists of its name."""
@@ -69,19 +76,6 @@ class Evidence(NamedTuple):
     order: Order = Order()
 
 
-class ExtraEvidence(NamedTuple):
-    """Evidence beside BM25F score and cosine, which few candidates have; see :class:`Evidence`."""
-
-    called: bool = False
-    phrases: tuple[str, ...] = ()
-    share: float = 0.0
-    files: float = 0.0
-    prior: float = 0.0
-    avoid: float = 0.0
-    feedback: float = 0.0
-    forbidden: bool = False
-
-
 class Feedback(NamedTuple):
     """The query vector after pseudo-relevance feedback (:mod:`.retrieval`)."""
 
@@ -100,8 +94,8 @@ class CandidateSet(NamedTuple):
     """BM25F scores by ordinal: of the best matches, and of candidates with other evidence."""
     cosines: Mapping[int, float]
     """Cosines of all candidates by ordinal."""
-    extra: Mapping[int, ExtraEvidence]
-    """Other evidence by ordinal."""
+    extra: Mapping[int, Evidence]
+    """By ordinal, the evidence beside words and meaning; few candidates have any."""
     word_range: tuple[float, float]
     """The BM25F scores that are rescaled to 1 and to 0."""
     cosine_range: tuple[float, float]
@@ -122,19 +116,14 @@ class CandidateSet(NamedTuple):
 
     def evidence(self, ordinal: int, score: float) -> Evidence:
         """Return the evidence of a candidate. ``score`` is the BM25F score of an unranked one."""
-        extra = self.extra.get(ordinal, ExtraEvidence())
-        cosine = self.embedder_cosines.get(ordinal, 0.0)
-        ranked = ordinal in self.word_scores
-        score = self.word_scores.get(ordinal, score)
-        cover = self.coverage.get(ordinal, Coverage())
-        order = self.order.get(ordinal, Order())
-        return Evidence(score, self.cosines[ordinal], *extra, cosine, ranked, cover, order)
-
-
-def score_range(scores: Sequence[float], depth: int) -> tuple[float, float]:
-    """Return the best score and the one at ``depth``, which is 0.0 for a shorter list."""
-    best = scores[0] if scores else 0.0
-    return best, scores[depth - 1] if len(scores) >= depth else 0.0
+        return self.extra.get(ordinal, Evidence())._replace(
+            words=self.word_scores.get(ordinal, score),
+            meaning=self.cosines[ordinal],
+            embedded=self.embedder_cosines.get(ordinal, 0.0),
+            ranked=ordinal in self.word_scores,
+            cover=self.coverage.get(ordinal, Coverage()),
+            order=self.order.get(ordinal, Order()),
+        )
 
 
 class Points(NamedTuple):
@@ -150,17 +139,13 @@ class Points(NamedTuple):
     feedback: float = 0.0
     embedder: float = 0.0
     coverage: float = 0.0
-    rerank: float = 0.0
     order: float = 0.0
     forbidden: float = 0.0
 
     @property
     def total(self) -> float:
         """The sum, added in the order of the fields."""
-        total = 0.0
-        for value in self:
-            total += value
-        return total
+        return stable_sum(self)
 
 
 def rescale(score: float, span: tuple[float, float]) -> float:
@@ -171,14 +156,9 @@ def rescale(score: float, span: tuple[float, float]) -> float:
     return (score - least) / (best - least)
 
 
-def fuse(
-    evidence: Evidence, candidates: CandidateSet, fusion: Fusion, *, has_no_vector: bool
-) -> Points:
-    """Return the points of one candidate.
-
-    ``has_no_vector`` is True when the request has no vector; then words have the whole weight.
-    """
-    words, meaning, embedder = fusion_weights(candidates, fusion, has_no_vector=has_no_vector)
+def fuse(evidence: Evidence, candidates: CandidateSet, fusion: Fusion) -> Points:
+    """Return the points of one candidate."""
+    words, meaning, embedder = _weights(candidates, fusion)
     return Points(
         words * rescale(evidence.words, candidates.word_range) if evidence.ranked else 0.0,
         meaning * rescale(evidence.meaning, candidates.cosine_range),
@@ -195,22 +175,22 @@ def fuse(
     )
 
 
-def fusion_weights(
-    candidates: CandidateSet, fusion: Fusion, *, has_no_vector: bool
-) -> tuple[float, float, float]:
-    """Return the weights of words, meaning and embedder. An embedder reduces the other two."""
-    words, meaning = (1.0, 0.0) if has_no_vector else (fusion.words, fusion.meaning)
+def _weights(candidates: CandidateSet, fusion: Fusion) -> tuple[float, float, float]:
+    """Return the weights of words, meaning and embedder. An embedder reduces the other two.
+
+    Words have the whole weight where no skill has a positive cosine, as without a vector.
+    """
+    has_meaning = candidates.cosine_range[0] > 0.0
+    words, meaning = (fusion.words, fusion.meaning) if has_meaning else (1.0, 0.0)
     if not candidates.embedder_cosines:
         return words, meaning, 0.0
     rest = 1.0 - candidates.embedder_weight
     return words * rest, meaning * rest, candidates.embedder_weight
 
 
-def fuse_totals(
-    candidates: CandidateSet, fusion: Fusion, *, has_no_vector: bool
-) -> dict[int, float]:
+def fuse_totals(candidates: CandidateSet, fusion: Fusion) -> dict[int, float]:
     """Return :attr:`Points.total` of all candidates by ordinal, without a Points value for each."""
-    words, meaning, embedder = fusion_weights(candidates, fusion, has_no_vector=has_no_vector)
+    words, meaning, embedder = _weights(candidates, fusion)
     most_words, no_words = candidates.word_range
     most_meaning, no_meaning = candidates.cosine_range
     words_room = max(most_words - no_words, 0.0)
@@ -230,9 +210,7 @@ def fuse_totals(
         for ordinal, cosine in candidates.embedder_cosines.items():
             totals[ordinal] += embedder * rescale(cosine, candidates.embedder_range)
     for ordinal in candidates.extra:
-        totals[ordinal] = fuse(
-            candidates.evidence(ordinal, 0.0), candidates, fusion, has_no_vector=has_no_vector
-        ).total
+        totals[ordinal] = fuse(candidates.evidence(ordinal, 0.0), candidates, fusion).total
     return totals
 
 
@@ -248,3 +226,107 @@ def top_by_points(
         close.sort(key=lambda pair: tie_key(searcher.key(pair[0])))
     close.sort(key=lambda pair: -pair[1])
     return close[:number]
+
+
+# The best skills are ordered once more. Points are rescaled for each request: the best words and
+# the best cosine have the same points in every request, however good they are. So a listwise linear
+# model weighs, beside the points, absolute numbers of the best skills: how much of the request a
+# skill contains, the cosine of the two, and for a short request how much of it are names that the
+# skill does not contain (a sibling for another product). ``training/order.py`` fits it;
+# ``training/README.md`` has its gain, and what other numbers add to it.
+FULL_LOG_LENGTH = log(MAX_BODY_TERMS / SHORT_BODY_TERMS) / FULL_IMPACT
+"""log(length / short length) for a LENGTH impact of 1."""
+
+
+def look_again(
+    totals: dict[int, float],
+    candidates: CandidateSet,
+    analysed: AnalysedQuery,
+    searcher: SegmentSearcher,
+    fusion: Fusion,
+    embedder: "Embedder | None",
+) -> CandidateSet:
+    """Add to ``totals`` what orders the best skills once more; return the candidates with it.
+
+    Nothing changes unless the request is in English (the language of the training data) and calls
+    no skill by name. The points are at least 0: they are relative to the lowest of the best skills.
+    The user's feedback changes neither which skills those are nor their points.
+    """
+    if not analysed.is_english or any(extra.called for extra in candidates.extra.values()):
+        return candidates
+    judged = {
+        ordinal: totals[ordinal] - FEEDBACK_POINTS * extra.feedback
+        for ordinal, extra in candidates.extra.items()
+        if extra.feedback
+    }
+    number = fusion.covered if analysed.is_long else fusion.ordered
+    best = top_by_points({**totals, **judged} if judged else totals, searcher, number)
+    ordinals = [ordinal for ordinal, points in best if points > 0.0]
+    terms = [(term.text, term.rarity) for term in analysed.terms]
+    total = stable_sum([rarity for _, rarity in terms]) or 1.0
+    shares = [rarity / total for rarity in searcher.matched_weights(terms, ordinals)]
+    again: Mapping[int, Coverage | Order]
+    if not analysed.is_long:
+        names = [(text, rarity) for text, rarity in terms if text in analysed.named]
+        present = searcher.matched_weights(names, ordinals) if names else [0.0] * len(ordinals)
+        all_names = stable_sum([rarity for _, rarity in names])
+        missing = [max(0.0, all_names - rarity) / total for rarity in present]
+        again = order = _score_order(ordinals, shares, missing, candidates, fusion, embedder)
+        candidates = candidates._replace(order=order)
+    elif candidates.feedback is None:
+        return candidates
+    else:
+        lengths = searcher.exact_scores([(LENGTH, FULL_LOG_LENGTH)], ordinals)
+        again = coverage = _score_coverage(ordinals, shares, lengths, candidates, fusion)
+        candidates = candidates._replace(coverage=coverage)
+    for ordinal, own in again.items():
+        totals[ordinal] += own.points
+    return candidates
+
+
+def _score_order(
+    ordinals: Sequence[int],
+    shares: Sequence[float],
+    missing: Sequence[float],
+    candidates: CandidateSet,
+    fusion: Fusion,
+    embedder: "Embedder | None",
+) -> dict[int, Order]:
+    """Return what orders the best skills of a short request, by ordinal.
+
+    The cosine is that of the token table, or of an embedder that has numbers for it
+    (:class:`~skillyard.engine.embedding.protocol.EmbedderOrder`).
+    """
+    by_share, by_names, by_cosine = fusion.share, fusion.names, fusion.cosine
+    cosine_of = candidates.cosines
+    if embedder is not None and candidates.embedder_cosines:
+        from skillyard.engine.embedding.protocol import order_of
+
+        if (own := order_of(embedder)) is not None:
+            (by_share, by_names, by_cosine), cosine_of = own, candidates.embedder_cosines
+    cosines = [cosine_of.get(ordinal, 0.0) for ordinal in ordinals]
+    points = [
+        by_share * share - by_names * name + by_cosine * cosine
+        for share, name, cosine in zip(shares, missing, cosines, strict=True)
+    ]
+    least = min(points, default=0.0)
+    rows = zip(ordinals, points, shares, missing, cosines, strict=True)
+    return {ordinal: Order(own - least, *values) for ordinal, own, *values in rows}
+
+
+def _score_coverage(
+    ordinals: Sequence[int],
+    shares: Sequence[float],
+    lengths: Sequence[float],
+    candidates: CandidateSet,
+    fusion: Fusion,
+) -> dict[int, Coverage]:
+    """Return the coverage of a long request by the best skills, by ordinal."""
+    cosines = [candidates.cosines.get(ordinal, 0.0) for ordinal in ordinals]
+    points = [
+        fusion.coverage * share + fusion.nearness * cosine - fusion.length * length
+        for share, cosine, length in zip(shares, cosines, lengths, strict=True)
+    ]
+    least = min(points, default=0.0)
+    rows = zip(ordinals, points, shares, lengths, cosines, strict=True)
+    return {ordinal: Coverage(own - least, *values) for ordinal, own, *values in rows}

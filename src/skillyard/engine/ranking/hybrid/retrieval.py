@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from skillyard.base.sums import stable_sum
 from skillyard.engine.index.facet_terms import (
     AVOID,
     NAME,
+    NAME_TERM,
     PHRASE,
     PRIOR,
     exact_name_term,
     find_phrases,
+    name_terms,
     tag_term,
 )
+from skillyard.engine.index.library import Library
 from skillyard.engine.index.searcher import Weights
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import UNIT, shift_vector
@@ -22,14 +25,13 @@ from skillyard.engine.ranking.hybrid.constants import Fusion
 from skillyard.engine.ranking.hybrid.fusion import (
     UNIT_DOT,
     CandidateSet,
-    ExtraEvidence,
+    Evidence,
     Feedback,
     fuse_totals,
-    score_range,
     top_by_points,
 )
 from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
-from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.query import Query, called_words, invokes
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.hybrid.dense_index import DenseIndex
@@ -38,45 +40,47 @@ MAX_NAME_WORDS = 12
 """A request with more words is not compared with whole names."""
 UNLIMITED = 1_000_000_000
 """A limit that includes all documents."""
-_NONE: Mapping[int, float] = {}
 
 
 def retrieve(
     query: Query,
     analysed: AnalysedQuery,
-    searcher: SegmentSearcher,
+    library: Library,
     fusion: Fusion,
     files: Mapping[int, float],
-    called: Sequence[int],
+    judged: Mapping[int, float],
     dense: DenseIndex | None = None,
-    judged: Mapping[int, float] = _NONE,
-    forbidden: Collection[int] = (),
 ) -> CandidateSet:
     """Return the candidates: the best by BM25F, the best by cosine, and those with other evidence.
 
-    ``files`` maps ordinals to the weight of a matching file pattern. ``called`` are the ordinals
-    that the request calls by ``@name``, including hidden skills. ``dense`` is the embedder's index.
-    ``judged`` maps ordinals to the user's feedback. ``forbidden`` are the ordinals of skills that
-    the request excludes by name.
+    ``files`` maps ordinals to the weight of a matching file pattern, ``judged`` to the user's
+    feedback. ``dense`` is the embedder's index.
     """
+    searcher = library.searcher
     allowed = _allowed_by_tags(query, searcher)
     hits = searcher.lexical(analysed.weights, fusion.depth, allowed)
     phrases = _phrase_matches(analysed, searcher, allowed)
-    by_name = _named_ordinals(query, analysed, searcher, called, allowed)
+    by_name = _named_ordinals(query, analysed, library, allowed)
+    forbidden = _forbidden_ordinals(analysed, library) if analysed.excluded else ()
+    known = {
+        ordinal: Evidence(
+            called=ordinal in by_name,
+            phrases=phrases.get(ordinal, ()),
+            share=_phrase_share(phrases.get(ordinal, ()), analysed),
+            files=files.get(ordinal, 0.0),
+            feedback=judged.get(ordinal, 0.0),
+            forbidden=ordinal in forbidden,
+        )
+        for ordinal in {*by_name, *phrases, *files, *judged, *forbidden}
+    }
+    inside = (ordinal for ordinal in (*files, *judged) if allowed is None or ordinal in allowed)
     tagged = allowed if allowed and query.include_tags and not analysed.terms else ()
-    with_evidence = [
-        *phrases,
-        *(ordinal for ordinal in (*files, *judged) if allowed is None or ordinal in allowed),
-        *sorted(by_name),
-        *sorted(tagged),
-    ]
-    scores = _word_scores(hits, with_evidence, analysed, searcher)
+    others = [*phrases, *inside, *sorted(by_name), *sorted(tagged)]
+    scores = _word_scores(hits, others, analysed, searcher)
     word_range = _score_range_of(hits, fusion.depth)
     feedback = None
     if analysed.is_long:
-        extra = _extra_evidence(
-            list(scores), analysed, searcher, by_name, phrases, files, judged, forbidden
-        )
+        extra = _extra_evidence(list(scores), analysed, searcher, known)
         feedback = apply_feedback(scores, extra, word_range, analysed, searcher, fusion)
     vector = analysed.vector if feedback is None else feedback.direction
     nearest = searcher.semantic(vector, fusion.depth, allowed) if vector else []
@@ -95,9 +99,7 @@ def retrieve(
     return CandidateSet(
         word_scores=scores,
         cosines=cosines,
-        extra=_extra_evidence(
-            ordinals, analysed, searcher, by_name, phrases, files, judged, forbidden
-        ),
+        extra=_extra_evidence(ordinals, analysed, searcher, known),
         word_range=word_range,
         cosine_range=(most / UNIT_DOT, least / UNIT_DOT),
         embedder_cosines={} if dense is None else dense.cosines(embedded_query, ordinals),
@@ -120,17 +122,37 @@ def _embedder_weight(
 
 
 def _named_ordinals(
-    query: Query,
-    analysed: AnalysedQuery,
-    searcher: SegmentSearcher,
-    called: Sequence[int],
-    allowed: frozenset[int] | None,
+    query: Query, analysed: AnalysedQuery, library: Library, allowed: frozenset[int] | None
 ) -> set[int]:
-    """Return the skills called by ``@name``, or else those whose name is the whole request."""
-    ordinals = {ordinal for ordinal in called if _passes_tags(query, searcher, ordinal)}
-    if not ordinals and 0 < len(analysed.words) <= MAX_NAME_WORDS and not analysed.is_small_talk:
-        ordinals.update(_ordinals_with(exact_name_term(analysed.wanted), searcher, allowed))
-    return ordinals
+    """Return the skills called by ``@name`` or ``/name``, also hidden ones.
+
+    Without any, they are those whose name is the whole request.
+    """
+    searcher, text = library.searcher, analysed.wanted
+    words = called_words(text)
+    if words:
+        named = [(o, library.skill(o)) for o in ordinals_by_name(words, searcher)]
+        ordinals = {
+            ordinal
+            for ordinal, skill in (*named, *library.hidden())
+            if invokes(text, skill, words) and _passes_tags(query, searcher, ordinal)
+        }
+        if ordinals:
+            return ordinals
+    if 0 < len(analysed.words) <= MAX_NAME_WORDS and not analysed.is_small_talk:
+        return set(_ordinals_with(exact_name_term(text), searcher, allowed))
+    return set()
+
+
+def _forbidden_ordinals(analysed: AnalysedQuery, library: Library) -> frozenset[int]:
+    """Return the skills whose name is in what the request excludes, and not all in the rest."""
+    terms = sorted(analysed.excluded - analysed.not_excluded)
+    names = [(NAME_TERM + term, 1.0) for term in terms]
+    return frozenset(
+        ordinal
+        for ordinal, _ in library.searcher.lexical(names, UNLIMITED)
+        if analysed.excluded.issuperset(name_terms(library.skill(ordinal).name))
+    )
 
 
 def _word_scores(
@@ -162,34 +184,20 @@ def _extra_evidence(
     ordinals: Sequence[int],
     analysed: AnalysedQuery,
     searcher: SegmentSearcher,
-    by_name: Collection[int],
-    phrases: Mapping[int, tuple[str, ...]],
-    files: Mapping[int, float],
-    judged: Mapping[int, float],
-    forbidden: Collection[int],
-) -> dict[int, ExtraEvidence]:
+    known: Mapping[int, Evidence],
+) -> dict[int, Evidence]:
     """Return the evidence beside words and cosine, for the ordinals that have any."""
     total = stable_sum([term.weight for term in analysed.terms]) or 1.0
     avoid_terms = [(AVOID + t.text, t.weight / total) for t in analysed.terms if t.avoided]
     avoid = _positive_scores(avoid_terms, ordinals, searcher) if avoid_terms else {}
     has_prior = bool(searcher.frequency(PRIOR))
     prior = _positive_scores([(PRIOR, 1.0)], ordinals, searcher) if has_prior else {}
-    ordinals_with_evidence = {*by_name, *phrases, *files, *avoid, *prior, *judged, *forbidden}
-    if not ordinals_with_evidence:
-        return {}
     return {
-        ordinal: ExtraEvidence(
-            ordinal in by_name,
-            phrases.get(ordinal, ()),
-            _phrase_share(phrases.get(ordinal, ()), analysed),
-            files.get(ordinal, 0.0),
-            prior.get(ordinal, 0.0),
-            avoid.get(ordinal, 0.0),
-            judged.get(ordinal, 0.0),
-            ordinal in forbidden,
+        ordinal: known.get(ordinal, Evidence())._replace(
+            prior=prior.get(ordinal, 0.0), avoid=avoid.get(ordinal, 0.0)
         )
         for ordinal in ordinals
-        if ordinal in ordinals_with_evidence
+        if ordinal in known or ordinal in avoid or ordinal in prior
     }
 
 
@@ -263,7 +271,7 @@ COSINE_DEPTH = 50
 
 def apply_feedback(
     scores: Mapping[int, float],
-    extra: Mapping[int, ExtraEvidence],
+    extra: Mapping[int, Evidence],
     words: tuple[float, float],
     analysed: AnalysedQuery,
     searcher: SegmentSearcher,
@@ -276,12 +284,14 @@ def apply_feedback(
     """
     ordinals = list(scores)
     cosines = [dot / UNIT_DOT for dot in searcher.dots(analysed.vector, ordinals)]
-    most, least = score_range(sorted(cosines, reverse=True), COSINE_DEPTH)
+    descending = sorted(cosines, reverse=True)
+    most = descending[0] if descending else 0.0
+    least = descending[COSINE_DEPTH - 1] if len(descending) >= COSINE_DEPTH else 0.0
     if most <= 0.0:
         return None
     by_ordinal = dict(zip(ordinals, cosines, strict=True))
     candidates = CandidateSet(scores, by_ordinal, extra, words, (most, max(least, 0.0)))
-    totals = fuse_totals(candidates, fusion, has_no_vector=False)
+    totals = fuse_totals(candidates, fusion)
     neighbours = [
         (ordinal, total, vector)
         for ordinal, total in top_by_points(totals, searcher, fusion.followed)

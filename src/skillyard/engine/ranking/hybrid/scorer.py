@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillyard.base.arguments import Conversion, conversion, set_field
-from skillyard.engine.index.facet_terms import NAME_TERM, name_terms
 from skillyard.engine.index.library import Library
 from skillyard.engine.index.searcher import tie_key
 from skillyard.engine.ranking.hybrid.calibration import (
@@ -22,7 +21,6 @@ from skillyard.engine.ranking.hybrid.calibration import (
 )
 from skillyard.engine.ranking.hybrid.constants import (
     CALIBRATION,
-    FEEDBACK_POINTS,
     FUSION,
     Calibration,
     Features,
@@ -36,8 +34,8 @@ from skillyard.engine.ranking.hybrid.fusion import (
     Points,
     fuse,
     fuse_totals,
+    look_again,
 )
-from skillyard.engine.ranking.hybrid.order import score_coverage, score_order
 from skillyard.engine.ranking.hybrid.query_analysis import (
     AnalysedQuery,
     Vocabulary,
@@ -45,9 +43,9 @@ from skillyard.engine.ranking.hybrid.query_analysis import (
     written_forms,
 )
 from skillyard.engine.ranking.hybrid.reason import reason
-from skillyard.engine.ranking.hybrid.retrieval import UNLIMITED, ordinals_by_name, retrieve
+from skillyard.engine.ranking.hybrid.retrieval import retrieve
 from skillyard.engine.ranking.hybrid.user_feedback import feedback_by_ordinal
-from skillyard.engine.ranking.query import Query, called_words, invokes
+from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import (
     DefaultPolicy,
     Explanation,
@@ -63,7 +61,6 @@ if TYPE_CHECKING:
     from skillyard.engine.embedding.protocol import Embedder
     from skillyard.engine.ranking.confidence.patterns import PatternIndex
     from skillyard.engine.ranking.hybrid.dense_index import DenseIndex
-    from skillyard.engine.ranking.hybrid.reranker import Reranker
 
 WRONG_COST = 2.0
 """Cost of a wrong skill relative to a missed one: it is read and followed in vain."""
@@ -79,15 +76,14 @@ class Hybrid:
     """BM25F and static token vectors, fused and calibrated. Scale 0..1.
 
     The score is the probability that the skill fits. ``include_conventions`` also ranks convention
-    documents such as AGENTS.md. A ``reranker`` (:mod:`.reranker`) adjusts the points of the best
-    candidates. An ``embedder`` (a name, or :mod:`skillyard.engine.embedding.protocol`) adds its
-    cosine to the points; the probability still uses the built-in evidence.
+    documents such as AGENTS.md. An ``embedder`` (a name, or
+    :mod:`skillyard.engine.embedding.protocol`) adds its cosine to the points; the probability still
+    uses the built-in evidence.
     """
 
     fusion: Fusion = FUSION
     calibration: Calibration = CALIBRATION
     include_conventions: bool = False
-    reranker: Conversion[str | Reranker | None, Reranker | None] = conversion(None)
     embedder: Conversion[str | Embedder | None, Embedder | None] = conversion(None)
     name: str = field(default="hybrid", init=False, repr=False, compare=False)
     """``hybrid``, or ``hybrid+NAME`` for an embedder that was given by its name."""
@@ -97,21 +93,19 @@ class Hybrid:
     default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path", MAYBE, WRONG_COST)
 
     def __post_init__(self) -> None:
-        if self.reranker is not None:
-            set_field(self, "reranker", _resolve_reranker(self.reranker))
         if isinstance(self.embedder, str):
             set_field(self, "name", f"hybrid+{self.embedder}")
         if self.embedder is not None:
-            set_field(self, "embedder", _resolve_embedder(self.embedder))
+            from skillyard.engine.embedding.protocol import resolve_embedder
+
+            set_field(self, "embedder", resolve_embedder(self.embedder))
 
     def with_embedder(self, embedder: str | Embedder) -> Hybrid:
         """Return the scorer with an embedder, as the name ``hybrid+NAME`` does.
 
         Raises UnknownName, EmbedderFailed.
         """
-        return Hybrid(
-            self.fusion, self.calibration, self.include_conventions, self.reranker, embedder
-        )
+        return Hybrid(self.fusion, self.calibration, self.include_conventions, embedder)
 
     def bind(
         self, skills: Iterable[Skill], progress: Callable[[int, int], object] | None = None
@@ -135,27 +129,6 @@ class Hybrid:
 
 
 HYBRID = Hybrid()
-
-
-def _resolve_reranker(reranker: str | Reranker) -> Reranker:
-    from skillyard.engine.ranking.hybrid.reranker import resolve_reranker
-
-    return resolve_reranker(reranker)
-
-
-def _resolve_embedder(embedder: str | Embedder) -> Embedder:
-    from skillyard.engine.embedding.protocol import resolve_embedder
-
-    return resolve_embedder(embedder)
-
-
-def _signals(own: Points) -> dict[str, float]:
-    return {name: value for name, value in zip(Points._fields, own, strict=True) if value}
-
-
-def _has_no_vector(analysed: AnalysedQuery, candidates: CandidateSet) -> bool:
-    """Return True when the request has no vector, or no skill has a positive cosine with it."""
-    return not analysed.vector or candidates.cosine_range[0] <= 0.0
 
 
 def _ranks(totals: Mapping[int, float]) -> dict[int, int]:
@@ -195,69 +168,16 @@ class BoundHybrid:
 
     def prepare(self, query: Query) -> ScoredHybrid:
         """Retrieve and score the candidates of the query."""
-        library = self.library
+        library, fusion = self.library, self.scorer.fusion
         analysed = analyse_query(query, self.vocabulary)
-        files = self._files(query)
-        called = self._called_ordinals(analysed.wanted)
-        forbidden = self._forbidden_ordinals(analysed) if analysed.excluded else ()
-        fusion = self.scorer.fusion
-        searcher = library.searcher
         judged = feedback_by_ordinal(query, library) if query.feedback else {}
-        candidates = retrieve(
-            query, analysed, searcher, fusion, files, called, self.dense, judged, forbidden
+        files = self._files(query)
+        candidates = retrieve(query, analysed, library, fusion, files, judged, self.dense)
+        totals = fuse_totals(candidates, fusion)
+        candidates = look_again(
+            totals, candidates, analysed, library.searcher, fusion, self.scorer.embedder
         )
-        totals = fuse_totals(candidates, fusion, has_no_vector=_has_no_vector(analysed, candidates))
-        candidates = self.look_again(totals, candidates, analysed, self.scorer.embedder)
         return ScoredHybrid(self, query, analysed, candidates, totals)
-
-    def look_again(
-        self,
-        totals: dict[int, float],
-        candidates: CandidateSet,
-        analysed: AnalysedQuery,
-        embedder: Embedder | None,
-    ) -> CandidateSet:
-        """Add to ``totals`` what orders the best skills once more; return the candidates with it.
-
-        Long requests have their coverage, shorter ones the model of :mod:`.order`. The user's
-        feedback changes neither which skills those are nor their points.
-        """
-        searcher, fusion = self.library.searcher, self.scorer.fusion
-        judged = {
-            ordinal: totals[ordinal] - FEEDBACK_POINTS * extra.feedback
-            for ordinal, extra in candidates.extra.items()
-            if extra.feedback
-        }
-        before = {**totals, **judged} if judged else totals
-        if analysed.is_long:
-            coverage = score_coverage(before, candidates, analysed, searcher, fusion)
-            for ordinal, covered in coverage.items():
-                totals[ordinal] += covered.points
-            return candidates._replace(coverage=coverage)
-        order = score_order(before, candidates, analysed, searcher, fusion, embedder)
-        for ordinal, ordered in order.items():
-            totals[ordinal] += ordered.points
-        return candidates._replace(order=order)
-
-    def _called_ordinals(self, text: str) -> list[int]:
-        """Return the ordinals called by ``@name`` or ``/name`` in the text, also hidden ones."""
-        words = called_words(text)
-        if not words:
-            return []
-        library = self.library
-        candidates = [(o, library.skill(o)) for o in ordinals_by_name(words, library.searcher)]
-        return [o for o, s in (*candidates, *library.hidden()) if invokes(text, s, words)]
-
-    def _forbidden_ordinals(self, analysed: AnalysedQuery) -> frozenset[int]:
-        """Return the skills whose name is in what the request excludes, and not all in the rest."""
-        library = self.library
-        terms = sorted(analysed.excluded - analysed.not_excluded)
-        names = [(NAME_TERM + term, 1.0) for term in terms]
-        return frozenset(
-            ordinal
-            for ordinal, _ in library.searcher.lexical(names, UNLIMITED)
-            if analysed.excluded.issuperset(name_terms(library.skill(ordinal).name))
-        )
 
     def _files(self, query: Query) -> dict[int, float]:
         """Return, by ordinal, the weight of the best pattern that matches a file of the query."""
@@ -287,13 +207,12 @@ class ScoredHybrid(Scored):
         candidates: CandidateSet,
         totals: dict[int, float],
     ) -> None:
-        self._bound = bound
+        self.bound = bound
         self.query = query
         self.analysed = analysed
         self.candidates = candidates
-        self._fused = totals
-        self._has_no_vector = _has_no_vector(analysed, candidates)
-        self._rerank_scores: Mapping[int, float] = {}
+        self.totals = totals
+        """The points of each candidate by ordinal."""
 
     @property
     def blank(self) -> bool:
@@ -303,42 +222,12 @@ class ScoredHybrid(Scored):
     @property
     def considered(self) -> int:
         """Number of skills considered: all skills of the index."""
-        return self._bound.library.searcher.size
-
-    @cached_property
-    def totals(self) -> dict[int, float]:
-        """The points of each candidate by ordinal, reranked where there is a reranker."""
-        totals = self._fused
-        if self._bound.scorer.reranker is not None:
-            self._rerank_scores = self._rerank(totals)
-            for ordinal, score in self._rerank_scores.items():
-                totals[ordinal] += self._bound.scorer.fusion.rerank * score
-        return totals
-
-    def _rerank(self, totals: Mapping[int, float]) -> dict[int, float]:
-        """Return the reranker's score of each of the best candidates, -1..1 by ordinal."""
-        from skillyard.engine.ranking.hybrid.reranker import MAX_RERANKED, Candidate, rerank_scores
-
-        library, reranker = self._bound.library, self._bound.scorer.reranker
-        assert reranker is not None
-        order = sorted(totals, key=lambda o: (-totals[o], tie_key(library.searcher.key(o))))
-        best = order[:MAX_RERANKED]
-        candidates = [
-            Candidate(library.full_skill(o), totals[o], _signals(self._plain(o))) for o in best
-        ]
-        return dict(zip(best, rerank_scores(reranker, self.query, candidates), strict=True))
-
-    def _plain(self, ordinal: int) -> Points:
-        """Return the points of a candidate before reranking."""
-        fusion = self._bound.scorer.fusion
-        return fuse(
-            self._evidence(ordinal), self.candidates, fusion, has_no_vector=self._has_no_vector
-        )
+        return self.bound.library.searcher.size
 
     @cached_property
     def best(self) -> int | None:
         """The ordinal of the best candidate by points; ties by BM25F score, cosine, tie key."""
-        searcher, candidates = self._bound.library.searcher, self.candidates
+        searcher, candidates = self.bound.library.searcher, self.candidates
         most = max(self.totals.values(), default=0.0)
         tied = [ordinal for ordinal, total in self.totals.items() if total == most]
         if len(tied) == 1:
@@ -358,7 +247,7 @@ class ScoredHybrid(Scored):
         """The calibration's features of the best skill; None without candidates."""
         if self.best is None:
             return None
-        library, evidence = self._bound.library, self._evidence(self.best)
+        library, evidence = self.bound.library, self._evidence(self.best)
         return skill_features(
             self.best, evidence, self.candidates, self.analysed, library.searcher, library.table
         )
@@ -366,19 +255,18 @@ class ScoredHybrid(Scored):
     @cached_property
     def query_features(self) -> QueryFeatures:
         """The calibration's features of the request and the library."""
-        return query_features(self.analysed, self._bound.library.searcher)
+        return query_features(self.analysed, self.bound.library.searcher)
 
     @cached_property
     def _top(self) -> tuple[float, float, float]:
         """(points, log-odds) of the best skill, and the log-odds lost per point behind it."""
-        calibration = self._bound.scorer.calibration
+        calibration = self.bound.scorer.calibration
         if self.best is None or self.features is None:
             return 0.0, 0.0, calibration.gap
-        evidence = self._evidence(self.best)
         log_odds = best_log_odds(
             self.features,
             self.query_features,
-            evidence,
+            self._evidence(self.best),
             calibration,
             blank=not self.analysed.terms,
             is_small_talk=self.analysed.is_small_talk,
@@ -388,15 +276,15 @@ class ScoredHybrid(Scored):
 
     def adjust_log_odds(self, log_odds: float) -> float:
         """Return the log-odds of the features after those of a calibrated embedder's cosines."""
-        if not self.candidates.embedder_cosines:
+        embedder, cosines = self.bound.scorer.embedder, self.candidates.embedder_cosines
+        if not cosines or embedder is None or self.best is None or not self.analysed.is_english:
             return log_odds
         from skillyard.engine.embedding.protocol import calibration_of
 
-        embedder = self._bound.scorer.embedder
-        calibration = None if embedder is None else calibration_of(embedder)
-        if calibration is None or self.best is None or not self.analysed.is_english:
+        calibration = calibration_of(embedder)
+        if calibration is None:
             return log_odds
-        return adjust_by_cosine(log_odds, self.best, self.candidates.embedder_cosines, calibration)
+        return adjust_by_cosine(log_odds, self.best, cosines, calibration)
 
     @property
     def best_feedback(self) -> float:
@@ -426,32 +314,35 @@ class ScoredHybrid(Scored):
         scored = probabilities(self.totals.items(), *self._top)  # equals score_of() for each
         if self.blank:
             scored += [(o, 0.0) for o, total in self.totals.items() if total <= 0]
-        return OrderedScores(scored, self._bound.library.skill)
+        return OrderedScores(scored, self.bound.library.skill)
 
     def signals(self, skill: Skill) -> Mapping[str, float]:
         """Return the non-zero points by kind of evidence."""
-        return _signals(self._points_of(skill))
+        points = self.points_of(self.evidence_of(skill)[1])
+        return {name: value for name, value in points._asdict().items() if value}
+
+    def points_of(self, evidence: Evidence) -> Points:
+        """Return the points of a skill with this evidence."""
+        return fuse(evidence, self.candidates, self.bound.scorer.fusion)
 
     def reason(self, skill: Skill) -> str:
         """Return the matched words, phrases and cosines in one line."""
         ordinal, evidence = self.evidence_of(skill)
-        searcher = self._bound.library.searcher
-        name = self._bound.scorer.name.partition("+")[2] or "embedder"
+        searcher = self.bound.library.searcher
+        name = self.bound.scorer.name.partition("+")[2] or "embedder"
         lifted_by = name if ordinal in self._lifted_by_embedder else ""
         return reason(self.analysed, evidence, searcher, ordinal, self._written_forms, lifted_by)
 
     @cached_property
     def _lifted_by_embedder(self) -> frozenset[int]:
         """The ordinals that would rank lower without the embedder, or would have no points."""
-        candidates, fusion = self.candidates, self._bound.scorer.fusion
+        candidates, fusion = self.candidates, self.bound.scorer.fusion
         if not candidates.embedder_cosines:
             return frozenset()
-        totals = self.totals
+        totals, searcher = self.totals, self.bound.library.searcher
         plain = candidates._replace(embedder_cosines={}, coverage={}, order={})
-        without = fuse_totals(plain, fusion, has_no_vector=self._has_no_vector)
-        self._bound.look_again(without, plain, self.analysed, None)
-        for ordinal, score in self._rerank_scores.items():
-            without[ordinal] += fusion.rerank * score
+        without = fuse_totals(plain, fusion)
+        look_again(without, plain, self.analysed, searcher, fusion, None)
         rank, rank_without = _ranks(totals), _ranks(without)
         return frozenset(
             ordinal
@@ -466,42 +357,24 @@ class ScoredHybrid(Scored):
 
     def explain(self, skill: Skill) -> Explanation:
         """Return the explanation tree: probability, points, terms and fields."""
-        from skillyard.engine.ranking.hybrid.explanation import ExplainedQuery, explain
+        from skillyard.engine.ranking.hybrid.explanation import explain
 
-        ordinal, evidence = self.evidence_of(skill)
-        own = self._points_of(skill)
-        bound, scorer = self._bound, self._bound.scorer
-        outcome = ExplainedQuery(
-            bound.library,
-            scorer.calibration,
-            "" if bound.dense is None else bound.dense.embedder.id,
-            "" if scorer.reranker is None else type(scorer.reranker).__name__,
-            self.analysed,
-            self.candidates,
-            self.totals,
-            self.best,
-            self.features,
-            self.query_features,
-            self.adjust_log_odds,
-            self.best_feedback,
-            self.log_odds,
-        )
-        return explain(outcome, skill, ordinal, evidence, own, self.score_of(own.total))
+        return explain(self, skill)
 
     def _evidence(self, ordinal: int) -> Evidence:
         """Return the evidence of a candidate; an unranked one gets its BM25F score for display."""
         words = self.candidates.word_scores.get(ordinal)
         if words is None:
-            searcher = self._bound.library.searcher
+            searcher = self.bound.library.searcher
             (words,) = searcher.exact_scores(self.analysed.weights, [ordinal])
         return self.candidates.evidence(ordinal, words)
 
     def evidence_of(self, skill: Skill) -> tuple[int, Evidence]:
         """Return (ordinal, evidence) of any skill of the library; the ordinal is -1 for others."""
-        library = self._bound.library
+        library = self.bound.library
         ordinal = library.ordinal(skill)
         if ordinal is None:
-            return -1, Evidence(0.0, 0.0)
+            return -1, Evidence()
         if ordinal in self.candidates.cosines:
             return ordinal, self._evidence(ordinal)
         searcher = library.searcher
@@ -509,16 +382,8 @@ class ScoredHybrid(Scored):
         feedback = self.candidates.feedback
         vector = self.analysed.vector if feedback is None else feedback.direction
         near = searcher.dots(vector, [ordinal])[0] / UNIT_DOT if vector else 0.0
-        dense = self._bound.dense
+        dense = self.bound.dense
         direction = b"" if dense is None else dense.direction(self.analysed.wanted)
         cosine = {} if dense is None else dense.cosines(direction, [ordinal])
         embedded = cosine.get(ordinal, 0.0)
         return ordinal, Evidence(words, near, embedded=embedded)
-
-    def _points_of(self, skill: Skill) -> Points:
-        ordinal, evidence = self.evidence_of(skill)
-        fusion = self._bound.scorer.fusion
-        own = fuse(evidence, self.candidates, fusion, has_no_vector=self._has_no_vector)
-        if ordinal in self.totals and ordinal in self._rerank_scores:
-            own = own._replace(rerank=fusion.rerank * self._rerank_scores[ordinal])
-        return own
