@@ -18,12 +18,12 @@ from math import log
 
 import numpy as np
 
-from skillyard.engine.index.token_table import TokenRow, write_table
 from training.contrast import Tuned, tune
 from training.emphasis import fit_emphasis
 from training.folds import FOLDS, fold_of
 from training.pool import Pool, narrowed, read_pool, read_requests
 from training.requests import excluded_ids
+from training.table_file import TokenRow, write_table
 from training.teacher import encode, vocabulary
 
 BUNDLED = os.path.join(

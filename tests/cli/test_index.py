@@ -75,18 +75,6 @@ def test_a_root_that_is_no_folder_is_an_error(run: Run, skills: Path) -> None:
         assert "nowhere" in answer.err
 
 
-def test_an_adapted_index_says_so(run: Run, skills: Path) -> None:
-    for name in ("one", "two"):
-        folder = skills / name
-        folder.mkdir()
-        text = f"---\nname: {name}\ndescription: Mends the zorblat pump.\n---\nTurn it.\n"
-        (folder / "SKILL.md").write_text(text, encoding="utf-8")
-    run("index", "build", "skills", "--adapt")
-    assert "adapted" in run("index", "status", "skills", "--json").json["settings"]
-    run("index", "build", "skills")
-    assert "adapted" not in run("index", "status", "skills", "--json").json["settings"]
-
-
 def test_watching_follows_the_files_until_interrupted(skills: Path, own_cache: Path) -> None:
     environment = {**os.environ, "SKILLYARD_CACHE": str(own_cache)}
     environment.pop("PYTHONUNBUFFERED", None)

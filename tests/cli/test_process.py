@@ -133,7 +133,6 @@ DEAR = (
     *("filelock", "logging", "pathlib", "unicodedata"),
     *(
         "skillyard.engine.index.index_update",
-        "skillyard.engine.index.vectors",
         "skillyard.engine.index.index_writer",
     ),
     *("skillyard.engine.ranking.hybrid.dense_index", "skillyard.engine.ranking.protocol"),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.errors import InvalidInput
 from skillyard.cli.console import Console
 
 if TYPE_CHECKING:
@@ -115,13 +114,10 @@ def load_to_rank(args: Namespace, console: Console, scorer: str) -> Catalog:
     catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
     if "+" in scorer:
         from skillyard.cli.progress import progress
-        from skillyard.engine.ranking.hybrid.dense_index import save_vectors
         from skillyard.engine.ranking.registry import bind, resolve
 
         with progress("embedding", console) as step:
-            bound = bind(catalog, resolve(scorer), step)
-        with suppress(SkillIoError):  # the next command only has to read them one by one
-            save_vectors(bound)
+            bind(catalog, resolve(scorer), step)
     return catalog
 
 

@@ -14,9 +14,10 @@ from skillyard import Skill
 from skillyard.engine.index import kernel, segment_writer
 from skillyard.engine.index.document_builder import build_documents, index_texts
 from skillyard.engine.index.term_counts import kernel_terms
-from skillyard.engine.index.token_table import TokenRow, TokenTable, bundled_table, write_table
+from skillyard.engine.index.token_table import TokenTable, bundled_table
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.tables import for_each
+from training.table_file import TokenRow, write_table
 
 pytestmark = pytest.mark.skipif(MAY_SKIP, reason=ABSENT)
 KERNEL: Any = kernel.KERNEL

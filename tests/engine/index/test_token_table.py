@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from skillyard import IndexDamaged
 from skillyard.engine.index.token_table import (
     UNIT,
-    TokenRow,
     TokenTable,
     bundled_table,
-    write_table,
 )
+from training.table_file import TokenRow, write_table
 
 TERMS = ("alpha", "beta", "gamma", "词")
 ROWS = [

@@ -10,7 +10,6 @@ import pytest
 import skillyard as sy
 from skillyard import SkillIoError
 from skillyard.cli import main, progress
-from skillyard.engine.embedding.cache import VectorCache
 from skillyard.engine.embedding.protocol import resolve_embedder
 from skillyard.engine.ranking.registry import default_scorer, resolve
 from tests.configuration import configure
@@ -115,16 +114,17 @@ def test_a_terminal_shows_how_far_the_vectors_are(
     assert "2 of 2" in shown
 
 
-def test_the_second_command_maps_the_vectors_and_reads_none(
+def test_the_second_command_computes_no_vector_of_a_skill(
     skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    install(monkeypatch, Letters())
+    letters = Letters()
+    install(monkeypatch, letters)
     words = ["rank", TEXT, "--root", str(skills), "--scorer", "hybrid+letters", "--json"]
     assert main(words) == 0
-    first = capsys.readouterr().out
-    monkeypatch.setattr(VectorCache, "get", None)
+    first, texts = capsys.readouterr().out, len(letters.asked)
     assert main(words) == 0
     assert capsys.readouterr().out == first
+    assert len(letters.asked) == texts
 
 
 def test_the_doctor_checks_the_scorer(

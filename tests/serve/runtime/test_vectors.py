@@ -328,7 +328,6 @@ def test_the_index_on_disk_ranks_with_vectors_too(
     )
     assert indexed == plain
     assert indexed[0][0] == "zebra-quiz"
-    monkeypatch.setattr(cache.VectorCache, "get", None)  # they are mapped, and none is read
     again = snapshot_of(opened(), 2, opened)
     again.bind_embedder(NAME, lambda done, total: None)
     assert [

@@ -208,9 +208,7 @@ class TestForeign:
             assert answers(again.take()) == answers(in_memory(store))
         assert node.state.open() is None
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(
-                "skillyard.store.node.state.index_settings", lambda table: {"table": "other"}
-            )
+            patch.setattr("skillyard.store.node.state.index_settings", lambda: {"table": "other"})
             assert answers(Node(store, node.state.folder).take()) == answers(in_memory(store))
         assert answers(Node(store, node.state.folder).take()) == answers(in_memory(store))
 

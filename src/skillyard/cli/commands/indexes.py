@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 @command(
     "index build",
     library(),
-    flag("--adapt", "adapt the embedding to the words of the library, without labels"),
     flag("--watch", "keep running and update the index when files change"),
-    examples=("skillyard index build", "skillyard index build skills --adapt"),
+    examples=("skillyard index build", "skillyard index build skills --watch"),
 )
 def index_build(args: Namespace, console: Console) -> None:
     """Build the index of a library.
@@ -38,9 +37,7 @@ def index_build(args: Namespace, console: Console) -> None:
 
     profile = args.library_profile
     with progress("indexing", console) as step:
-        built = library_index.index_build(
-            args.root, args.scope, profile=profile, adapt=args.adapt, progress=step
-        )
+        built = library_index.index_build(args.root, args.scope, profile=profile, progress=step)
     _print_index(built, console)
     note_unloaded(built.diagnostics, args, console)
     if built.hook_problem:

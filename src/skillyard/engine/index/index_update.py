@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from skillyard.base.errors import IndexDamaged
@@ -23,7 +22,6 @@ from skillyard.engine.index.library_spec import (
     WALK,
     file_index_settings,
     scan_fingerprint,
-    table_for,
 )
 from skillyard.engine.index.library_state import (
     FileState,
@@ -41,7 +39,7 @@ from skillyard.engine.index.library_summary import (
 from skillyard.engine.index.records import candidate_key, encode_record, path_prefix
 from skillyard.engine.index.searcher import EXCLUDED
 from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
-from skillyard.engine.index.token_table import TokenTable, bundled_table
+from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.index.walk_record import encode_walk
 from skillyard.engine.skill import Origin, Skill
 
@@ -74,20 +72,15 @@ def read_state(searcher: SegmentSearcher) -> LibraryState | None:
 
 
 def build_index(
-    spec: LibrarySpec, folder: str, *, adapt: bool = False, progress: Progress | None = None
+    spec: LibrarySpec, folder: str, *, progress: Progress | None = None
 ) -> IndexChanges:
     """Build the index in ``folder`` from the files of the library.
 
-    An unfinished build is continued. ``adapt`` adds vectors for terms that the bundled token table
-    does not contain; later updates keep using that table. ``progress`` is called with (files done,
-    files in all). Raises SkillIoError, InvalidSkillsRoot.
+    An unfinished build is continued. ``progress`` is called with (files done, files in all). Raises
+    SkillIoError, InvalidSkillsRoot.
     """
-    if adapt:
-        return _update(spec, folder, _adapted_table(spec.resolve()), progress, WAIT_S, fresh=True)
-    state = _read_folder_state(folder, bundled_table())
-    return _update(
-        spec, folder, bundled_table(), progress, WAIT_S, fresh=state is None or state.finished
-    )
+    state = _read_folder_state(folder)
+    return _update(spec, folder, progress, WAIT_S, fresh=state is None or state.finished)
 
 
 def refresh_index(
@@ -98,62 +91,37 @@ def refresh_index(
     Raises InvalidSkillsRoot, and SkillIoError; its code is ``index_busy`` when another process
     still writes the index after ``wait_s`` seconds.
     """
-    try:
-        searcher = open_index(folder)
-        table = bundled_table() if searcher is None else table_for(searcher)
-    except IndexDamaged:
-        table = bundled_table()
-    return _update(spec, folder, table, progress, wait_s, fresh=False)
-
-
-def _adapted_table(spec: LibrarySpec) -> TokenTable:
-    from skillyard.engine.index.table_adaptation import adapt_table
-
-    def skills() -> Iterator[Skill]:
-        for candidate in spec.scan().candidates:
-            skill = read_one(candidate, spec, time.time_ns()).skill
-            if skill is not None:
-                yield skill
-
-    return adapt_table(bundled_table(), skills())
+    return _update(spec, folder, progress, wait_s, fresh=False)
 
 
 def _update(
-    spec: LibrarySpec,
-    folder: str,
-    table: TokenTable,
-    progress: Progress | None,
-    wait_s: float,
-    *,
-    fresh: bool,
+    spec: LibrarySpec, folder: str, progress: Progress | None, wait_s: float, *, fresh: bool
 ) -> IndexChanges:
     scan = spec.scan_resolved()
     with IndexWriter(
         folder,
-        dimensions=table.dimensions,
-        settings=file_index_settings(table),
+        dimensions=bundled_table().dimensions,
+        settings=file_index_settings(),
         wait_s=wait_s,
         fresh=fresh,
     ) as writer:
-        before = _read_folder_state(folder, table)
+        before = _read_folder_state(folder)
         state = None if fresh else before
         if state is None:
             for key in list(writer.keys()):
                 writer.delete(key)
             state = LibraryState({}, (), finished=False)
-        if fresh and table.id != bundled_table().id:
-            writer.side_file("table", bytes(table.data))
         # A finished index keeps answering until the new one is complete.
         in_parts = not (fresh and before is not None and before.finished)
-        return _IndexUpdate(spec, scan, writer, table, state, in_parts).run(progress)
+        return _IndexUpdate(spec, scan, writer, state, in_parts).run(progress)
 
 
-def _read_folder_state(folder: str, table: TokenTable) -> LibraryState | None:
+def _read_folder_state(folder: str) -> LibraryState | None:
     try:
         searcher = open_index(folder)
     except IndexDamaged:
         return None
-    if searcher is None or searcher.settings != file_index_settings(table):
+    if searcher is None or searcher.settings != file_index_settings():
         return None
     return read_state(searcher)
 
@@ -178,14 +146,12 @@ class _IndexUpdate:
         spec: LibrarySpec,
         scan: Scan,
         writer: IndexWriter,
-        table: TokenTable,
         before: LibraryState,
         in_parts: bool,
     ) -> None:
         self.spec = spec
         self.scan = scan
         self.writer = writer
-        self.table = table
         self.before = before.files
         self._compared = before.compared
         self.in_parts = in_parts
@@ -251,7 +217,7 @@ class _IndexUpdate:
             self.removed += self.writer.delete(key)
             return
         record = encode_record(candidate, skill)
-        document = build_document(skill, self.table, excluded=bool(flags), record=record)
+        document = build_document(skill, bundled_table(), excluded=bool(flags), record=record)
         self.writer.add(document._replace(key=key))
         before = self.before.get(path)
         (self.added if before is None or before.facts is None else self.changed).add(path)

@@ -77,8 +77,8 @@ class IndexWriter(Closeable):
         self._flushed: list[bytes] = []
         self._flushed_keys: dict[str, tuple[int, int]] = {}
         self._flushed_dead: list[set[int]] = []
-        self._sides: dict[str, bytes] = {}
         self._notes: dict[str, str] = {}
+        self._sides: dict[str, bytes] = {}
 
     @property
     def _segments(self) -> list[SegmentReader]:

@@ -17,7 +17,6 @@ from skillyard.engine.index.library_spec import (
     file_index_settings,
     index_folder,
     is_fresh,
-    table_for,
 )
 from skillyard.engine.index.library_summary import (
     LibrarySummary,
@@ -27,7 +26,7 @@ from skillyard.engine.index.library_summary import (
 )
 from skillyard.engine.index.records import decode_card, path_prefix
 from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
-from skillyard.engine.index.token_table import TokenTable
+from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.skill import Skill
 
 if TYPE_CHECKING:
@@ -93,11 +92,7 @@ class IndexedCatalog(Catalog):
     _spec: LibrarySpec
 
     def __init__(
-        self,
-        spec: LibrarySpec,
-        searcher: SegmentSearcher,
-        summary: LibrarySummary,
-        table: TokenTable,
+        self, spec: LibrarySpec, searcher: SegmentSearcher, summary: LibrarySummary
     ) -> None:
         # Catalog.__init__ is not called: __getattr__ loads its fields on first use.
         self._spec = spec
@@ -106,7 +101,7 @@ class IndexedCatalog(Catalog):
         self.bound = {}
         self._full = _FullCatalog(spec)
         self.summary = summary
-        self.library = FileLibrary(self._full, summary, searcher, table)
+        self.library = FileLibrary(self._full, summary, searcher)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _LAZY_FIELDS:
@@ -234,11 +229,7 @@ class FileLibrary(Library):
     """The skills of an indexed catalog. Each is read from its file on demand."""
 
     def __init__(
-        self,
-        full: _FullCatalog,
-        summary: LibrarySummary,
-        searcher: SegmentSearcher,
-        table: TokenTable,
+        self, full: _FullCatalog, summary: LibrarySummary, searcher: SegmentSearcher
     ) -> None:
         given = [path_prefix(root) for root in full.spec.roots]
         prefixes = self.prefixes = (*given, *summary.prefixes[len(given) :])
@@ -246,7 +237,7 @@ class FileLibrary(Library):
         limits = full.spec.limits
         super().__init__(
             searcher,
-            table,
+            bundled_table(),
             lambda record: decode_card(record, prefixes, limits),
             summary.hidden,
             summary.patterns,
@@ -423,8 +414,7 @@ def open_current(
     searcher = open_index(folder)
     if searcher is None:
         return None
-    table = table_for(searcher)
-    if searcher.settings != file_index_settings(table):
+    if searcher.settings != file_index_settings():
         return None
     data = searcher.side_file("summary")
     if data is None:
@@ -435,4 +425,4 @@ def open_current(
         raise IndexDamaged("the summary cannot be read", path=folder) from None
     if not trusted and not is_fresh(searcher, spec, summary, force_scan=force_scan):
         return None
-    return IndexedCatalog(spec, searcher, summary, table)
+    return IndexedCatalog(spec, searcher, summary)

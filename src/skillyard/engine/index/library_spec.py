@@ -15,7 +15,7 @@ from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.analysis.analyzer import VERSION as ANALYZER_VERSION
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.manifest import NAME
-from skillyard.engine.index.token_table import TokenTable, bundled_table
+from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.index.walk_record import is_unchanged
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 WALK = "walk"
 """The side file with the record of the walk; see :mod:`skillyard.engine.index.walk_record`."""
-ADAPTED = "adapted"
-"""The setting of an index with a token table adapted to the library."""
 WEIGHTING_VERSION = 7
 """Version of reading, impacts, facet terms and vectors. A change forces a rebuild."""
 VERSION = "13"
@@ -94,32 +92,18 @@ def _names_plugins(path: str) -> bool:
     return b"enabledPlugins" in data or len(data) == MAX_SETTINGS
 
 
-def index_settings(table: TokenTable) -> dict[str, str]:
+def index_settings() -> dict[str, str]:
     """Return the settings of an index. An index with other settings is rebuilt."""
     return {
         "analyzer": str(ANALYZER_VERSION),
         "weighing": str(WEIGHTING_VERSION),
-        "table": table.id,
+        "table": bundled_table().id,
     }
 
 
-def file_index_settings(table: TokenTable) -> dict[str, str]:
-    """Return the settings of an index of files; an adapted table also names its base table."""
-    settings = {**index_settings(table), "keeping": VERSION}
-    base = bundled_table()
-    return settings if table.id == base.id else {**settings, ADAPTED: base.id}
-
-
-def table_for(searcher: SegmentSearcher) -> TokenTable:
-    """Return the token table of an index: its adapted table, or the bundled one.
-
-    Raises IndexDamaged.
-    """
-    base = bundled_table()
-    if searcher.settings.get(ADAPTED) != base.id:
-        return base
-    data = searcher.side_file("table")
-    return base if data is None else TokenTable(data, searcher.folder, trusted=True)
+def file_index_settings() -> dict[str, str]:
+    """Return the settings of an index of files."""
+    return {**index_settings(), "keeping": VERSION}
 
 
 def scan_fingerprint(files: Scan) -> str:

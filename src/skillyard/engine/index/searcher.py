@@ -39,30 +39,6 @@ def integer_weights(weights: Weights) -> list[int]:
     return [max(1, round(MAX_INTEGER_WEIGHT * weight / top)) for _, weight in weights]
 
 
-def contenders(sums: list[tuple[int, int]], weights: Weights, limit: int) -> list[tuple[int, int]]:
-    """Return the (sum, document) pairs that can be among the ``limit`` best by exact score."""
-    if len(sums) <= limit or limit <= 0:
-        return sums
-    from heapq import nlargest  # not where the kernel answers
-
-    least = nlargest(limit, (total for total, _ in sums))[-1] - rounding_slack(weights)
-    return [pair for pair in sums if pair[0] >= least]
-
-
-def rounding_slack(weights: Weights) -> int:
-    """Return the largest deficit of a first-pass sum that rounding can explain.
-
-    A first-pass sum is the exact score times ``MAX_INTEGER_WEIGHT · 255 / top``, up to rounding:
-    at most 1/255 of each weight, and 1/``MAX_INTEGER_WEIGHT`` of the heaviest weight per term. A
-    document that is further behind than twice this bound has a lower exact score.
-    """
-    top = max((weight for _, weight in weights), default=1.0)
-    slack = 0.0
-    for _, weight in weights:
-        slack += MAX_INTEGER_WEIGHT * weight / top + 255.0
-    return int(2.01 * slack) + 1
-
-
 def impact_byte(impact: float) -> int:
     """Return the quantised impact of the first pass, 1..255."""
     return max(1, round(255 * impact))

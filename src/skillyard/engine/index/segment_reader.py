@@ -230,16 +230,12 @@ class SegmentReader:
         terms: Sequence[tuple[int, int]],
         limit: int,
         allowed: frozenset[int] | None,
-        slack: int = 0,
     ) -> list[tuple[int, int]]:
-        """Return (sum, document) of the best, and of all within ``slack`` of the last of them.
-
-        The result is unordered.
-        """
+        """Return (sum, document) of the best, unordered, with all ties for the last."""
         totals = self.sums(terms)
         if allowed is not None:
             totals = [t if number in allowed else 0 for number, t in enumerate(totals)]
-        return _top_documents(totals, limit, slack)
+        return _top_documents(totals, limit)
 
     def for_kernel(self) -> tuple[object, ...]:
         """Return the segment's arguments of the kernel engine, which does not verify pages.
@@ -300,10 +296,8 @@ class SegmentReader:
         """Return (dot product, document) of the best above 0, with all ties for the last."""
         if len(query) != self.dimensions:
             raise ValueError("the query's vector has another size")
-        from skillyard.engine.index.vectors import dot_products  # not where the kernel answers
-
-        vectors = self.section("vectors")
-        dots = dot_products(vectors, self.dimensions, query)
+        self.section("vectors")
+        dots = [self.dot(query, number) for number in range(self.documents)]
         for number in self.dead | self.excluded:
             dots[number] = 0
         if allowed is not None:
@@ -371,10 +365,10 @@ class SegmentReader:
         )
 
 
-def _top_documents(totals: list[int], limit: int, slack: int = 0) -> list[tuple[int, int]]:
+def _top_documents(totals: list[int], limit: int) -> list[tuple[int, int]]:
     if limit <= 0:
         return []
     from heapq import nlargest  # not where the kernel answers
 
-    least = max(1, nlargest(limit, totals)[-1] - slack) if len(totals) > limit else 1
+    least = max(1, nlargest(limit, totals)[-1]) if len(totals) > limit else 1
     return [(total, number) for number, total in enumerate(totals) if total >= least]

@@ -10,7 +10,6 @@ from typing import Any
 from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged
-from skillyard.base.io.sha256 import sha256
 from skillyard.engine.index.kernel import KERNEL
 from skillyard.engine.index.manifest import (
     NAME,
@@ -24,12 +23,10 @@ from skillyard.engine.index.searcher import (
     CANDIDATES,
     MAX_TERMS,
     Weights,
-    contenders,
     exact_score,
     heaviest_terms,
     integer_weights,
     matched_weight,
-    rounding_slack,
 )
 from skillyard.engine.index.segment_reader import SegmentReader
 
@@ -127,17 +124,6 @@ class SegmentSearcher:
         pairs = zip(self.manifest.parts, self.segments, strict=True)
         return {part.file: segment for part, segment in pairs if part.file}
 
-    def contents_digest(self) -> str:
-        """Return a digest of the documents, in the order of their ordinals.
-
-        Segments in files of their own count by their names, which contain the content hash.
-        """
-        parts = []
-        for part, segment in zip(self.manifest.parts, self.segments, strict=True):
-            content = part.file.encode() if part.file else bytes(segment.content)
-            parts.append(sha256(content) + repr(sorted(part.dead)).encode())
-        return sha256(b"\n".join(parts)).hex()
-
     def stale(self) -> bool:
         """Return True when there is a newer generation, or none that can be read."""
         try:
@@ -216,8 +202,6 @@ class SegmentSearcher:
         weights = heaviest_terms(weights)
         integers = integer_weights(weights)
         candidates = max(min(limit, sum(s.documents for s in self.segments)), CANDIDATES)
-        narrow = 0 < limit < candidates  # exact scores decide only among the contenders
-        count, slack = (limit, rounding_slack(weights)) if narrow else (candidates, 0)
         sums: list[tuple[int, int]] = []
         for place, segment in enumerate(self.segments):
             terms = [
@@ -226,14 +210,9 @@ class SegmentSearcher:
                 if (number := self._numbers(term)[place]) >= 0
             ]
             if terms:
-                best = segment.best(terms, count, _inside(allowed, place, segment), slack)
+                best = segment.best(terms, candidates, _inside(allowed, place, segment))
                 sums += [(total, place << SHIFT | number) for total, number in best]
-        near = contenders(sums, weights, limit)
-        chosen = (
-            [ordinal for _, ordinal in near]
-            if len(near) <= candidates
-            else self._first(near, candidates)
-        )
+        chosen = self._first(sums, candidates)
         exact = self.exact_scores(weights, chosen)
         return self._sort(zip(exact, chosen, strict=True), limit)
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import os
 import struct
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import exp, log, sqrt
 from mmap import ACCESS_READ, mmap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Buffer = bytes | mmap
 
 MAGIC = b"SKYTAB02"
-_HEADER = struct.Struct("<8sIIII")  # magic, rows, dimensions, bytes of terms, CRC-32 of the rest
+HEADER = struct.Struct("<8sIIII")  # magic, rows, dimensions, bytes of terms, CRC-32 of the rest
 
 MAX_TERMS = 4_096
 """Terms summed per text: with weights below 4,096 no 32-bit lane overflows."""
@@ -43,24 +43,11 @@ RARITY_STEPS = 16
 """Scale in which rarity (a natural logarithm) is stored."""
 
 
-class TokenRow(NamedTuple):
-    """The weights and statistics of one term."""
-
-    weight: int
-    """Weight in the vector of a skill, 1..65,535."""
-    query_weight: int
-    """Weight in the vector of a request, 1..65,535."""
-    emphasis: int
-    """Learned importance in requests relative to the rarity, in 64ths; 64 is neutral."""
-    rarity: int
-    """Negative logarithm of the share of public skills with the term, in 16ths."""
-
-
 class TokenTable:
     """Rows by term. Immutable and thread-safe."""
 
     __slots__ = (
-        *("_emphasis", "_known", "_lanes", "_offsets", "_query_weights", "_rarity", "_rows"),
+        *("_emphasis", "_known", "_offsets", "_query_weights", "_rarity", "_rows"),
         *("_terms", "_weights", "data", "dimensions", "id", "path", "sections"),
     )
 
@@ -70,19 +57,19 @@ class TokenTable:
         ``trusted`` skips the checksum, for the file that is installed with the package.
         """
         try:
-            magic, rows, self.dimensions, size, check = _HEADER.unpack_from(data)
+            magic, rows, self.dimensions, size, check = HEADER.unpack_from(data)
         except struct.error:
             raise _damage(path, "it is too short") from None
         if magic != MAGIC:
             raise _damage(path, "it is no token table, or one of another version")
-        if len(data) != _HEADER.size + 6 * rows + 4 * (rows + 1) + size + rows * self.dimensions:
+        if len(data) != HEADER.size + 6 * rows + 4 * (rows + 1) + size + rows * self.dimensions:
             raise _damage(path, "its size does not match its header")
-        if not trusted and crc32(memoryview(data)[_HEADER.size :]) != check:
+        if not trusted and crc32(memoryview(data)[HEADER.size :]) != check:
             raise _damage(path, "its checksum does not match")
         self.path = path
         self.data = data
         self.id = f"{check:08x}-{rows}x{self.dimensions}"
-        offset = _HEADER.size
+        offset = HEADER.size
         whole = memoryview(data)  # no copy: a query reads a few rows
         self._weights = whole[offset : offset + 2 * rows].cast("H")
         self._query_weights = whole[offset + 2 * rows : offset + 4 * rows].cast("H")
@@ -94,7 +81,6 @@ class TokenTable:
         self._terms = whole[offset : offset + size]
         self._rows = whole[offset + size :]
         self._known: dict[str, int] = {}
-        self._lanes: dict[int, int] = {}
         # The kernel caches rows by the identity of this tuple.
         self.sections = (
             *(self._rows, self._weights, self._offsets, self._terms),
@@ -117,19 +103,6 @@ class TokenTable:
     def __getitem__(self, place: int) -> bytes:
         return self._terms[self._offsets[place] : self._offsets[place + 1]].tobytes()
 
-    def items(self) -> Iterator[tuple[str, tuple[TokenRow, bytes]]]:
-        """Yield every term with its row and its vector, in byte order."""
-        for place in range(len(self)):
-            row = TokenRow(
-                self._weights[place],
-                self._query_weights[place],
-                self._emphasis[place],
-                self._rarity[place],
-            )
-            first = place * self.dimensions
-            vector = bytes(self._rows[first : first + self.dimensions])
-            yield self[place].decode(), (row, vector)
-
     def term_statistics(self, term: str) -> tuple[float, float]:
         """Return (share of public skills with the term, emphasis in requests).
 
@@ -150,12 +123,11 @@ class TokenTable:
         rows, weights = self._row_weights(counts, query)
         if not rows:
             return None
-        total = 0
+        sums = [0] * self.dimensions
         for row, weight in zip(rows, weights, strict=True):
-            total += weight * self._lane(row)
-        lanes = memoryview(total.to_bytes(4 * self.dimensions, "little")).cast("I")
-        bias = BIAS * sum(weights)
-        return [(lane - bias) >> SHIFT for lane in lanes]
+            vector = self._rows[row * self.dimensions : (row + 1) * self.dimensions].cast("b")
+            sums = [old + weight * value for old, value in zip(sums, vector, strict=True)]
+        return [value >> SHIFT for value in sums]
 
     def _row_weights(
         self, counts: Iterable[tuple[str, float]], query: bool
@@ -175,16 +147,6 @@ class TokenTable:
                 rows.append(row)
                 weights.append(weight if 1 <= weight <= MAX_WEIGHT else _clamp_weight(weight))
         return rows, weights
-
-    def _lane(self, row: int) -> int:
-        """Return the row packed by :func:`pack_lanes`."""
-        lane = self._lanes.get(row)
-        if lane is None:
-            start = row * self.dimensions
-            lane = pack_lanes(bytes(self._rows[start : start + self.dimensions]))
-            if len(self._lanes) < 8_192:  # about 10 MB
-                self._lanes[row] = lane
-        return lane
 
     def vector(
         self,
@@ -211,20 +173,6 @@ class TokenTable:
                 scale = weight / sqrt(length)
                 mixed = [old + scale * value for old, value in zip(mixed, sums, strict=True)]
         return unit_vector(mixed)
-
-
-BIAS = 128
-_BIASED = bytes((code + BIAS) & 255 for code in range(256))
-
-
-def pack_lanes(vector: bytes) -> int:
-    """Return signed bytes packed into one integer: each value plus 128 in a 32-bit lane.
-
-    Sums and multiples of such integers then compute all components at once.
-    """
-    lanes = bytearray(4 * len(vector))
-    lanes[::4] = vector.translate(_BIASED)
-    return int.from_bytes(lanes, "little")
 
 
 def _clamp_weight(weight: int) -> int:
@@ -281,24 +229,6 @@ def shift_vector(
 
 def _norm(values: list[float]) -> float:
     return sqrt(stable_sum([value * value for value in values]))
-
-
-def write_table(
-    terms: Sequence[str], rows: Sequence[TokenRow], vectors: bytes, dimensions: int
-) -> bytes:
-    """Return the bytes of a table file. ``terms`` must be unique and in byte order."""
-    from array import array
-
-    encoded = [term.encode("utf-8") for term in terms]
-    if encoded != sorted(set(encoded)) or not len(rows) == len(terms) == len(vectors) / dimensions:
-        raise ValueError("terms must be sorted and unique, with one row each")
-    offsets = array("I", [0])
-    for term in encoded:
-        offsets.append(offsets[-1] + len(term))
-    columns = zip(*rows, strict=True)
-    packed = [array(kind, column).tobytes() for kind, column in zip("HHBB", columns, strict=True)]
-    rest = b"".join([*packed, offsets.tobytes(), *encoded, vectors])
-    return _HEADER.pack(MAGIC, len(terms), dimensions, offsets[-1], crc32(rest)) + rest
 
 
 def _damage(path: str, what: str) -> IndexDamaged:

@@ -19,14 +19,12 @@ from skillyard.base.io.processes import lower_priority
 from skillyard.base.text import clean_line
 from skillyard.engine.catalog.roots import LibrarySpec, real_root
 from skillyard.engine.embedding.protocol import embed_in_one_thread
-from skillyard.engine.index.clone import clone_index
 from skillyard.engine.index.index_update import refresh_index
 from skillyard.engine.index.indexed_catalog import open_current
 from skillyard.engine.index.library_spec import index_folder, is_fresh
-from skillyard.engine.ranking.hybrid.dense_index import save_vectors
 from skillyard.engine.ranking.registry import bind, default_scorer, resolve
 from skillyard.hosts.hook.journal import log_event
-from skillyard.hosts.hook.library import library_place, roots_and_project
+from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.trust import Project, project_above
 
 
@@ -58,8 +56,7 @@ def main(arguments: list[str]) -> int:
 def bring_up_to_date(place: LibrarySpec, *, in_background: bool = False) -> bool:
     """Update the index to the current files. Returns False when another process is doing so.
 
-    A new index starts as a copy of the index of the named roots, if there is one. ``in_background``
-    leaves an embedder one thread. Raises SkillyardError, OSError.
+    ``in_background`` leaves an embedder one thread. Raises SkillyardError, OSError.
     """
     folder = index_folder(place)
     os.makedirs(os.path.dirname(folder), exist_ok=True)
@@ -69,9 +66,6 @@ def bring_up_to_date(place: LibrarySpec, *, in_background: bool = False) -> bool
     except BlockingIOError:
         return False
     with lock:
-        roots, _ = roots_and_project(place)
-        if roots:  # never the index of a project, which may contain unapproved skills
-            clone_index(place, LibrarySpec(roots, (), place.limits, policy=place.policy))
         try:
             catalog = open_current(place, folder, trusted=True)
         except SkillyardError:
@@ -104,7 +98,7 @@ def _compute_vectors(place: LibrarySpec, folder: str, *, in_background: bool) ->
         if in_background:
             embed_in_one_thread(getattr(resolved, "embedder", None))
         while (catalog := open_current(place, folder, trusted=True)) is not None:
-            save_vectors(bind(catalog, resolved))  # the hook has no time to read thousands
+            bind(catalog, resolved)
             if not catalog.library.searcher.stale():
                 return
 

@@ -28,10 +28,9 @@ def index_build(
     scopes: Sequence[str] = (),
     *,
     profile: str | None = None,
-    adapt: bool = False,
     progress: Progress | None = None,
 ) -> IndexBuilt:
-    """Rebuild the index of the roots; ``adapt`` also trains the library's own embedding directions.
+    """Rebuild the index of the roots.
 
     A prompt hook over the same roots, in a session of the current folder, then needs no build.
 
@@ -41,7 +40,7 @@ def index_build(
 
     place = library_spec(roots, scopes, profile=profile)
     folder = index_folder(place)
-    built = _built(place, folder, build_index(place, folder, adapt=adapt, progress=progress))
+    built = _built(place, folder, build_index(place, folder, progress=progress))
     try:
         return replace(built, hook_folders=prepare_hooks(place, os.getcwd()))
     except (SkillyardError, OSError) as error:

@@ -12,7 +12,7 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from skillyard.base.errors import EmbedderFailed, SkillIoError
+from skillyard.base.errors import EmbedderFailed
 from skillyard.base.io.paths import below
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.embedding.cache import Progress, refuse_missing
@@ -155,11 +155,7 @@ class Snapshot:
             progress(done, total)
 
         resolved = resolve(scorer)
-        from skillyard.engine.ranking.hybrid.dense_index import save_vectors
-
-        bound = bind(self._catalog, resolved, record)
-        with suppress(SkillIoError):  # the next process only has to read them one by one
-            save_vectors(bound)
+        bind(self._catalog, resolved, record)
         self._bound[scorer] = Ranking(self._catalog, resolved)
 
     def make_ready(self, scorers: Iterable[str]) -> None:

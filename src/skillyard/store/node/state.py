@@ -85,7 +85,7 @@ class NodeState:
     @property
     def settings(self) -> dict[str, str]:
         """The settings of this node's index; an index with other settings is rebuilt."""
-        settings = {**index_settings(bundled_table()), "node": VERSION, VIEWER: self.viewer}
+        settings = {**index_settings(), "node": VERSION, VIEWER: self.viewer}
         if self.policy is not None:
             settings[POLICY] = sha256(repr(self.policy).encode("utf-8", "surrogatepass")).hex()
         return settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import exp, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.sums import stable_sum
 from skillyard.engine.index.bm25f import FieldCounts, count_fields, field_shares
@@ -24,19 +24,48 @@ from skillyard.engine.ranking.scorer import Explanation
 from skillyard.engine.skill import Skill
 
 if TYPE_CHECKING:
-    from skillyard.engine.ranking.hybrid.scorer import ScoredHybrid
+    from collections.abc import Callable, Mapping
+
+    from skillyard.engine.index.library import Library
+    from skillyard.engine.ranking.hybrid.constants import Calibration, Features, QueryFeatures
+    from skillyard.engine.ranking.hybrid.fusion import CandidateSet
+    from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
 
 _LABELS = {"unmatched_cosine": "lacking", "out_of_vocabulary": "strange", "emphasis": "said"}
 """Labels of features that have another name in JSON (docs/reference/json.md)."""
 
 
-def explain(outcome: ScoredHybrid, skill: Skill) -> Explanation:
+class ExplainedQuery(NamedTuple):
+    """What was computed for one request, of all skills and of the best one."""
+
+    library: Library
+    calibration: Calibration
+    embedder: str
+    """What the embedder is called; empty without one."""
+    analysed: AnalysedQuery
+    candidates: CandidateSet
+    totals: Mapping[int, float]
+    """The points of each candidate by ordinal."""
+    best: int | None
+    """The ordinal of the best one."""
+    features: Features | None
+    query_features: QueryFeatures
+    adjust_log_odds: Callable[[float], float]
+    best_feedback: float
+    log_odds: float
+
+
+def explain(
+    outcome: ExplainedQuery,
+    skill: Skill,
+    ordinal: int,
+    evidence: Evidence,
+    own: Points,
+    score: float,
+) -> Explanation:
     """Return the tree: probability, points by kind of evidence, terms and fields."""
-    ordinal, evidence = outcome.evidence_of(skill)
     if ordinal < 0:
         return Explanation("hybrid", 0.0, (), "leaf", "the index does not hold this skill")
-    own = outcome.points_of(evidence)
-    score = outcome.score_of(own.total)
     parts = [
         _words(outcome, skill, ordinal, evidence, own.words),
         _meaning(outcome, ordinal, evidence, own.meaning),
@@ -57,7 +86,7 @@ def explain(outcome: ScoredHybrid, skill: Skill) -> Explanation:
     return Explanation("hybrid", score, (raw, odds), "calibration", "1 / (1 + exp(-log-odds))")
 
 
-def _place(outcome: ScoredHybrid, own: Points) -> str:
+def _place(outcome: ExplainedQuery, own: Points) -> str:
     if outcome.best is None:
         return "no skill has any"
     best = outcome.totals[outcome.best]
@@ -65,9 +94,9 @@ def _place(outcome: ScoredHybrid, own: Points) -> str:
     return "the most of all skills" if behind <= 0 else f"{behind:.4g} behind the best"
 
 
-def _odds(outcome: ScoredHybrid, own: Points) -> Explanation:
+def _odds(outcome: ExplainedQuery, own: Points) -> Explanation:
     """Return the log-odds by feature, and the loss for the distance to the best skill."""
-    calibration = outcome.bound.scorer.calibration
+    calibration = outcome.calibration
     if outcome.features is None or outcome.best is None:
         return Explanation("log-odds", 0.0, (), "leaf", "nothing speaks for any skill")
     values = {**outcome.query_features._asdict(), **outcome.features._asdict()}
@@ -107,9 +136,8 @@ def _by(adds: float, value: float) -> str:
     return f"{adds / value:.4g} · {value:.4g}" if value else ""
 
 
-def _embedder_note(outcome: ScoredHybrid, evidence: Evidence) -> str:
-    dense = outcome.bound.dense
-    return "" if dense is None else f"cosine {evidence.embedded:.4g} by {dense.embedder.id}"
+def _embedder_note(outcome: ExplainedQuery, evidence: Evidence) -> str:
+    return outcome.embedder and f"cosine {evidence.embedded:.4g} by {outcome.embedder}"
 
 
 def _avoid_note(evidence: Evidence) -> str:
@@ -136,7 +164,7 @@ def _order_note(evidence: Evidence) -> str:
 
 
 def _words(
-    outcome: ScoredHybrid,
+    outcome: ExplainedQuery,
     skill: Skill,
     ordinal: int,
     evidence: Evidence,
@@ -148,10 +176,10 @@ def _words(
         return Explanation("words", 0.0, (), "leaf", note if evidence.words else "no word matches")
     scale = value / (evidence.words - least)
     analysed = count_fields(
-        skill if skill.body is not None else outcome.bound.library.full_skill(ordinal)
+        skill if skill.body is not None else outcome.library.full_skill(ordinal)
     )
     terms = outcome.analysed.terms
-    impacts = outcome.bound.library.searcher.impacts(ordinal, [term.text for term in terms])
+    impacts = outcome.library.searcher.impacts(ordinal, [term.text for term in terms])
     parts = [
         _term(term, term.weight * impact * scale, impact, analysed)
         for term, impact in zip(terms, impacts, strict=True)
@@ -175,7 +203,9 @@ def _term(term: Term, value: float, impact: float, analysed: FieldCounts) -> Exp
     return Explanation(term.text, value, fields, "sum", note)
 
 
-def _meaning(outcome: ScoredHybrid, ordinal: int, evidence: Evidence, value: float) -> Explanation:
+def _meaning(
+    outcome: ExplainedQuery, ordinal: int, evidence: Evidence, value: float
+) -> Explanation:
     best, least = outcome.candidates.cosine_range
     note = f"cosine {evidence.meaning:.3f}, stretched so that {least:.3f} is 0 and {best:.3f} full"
     feedback = outcome.candidates.feedback
@@ -207,12 +237,12 @@ def _meaning(outcome: ScoredHybrid, ordinal: int, evidence: Evidence, value: flo
 
 
 def _neighbours(
-    feedback: Feedback | None, outcome: ScoredHybrid, ordinal: int
+    feedback: Feedback | None, outcome: ExplainedQuery, ordinal: int
 ) -> list[tuple[str, float, float]]:
     """Return (name, cosine, weight) of each skill used for feedback."""
     if feedback is None:
         return []
-    library = outcome.bound.library
+    library = outcome.library
     candidates = []
     for best, share in feedback.best:
         dot = library.searcher.dots(library.searcher.vector(best), [ordinal])[0]
@@ -220,13 +250,13 @@ def _neighbours(
     return candidates
 
 
-def _nearness(outcome: ScoredHybrid, ordinal: int) -> list[tuple[str, float, float]]:
+def _nearness(outcome: ExplainedQuery, ordinal: int) -> list[tuple[str, float, float]]:
     """Return (term, cosine, contribution to the query's cosine) for each term of the vector.
 
     The query vector is the sum of its terms' rows, so its cosine is the sum of their cosines, each
     weighted by its length in that sum.
     """
-    table, searcher = outcome.bound.library.table, outcome.bound.library.searcher
+    table, searcher = outcome.library.table, outcome.library.searcher
     whole = table.sums(outcome.analysed.vector_terms, query=True)
     length = _length(whole)
     candidates = []

@@ -357,9 +357,25 @@ class ScoredHybrid(Scored):
 
     def explain(self, skill: Skill) -> Explanation:
         """Return the explanation tree: probability, points, terms and fields."""
-        from skillyard.engine.ranking.hybrid.explanation import explain
+        from skillyard.engine.ranking.hybrid.explanation import ExplainedQuery, explain
 
-        return explain(self, skill)
+        ordinal, evidence = self.evidence_of(skill)
+        own, dense = self.points_of(evidence), self.bound.dense
+        outcome = ExplainedQuery(
+            self.bound.library,
+            self.bound.scorer.calibration,
+            "" if dense is None else dense.embedder.id,
+            self.analysed,
+            self.candidates,
+            self.totals,
+            self.best,
+            self.features,
+            self.query_features,
+            self.adjust_log_odds,
+            self.best_feedback,
+            self.log_odds,
+        )
+        return explain(outcome, skill, ordinal, evidence, own, self.score_of(own.total))
 
     def _evidence(self, ordinal: int) -> Evidence:
         """Return the evidence of a candidate; an unranked one gets its BM25F score for display."""
