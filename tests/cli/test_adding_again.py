@@ -22,7 +22,7 @@ from skillyard.install.copies import placement
 from skillyard.install.copies.folder_hash import folder_hash
 from skillyard.install.copies.installed import Installed, InstallRefused
 from skillyard.install.copies.lockfile import read_project_lock
-from skillyard.install.copies.recovery import take_aside
+from skillyard.install.copies.placement import take_aside
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
@@ -112,9 +112,9 @@ def test_a_file_saved_between_check_and_rename_stays(
     move_on(run, remotes)
     real = take_aside
 
-    def saved_before(folder: str, name: str, there: Any) -> None:
+    def saved_before(folder: str, name: str, there: Any, **digests: str) -> None:
         write(into / "pdf" / "SKILL.md")
-        real(folder, name, there)
+        real(folder, name, there, **digests)
 
     monkeypatch.setattr(placement, "take_aside", saved_before)
     done = run("add", "pdf", "--into", str(into))
@@ -171,7 +171,7 @@ def test_a_run_killed_between_rename_and_lock_is_undone_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("skillyard.install.copies.project_lock.ProjectLock.note", killed)
+        patch.setattr("skillyard.install.copies.lockfile.ProjectLock.note", killed)
         run("add", "pdf", "--into", str(into))
     assert (into / "pdf" / "SKILL.md").read_text() == NEWER
     remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": text("pdf", "The third.")})
@@ -180,6 +180,16 @@ def test_a_run_killed_between_rename_and_lock_is_undone_by_the_next(
     assert done.json["state"] == "replaced"
     (locked,) = read_project_lock(done.json["lock"]).skills
     assert locked.digest == done.json["digest"]
+    assert [entry.name for entry in into.iterdir()] == ["pdf"]
+
+
+@requirement("safety:add:completed")
+def test_what_a_stopped_run_had_moved_aside_is_put_back_and_said(
+    run: Run, remotes: FakeServers, into: Path
+) -> None:
+    run("add", "pdf", "--into", str(into))
+    (into / "pdf").rename(into / ".skillyard-swap-pdf")
+    assert run("add", "pdf", "--into", str(into), "--json").json["state"] == "restored"
     assert [entry.name for entry in into.iterdir()] == ["pdf"]
 
 

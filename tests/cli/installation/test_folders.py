@@ -140,7 +140,7 @@ class TestFolders:
 
         project.publish(**{"SKILL.md": NEWER})
         with monkeypatch.context() as patch:
-            patch.setattr("skillyard.install.copies.project_lock.ProjectLock.note", stopped)
+            patch.setattr("skillyard.install.copies.lockfile.ProjectLock.note", stopped)
             assert project.run("update", "--yes").code == 3
         before = project.tree()
         assert project.state("verify") == "interrupted"

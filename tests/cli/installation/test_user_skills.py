@@ -230,7 +230,7 @@ def test_a_stopped_run_is_undone(user: User, monkeypatch: pytest.MonkeyPatch) ->
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("skillyard.install.copies.project_lock.ProjectLock.note", stopped)
+        patch.setattr("skillyard.install.copies.lockfile.ProjectLock.note", stopped)
         assert user.run("add", "docx", *AGENTS[:-1]).code == 3
     assert user.entries() == {"pdf": user.entry}
     assert user.states("sync", "--agent", "claude-code") == {"pdf": "current"}

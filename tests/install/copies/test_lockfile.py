@@ -24,10 +24,10 @@ from skillyard.install.copies.lockfile import (
     read_user_lock,
     render_project_lock,
     source_folder,
+    stamped,
     user_lock_path,
     write_project_lock,
 )
-from skillyard.install.copies.project_lock import stamped
 from tests.install.copies.asking_node import Questions, fresh, needs_node, stored
 from tests.tables import for_each
 
@@ -470,9 +470,13 @@ def test_writing_makes_local_sources_portable_and_only_these(tmp_path: Path) -> 
     ],
 )
 def test_the_users_lock_lies_where_the_installer_keeps_it(
-    environment: dict[str, str], wanted: str
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], wanted: str
 ) -> None:
-    assert user_lock_path(environment) == wanted.replace("/", os.sep)
+    for name in ("HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert user_lock_path() == wanted.replace("/", os.sep)
 
 
 def test_a_folder_finds_the_skill_of_its_name_first_and_else_of_its_spelling() -> None:

@@ -12,14 +12,19 @@ from typing import Any
 import pytest
 
 from skillyard import SkillIoError
-from skillyard.install.copies import placement, removal
+from skillyard.base.io.folder_manifest import manifest_of
+from skillyard.install.copies import placement
 from skillyard.install.copies.folder_hash import folder_hash
-from skillyard.install.copies.installed import Installed, InstallRefused
+from skillyard.install.copies.installed import LIMITS, Installed, InstallRefused
 from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.placement import content_digest, place_copies
-from skillyard.install.copies.project_lock import ProjectLock
-from skillyard.install.copies.recovery import complete, note_change, take_aside
-from skillyard.install.copies.removal import remove_copies
+from skillyard.install.copies.lockfile import ProjectLock
+from skillyard.install.copies.placement import (
+    complete,
+    content_digest,
+    place_copies,
+    remove_copies,
+    take_aside,
+)
 from tests.install.copies.test_placement import NEW, OLD, tree
 from tests.tables import for_each
 
@@ -43,7 +48,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def installed(folder: Path) -> Path:
     folder.mkdir()
     folders = [str(folder / copy) for copy in COPIES]
-    place_copies(OLD, folders, "a", entry=entry(OLD), lock=lock_of(folder))
+    place_copies(OLD, folders, "a", lock_of(folder), entry=entry(OLD))
     return folder
 
 
@@ -51,9 +56,15 @@ def lock_of(folder: Path) -> ProjectLock:
     return ProjectLock(str(folder / "skills-lock.json"))
 
 
+def nothing() -> None:
+    """Check nothing, and unlink nothing."""
+
+
 def remove(folder: Path, *, backup: bool = False) -> None:
     folders = [str(folder / copy) for copy in COPIES]
-    remove_copies(folders, entry(OLD), lock_of(folder), backup=backup)
+    remove_copies(
+        folders, entry(OLD), lock_of(folder), backup=backup, check=nothing, unlink=nothing
+    )
 
 
 def replace(folder: Path) -> None:
@@ -62,9 +73,9 @@ def replace(folder: Path) -> None:
         NEW,
         folders,
         "a",
+        lock_of(folder),
         installed=Installed.by(entry(OLD)),
         entry=entry(NEW),
-        lock=lock_of(folder),
     )
 
 
@@ -160,15 +171,14 @@ def test_a_copy_that_is_edited_at_that_moment_brings_all_back(
 ) -> None:
     project = installed(tmp_path / change.__name__)
 
-    def edited(into: str, name: str, there: Any) -> None:
+    def edited(into: str, name: str, there: Any, **digests: str) -> None:
         if "two" in into:
             Path(into, name, "SKILL.md").write_bytes(b"mine")
-        real(into, name, there)
+        real(into, name, there, **digests)
 
     real = take_aside
     with monkeypatch.context() as patch:
         patch.setattr(placement, "take_aside", edited)
-        patch.setattr(removal, "take_aside", edited)
         with pytest.raises(InstallRefused, match="was changed meanwhile"):
             change(project)
     mine = {**OLD, "SKILL.md": b"mine"}
@@ -182,8 +192,8 @@ def test_what_was_aside_while_a_folder_of_the_users_took_its_place_is_kept(
 ) -> None:
     project = installed(tmp_path / change.__name__)
 
-    def saved_and_killed(into: str, name: str, there: Any) -> None:
-        real(into, name, there)
+    def saved_and_killed(into: str, name: str, there: Any, **digests: str) -> None:
+        real(into, name, there, **digests)
         Path(into, name).mkdir()
         Path(into, name, "mine").write_bytes(b"mine")
         raise KeyboardInterrupt
@@ -191,7 +201,6 @@ def test_what_was_aside_while_a_folder_of_the_users_took_its_place_is_kept(
     real = take_aside
     with monkeypatch.context() as patch:
         patch.setattr(placement, "take_aside", saved_and_killed)
-        patch.setattr(removal, "take_aside", saved_and_killed)
         with pytest.raises(KeyboardInterrupt):
             change(project)
     complete(str(project / "one"), "a", lock_of(project))
@@ -211,8 +220,8 @@ def test_what_is_saved_to_a_copy_whose_lock_cannot_be_written_is_kept(
         patch.setattr(ProjectLock, "note", edited_and_full)
         with pytest.raises(SkillIoError, match="cannot write"):
             replace(project)
-    assert state(project) == BEFORE
-    assert tree(project / "two-kept" / "a") == {**NEW, "mine": b"mine"}
+    assert state(project) == (OLD, {**NEW, "mine": b"mine"}, content_digest(OLD))
+    assert tree(project / "two-kept" / "a") == OLD
     assert not (project / "one-kept").exists()
     assert leftovers(project) == []
 
@@ -223,7 +232,7 @@ def test_backups_of_edited_copies_have_names_of_their_own(project: Path) -> None
     assert state(project) == AFTER[remove]
     assert (project / "two-kept" / "a" / "SKILL.md").read_bytes() == b"mine"
     assert not (project / "one-kept").exists()
-    place_copies(OLD, [str(project / "two")], "a", entry=entry(OLD), lock=lock_of(project))
+    place_copies(OLD, [str(project / "two")], "a", lock_of(project), entry=entry(OLD))
     (project / "two" / "a" / "SKILL.md").write_bytes(b"mine again")
     remove(project, backup=True)
     assert (project / "two-kept" / "a-2" / "SKILL.md").read_bytes() == b"mine again"
@@ -278,8 +287,7 @@ def test_what_no_run_of_this_user_moved_aside_is_never_deleted(project: Path, lo
 
 def test_a_stopped_removal_keeps_a_folder_that_it_did_not_move(project: Path) -> None:
     folder = project / "one"
-    note_change(str(folder), "a", "0", "")
-    (folder / "a").rename(folder / ".skillyard-swap-a")
+    take_aside(str(folder), "a", manifest_of(str(folder / "a"), LIMITS), old="0")
     (folder / ".skillyard-swap-a" / "mine").write_bytes(b"mine")
     lock_of(project).drop("a")
     complete(str(folder), "a", lock_of(project))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.install.copies import placement, project_lock
+from skillyard.install.copies import lockfile, placement
 from skillyard.install.operations.project import open_project
 from skillyard.install.operations.sync import sync_skills
 from tests.install.copies.placing import place
@@ -53,7 +53,7 @@ def test_where_no_lock_can_be_made_what_another_run_writes_stays(
         raise OSError("no locks here")
 
     with monkeypatch.context() as network_drive:
-        network_drive.setattr(project_lock, "file_lock", no_locks)
+        network_drive.setattr(lockfile, "file_lock", no_locks)
         place({"SKILL.md": b"---\nname: a\n---\n"}, str(tmp_path / "skills"), "a")
     assert written.exists()
     place({"SKILL.md": b"---\nname: a\n---\n"}, str(tmp_path / "skills"), "a")

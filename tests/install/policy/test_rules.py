@@ -17,8 +17,16 @@ from skillyard.install.policy.decision import (
     decide,
     source_text,
 )
-from skillyard.install.policy.rules import NO_RULES, SEVERITIES, Rules, parse_policy, stricter
-from skillyard.install.policy.signers import CertificateSigner, SignerPattern, matches_pattern
+from skillyard.install.policy.rules import (
+    NO_RULES,
+    SEVERITIES,
+    CertificateSigner,
+    Rules,
+    SignerPattern,
+    matches_pattern,
+    parse_policy,
+    stricter,
+)
 from tests.tables import for_each
 
 PATTERNS = st.sampled_from(

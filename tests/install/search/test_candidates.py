@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import Skill
-from skillyard.install.search.candidates import SearchCandidate, merge_hits
+from skillyard.install.search.service import SearchCandidate, merge_hits
 from skillyard.install.sources.protocol import Hit
 
 MARKETPLACE = Hit("acme/skills", "pdf", "skills.sh", name="pdf", install_count=500)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skillyard.install.search import FoundSkill
-from skillyard.install.search.candidates import merge_hits
+from skillyard.install.search.service import merge_hits
 from skillyard.install.sources.protocol import Hit
 from skillyard.install.sources.registry_file import parse_registry
 from skillyard.install.sources.settings import Settings

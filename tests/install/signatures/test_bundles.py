@@ -18,11 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard import SkillIoError
-from skillyard.install.policy.signers import CertificateSigner
-from skillyard.install.signatures.bundle import verify_archive, verify_folder
-from skillyard.install.signatures.manifest import FOLDER_BUNDLE, SignatureInvalid
-from skillyard.install.sources.archive_bundle import MAX_BUNDLE_BYTES
+from skillyard.install.policy.rules import CertificateSigner
+from skillyard.install.signatures import (
+    FOLDER_BUNDLE,
+    SignatureInvalid,
+    verify_archive,
+    verify_folder,
+)
 from skillyard.install.sources.protocol import ArchiveBundle
+from skillyard.install.sources.well_known import MAX_BUNDLE_BYTES
 from tests.install.signatures.needed import need_sigstore
 from tests.install.signatures.statements import statement_of
 from tests.tables import for_each

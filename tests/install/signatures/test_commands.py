@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.install.signatures.manifest import FOLDER_BUNDLE
-from skillyard.install.sources.archive_bundle import MAX_BUNDLE_BYTES
-from skillyard.install.sources.well_known import CURRENT, SCHEMA
+from skillyard.install.signatures import FOLDER_BUNDLE
+from skillyard.install.sources.well_known import CURRENT, MAX_BUNDLE_BYTES, SCHEMA
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import plain_surroundings as plain_surroundings
 from tests.cli.conftest import run as run

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.install.signatures.manifest import (
+from skillyard.install.signatures import (
     FOLDER_BUNDLE,
     SignatureInvalid,
     check_files_signed,

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from skillyard.install.signatures.manifest import FOLDER_BUNDLE
+from skillyard.install.signatures import FOLDER_BUNDLE
 from tests.cli.conftest import plain_surroundings as plain_surroundings
 from tests.cli.conftest import run as run
 from tests.install.signatures.team import FILES, Team

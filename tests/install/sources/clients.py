@@ -15,9 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 import pytest
 
 from skillyard import SourceFailed
-from skillyard.install.sources.bodies import json_of
 from skillyard.install.sources.repository import skill_folder, skill_folders
-from skillyard.install.sources.responses import ResponseCache
+from skillyard.install.sources.responses import ResponseCache, json_of
 from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport
 from skillyard_testkit import FakeServers, Request, Response
 from skillyard_testkit.faults import Fault, respond_with

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.install.sources.responses import CachedResponse, MemoryCache, ResponseCache
+from skillyard.install.sources.responses import CachedResponse, ResponseCache
 from tests.install.sources.clients import Network, python
 from tests.property.strategies import few
 from tests.tables import for_each
@@ -346,16 +346,6 @@ def test_what_is_too_old_is_not_given_out(tmp_path: Path) -> None:
     cache.put(key(1), stored(1))
     assert cache.get(key(1), NOW + 999) is not None
     assert cache.get(key(1), NOW + 1_001) is None
-
-
-def test_the_memory_of_a_search_that_stores_nothing_is_bounded() -> None:
-    cache = MemoryCache(10_000)
-    for number in range(60):
-        cache.put(key(number), stored(number))
-        assert cache.get(key(number), NOW) == stored(number)
-    assert cache.get(key(0), NOW) is None
-    cache.confirm(key(59), NOW + 50)
-    assert cache.get(key(59), NOW + 50) == stored(59)._replace(checked=NOW + 50)
 
 
 # --- many at once ---

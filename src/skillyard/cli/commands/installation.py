@@ -138,7 +138,7 @@ def outdated(args: Namespace, console: Console) -> int:
     """
     from skillyard.cli.installation_views import versions
     from skillyard.install.operations import states
-    from skillyard.install.operations.outdated import outdated_skills
+    from skillyard.install.operations.update import outdated_skills
 
     with progress("asking", console) as step:
         result = outdated_skills(args.into, user=args.user, report=step)

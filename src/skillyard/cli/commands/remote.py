@@ -59,7 +59,7 @@ def search(args: Namespace, console: Console) -> int:
     Queries all sources at once, fetches the skills they return, and ranks them. Reports every
     source that fails. Exits with 1 when no skill was found, with 4 when every source failed.
     """
-    from skillyard.install.operations.remote import search_skills
+    from skillyard.install.search.service import search_skills
 
     if "local" not in args.source:
         refuse_library(args, "without --source local")

@@ -1,23 +1,32 @@
-"""Write a skill's files to a folder: all or none, and never over local changes.
+"""Writes, replaces and removes the folders of a skill: all or none, and never over local changes.
 
-The files are checked and written beside the target. An existing folder is replaced only when it is
-exactly what was installed: it is moved aside, compared once more, and the new one is renamed to its
-place. The lock file is written last, and then the folder that is aside is deleted. One run at a
-time writes to a folder. The next run completes or undoes an interrupted one.
+New files are checked and staged beside the target. What lies in the target is moved aside, compared
+once more, and the stage is renamed to its place; an empty folder aside stands for nothing. The lock
+file is written last, and then what is aside is deleted. One run at a time writes to a folder.
+
+Whatever is aside when a run begins was left by a stopped one, and the lock file says how to end
+that. A replacement that is not in the lock is undone. A removal is completed once its entry is
+gone, and is undone before. The user's own records say which digests the run expected: what has
+another one was edited since, and stays or goes to the backups. So does what is aside when
+somebody's folder took its place.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.files import create_exclusive, rename_folder, sync_folder
+from skillyard.base.io.files import create_exclusive, refuse_link, rename_folder, sync_folder
 from skillyard.base.io.folder_manifest import FolderManifest, executable_digest, manifest_of
 from skillyard.base.io.sha256 import sha256
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.shapes.installation import RemovedFolder
+from skillyard.base.text import folder_name
 from skillyard.engine.formats.agentskills import SkillText, parse_document
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.skill import Skill
@@ -29,21 +38,19 @@ from skillyard.install.copies.installed import (
     Installed,
     InstallRefused,
     check_installed,
+    forget_written,
     manifest_at,
     note_installed,
+    note_written,
+    written_digest,
 )
 from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.project_lock import ProjectLock, alone
-from skillyard.install.copies.recovery import (
-    beside_of,
-    complete,
-    discard,
-    give_back,
-    is_stopped,
-    move_to_backup,
-    note_change,
-    take_aside,
-)
+from skillyard.install.copies.lockfile import ProjectLock, alone
+
+_BESIDE = ".skillyard-new-"
+"""Prefix of folders that are being written or deleted; the next run deletes leftovers."""
+_ASIDE = ".skillyard-swap-"
+"""Prefix of the folder that is aside."""
 
 
 class Placed(NamedTuple):
@@ -51,7 +58,7 @@ class Placed(NamedTuple):
 
     folder: str
     state: str
-    """``added``, ``replaced`` or ``unchanged``."""
+    """``added``, ``replaced``, ``unchanged``, or ``restored``: a stopped run had moved it aside."""
     files: tuple[str, ...]
     """Paths below the folder, sorted."""
     hash: str
@@ -69,7 +76,7 @@ def content_digest(files: Mapping[str, bytes]) -> str:
     return f"sha256:{sha256(listed).hex()}"
 
 
-def check_files(files: Mapping[str, bytes], shown: str, limits: Limits = DEFAULT_LIMITS) -> Skill:
+def check_files(files: Mapping[str, bytes], shown: str) -> Skill:
     """Return the skill in the files. Raises SkillError when they are not a valid skill.
 
     Every path must be plain and distinct on every system, and SKILL.md must be valid.
@@ -82,18 +89,18 @@ def check_files(files: Mapping[str, bytes], shown: str, limits: Limits = DEFAULT
     if "SKILL.md" not in files:
         raise InstallRefused("there is no SKILL.md", path=shown, code="install_no_skill")
     text = decode(files["SKILL.md"], shown)
-    return parse_document(SkillText(shown), text, strict=False, limits=limits).skill
+    return parse_document(SkillText(shown), text, strict=False).skill
 
 
 def place_copies(
     files: Mapping[str, bytes],
     folders: Sequence[str],
     name: str,
+    lock: ProjectLock,
     *,
     executable: Collection[str] | None = (),
     installed: Installed = NOTHING,
     entry: LockedSkill | None = None,
-    lock: ProjectLock | None = None,
     check: Callable[[], None] | None = None,
 ) -> list[Placed]:
     """Write a skill's files to the folder ``name`` in each of ``folders``, all or none.
@@ -106,63 +113,116 @@ def place_copies(
     SkillIoError.
     """
     compared = _compared_digests(files, executable)
-    try:
-        for into in folders:
-            os.makedirs(into, exist_ok=True)
-        with alone(*folders) as is_alone:
-            for into in folders:
-                complete(into, name, lock, is_alone=is_alone)
-            if check is not None:
-                check()
-            copies = [_copy(into, name, compared, installed) for into in folders]
-            replaced = [copy for copy in copies if not copy.is_new]
-            new = _replace(replaced, files, frozenset(executable or ()), entry, lock)
-            # One that has the same files is somebody else's where nothing was installed.
-            noted = {copy.target: copy.there for copy in copies if installed != NOTHING}
-            noted |= {copy.target: there for copy, there in zip(replaced, new, strict=True)}
-            for target, there in noted.items():
-                if there is not None:
-                    note_installed(target, there, places=noted)
-            for copy in replaced:
-                discard(copy.into, name)
-    except OSError as error:
-        raise SkillIoError(
-            f"cannot write: {error.strerror or error}",
-            path=error.filename or os.path.join(folders[0], name),
-            code="install_unwritable",
-            hint="check that the folder may be written and that there is room",
-        ) from None
-    return _placed(copies, files)
+    missing = {into for into in folders if not os.path.lexists(os.path.join(into, name))}
+    with _exclusive(folders, name, lock, check, "write"):
+        copies = [_copy(into, name, compared, installed) for into in folders]
+        replaced = [copy for copy in copies if not copy.is_new]
+        new = _replace(replaced, name, files, frozenset(executable or ()), entry, lock)
+        # One that has the same files is somebody else's where nothing was installed.
+        noted = {copy.target: copy.there for copy in copies if installed != NOTHING}
+        noted |= {copy.target: there for copy, there in zip(replaced, new, strict=True)}
+        for target, there in noted.items():
+            if there is not None:
+                note_installed(target, there, places=noted)
+        for copy in replaced:
+            _discard(copy.into, name)
+    return _placed(copies, files, missing)
 
 
 def preview_copies(
     files: Mapping[str, bytes],
     folders: Sequence[str],
     name: str,
-    installed: Installed = NOTHING,
+    installed: Installed,
     *,
-    executable: Collection[str] | None = (),
+    executable: Collection[str] | None,
 ) -> list[Placed]:
     """Return what :func:`place_copies` would do, without writing. Raises what that raises."""
     compared = _compared_digests(files, executable)
     return _placed([_copy(into, name, compared, installed) for into in folders], files)
 
 
-def _placed(copies: Iterable[_Copy], files: Mapping[str, bytes]) -> list[Placed]:
-    listed, new_hash, digest = tuple(sorted(files)), folder_hash(files), content_digest(files)
-    return [
-        Placed(f"{each.into}/{each.name}", each.state, listed, new_hash, digest) for each in copies
-    ]
+def remove_copies(
+    folders: Sequence[str],
+    entry: LockedSkill,
+    lock: ProjectLock,
+    *,
+    backup: bool,
+    check: Callable[[], None],
+    unlink: Callable[[], None],
+) -> list[RemovedFolder]:
+    """Remove the folder of an entry from each of ``folders``, and the entry from the lock.
+
+    With ``backup`` a folder with local changes is moved to a backup; otherwise it is refused and
+    nothing is removed. ``check`` is as in :func:`place_copies`. ``unlink`` removes links to the
+    folders and is called once they are gone; the next run does that for a stopped one. Raises
+    InstallRefused, SkillIoError.
+    """
+    name = folder_name(entry.name)
+    with _exclusive(folders, name, lock, check, "remove"):
+        copies = [_removed(into, name, Installed.by(entry), backup=backup) for into in folders]
+        with _undone_on_failure(folders, name, lock):
+            for copy in copies:
+                if copy.there is not None:
+                    old = "" if copy.is_edited else copy.digest
+                    take_aside(copy.into, name, copy.there, old=old)
+            lock.drop(entry.name)
+        unlink()
+        return [_delete(copy) for copy in copies if copy.there is not None]
+
+
+@contextmanager
+def _exclusive(
+    folders: Sequence[str],
+    name: str,
+    lock: ProjectLock,
+    check: Callable[[], None] | None,
+    action: str,
+) -> Iterator[None]:
+    """Lock folders against other runs, and end what stopped ones left there. Raises SkillIoError.
+
+    Folders that are missing are created to ``write``.
+    """
+    try:
+        for into in folders if action == "write" else ():
+            os.makedirs(into, exist_ok=True)
+        with alone(*folders) as is_alone:
+            for into in filter(os.path.isdir, folders):
+                complete(into, name, lock, is_alone=is_alone)
+            if check is not None:
+                check()
+            yield
+    except OSError as error:
+        raise SkillIoError(
+            f"cannot {action}: {error.strerror or error}",
+            path=error.filename or os.path.join(*folders[:1], name),
+            code="install_unwritable",
+            hint="check that the folder may be written and that there is room",
+        ) from None
+
+
+@contextmanager
+def _undone_on_failure(folders: Iterable[str], name: str, lock: ProjectLock) -> Iterator[None]:
+    """Undo what was done so far where it fails; after an interrupt the next run does that."""
+    try:
+        yield
+    except Exception:
+        for into in folders:
+            with suppress(OSError, SkillIoError, InstallRefused):
+                complete(into, name, lock, is_alone=False)
+        raise
 
 
 class _Copy(NamedTuple):
-    """One folder that is to hold the files."""
+    """One folder that is to hold the files, or to be removed."""
 
     into: str
     name: str
     there: FolderManifest | None
-    is_new: bool
+    is_new: bool = False
     """It holds exactly the files already."""
+    is_edited: bool = False
+    """It is to be removed, and has local changes."""
 
     @property
     def target(self) -> str:
@@ -174,10 +234,17 @@ class _Copy(NamedTuple):
         """The digest of what is there; empty when there is nothing."""
         return "" if self.there is None else self.there.digest
 
-    @property
-    def state(self) -> str:
-        """What is to happen to it, as in :class:`Placed`."""
-        return "unchanged" if self.is_new else "replaced" if self.there else "added"
+
+def _placed(
+    copies: Iterable[_Copy], files: Mapping[str, bytes], missing: Collection[str] = ()
+) -> list[Placed]:
+    listed, new_hash, digest = tuple(sorted(files)), folder_hash(files), content_digest(files)
+    placed = []
+    for each in copies:
+        kept = "restored" if each.into in missing else "unchanged"
+        state = kept if each.is_new else "replaced" if each.there else "added"
+        placed.append(Placed(f"{each.into}/{each.name}", state, listed, new_hash, digest))
+    return placed
 
 
 def _compared_digests(
@@ -211,45 +278,56 @@ def _copy(into: str, name: str, new: tuple[str, str | None], installed: Installe
     return _Copy(into, name, there, is_new)
 
 
+def _removed(into: str, name: str, installed: Installed, *, backup: bool) -> _Copy:
+    """Return a folder that may be removed. Raises InstallRefused for another one."""
+    target = os.path.join(into, name)
+    there = manifest_at(target)
+    try:
+        if there is not None:
+            check_installed(there, target, installed)
+    except InstallRefused as error:
+        if backup:
+            backup_folder(into)
+            return _Copy(into, name, there, is_edited=True)
+        raise InstallRefused(
+            str(error.message),
+            path=target,
+            code="install_edited",
+            hint="keep your changes elsewhere, or say --backup to move the folder aside",
+        ) from None
+    return _Copy(into, name, there)
+
+
 def _replace(
     copies: Sequence[_Copy],
+    name: str,
     files: Mapping[str, bytes],
     executable: frozenset[str],
     entry: LockedSkill | None,
-    lock: ProjectLock | None,
+    lock: ProjectLock,
 ) -> list[FolderManifest]:
     """Put the files into the place of each copy and note the entry, or do nothing of it.
 
     Returns the manifests of the new folders. The old ones are aside.
     """
-    written = [beside_of(copy.into, copy.name) for copy in copies]
-    new: list[FolderManifest] = []
+    stages = [_beside(copy.into, name) for copy in copies]
     try:
-        for beside in written:
-            os.mkdir(beside)
-            _write_all(beside, files, executable)
-        new = [manifest_of(beside, LIMITS) for beside in written]
-        for copy, manifest in zip(copies, new, strict=True):
-            note_change(copy.into, copy.name, copy.digest, manifest.digest)
-            take_aside(copy.into, copy.name, copy.there)
-        for copy, beside in zip(copies, written, strict=True):
-            rename_folder(beside, copy.target)
-            sync_folder(copy.into)
-        if copies and entry is not None and lock is not None:
-            lock.note(entry)
+        for stage in stages:
+            os.mkdir(stage)
+            _write_all(stage, files, executable)
+        new = [manifest_of(stage, LIMITS) for stage in stages]
+        with _undone_on_failure([copy.into for copy in copies], name, lock):
+            for copy, manifest in zip(copies, new, strict=True):
+                take_aside(copy.into, name, copy.there, old=copy.digest, new=manifest.digest)
+            for copy, stage in zip(copies, stages, strict=True):
+                rename_folder(stage, copy.target)
+                sync_folder(copy.into)
+            if copies and entry is not None:
+                lock.note(entry)
         return new
-    except Exception:  # after an interrupt the next run undoes this one
-        for copy, beside in zip(copies, written, strict=True):
-            if is_stopped(copy.into, copy.name) and not os.path.lexists(beside):
-                if manifest_of(copy.target, LIMITS) in new:
-                    rename_folder(copy.target, beside)
-                else:  # somebody saved a file to it
-                    move_to_backup(copy.target, copy.into, copy.name)
-            give_back(copy.into, copy.name)
-        raise
     finally:  # absent, or a folder that was not moved into place
-        for beside in written:
-            shutil.rmtree(beside, ignore_errors=True)
+        for stage in stages:
+            shutil.rmtree(stage, ignore_errors=True)
 
 
 def _write_all(folder: str, files: Mapping[str, bytes], executable: frozenset[str]) -> None:
@@ -266,3 +344,167 @@ def _write_all(folder: str, files: Mapping[str, bytes], executable: frozenset[st
     os.chmod(folder, 0o755)
     for each in sorted(folders):
         sync_folder(each)
+
+
+def _delete(copy: _Copy) -> RemovedFolder:
+    place = None
+    if copy.is_edited:
+        aside = aside_of(copy.into, copy.name)
+        place = move_to_backup(aside, copy.into, copy.name)
+        forget_written(aside)
+    else:
+        _discard(copy.into, copy.name)
+    forget_written(copy.target)
+    return RemovedFolder(folder=copy.target, backup=place)
+
+
+def aside_of(into: str, name: str) -> str:
+    """Return where the folder ``name`` in ``into`` lies while it is aside."""
+    return os.path.join(into, f"{_ASIDE}{name}")
+
+
+def _beside(into: str, name: str) -> str:
+    return os.path.join(into, f"{_BESIDE}{name}-{secrets.token_hex(4)}")
+
+
+def is_stopped(into: str, name: str) -> bool:
+    """True where something is aside. A link is not: a clone may hold one."""
+    aside = aside_of(into, name)
+    return os.path.isdir(aside) and not os.path.islink(aside)
+
+
+def take_aside(
+    into: str, name: str, there: FolderManifest | None, *, old: str, new: str = ""
+) -> None:
+    """Move a folder aside. ``there`` is what it is expected to be, None for nothing.
+
+    ``old`` is the digest by which it may be deleted, ``new`` that of what takes its place. Raises
+    OSError, and InstallRefused for a folder that is something else, which stays.
+    """
+    aside = aside_of(into, name)
+    note_written(aside, f"{old} {new}")
+    if there is None:
+        os.mkdir(aside)
+        return
+    rename_folder(os.path.join(into, name), aside)
+    sync_folder(into)
+    try:
+        is_same = manifest_of(aside, LIMITS) == there
+    except (OSError, SkillIoError):
+        is_same = False
+    if not is_same:
+        _give_back(into, name)
+        raise InstallRefused(
+            "the folder was changed meanwhile, and stays as it is",
+            path=os.path.join(into, name),
+            code="install_edited",
+            hint="run the command again",
+        )
+
+
+def _give_back(into: str, name: str) -> None:
+    aside = aside_of(into, name)
+    if os.listdir(aside):
+        rename_folder(aside, os.path.join(into, name))
+    else:
+        os.rmdir(aside)
+    sync_folder(into)
+    forget_written(aside)
+
+
+def _discard(into: str, name: str) -> None:
+    """Delete what is aside, so that a stopped run leaves no part of it there. Raises OSError."""
+    disposable = _beside(into, name)
+    rename_folder(aside_of(into, name), disposable)
+    forget_written(aside_of(into, name))
+    shutil.rmtree(disposable, ignore_errors=True)
+
+
+def stopped_runs(into: str) -> list[str]:
+    """Return the names of the folders in ``into`` at which runs were stopped or still are, sorted.
+
+    Raises OSError.
+    """
+    names = set()
+    for file in os.listdir(into):
+        if file.startswith(_BESIDE):  # then the name, a hyphen and something random
+            names.add(file.removeprefix(_BESIDE).rpartition("-")[0])
+        elif file.startswith(_ASIDE):
+            names.add(file.removeprefix(_ASIDE))
+    return sorted(name for name in names if name and folder_name(name) == name)
+
+
+def complete(into: str, name: str, lock: ProjectLock, *, is_alone: bool = True) -> None:
+    """Complete or undo a stopped run.
+
+    Where the caller could not lock ``into``, folders that are being written may be those of another
+    run, and stay. Raises OSError, SkillIoError, InstallRefused.
+    """
+    target, aside = os.path.join(into, name), aside_of(into, name)
+    for left in os.listdir(into) if is_alone else ():
+        # The part after the last hyphen is random: `a` must not match the folder of `a-b`.
+        if left.rpartition("-")[0] == f"{_BESIDE}{name}":
+            shutil.rmtree(os.path.join(into, left), ignore_errors=True)
+    if not is_stopped(into, name):
+        return None
+    old, _, new = (written_digest(aside) or "").partition(" ")
+    entry = lock.read().in_folder(name)
+    if not os.path.lexists(target) and (new or entry is not None):
+        return _give_back(into, name)
+    is_done = not os.path.lexists(target)
+    if os.path.isdir(target) and not os.path.islink(target):
+        there = manifest_of(target, LIMITS)
+        if Installed.by(entry).is_at(there, target):
+            note_installed(target, there)
+            is_done = True
+        elif there.digest == new:
+            disposable = _beside(into, name)
+            rename_folder(target, disposable)
+            _give_back(into, name)
+            return shutil.rmtree(disposable, ignore_errors=True)
+    if os.listdir(aside) and not (is_done and manifest_of(aside, LIMITS).digest == old):
+        move_to_backup(aside, into, name)
+        return forget_written(aside)
+    return _discard(into, name)
+
+
+def backup_folder(into: str) -> str:
+    """Return where backups of ``into`` go: ``.agents/skills-kept`` for those of ``.agents/skills``.
+
+    Raises InstallRefused where something else is: a clone may hold a link to another place there.
+    """
+    plain = os.path.normpath(into)
+    if os.path.islink(plain) or os.path.basename(plain) in ("", ".", ".."):
+        plain = os.path.realpath(plain)
+    backups = f"{plain}-kept"
+    try:
+        is_folder = stat.S_ISDIR(refuse_link(backups).st_mode)
+    except FileNotFoundError:
+        return backups
+    except OSError:  # a link
+        is_folder = False
+    if is_folder:
+        return backups
+    raise InstallRefused(
+        "the place of backups is a link or a file",
+        path=backups,
+        code="install_link",
+        hint="remove it, then run the command again",
+    )
+
+
+def move_to_backup(folder: str, into: str, name: str) -> str:
+    """Move a folder to the backups, out of where hosts look; return where.
+
+    Raises OSError, InstallRefused.
+    """
+    backups = backup_folder(into)
+    os.makedirs(backups, exist_ok=True)
+    number = 1
+    while os.path.lexists(
+        place := os.path.join(backups, name if number == 1 else f"{name}-{number}")
+    ):
+        number += 1
+    rename_folder(folder, place)
+    sync_folder(backups)
+    return place

@@ -23,6 +23,8 @@ from skillyard.install.copies.installed import InstallRefused, manifest_at, note
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.lockfile import (
     LOCAL,
+    ProjectLock,
+    UserLock,
     is_user_lock,
     portable_source,
     project_lock_path,
@@ -30,7 +32,6 @@ from skillyard.install.copies.lockfile import (
     user_lock_path,
 )
 from skillyard.install.copies.placement import Placed, content_digest
-from skillyard.install.copies.project_lock import ProjectLock, UserLock
 from skillyard.install.copies.verdict import check_accept, publisher_of, scan_package
 from skillyard.install.operations.admission import (
     AdmittedSkill,
@@ -309,7 +310,7 @@ async def _add(target: str, options: _Options, settings: Settings) -> Installati
 
 def _note_places(entry: LockedSkill, lock: ProjectLock, placed: Sequence[Placed]) -> None:
     """Note folders that hold the very files, also those that did before: the user named them."""
-    if placed[0].state == "unchanged":
+    if placed[0].state in ("unchanged", "restored"):
         lock.note(entry)
     places = [each.folder for each in placed]
     for each in placed:

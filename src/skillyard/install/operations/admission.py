@@ -17,9 +17,8 @@ from skillyard.engine.skill import Skill
 from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.installed import Installed, InstallRefused
 from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.lockfile import LOCAL
+from skillyard.install.copies.lockfile import LOCAL, ProjectLock
 from skillyard.install.copies.placement import Placed, check_files, place_copies, preview_copies
-from skillyard.install.copies.project_lock import ProjectLock
 from skillyard.install.copies.verdict import accepted_of, publisher_of, scan_package, with_accepted
 from skillyard.install.operations.problems import failure_of
 from skillyard.install.operations.project import InstalledSkill
@@ -30,13 +29,13 @@ from skillyard.install.policy.decision import (
     source_text,
 )
 from skillyard.install.policy.places import find_policy
-from skillyard.install.policy.rules import NO_RULES, Rules
-from skillyard.install.policy.signers import CertificateSigner
-from skillyard.install.signatures.bundle import verify_archive, verify_folder
-from skillyard.install.signatures.manifest import (
+from skillyard.install.policy.rules import NO_RULES, CertificateSigner, Rules
+from skillyard.install.signatures import (
     FOLDER_BUNDLE,
     SignatureInvalid,
     signer_of,
+    verify_archive,
+    verify_folder,
     with_signer,
 )
 from skillyard.install.sources.protocol import Package
@@ -79,10 +78,10 @@ class AdmittedSkill(NamedTuple):
             self.package.files,
             folders,
             name,
+            lock,
             executable=self.package.executable,
             installed=Installed.by(known),
             entry=self.entry if note else None,
-            lock=lock,
             check=check,
         )
 

@@ -14,9 +14,8 @@ from typing import NamedTuple
 from skillyard.base.errors import InvalidInput, SkillIoError, UnknownName
 from skillyard.base.io.paths import is_below
 from skillyard.engine.discovery.hosts import HOST_FOLDERS, HOST_TITLES, expand_pattern, host_roots
-from skillyard.install.copies.installed import InstallRefused
+from skillyard.install.copies.installed import LINK, InstallRefused, note_written
 from skillyard.install.copies.lockfile import project_lock_path
-from skillyard.install.copies.record import LINK, note_written
 
 SHARED = ".agents/skills"
 """The folder that most hosts read, in a project and (below ``~``) for the user."""

@@ -14,8 +14,7 @@ from skillyard.check.scanning import files_of_folder, files_of_package, scan_fil
 from skillyard.check.scanning.document import SCRIPT, kind_of
 from skillyard.check.scanning.files import text_of
 from skillyard.engine.resources import read_file
-from skillyard.install.copies.edits import LINE_ENDS, WrittenFile, edits_of
-from skillyard.install.copies.installed import LIMITS
+from skillyard.install.copies.installed import LIMITS, LINE_ENDS, WrittenFile, edits_of
 from skillyard.install.copies.placement import check_files
 from skillyard.install.copies.verdict import publisher_of
 from skillyard.install.sources.protocol import Package

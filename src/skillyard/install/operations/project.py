@@ -29,27 +29,33 @@ from skillyard.base.text import UNNAMED, folder_name
 from skillyard.engine.discovery.added_sources import may_read_source
 from skillyard.engine.discovery.hosts import expand_pattern
 from skillyard.engine.resources import read_file
-from skillyard.install.copies.edits import (
-    LINE_ENDS,
-    added_edits,
-    line_end_edits,
-    recorded_edits,
-    shown_edits,
-)
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.folder_hash import is_tree_hash
 from skillyard.install.copies.installed import (
+    LINE_ENDS,
+    LINK,
     OTHER_MODES,
     Installed,
     InstallRefused,
+    added_edits,
+    forget_written,
     is_as_written,
+    line_end_edits,
     manifest_at,
+    places_written,
+    recorded_edits,
+    shown_edits,
+    written_digest,
 )
 from skillyard.install.copies.lock_entries import Lock, LockedSkill
-from skillyard.install.copies.lockfile import project_lock_path, user_lock_path
-from skillyard.install.copies.project_lock import ProjectLock, UserLock, alone
-from skillyard.install.copies.record import LINK, forget_written, places_written, written_digest
-from skillyard.install.copies.recovery import aside_of, complete, is_stopped, stopped_runs
+from skillyard.install.copies.lockfile import (
+    ProjectLock,
+    UserLock,
+    alone,
+    project_lock_path,
+    user_lock_path,
+)
+from skillyard.install.copies.placement import aside_of, complete, is_stopped, stopped_runs
 from skillyard.install.operations import states
 from skillyard.install.operations.destinations import (
     SHARED,

@@ -9,8 +9,8 @@ from dataclasses import replace
 from skillyard.base.errors import InvalidInput, SkillyardError
 from skillyard.base.shapes.installation import Removed, RemovedFolder, RemovedSkill, SkillProblem
 from skillyard.base.text import folder_name
-from skillyard.install.copies.record import forget_written
-from skillyard.install.copies.removal import remove_copies
+from skillyard.install.copies.installed import forget_written
+from skillyard.install.copies.placement import remove_copies
 from skillyard.install.operations import states
 from skillyard.install.operations.problems import failure_of, problem, problem_of_state
 from skillyard.install.operations.project import (

@@ -11,8 +11,13 @@ from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.installation import LockAccepted, Synced, SyncedSkill
 from skillyard.base.text import folder_name
 from skillyard.install.copies.file_paths import name_in_shell
-from skillyard.install.copies.installed import Installed, manifest_at, note_installed
-from skillyard.install.copies.record import written_digest, written_files
+from skillyard.install.copies.installed import (
+    Installed,
+    manifest_at,
+    note_installed,
+    written_digest,
+    written_files,
+)
 from skillyard.install.copies.verdict import accepted_of, check_accept
 from skillyard.install.operations import states
 from skillyard.install.operations.admission import admit, policy_of
@@ -32,7 +37,7 @@ from skillyard.install.operations.project import (
 )
 from skillyard.install.operations.verify import refusal_in_place
 from skillyard.install.policy.decision import AdmissionPolicy
-from skillyard.install.signatures.manifest import signer_of
+from skillyard.install.signatures import signer_of
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings
 

@@ -35,9 +35,8 @@ from skillyard.install.operations.problems import failure_of, problem_of_state
 from skillyard.install.operations.project import InstalledSkill, LockedProject, open_project
 from skillyard.install.origins.archive import ARCHIVE
 from skillyard.install.policy.decision import AdmissionPolicy, check_signer
-from skillyard.install.policy.rules import NO_RULES
-from skillyard.install.policy.signers import CertificateSigner
-from skillyard.install.signatures.manifest import FOLDER_BUNDLE, signer_of
+from skillyard.install.policy.rules import NO_RULES, CertificateSigner
+from skillyard.install.signatures import FOLDER_BUNDLE, signer_of
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.well_known import WellKnown
 

@@ -10,7 +10,6 @@ from skillyard.install.copies.archives import ArchiveKind, ArchiveLimits, read_a
 from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.install.search import SearchService
-from skillyard.install.sources.archive_bundle import fetch_bundle
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.repository import (
     WHOLE,
@@ -19,6 +18,7 @@ from skillyard.install.sources.repository import (
     with_skill_file,
 )
 from skillyard.install.sources.transport import host_of, origin_of
+from skillyard.install.sources.well_known import fetch_bundle
 
 ARCHIVE = "download"
 """The type of the source in a lock file."""

@@ -1,15 +1,16 @@
-"""The files of a skill in a git repository, at one commit."""
+"""The files of a skill in a repository at one commit: by git, or over the API of GitHub."""
 
 from __future__ import annotations
 
 import asyncio
+from asyncio import gather, get_running_loop, run_coroutine_threadsafe, to_thread
 from collections.abc import Callable, Mapping, Sequence
 from threading import Event
 from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from skillyard.base.errors import SourceFailed
-from skillyard.install.copies.file_paths import is_inside, shown_path
+from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.git.address import (
     FORGES,
@@ -17,6 +18,7 @@ from skillyard.install.git.address import (
     check_locked,
     is_commit,
     is_trusted,
+    parse_git_address,
 )
 from skillyard.install.git.command import Git, on_terminal
 from skillyard.install.git.repository import (
@@ -28,18 +30,25 @@ from skillyard.install.git.repository import (
 )
 from skillyard.install.origins.choice import (
     MAX_READ,
+    MAX_REQUESTED,
     ONLY_ONE,
     SkillChoice,
+    SkillGone,
     choose_folder,
     folders_called,
     folders_named,
     only_folder,
 )
+from skillyard.install.search import SearchService
 from skillyard.install.sources.addresses import public_addresses
-from skillyard.install.sources.github import FILE_BYTES, LFS
-from skillyard.install.sources.protocol import Package
+from skillyard.install.sources.github import LFS, GitHub
+from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import (
+    FILE_BYTES,
+    SKILL_FILE,
     WHOLE,
+    Blob,
+    chosen_files,
     files_beside,
     skill_folders,
     with_skill_file,
@@ -148,6 +157,12 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
     folders = skill_folders(tree.blobs, also="skill.md")
     shown = source if query.source else address.shown
     path, locked = query.choice.path, query.newest_of
+
+    def spelled(skill: str) -> str:
+        if query.source:
+            return _spelled(query.source, skill, query.ref)
+        return f"{address.url}#{'' if query.ref == 'HEAD' else query.ref}@{skill}"
+
     if locked is not None and path is not None and path not in folders:
         places = folders_called(folders, locked, path)
         places = places or folders_named(
@@ -160,7 +175,7 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
             query.choice,
             shown=shown,
             name=address.name,
-            spelled=lambda name: _spelled(query, name),
+            spelled=spelled,
             read=lambda some: _skill_files(repository, tree, some),
         )
     files, skipped = _files(repository, tree, folder)
@@ -198,12 +213,9 @@ def _skill_files(
     return dict(zip(paths, contents, strict=True))
 
 
-def _spelled(query: GitQuery, skill: str) -> str:
-    """Return how a skill of the repository is written on the command line."""
-    ref = "" if query.ref == "HEAD" else query.ref
-    if query.source:
-        return f"{query.source}@{ref}#{skill}" if ref else f"{query.source}/{skill}"
-    return f"{query.address.url}#{ref}@{skill}"
+def _spelled(repository: str, skill: str, ref: str) -> str:
+    """Return how a skill of a repository on GitHub is written on the command line."""
+    return f"{repository}/{skill}" if ref == "HEAD" else f"{repository}@{ref}#{skill}"
 
 
 def _web_address(query: GitQuery, commit: str, folder: str) -> str:
@@ -226,24 +238,12 @@ def _files(
         for path in sorted(paths)
         if path.startswith(inside)
     ]
-    listed = [blob.path for blob in files_beside(dict.fromkeys(tree.blobs, 0), folder)]
-    paths: list[str] = []
-    for path in listed:
-        below = path.removeprefix(inside)
-        if not is_inside(below):
-            skipped.append(f"{shown_path(below)}: a path that not every system can hold")
-        elif len(paths) > WHOLE.files and below != "SKILL.md":
-            skipped.append(f"{below}: over the limits")
-        else:
-            paths.append(path)
-    sizes = repository.blob_sizes(tree, paths)
-    chosen, total = [], 0
-    for path in sorted(paths, key=lambda path: (path != f"{inside}SKILL.md", path)):
-        if sizes[path] > FILE_BYTES or total + sizes[path] > WHOLE.bytes:
-            skipped.append(f"{path.removeprefix(inside)}: over the limits")
-        else:
-            total += sizes[path]
-            chosen.append(path)
+    blobs = files_beside(dict.fromkeys(tree.blobs, 0), folder)
+    listed, without = chosen_files(blobs, folder, WHOLE)  # sizes are asked for these alone
+    sizes = repository.blob_sizes(tree, listed)
+    chosen, too_large = chosen_files([Blob(path, sizes[path]) for path in listed], folder, WHOLE)
+    skipped += without + too_large
+    total = sum(sizes[path] for path in chosen)
     files = {}
     for path, data in zip(chosen, repository.read_blobs(tree, chosen, total), strict=True):
         if data.startswith(LFS):
@@ -255,3 +255,81 @@ def _files(
         what = f"SKILL.md of {repository.address.shown} is too large or kept in Git LFS"
         raise SourceFailed("bad_answer", what, hint="tell the author of the skill")
     return dict(sorted(files.items())), skipped
+
+
+FALLBACK = frozenset({"rate_limited", "denied", "unreachable", "timeout", "offline", "status"})
+"""Failures of the API after which git is asked. Private repositories are ``not_found``."""
+
+
+async def github_package(
+    search: SearchService, repository: str, choice: SkillChoice, ref: str = "HEAD"
+) -> Package:
+    """Return every file of a skill of ``owner/repo`` at one commit.
+
+    Raises SourceFailed, and InvalidInput where the repository holds several and none is named.
+    """
+    try:
+        github = GitHub(search.transport)
+        tree = await github.tree(repository, ref)
+        loop = get_running_loop()
+
+        def read(folders: Sequence[str]) -> dict[str, bytes]:
+            texts = skill_files(github, repository, tree.ref, folders)
+            return run_coroutine_threadsafe(texts, loop).result()
+
+        folder = await to_thread(
+            choose_folder,
+            tree.folders,
+            choice,
+            shown=repository,
+            name=repository.rpartition("/")[2],
+            spelled=lambda name: _spelled(repository, name, ref),
+            read=read,
+        )
+        hit = Hit(repository, folder.rpartition("/")[2], "github", path=folder)
+        package = await github.package(hit, ref=ref, whole=True)
+    except SourceFailed as error:
+        return await through_git(search.settings, repository, choice, ref, error)
+    return package._replace(ref="" if ref == "HEAD" else ref)
+
+
+async def skill_files(
+    github: GitHub, repository: str, ref: str, folders: Sequence[str]
+) -> dict[str, bytes]:
+    """Return the SKILL.md of the first folders of a repository. Raises SourceFailed."""
+    paths = (f"{each}/{SKILL_FILE}".lstrip("/") for each in folders[:MAX_REQUESTED])
+    texts = await gather(*(github.file(repository, ref, each) for each in paths))
+    return dict(zip(folders, texts, strict=False))
+
+
+async def through_git(
+    settings: Settings,
+    repository: str,
+    choice: SkillChoice,
+    ref: str,
+    error: SourceFailed,
+    *,
+    branch: str = "",
+    newest_of: LockedSkill | None = None,
+) -> Package:
+    """Return the files by git after the API failed.
+
+    Raises that failure where git does not have them either, or is not to be asked.
+    """
+    url = settings.github_git_url
+    if not url and settings.github_api_url == Settings().github_api_url:
+        url = "https://github.com"
+    missing = error.code == "not_found" and error.status is not None
+    if not url or not (missing or error.code in FALLBACK):
+        raise error
+    try:
+        address = parse_git_address(f"{url.rstrip('/')}/{repository}.git")
+        query = GitQuery(address, "", ref, choice, branch, repository, newest_of)
+        # No question on the terminal: a misspelled name would end in one for a password.
+        package = await git_package(settings, query, may_prompt=False)
+    except SkillGone:
+        raise
+    except SourceFailed:
+        raise error from None
+    note = f"GitHub's API did not give it ({error.what}); it was fetched with git"
+    return package._replace(notes=(*package.notes, note))

@@ -14,14 +14,16 @@ from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.discovery.added_sources import may_read_source
 from skillyard.engine.discovery.hosts import host_roots
-from skillyard.install.copies.file_paths import is_inside, shown_path
+from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.lockfile import LOCAL, PROJECT_LOCK
 from skillyard.install.origins.choice import ONLY_ONE, SkillChoice, choose_folder
-from skillyard.install.sources.github import FILE_BYTES
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.repository import (
+    FILE_BYTES,
     IGNORED_FOLDERS,
+    SKILL_FILE,
     WHOLE,
+    chosen_files,
     files_beside,
     skill_folders,
     with_skill_file,
@@ -29,7 +31,6 @@ from skillyard.install.sources.repository import (
 
 MAX_ENTRIES = 20_000
 """Files and folders that are looked at: those of a large repository."""
-_SKILL_FILE = "SKILL.md"
 
 
 class _Entries(NamedTuple):
@@ -90,7 +91,7 @@ def _skill_files(root: str, listed: _Entries, folders: Sequence[str]) -> dict[st
     """Return the SKILL.md of some folders. Raises OSError."""
     texts = {}
     for folder in folders:
-        paths = (f"{folder}/{name}".lstrip("/") for name in (_SKILL_FILE, "skill.md"))
+        paths = (f"{folder}/{name}".lstrip("/") for name in (SKILL_FILE, "skill.md"))
         path = next(each for each in paths if each in listed.files)
         if listed.files[path] <= FILE_BYTES:
             texts[folder] = _read(root, path, listed)[0]
@@ -151,31 +152,24 @@ def _package(root: str, listed: _Entries, below: str) -> Package:
     ]
     files: dict[str, bytes] = {}
     executable = set()
-    total = 0
-    blobs = files_beside(listed.files, below)
-    for blob in sorted(blobs, key=lambda blob: (blob.path != f"{inside}{_SKILL_FILE}", blob.path)):
-        path = blob.path.removeprefix(inside)
-        total += blob.size
-        if path == PROJECT_LOCK:  # of a skill that is a project: it would be outdated for ever
-            skipped.append(f"{path}: the lock file, which changes with what is installed")
-        elif not is_inside(path):
-            skipped.append(f"{shown_path(path)}: a path that not every system can hold")
-        elif len(files) > WHOLE.files or total > WHOLE.bytes or blob.size > FILE_BYTES:
-            skipped.append(f"{path}: over the limits")
-        else:
-            data, runs = _read(root, blob.path, listed)
-            files[path] = data
-            if runs:
-                executable.add(path)
+    lock = f"{inside}{PROJECT_LOCK}"
+    blobs = [each for each in files_beside(listed.files, below) if each.path != lock]
+    if lock in listed.files:  # of a skill that is a project: it would be outdated for ever
+        skipped.append(f"{PROJECT_LOCK}: the lock file, which changes with what is installed")
+    paths, left_out = chosen_files(blobs, below, WHOLE)
+    for path in paths:
+        files[path.removeprefix(inside)], runs = _read(root, path, listed)
+        if runs:
+            executable.add(path.removeprefix(inside))
     files = with_skill_file(files)
-    if _SKILL_FILE not in files:
-        raise SourceFailed("bad_answer", f"{_SKILL_FILE} in {shown_path(root)} is too large")
+    if SKILL_FILE not in files:
+        raise SourceFailed("bad_answer", f"{SKILL_FILE} in {shown_path(root)} is too large")
     return Package(
         dict(sorted(files.items())),
         root,
         below,
         url=os.path.join(root, *below.split("/")) if below else root,
-        skipped=skipped,
+        skipped=skipped + left_out,
         executable=frozenset(executable),
         source_type=LOCAL,
     )

@@ -34,8 +34,7 @@ from skillyard.install.origins.choice import (
     folders_named,
     only_folder,
 )
-from skillyard.install.origins.git import GitQuery, locked_git_package
-from skillyard.install.origins.github import skill_files, through_git
+from skillyard.install.origins.git import GitQuery, locked_git_package, skill_files, through_git
 from skillyard.install.origins.local import local_package
 from skillyard.install.search import SearchService
 from skillyard.install.sources.github import GitHub

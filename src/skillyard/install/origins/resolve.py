@@ -6,8 +6,14 @@ from skillyard.base.errors import InvalidInput, SkillNotFound, SourceFailed
 from skillyard.install.git.address import is_commit, parse_git_address
 from skillyard.install.origins.archive import ARCHIVE, archive_package
 from skillyard.install.origins.choice import SkillChoice
-from skillyard.install.origins.git import GitQuery, ReportBytes, git_package, locked_git_package
-from skillyard.install.origins.github import github_package, through_git
+from skillyard.install.origins.git import (
+    GitQuery,
+    ReportBytes,
+    git_package,
+    github_package,
+    locked_git_package,
+    through_git,
+)
 from skillyard.install.origins.local import local_package
 from skillyard.install.origins.marketplace import plugin_target
 from skillyard.install.origins.target import HEAD, SkillTarget

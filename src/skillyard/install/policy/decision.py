@@ -12,8 +12,13 @@ from skillyard.base.errors import Diagnostic, SkillError
 from skillyard.base.io.paths import is_below
 from skillyard.base.text import clean_line, folder_name, shorten
 from skillyard.engine.skill import Origin, Skill
-from skillyard.install.policy.rules import NO_RULES, SEVERITIES, Rules
-from skillyard.install.policy.signers import CertificateSigner, matches_pattern
+from skillyard.install.policy.rules import (
+    NO_RULES,
+    SEVERITIES,
+    CertificateSigner,
+    Rules,
+    matches_pattern,
+)
 
 REFUSED = "refused_by_policy"
 """The code of the diagnostics about skills that a policy refuses."""

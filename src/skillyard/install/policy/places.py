@@ -136,7 +136,7 @@ def _locked(path: str) -> tuple[LockedSource, ...]:
     from skillyard.base.io.strict_json import strict_loads
     from skillyard.engine.resources import read_file
     from skillyard.install.policy.decision import LockedSource, source_text
-    from skillyard.install.policy.signers import signer_in_entry
+    from skillyard.install.policy.rules import signer_in_entry
 
     if not os.path.lexists(path):
         return ()

@@ -1,6 +1,6 @@
 """Federated search: query every source at once, fetch the results, rank them, report failures.
 
-:mod:`.service` runs the five steps, :mod:`.candidates` merges the records of one skill,
+:mod:`.service` runs the five steps and merges the records of one skill,
 :mod:`.content` reads fetched files, :mod:`.result` is the result.
 """
 

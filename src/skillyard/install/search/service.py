@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, SkillError, SkillNotFound, SourceFailed
@@ -16,14 +16,17 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, check_scorer, resolve
 from skillyard.engine.ranking.scorer import level_of
 from skillyard.engine.skill import Skill
-from skillyard.install.search.candidates import SearchCandidate, merge_hits
 from skillyard.install.search.content import own, pointer, read_package, unhide
 from skillyard.install.search.result import FoundSkill, SearchResult, SourceStatus
 from skillyard.install.sources.build import build_sources, build_transport, response_cache
 from skillyard.install.sources.protocol import Hit, Hits, Package, RankingSource, Source
-from skillyard.install.sources.responses import Cache
+from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings, load_settings
 from skillyard.install.sources.transport import Transport
+
+if TYPE_CHECKING:
+    from skillyard.engine.catalog import Catalog
+
 
 MAX_SKILLS = 100
 """Maximum number of skills in one result."""
@@ -48,7 +51,7 @@ class SearchService:
         *,
         settings: Settings | None = None,
         catalog: Catalog | None = None,
-        cache: Cache | bool = True,
+        cache: ResponseCache | bool = True,
         transport: Transport | None = None,
     ) -> None:
         """Raises UnknownName, InvalidInput, SkillIoError for invalid settings."""
@@ -57,8 +60,8 @@ class SearchService:
         self.settings = load_settings() if settings is None else settings
         self.ranker: Scorer = resolve(self.settings.ranker if ranker is None else ranker)
         if transport is None:
-            answers = response_cache(self.settings) if cache is True else cache or None
-            transport = build_transport(self.settings, answers)
+            responses = response_cache(self.settings) if cache is True else cache or None
+            transport = build_transport(self.settings, responses)
         self.transport = transport
         self.sources = self._build(sources, catalog)
         self._ranking = tuple(each for each in self.sources if isinstance(each, RankingSource))
@@ -387,3 +390,75 @@ def _check_query(query: str, limit: int) -> str:
 
 def _fold(text: str) -> str:
     return "-".join(text.casefold().replace("_", "-").split())
+
+
+class SearchCandidate(NamedTuple):
+    """One skill with the record of each source."""
+
+    hit: Hit
+    """The merged metadata of all records."""
+    hits: tuple[Hit, ...]
+    """The records, the preferred one first. Each is fetched by the source that returned it."""
+
+    @property
+    def found_by(self) -> tuple[str, ...]:
+        """The names of the sources that list the skill, in order of preference."""
+        return tuple(dict.fromkeys(hit.found_by for hit in self.hits))
+
+
+def merge_hits(hits_by_source: Iterable[Sequence[Hit]]) -> list[SearchCandidate]:
+    """Return one candidate for each source and id, in order of first appearance.
+
+    A record with an install count is preferred; the curated mark, the description, the category and
+    the registered path come from any record that has them (spec/skyll.md §2.3, row 19).
+    """
+    by_key: dict[str, list[Hit]] = {}
+    for hits in hits_by_source:
+        for hit in hits:
+            by_key.setdefault(hit.key, []).append(hit)
+    return [_one(hits) for hits in by_key.values()]
+
+
+def _one(hits: list[Hit]) -> SearchCandidate:
+    if len(hits) == 1:
+        return SearchCandidate(hits[0], (hits[0],))
+    ordered = sorted(hits, key=_preference)
+    best = ordered[0]
+    return SearchCandidate(
+        best._replace(
+            name=_first(hit.name for hit in ordered),
+            description=_first(hit.description for hit in ordered),
+            category=_first(hit.category for hit in ordered),
+            install_count=max(hit.install_count for hit in ordered),
+            curated=any(hit.curated for hit in ordered),
+            path=next((hit.path for hit in ordered if hit.path is not None), None),
+        ),
+        tuple(ordered),
+    )
+
+
+def _preference(hit: Hit) -> tuple[bool, bool]:
+    return (hit.skill is None, not hit.install_count)
+
+
+def _first(texts: Iterable[str]) -> str:
+    return next((text for text in texts if text), "")
+
+
+def search_skills(
+    query: str,
+    *,
+    sources: Sequence[str] | None = None,
+    limit: int = 10,
+    references: bool = False,
+    ranker: str | None = None,
+    settings: Settings | None = None,
+    catalog: Catalog | None = None,
+) -> SearchResult:
+    """Search the sources. Raises InvalidInput, UnknownName, SkillIoError."""
+
+    async def run() -> SearchResult:
+        async with SearchService(sources, ranker, settings=settings, catalog=catalog) as search:
+            return await search.search(query, limit, include_references=references)
+
+    return asyncio.run(run())

@@ -13,7 +13,7 @@ from skillyard.install.sources.registry import BUILT_IN, LOCAL, source_factories
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.install.sources.protocol import Source
-    from skillyard.install.sources.responses import Cache, ResponseCache
+    from skillyard.install.sources.responses import ResponseCache
     from skillyard.install.sources.settings import Settings
     from skillyard.install.sources.transport import RemoteHost, Transport
 
@@ -30,7 +30,7 @@ def response_cache(settings: Settings) -> ResponseCache:
     )
 
 
-def build_transport(settings: Settings, cache: Cache | None = None) -> Transport:
+def build_transport(settings: Settings, cache: ResponseCache | None = None) -> Transport:
     """Return the transport to the hosts of all built-in sources, enabled or not.
 
     A source may need the hosts of another one: the registry's skills are on GitHub.

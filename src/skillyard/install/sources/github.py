@@ -7,7 +7,6 @@ pinned to that commit or tree.
 from __future__ import annotations
 
 import re
-import sys
 from asyncio import gather
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -16,20 +15,23 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from skillyard.base.errors import SourceFailed
-from skillyard.install.copies.file_paths import is_inside, shown_path
-from skillyard.install.sources.bodies import json_of
-from skillyard.install.sources.protocol import Hit, Hits, Package, Source
+from skillyard.install.copies.file_paths import shown_path
+from skillyard.install.sources.protocol import Hit, Hits, Package, Source, hits_by_words
 from skillyard.install.sources.repository import (
+    FILE_BYTES,
     REFERENCES,
+    SKILL_FILE,
     WHOLE,
     Blob,
     ReadLimits,
+    chosen_files,
     files_beside,
     is_repository,
     reference_paths,
     skill_folder,
     skill_folders,
 )
+from skillyard.install.sources.responses import json_of
 from skillyard.install.sources.settings import GITHUB_TOKENS, Settings
 from skillyard.install.sources.transport import REDIRECTED, RemoteHost, Transport
 
@@ -41,9 +43,8 @@ TREE_BYTES = 32 * 1024 * 1024
 """GitHub truncates trees at 100,000 entries, which take about twenty million bytes."""
 TREE_FRESH_S = 300.0
 FILE_FRESH_S = 3_600.0
-FILE_BYTES = 1_048_576
-ENTRY_BYTES = 256
-"""Memory of a path beside its characters, in bytes."""
+MAX_TREES = 8
+"""Trees in memory."""
 LFS = b"version https://git-lfs.github.com/spec/"
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -99,26 +100,29 @@ class GitHub:
             raise SourceFailed("refused", f"{repository!r} is not owner/repo")
         if not _REF.fullmatch(ref) or ".." in ref:
             raise SourceFailed("refused", f"{ref!r} is not a branch, tag or commit")
-        known = self.transport.trees.get((repository, ref))
-        if known is not None:
-            age_s = self.transport.now() - known[1]
+        trees = self.transport.trees
+        tree: RepositoryTree
+        if (repository, ref) in trees:
+            tree, checked = trees[repository, ref]
+            age_s = self.transport.now() - checked
             if 0 <= age_s < TREE_FRESH_S:
-                tree: RepositoryTree = known[0]
                 return tree._replace(age_s=age_s)
         path = f"/repos/{repository}/git/trees/{quote(ref, safe='')}?recursive=1"
-        reply = await self.transport.get(
+        reply, answer = await self.transport.get_json(
             "github-api",
             path,
+            f"GitHub: {repository}",
+            ["tree"],
             fresh_s=TREE_FRESH_S,
             accept="application/vnd.github+json",
             max_bytes=TREE_BYTES,
-            check=_is_tree,
         )
         if reply.status != 200:
             raise self._no_repository(repository, ref, reply.status)
-        tree = _tree(json_of(reply.headers, reply.body, repository))._replace(ref=ref)
-        checked = self.transport.now() - reply.age_s
-        self.transport.trees.put((repository, ref), (tree, checked), _size(tree))
+        tree = _tree(answer)._replace(ref=ref)
+        if len(trees) >= MAX_TREES:
+            del trees[next(iter(trees))]
+        trees[repository, ref] = tree, self.transport.now() - reply.age_s
         return tree._replace(age_s=reply.age_s)
 
     async def commit(self, repository: str, ref: str = "HEAD") -> str:
@@ -185,7 +189,8 @@ class GitHub:
             blobs = [blob for blob in beside if blob.path != main]
         elif references:
             blobs = reference_paths(tree.below(folder), folder)
-        files, skipped = await self._files(hit.source, tree, folder, blobs, whole=whole)
+        most = WHOLE if whole else REFERENCES
+        files, skipped = await self._files(hit.source, tree, folder, blobs, most)
         inside = f"{folder}/" if folder else ""
         if whole:
             skipped += [
@@ -211,46 +216,18 @@ class GitHub:
         tree: RepositoryTree,
         folder: str,
         blobs: Sequence[Blob],
-        *,
-        whole: bool,
-    ) -> tuple[dict[str, bytes], list[str]]:
-        """Return SKILL.md and the files beside it, and what was left out. Raises SourceFailed."""
-        main = self.file(repository, tree.ref, f"{folder}/SKILL.md" if folder else "SKILL.md")
-        if not blobs:
-            return {"SKILL.md": await main}, []
-        most = WHOLE if whole else REFERENCES
-        text, (beside, skipped) = await gather(
-            main, self._beside(repository, tree, folder, blobs, most)
-        )
-        return {"SKILL.md": text, **beside}, skipped
-
-    async def _beside(
-        self,
-        repository: str,
-        tree: RepositoryTree,
-        folder: str,
-        blobs: Sequence[Blob],
         most: ReadLimits,
     ) -> tuple[dict[str, bytes], list[str]]:
+        """Return SKILL.md and the files beside it, and what was left out. Raises SourceFailed."""
         inside = f"{folder}/" if folder else ""
-        paths: list[str] = []
-        skipped: list[str] = []
-        total = 0
-        for blob in blobs:
-            below = blob.path.removeprefix(inside)
-            total += blob.size
-            if len(paths) >= most.files or total > most.bytes or blob.size > FILE_BYTES:
-                skipped.append(f"{below}: over the limits")
-            elif not is_inside(below):
-                skipped.append(f"{shown_path(below)}: a path that not every system can hold")
-            else:
-                paths.append(blob.path)
+        main = f"{inside}{SKILL_FILE}"
+        paths, skipped = chosen_files([Blob(main, 0), *blobs], folder, most)
         answers = await gather(
             *(self.file(repository, tree.ref, path) for path in paths), return_exceptions=True
         )
         files = {}
         for path, answer in zip(paths, answers, strict=True):
-            if isinstance(answer, SourceFailed):
+            if isinstance(answer, SourceFailed) and path != main:
                 skipped.append(f"{path.removeprefix(inside)}: {answer.what}")
             elif isinstance(answer, BaseException):
                 raise answer
@@ -273,12 +250,6 @@ def _not_there(hit: Hit, tree: RepositoryTree) -> str:
         return f"{hit.source} holds no SKILL.md{cut}"
     more = ", …" if len(folders) > 5 else ""
     return f"{hit.source} holds no skill {hit.id!r}; it holds {some}{more}{cut}"
-
-
-def _is_tree(headers: Mapping[str, str], body: bytes) -> None:
-    document = json_of(headers, body, "GitHub")
-    if not isinstance(document, dict) or not isinstance(document.get("tree"), list):
-        raise SourceFailed("bad_answer", "GitHub: the response is not a tree")
 
 
 def _is_file(headers: Mapping[str, str], body: bytes) -> None:
@@ -317,12 +288,6 @@ def _tree(answer: Any) -> RepositoryTree:
     )
 
 
-def _size(tree: RepositoryTree) -> int:
-    """Return the approximate size of a tree in memory, in bytes."""
-    texts = sum(map(sys.getsizeof, (*tree.paths, *tree.links, *tree.folders)))
-    return texts + ENTRY_BYTES * (len(tree.paths) + len(tree.links) + 1)
-
-
 class GitHubSource:
     """The repositories that the settings name, each listed with one request."""
 
@@ -342,7 +307,7 @@ class GitHubSource:
             *(self.github.tree(repository) for repository in self.repositories),
             return_exceptions=True,
         )
-        hits: list[tuple[float, Hit]] = []
+        listed: list[tuple[str, Hit]] = []
         failures = []
         for repository, answer in zip(self.repositories, answers, strict=True):
             if isinstance(answer, SourceFailed):
@@ -350,32 +315,19 @@ class GitHubSource:
             elif isinstance(answer, BaseException):
                 raise answer
             else:
-                hits += self._matching(repository, answer, query)
+                for folder in answer.folders:
+                    name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
+                    listed.append((name, Hit(repository, name, self.name, name=name, path=folder)))
                 if answer.truncated:
                     failures.append(_cut_off(repository))
+        hits = sorted(hits_by_words(query, listed), key=lambda pair: (-pair[0], pair[1].key))
         if failures and len(failures) == len(self.repositories) and not hits:
             raise failures[0]
-        hits.sort(key=lambda pair: (-pair[0], pair[1].key))
         return Hits([hit for _, hit in hits[:limit]], failures)
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files. Raises SourceFailed."""
         return await self.github.package(hit, references=references, whole=whole)
-
-    def _matching(
-        self, repository: str, tree: RepositoryTree, query: str
-    ) -> list[tuple[float, Hit]]:
-        from skillyard.engine.analysis import STANDARD
-
-        query_terms = set(STANDARD.terms(query))
-        matches = []
-        for folder in tree.folders:
-            name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
-            shared = len(query_terms.intersection(STANDARD.terms(name)))
-            if shared:
-                hit = Hit(repository, name, self.name, name=name, path=folder)
-                matches.append((shared / max(1, len(query_terms)), hit))
-        return matches
 
 
 def hosts(settings: Settings) -> dict[str, RemoteHost]:

@@ -88,6 +88,15 @@ class Hits(list[Hit]):
         self.failures = tuple(failures)
 
 
+def hits_by_words(query: str, texts: Iterable[tuple[str, Hit]]) -> list[tuple[int, Hit]]:
+    """Return the hits whose text shares words with the query, each with how many."""
+    from skillyard.engine.analysis import STANDARD
+
+    terms = set(STANDARD.terms(query))
+    counted = ((len(terms.intersection(STANDARD.terms(text))), hit) for text, hit in texts)
+    return [(shared, hit) for shared, hit in counted if shared]
+
+
 @runtime_checkable
 class Source(Protocol):
     """Searches for skills and fetches them. Safe for concurrent use."""

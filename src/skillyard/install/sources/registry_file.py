@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.errors import Diagnostic
 from skillyard.install.sources.github import GitHub
-from skillyard.install.sources.protocol import Hit, Package, Source
+from skillyard.install.sources.protocol import Hit, Package, Source, hits_by_words
 from skillyard.install.sources.repository import is_repository
 
 if TYPE_CHECKING:
@@ -128,17 +128,13 @@ class RegistryFile:
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the entries that share words with the query, most shared words first."""
-        from skillyard.engine.analysis import STANDARD
-
-        query_terms = set(STANDARD.terms(query))
-        matches = []
-        for place, hit in enumerate(self.hits):
-            text = f"{hit.id} {hit.name} {hit.description} {hit.category}"
-            shared = len(query_terms.intersection(STANDARD.terms(text)))
-            if shared:
-                exact = hit.id.casefold() == query.strip().casefold()
-                matches.append((-exact, -shared, place))
-        return [self.hits[place] for _, _, place in sorted(matches)[:limit]]
+        texts = ((f"{each.id} {each.description} {each.category}", each) for each in self.hits)
+        name = query.strip().casefold()
+        hits = sorted(  # the order of the files where these are equal
+            hits_by_words(query, texts),
+            key=lambda pair: (pair[1].id.casefold() != name, -pair[0]),
+        )
+        return [hit for _, hit in hits[:limit]]
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files from its registered place. Raises SourceFailed."""

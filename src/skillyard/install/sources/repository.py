@@ -9,11 +9,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from skillyard.install.copies.file_paths import is_inside, shown_path
+
 _T = TypeVar("_T")
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
 REPOSITORY_PATTERN = rf"(?!.*\.\.){_PART}/[._]?{_PART}"
 _REPOSITORY = re.compile(REPOSITORY_PATTERN)
 SKILL_FILE = "SKILL.md"
+FILE_BYTES = 1_048_576
+"""Maximum size of one file of a skill that a repository or a folder holds."""
 PLACES = (
     "skills",
     ".claude/skills",
@@ -138,16 +142,24 @@ def reference_paths(blobs: Mapping[str, int], folder: str) -> list[Blob]:
     return references
 
 
-def limit_files(files: Mapping[str, bytes], most: ReadLimits) -> tuple[dict[str, bytes], list[str]]:
-    """Return SKILL.md and the references within the limits, and the left-out ones with reasons."""
-    sizes = {path: len(data) for path, data in files.items()}
-    included = {"SKILL.md": files["SKILL.md"]}
+def chosen_files(
+    blobs: Iterable[Blob], folder: str, most: ReadLimits
+) -> tuple[list[str], list[str]]:
+    """Return the paths of files below a folder that are read, and the left-out ones with reasons.
+
+    SKILL.md goes before what the limits allow beside it.
+    """
+    inside = f"{folder}/" if folder else ""
+    chosen: list[str] = []
     skipped: list[str] = []
     total = 0
-    for blob in reference_paths(sizes, ""):
-        total += blob.size
-        if len(included) > most.files or total > most.bytes:
-            skipped.append(f"{blob.path}: over the limits")
+    for blob in sorted(blobs, key=lambda blob: (blob.path != f"{inside}{SKILL_FILE}", blob.path)):
+        path = blob.path.removeprefix(inside)
+        if not is_inside(path):
+            skipped.append(f"{shown_path(path)}: a path that not every system can hold")
+        elif len(chosen) > most.files or total + blob.size > most.bytes or blob.size > FILE_BYTES:
+            skipped.append(f"{path}: over the limits")
         else:
-            included[blob.path] = files[blob.path]
-    return included, skipped
+            total += blob.size
+            chosen.append(blob.path)
+    return chosen, skipped

@@ -1,8 +1,8 @@
-"""The cache of remote responses: one file for each, named by the digest of its key.
+"""Reads the bodies of remote responses within limits, and caches responses on disk.
 
-A file begins with the digest of the rest, which is checked when it is read. Its modification time
-is when the remote last confirmed it. Any number of processes may use the folder at once, and it can
-be deleted at any time.
+Each response is one file, named by the digest of its key. It begins with the digest of the rest,
+which is checked when it is read. Its modification time is when the remote last confirmed it. Any
+number of processes may use the folder at once, and it can be deleted at any time.
 
 hishel 2.0 supports httpx2 and bounds its storage, but it never serves a stale response when the
 remote is down, does not verify stored bodies, and needs msgpack and anysqlite, so it is not used.
@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from threading import Lock
-from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple
 
+from skillyard.base.errors import SourceFailed
 from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.files import read_regular
+from skillyard.base.io.gunzip import Gunzip, TooMuch
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.service import CacheStats
 
@@ -32,8 +32,6 @@ SHARE_AFTER_EVICTION = 0.8
 once."""
 SHARE_BETWEEN_LOOKS = 0.05
 """Share of the maximum size that a process writes before it looks again how large the cache is."""
-ENTRY_BYTES = 1_024
-"""Memory of a response beside its body, in bytes."""
 
 
 class CachedResponse(NamedTuple):
@@ -45,41 +43,6 @@ class CachedResponse(NamedTuple):
     body: bytes
     checked: float
     """When the remote last confirmed it, in seconds since the epoch."""
-
-
-@runtime_checkable
-class Cache(Protocol):
-    """Responses by key."""
-
-    def get(self, key: str, now: float) -> CachedResponse | None:
-        """Return the cached response, or None."""
-
-    def put(self, key: str, response: CachedResponse) -> None:
-        """Store a response."""
-
-    def confirm(self, key: str, now: float) -> None:
-        """Record that the remote confirmed the cached response."""
-
-
-class MemoryCache:
-    """An in-memory response cache, used when nothing is stored on disk."""
-
-    def __init__(self, max_bytes: int = MAX_BYTES // 4) -> None:
-        self._responses: LruBytes[str, CachedResponse] = LruBytes(max_bytes)
-
-    def get(self, key: str, now: float) -> CachedResponse | None:
-        """Return the cached response, or None."""
-        return self._responses.get(key)
-
-    def put(self, key: str, response: CachedResponse) -> None:
-        """Store a response."""
-        self._responses.put(key, response, len(response.body) + ENTRY_BYTES)
-
-    def confirm(self, key: str, now: float) -> None:
-        """Record that the remote confirmed the cached response."""
-        response = self.get(key, now)
-        if response is not None:
-            self.put(key, response._replace(checked=now))
 
 
 class ResponseCache:
@@ -166,53 +129,49 @@ def _digest(key: str, rest: bytes) -> bytes:
     return sha256(key.encode() + rest).hex().encode()
 
 
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
+CHUNK = 65_536
+MAX_NUMBER_LENGTH = 40
 
 
-class _Entry(NamedTuple, Generic[V]):
-    value: V
-    size: int
+async def read_body(url: str, response: Any, max_bytes: int) -> bytes:
+    """Return the decompressed body. Raises SourceFailed: too large, badly compressed, truncated."""
+    declared = response.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > max_bytes:
+        raise _too_large(url, max_bytes)
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in ("identity", "", "gzip"):
+        raise SourceFailed("bad_answer", f"{url}: packed as {packing[:40]!r}")
+    gunzip = Gunzip(max_bytes) if packing == "gzip" else None
+    body = bytearray()
+    async for chunk in response.aiter_raw(CHUNK):
+        try:
+            body += chunk if gunzip is None else gunzip.add(chunk)
+        except TooMuch:
+            raise _too_large(url, max_bytes) from None
+        except ValueError as error:
+            raise SourceFailed("bad_answer", f"{url}: {error}") from None
+        if len(body) > max_bytes:
+            raise _too_large(url, max_bytes)
+    if gunzip is not None and not gunzip.ended:
+        raise SourceFailed("bad_answer", f"{url}: the answer is cut off")
+    return bytes(body)
 
 
-class LruBytes(Generic[K, V]):
-    """An LRU cache of values by key. Thread-safe. Values are shared, so they must be immutable."""
+def _too_large(url: str, max_bytes: int) -> SourceFailed:
+    return SourceFailed("too_large", f"{url}: more than {max_bytes:,} bytes")
 
-    def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes
-        self._entries: OrderedDict[K, _Entry[V]] = OrderedDict()
-        self._bytes = 0
-        self._lock = Lock()
 
-    @property
-    def bytes(self) -> int:
-        """Total size of the values, as given to :meth:`put`."""
-        return self._bytes
+def _parse_length(digits: str) -> int:
+    """Return a whole number; 0 for one with more digits than any real length."""
+    return int(digits) if len(digits) < MAX_NUMBER_LENGTH else 0
 
-    def __len__(self) -> int:
-        return len(self._entries)
 
-    def get(self, key: K) -> V | None:
-        """Return the value of a key, or None."""
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
-                return None
-            self._entries.move_to_end(key)
-            return entry.value
-
-    def put(self, key: K, value: V, size: int) -> None:
-        """Store a value. ``size`` includes its key; a value larger than the cache is not stored."""
-        with self._lock:
-            self._remove(key)
-            if size > self.max_bytes:
-                return
-            self._entries[key] = _Entry(value, size)
-            self._bytes += size
-            while self._bytes > self.max_bytes:
-                self._bytes -= self._entries.popitem(last=False)[1].size
-
-    def _remove(self, key: K) -> None:
-        before = self._entries.pop(key, None)
-        if before is not None:
-            self._bytes -= before.size
+def json_of(headers: Mapping[str, str], body: bytes, what: str) -> Any:
+    """Return the JSON of a response. Raises SourceFailed, with its own message for an HTML page."""
+    try:
+        return json.loads(body, parse_int=_parse_length)
+    except (ValueError, RecursionError):
+        kind = headers.get("content-type", "").partition(";")[0]
+        page = kind == "text/html" or body.lstrip()[:1] == b"<"
+        came = "a web page" if page else "something else"
+        raise SourceFailed("bad_answer", f"{what}: {came} came instead of JSON") from None

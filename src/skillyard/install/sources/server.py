@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from skillyard.base.errors import SourceFailed
 from skillyard.install.copies.file_paths import checked_files
-from skillyard.install.sources.bodies import json_of
 from skillyard.install.sources.protocol import Hit, Package, Source
 from skillyard.install.sources.skills_sh import installs_of
-from skillyard.install.sources.transport import RemoteHost, Transport, host_of
+from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport, host_of
 
 if TYPE_CHECKING:
     from skillyard.install.sources.settings import Settings
@@ -42,11 +40,8 @@ class ServerSource:
         parameters = urlencode(
             {"q": query[:200], "limit": min(limit, 50), "include_content": "false"}
         )
-        answer, _ = await self._json(f"/search?{parameters}")
-        items = answer.get("skills") if isinstance(answer, dict) else None
-        if not isinstance(items, list):
-            raise SourceFailed("bad_answer", f"{self.url} lists no skills")
-        hits = (self._hit(item) for item in items)
+        _, answer = await self._json(f"/search?{parameters}", "skills")
+        hits = map(self._hit, answer["skills"])
         return [hit for hit in hits if hit is not None][:limit]
 
     def _hit(self, item: Any) -> Hit | None:
@@ -74,8 +69,8 @@ class ServerSource:
             }
         )
         path = f"/skills/{quote(hit.source)}/{quote(hit.id, safe='')}"
-        item, age = await self._json(f"{path}?{parameters}")
-        raw = item.get("raw_content") if isinstance(item, dict) else None
+        reply, item = await self._json(f"{path}?{parameters}")
+        raw = item.get("raw_content")
         if not isinstance(raw, str):
             raise SourceFailed("not_found", f"{self.url} has no content of {hit.key}")
         others = item.get("references")
@@ -94,23 +89,17 @@ class ServerSource:
             hit.source,
             url=self.base + path,
             raw_url=self.base,
-            age_s=age,
+            age_s=reply.age_s if reply.stale else 0.0,
             skipped=skipped,
         )
 
-    async def _json(self, path: str) -> tuple[Any, float]:
-        """Return a response, and its age when the server could not be reached."""
-
-        def check(headers: Mapping[str, str], body: bytes) -> None:
-            json_of(headers, body, self.url)
-
-        reply = await self.transport.get(
-            self.name, path, fresh_s=FRESH_S, max_bytes=ANSWER_BYTES, check=check
+    async def _json(self, path: str, *lists: str) -> tuple[HttpResponse, dict[str, Any]]:
+        reply, answer = await self.transport.get_json(
+            self.name, path, self.url, lists, fresh_s=FRESH_S, max_bytes=ANSWER_BYTES
         )
         if reply.status != 200:
             raise SourceFailed("not_found", f"{self.url}{path} is not there", status=reply.status)
-        age = reply.age_s if reply.stale else 0.0
-        return json_of(reply.headers, reply.body, self.url), age
+        return reply, answer
 
 
 def _text(value: Any) -> str:

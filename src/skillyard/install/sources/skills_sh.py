@@ -6,16 +6,21 @@ takes one request and no GitHub quota, so it is tried first; GitHub is the fallb
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from skillyard.base.errors import SourceFailed
 from skillyard.install.copies.file_paths import checked_files, is_inside
-from skillyard.install.sources.bodies import json_of
 from skillyard.install.sources.github import LFS, GitHub
 from skillyard.install.sources.protocol import Hit, Package, Source
-from skillyard.install.sources.repository import REFERENCES, ReadLimits, is_repository, limit_files
+from skillyard.install.sources.repository import (
+    REFERENCES,
+    SKILL_FILE,
+    Blob,
+    chosen_files,
+    is_repository,
+    reference_paths,
+)
 from skillyard.install.sources.settings import Settings
 from skillyard.install.sources.transport import RemoteHost, Transport
 
@@ -46,13 +51,16 @@ class SkillsSh:
         documented = bool(self.transport.hosts[self.name].token)
         route = "/api/v1/skills/search" if documented else "/api/search"
         parameters = urlencode({"q": text, "limit": min(limit, MAX_HITS)})
-        reply = await self.transport.get(
-            self.name, f"{route}?{parameters}", fresh_s=SEARCH_FRESH_S, check=_is_search
+        reply, answer = await self.transport.get_json(
+            self.name,
+            f"{route}?{parameters}",
+            self.name,
+            ["skills", "data"],
+            fresh_s=SEARCH_FRESH_S,
         )
         if reply.status != 200:
             raise SourceFailed("bad_answer", f"skills.sh has no {route}", status=reply.status)
-        answer = json_of(reply.headers, reply.body, self.name)
-        hits = (_hit(item) for item in _skill_items(answer))
+        hits = map(_hit, answer["skills" if "skills" in answer else "data"])
         return [hit for hit in hits if hit is not None][:limit]
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
@@ -79,12 +87,16 @@ class SkillsSh:
         if not is_repository(hit.source) or not is_inside(hit.id):
             raise SourceFailed("not_found", f"skills.sh keeps no snapshot for {hit.source}")
         path = f"/api/download/{hit.source}/{quote(hit.id, safe='')}"
-        reply = await self.transport.get(
-            self.name, path, fresh_s=SNAPSHOT_FRESH_S, max_bytes=SNAPSHOT_BYTES, check=_is_snapshot
+        reply, answer = await self.transport.get_json(
+            self.name,
+            path,
+            self.name,
+            ["files"],
+            fresh_s=SNAPSHOT_FRESH_S,
+            max_bytes=SNAPSHOT_BYTES,
         )
         if reply.status != 200:
             raise SourceFailed("not_found", f"skills.sh has no snapshot of {hit.key}", status=404)
-        answer = json_of(reply.headers, reply.body, self.name)
         files, skipped = _selected_files(answer, references=references, whole=whole)
         if "SKILL.md" not in files:
             raise SourceFailed("not_found", f"the snapshot of {hit.key} holds no SKILL.md")
@@ -105,27 +117,10 @@ def _selected_files(
         return {}, skipped
     if whole:
         return files, skipped
-    files, left_out = limit_files(files, REFERENCES if references else ReadLimits(0, 0))
-    return files, skipped + (left_out if references else [])
-
-
-def _skill_items(answer: Any) -> list[Any]:
-    skills = answer.get("skills", answer.get("data")) if isinstance(answer, dict) else None
-    return skills if isinstance(skills, list) else []
-
-
-def _is_search(headers: Mapping[str, str], body: bytes) -> None:
-    answer = json_of(headers, body, SkillsSh.name)
-    if not isinstance(answer, dict) or not isinstance(
-        answer.get("skills", answer.get("data")), list
-    ):
-        raise SourceFailed("bad_answer", "skills.sh: the answer lists no skills")
-
-
-def _is_snapshot(headers: Mapping[str, str], body: bytes) -> None:
-    answer = json_of(headers, body, SkillsSh.name)
-    if not isinstance(answer, dict) or not isinstance(answer.get("files"), list):
-        raise SourceFailed("bad_answer", "skills.sh: the snapshot lists no files")
+    sizes = {path: len(data) for path, data in files.items()}
+    beside = reference_paths(sizes, "") if references else []
+    paths, left_out = chosen_files([Blob(SKILL_FILE, 0), *beside], "", REFERENCES)
+    return {path: files[path] for path in paths}, skipped + left_out
 
 
 def _contents(answer: Any) -> list[tuple[str, bytes]]:

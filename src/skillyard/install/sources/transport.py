@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -19,9 +19,8 @@ from skillyard.base.extras import install_command
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.sockets import is_loopback
 from skillyard.install.sources.addresses import public_addresses
-from skillyard.install.sources.bodies import read_body
 from skillyard.install.sources.quotas import CircuitBreaker, Quotas, rate_limit_error
-from skillyard.install.sources.responses import Cache, CachedResponse, LruBytes, MemoryCache
+from skillyard.install.sources.responses import CachedResponse, ResponseCache, json_of, read_body
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -36,8 +35,6 @@ MAX_REQUESTS = 32
 """Default maximum of concurrent requests to one origin."""
 NEGATIVE_S = 60.0
 """Seconds for which a 404 is served from the cache."""
-TREES_BYTES = 64 * 1024 * 1024
-"""Maximum size of the trees of repositories in memory."""
 REDIRECTED = "x-redirected"
 """A header of our own: present where the remote redirected the request."""
 CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit", REDIRECTED)
@@ -146,7 +143,7 @@ class Transport:
     def __init__(
         self,
         hosts: Mapping[str, RemoteHost],
-        cache: Cache | None = None,
+        cache: ResponseCache | None = None,
         *,
         offline: bool = False,
         deadline_s: float = DEADLINE_S,
@@ -154,13 +151,13 @@ class Transport:
     ) -> None:
         """Take the hosts by the names that callers use. ``offline`` serves from the cache only."""
         self.hosts = dict(hosts)
-        self.cache = MemoryCache() if cache is None else cache
+        self.cache = cache
         self.offline = offline
         self.deadline_s = deadline_s
         self.requests = 0
         """Number of requests that were sent."""
-        self.trees: LruBytes[Any, Any] = LruBytes(TREES_BYTES)
-        """The trees of repositories, because one may be large and many skills need it."""
+        self.trees: dict[tuple[str, str], Any] = {}
+        """The newest trees of repositories: one may be large, and many skills need it."""
         self._clock = clock
         self._origins = {origin_of(host.url) for host in hosts.values()}
         self._running: dict[str, asyncio.Task[HttpResponse]] = {}
@@ -222,7 +219,7 @@ class Transport:
         if "://" in path or not path.startswith("/"):  # else its host is that of the base
             _check_origin(url, host_settings, host)
         key = self._key(url, accept, host_settings)
-        stored = self.cache.get(key, self._clock())
+        stored = None if self.cache is None else self.cache.get(key, self._clock())
         if stored is not None:
             fresh_s = NEGATIVE_S if stored.status != 200 else fresh_s
             if self.offline or 0 <= self._clock() - stored.checked < fresh_s:
@@ -244,6 +241,27 @@ class Transport:
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
         return await asyncio.shield(task)
+
+    async def get_json(
+        self, host: str, path: str, what: str, lists: Sequence[str] = (), **options: Any
+    ) -> tuple[HttpResponse, dict[str, Any]]:
+        """Return a response with its JSON object, which has one of some lists, or a 404.
+
+        ``options`` are those of :meth:`get`. Raises SourceFailed.
+        """
+
+        def check(headers: Mapping[str, str], body: bytes) -> None:
+            read(headers, body)
+
+        def read(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+            answer = json_of(headers, body, what)
+            members: dict[str, Any] = answer if isinstance(answer, dict) else {}
+            if lists and not any(isinstance(members.get(each), list) for each in lists):
+                raise SourceFailed("bad_answer", f"{what}: the answer lists no {lists[0]}")
+            return members
+
+        reply = await self.get(host, path, check=check, **options)
+        return reply, read(reply.headers, reply.body) if reply.status == 200 else {}
 
     def now(self) -> float:
         """Return the time by the transport's clock, in seconds since the epoch."""
@@ -284,6 +302,8 @@ class Transport:
                 self._failed[key] = (self._clock() + FAILURE_S, error)
             raise
         now = self._clock()
+        if self.cache is None:
+            return reply
         if reply.status == 304 and stored is not None:
             self.cache.confirm(key, now)
             return HttpResponse(stored.status, stored.headers, stored.body)

@@ -12,11 +12,15 @@ from urllib.parse import urljoin, urlsplit
 from skillyard.base.errors import SourceFailed
 from skillyard.base.io.sha256 import sha256
 from skillyard.install.copies.file_paths import checked_files, is_inside
-from skillyard.install.sources.archive_bundle import fetch_bundle
-from skillyard.install.sources.bodies import json_of
-from skillyard.install.sources.protocol import Hit, Hits, Package, Source
+from skillyard.install.sources.protocol import (
+    ArchiveBundle,
+    Hit,
+    Hits,
+    Package,
+    Source,
+    hits_by_words,
+)
 from skillyard.install.sources.transport import (
-    Check,
     HttpResponse,
     RemoteHost,
     Transport,
@@ -26,6 +30,7 @@ from skillyard.install.sources.transport import (
 
 if TYPE_CHECKING:
     from skillyard.install.sources.settings import Settings
+
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 CURRENT = "/.well-known/agent-skills/index.json"
@@ -62,27 +67,20 @@ class WellKnown:
         """
         from asyncio import gather
 
-        from skillyard.engine.analysis import STANDARD
-
         answers = await gather(*map(self.list_skills, self.sites), return_exceptions=True)
         failures = [answer for answer in answers if isinstance(answer, SourceFailed)]
         if failures and len(failures) == len(self.sites):
             raise failures[0]
-        query_terms = set(STANDARD.terms(query))
-        matches = []
+        listed: list[Hit] = []
         for answer in answers:
             if isinstance(answer, BaseException):
                 if not isinstance(answer, SourceFailed):
                     raise answer
                 continue
-            for hit in answer:
-                shared = len(
-                    query_terms.intersection(STANDARD.terms(f"{hit.name} {hit.description}"))
-                )
-                if shared:
-                    matches.append((-shared, hit.key, hit))
-        matches.sort(key=lambda entry: entry[:2])
-        return Hits([hit for _, _, hit in matches[:limit]], failures)
+            listed += answer
+        texts = ((f"{each.name} {each.description}", each) for each in listed)
+        hits = sorted(hits_by_words(query, texts), key=lambda pair: (-pair[0], pair[1].key))
+        return Hits([hit for _, hit in hits[:limit]], failures)
 
     async def list_skills(self, site: str) -> list[Hit]:
         """Return the skills listed below a site's path, else at its root. Raises SourceFailed."""
@@ -92,21 +90,21 @@ class WellKnown:
             for path, read in ((CURRENT, self._current), (OLDER, self._older)):
                 url = base + path
                 try:
-                    check = _index_at(url)
-                    reply = await self.transport.get(host, url, fresh_s=FRESH_S, check=check)
+                    reply, answer = await self.transport.get_json(
+                        host, url, url, ["skills"], fresh_s=FRESH_S
+                    )
                 except SourceFailed as error:
                     last = error
                     continue
                 if reply.status == 200:
-                    return read(site, url, reply)
+                    return read(site, url, answer)
         raise last or SourceFailed("not_found", f"{site} lists no skills under {CURRENT}")
 
-    def _current(self, site: str, url: str, reply: HttpResponse) -> list[Hit]:
-        answer = json_of(reply.headers, reply.body, url)
+    def _current(self, site: str, url: str, answer: Mapping[str, Any]) -> list[Hit]:
         if answer.get("$schema") != SCHEMA:
             raise SourceFailed("bad_answer", f"{url}: an index of another kind than {SCHEMA}")
         hits = []
-        for item in filter(_is_entry, answer["skills"]):
+        for item in filter(_is_object, answer["skills"]):
             name, kind = item.get("name"), item.get("type")
             where, digest = item.get("url"), item.get("digest")
             if kind not in ("skill-md", "archive") or not _is_name(name):
@@ -116,10 +114,9 @@ class WellKnown:
                 hits.append(self._hit(site, item, name, target, digest, kind))
         return hits
 
-    def _older(self, site: str, url: str, reply: HttpResponse) -> list[Hit]:
-        answer = json_of(reply.headers, reply.body, url)
+    def _older(self, site: str, url: str, answer: Mapping[str, Any]) -> list[Hit]:
         hits = []
-        for item in filter(_is_entry, answer["skills"]):
+        for item in filter(_is_object, answer["skills"]):
             name, files = item.get("name"), item.get("files")
             if _is_name(name) and isinstance(files, list) and "SKILL.md" in files:
                 paths = [f for f in files if isinstance(f, str) and is_inside(f)][:MAX_FILES]
@@ -206,7 +203,7 @@ class WellKnown:
         return reply
 
 
-def _is_entry(item: Any) -> bool:
+def _is_object(item: Any) -> bool:
     return isinstance(item, dict)
 
 
@@ -221,18 +218,6 @@ def _is_digest(digest: Any) -> bool:
         and len(digest) == 71
         and all(char in "0123456789abcdef" for char in digest[7:])
     )
-
-
-def _index_at(url: str) -> Check:
-    """Return a check that the response is an index."""
-
-    def check(headers: Mapping[str, str], body: bytes) -> None:
-        answer = json_of(headers, body, url)
-        skills = answer.get("skills") if isinstance(answer, dict) else None
-        if not isinstance(skills, list):
-            raise SourceFailed("bad_answer", f"{url} lists no skills")
-
-    return check
 
 
 def _unpack(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
@@ -257,3 +242,32 @@ def build(settings: Settings, transport: Transport) -> list[Source]:
     """Return the source over the sites of the settings; none without any."""
     sites, bundles = settings.sites, settings.archive_bundles
     return [WellKnown(transport, sites, bundles=bundles)] if sites else []
+
+
+MAX_BUNDLE_BYTES = 1 << 20
+"""A bundle of 512 files has about 150 KB."""
+_ENDINGS = (".sigstore.json", ".sigstore")
+"""What is added to the path of an archive; the first that is there counts."""
+
+
+async def fetch_bundle(
+    transport: Transport, host: str, url: str, digest: bytes
+) -> ArchiveBundle | None:
+    """Return the sigstore bundle beside the archive at ``url``, which is not verified yet, or None.
+
+    ``host`` is the name of its host in the transport, ``digest`` the SHA-256 of the archive. What
+    a server denies counts as missing: some say so of each file that they do not have. Raises
+    SourceFailed.
+    """
+    parts = urlsplit(url)
+    for ending in _ENDINGS:
+        beside = parts._replace(path=parts.path + ending, fragment="").geturl()
+        try:
+            reply = await transport.get(host, beside, accept="*/*", max_bytes=MAX_BUNDLE_BYTES)
+        except SourceFailed as error:
+            if error.code != "denied":
+                raise
+            continue
+        if reply.status == 200:
+            return ArchiveBundle(reply.body, digest)
+    return None

@@ -1,1 +1,0 @@
-"""Signatures of skills: sigstore bundles, verified against the files that came."""
