@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import SkillIoError
 from skillyard.base.text import folder_name
 from skillyard.install.copies import lockfile
-from skillyard.install.copies.lock_entries import FIELDS, Lock, LockedSkill, in_order
+from skillyard.install.copies.lock_entries import FIELDS, Lock, LockedSkill
 from skillyard.install.copies.lockfile import (
     change_user_lock,
     portable_source,
@@ -28,7 +27,7 @@ from skillyard.install.copies.lockfile import (
     user_lock_path,
     write_project_lock,
 )
-from tests.install.copies.asking_node import Questions, fresh, needs_node, stored
+from tests.install.copies.asking_node import Questions, stored
 from tests.tables import for_each
 
 PDF = LockedSkill(
@@ -83,11 +82,6 @@ skills = st.builds(
     extra=extras(set(FIELDS)),
     order=st.lists(st.sampled_from(["ref", "commit", "source", "7", "subagents"])).map(tuple),
 )  # fmt: skip
-all_locks = st.builds(
-    Lock,
-    st.lists(skills, max_size=5, unique_by=lambda skill: skill.name).map(in_order),
-    extra=extras({"version", "skills"}),
-)
 
 
 def file_of(folder: Path, content: str | bytes | Any, name: str = "skills-lock.json") -> str:
@@ -118,21 +112,6 @@ def test_stored_locks_are_written_as_node_writes_them(tmp_path: Path) -> None:
     compare(asked, answers, tmp_path)
 
 
-@needs_node
-def test_fresh_locks_are_written_as_node_writes_them(tmp_path: Path) -> None:
-    compare(*fresh(), tmp_path)
-
-
-@given(all_locks)
-def test_what_was_rendered_reads_as_the_same_and_renders_as_the_same(
-    tmp_path_factory: pytest.TempPathFactory, lock: Lock
-) -> None:
-    text = render_project_lock(lock)
-    read = read_project_lock(file_of(tmp_path_factory.mktemp("lock"), text))
-    assert read == lock
-    assert render_project_lock(read) == text
-
-
 def test_a_new_entry_has_the_documented_keys_in_their_order() -> None:
     skill = LockedSkill(
         "pdf", "anthropics/skills", "github", digest="sha256:11", commit="c0ffee",
@@ -140,16 +119,6 @@ def test_a_new_entry_has_the_documented_keys_in_their_order() -> None:
         source_url="https://github.com/anthropics/skills.git",
     )  # fmt: skip
     assert render_project_lock(Lock((skill,))) == PDF_TEXT.encode()
-
-
-def test_an_empty_lock_is_what_node_prints_of_one() -> None:
-    assert render_project_lock(Lock()) == b'{\n  "version": 1,\n  "skills": {}\n}\n'
-
-
-def test_text_is_not_escaped_but_for_half_a_surrogate_pair() -> None:
-    text = render_project_lock(Lock((LockedSkill("é\ud800", "中/\U0001f680", "github"),))).decode()
-    assert '"é\\ud800"' in text
-    assert '"中/🚀"' in text
 
 
 def test_names_are_sorted_by_code_units() -> None:
@@ -170,24 +139,6 @@ def test_unknown_fields_and_the_order_of_keys_are_kept(tmp_path: Path) -> None:
     lock = read_project_lock(path)
     assert lock.skills[0].extra == {"version": "1.0", "via": ["x", {}]}
     assert render_project_lock(lock).decode() == json.dumps(stored, indent=2) + "\n"
-
-
-def test_our_facts_go_behind_what_an_entry_has(tmp_path: Path) -> None:
-    path = file_of(tmp_path, project(a=entry(subagents=["x"])))
-    skill = replace(read_project_lock(path).skills[0], commit="c0ffee", digest="sha256:1")
-    assert list(skill.to_json()) == [
-        "source", "sourceType", "computedHash", "subagents", "commit", "digest",
-    ]  # fmt: skip
-
-
-def test_a_skill_is_put_in_and_taken_out_by_name() -> None:
-    lock = Lock((PDF,)).with_skill(replace(PDF, name="docx"))
-    assert [skill.name for skill in lock.skills] == ["docx", "pdf"]
-    changed = lock.with_skill(replace(PDF, ref="v2"))
-    assert len(changed.skills) == 2
-    assert changed.get("pdf") == replace(PDF, ref="v2")
-    assert changed.without("pdf").get("pdf") is None
-    assert changed.without("nothing") == changed
 
 
 def test_the_users_lock_is_read_with_its_own_fields(tmp_path: Path) -> None:
@@ -213,11 +164,6 @@ def test_the_users_lock_is_read_with_its_own_fields(tmp_path: Path) -> None:
     assert skill.well_known_digest == "sha256:1"
     assert skill.extra == {"sourceBaseUrl": "b"}
     assert list(lock.extra) == ["dismissed", "lastSelectedAgents"]
-
-
-def test_no_file_is_an_empty_lock(tmp_path: Path) -> None:
-    assert read_project_lock(str(tmp_path / "none")) == Lock(version=1)
-    assert read_user_lock(str(tmp_path / "none")) == Lock(version=3)
 
 
 @for_each(
@@ -276,11 +222,6 @@ def test_marks_of_a_merge_conflict_are_named(tmp_path: Path) -> None:
     assert caught.value.code == "lock_conflict"
 
 
-def test_a_skill_path_with_backslashes_is_read_as_the_installer_reads_it(tmp_path: Path) -> None:
-    path = file_of(tmp_path, project(a=entry(skillPath="skills\\a\\SKILL.md")))
-    assert read_project_lock(path).skills[0].skill_path == "skills\\a\\SKILL.md"
-
-
 HOSTILE_NAMES = [
     "__proto__", "constructor", "hasOwnProperty", "../../evil", "/etc/passwd", "..", ".", "",
     "a\x00b", "\x1b[2J", "con.", "\ud800", "-rf", "x" * 10_000, "\u202eabc",
@@ -295,16 +236,6 @@ def test_hostile_names_are_harmless_values(tmp_path: Path) -> None:
     assert set(json.loads(text)["skills"]) == set(HOSTILE_NAMES)
 
 
-@given(st.text(st.characters(), max_size=300) | st.sampled_from(HOSTILE_NAMES))
-def test_a_folder_name_is_one_plain_component(name: str) -> None:
-    folder = folder_name(name)
-    assert folder
-    assert len(folder) <= 255
-    assert set(folder) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-")
-    assert folder[0] not in ".-"
-    assert folder_name(folder) == folder or len(folder) == 255
-
-
 @for_each(
     ("name", "folder"),
     [("pdf", "pdf"), ("My Skill!", "my-skill"), ("../../x", "x"), ("..", "unnamed-skill"),
@@ -313,23 +244,6 @@ def test_a_folder_name_is_one_plain_component(name: str) -> None:
 )  # fmt: skip
 def test_a_folder_is_named_as_the_installer_names_it(name: str, folder: str) -> None:
     assert folder_name(name) == folder
-
-
-def test_a_huge_lock_is_refused_before_it_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "skills-lock.json"
-    with open(path, "wb") as file:
-        file.truncate(8 << 30)
-    with pytest.raises(SkillIoError) as caught:
-        read_project_lock(str(path))
-    assert caught.value.code == "file_too_large"
-
-
-@pytest.mark.slow
-def test_many_unknown_keys_are_read_in_time_linear_in_them(tmp_path: Path) -> None:
-    # 40,000 keys: a second look over all keys for each would take a minute.
-    many = {f"k{number}": number for number in range(40_000)}
-    lock = read_project_lock(file_of(tmp_path, project(a=entry(**many))))
-    assert len(lock.skills[0].extra) == 40_000
 
 
 @for_each("make", ["link", "pipe", "folder"])
@@ -380,11 +294,6 @@ def test_the_users_lock_may_be_a_link(tmp_path: Path) -> None:
     assert read_user_lock(str(tmp_path / "link")) == Lock(version=3)
 
 
-def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path: Path) -> None:
-    text = PDF_TEXT.replace("\n", "\r\n").encode("utf-8-sig")
-    assert render_project_lock(read_project_lock(file_of(tmp_path, text))).decode() == PDF_TEXT
-
-
 @for_each("mode", [0o600, 0o644, 0o640, 0o664])
 def test_writing_keeps_the_permission_bits(tmp_path: Path, mode: int) -> None:
     path = file_of(tmp_path, project())
@@ -393,13 +302,6 @@ def test_writing_keeps_the_permission_bits(tmp_path: Path, mode: int) -> None:
     assert stat.S_IMODE(os.stat(path).st_mode) == mode
     assert read_project_lock(path) == Lock((PDF,))
     assert os.listdir(tmp_path) == ["skills-lock.json"]
-
-
-def test_a_new_file_has_the_permissions_that_new_files_have(tmp_path: Path) -> None:
-    write_project_lock(str(tmp_path / "skills-lock.json"), Lock((PDF,)))
-    (tmp_path / "other").write_text("")
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-    assert len(modes) == 1
 
 
 def test_a_file_that_says_the_same_is_not_touched(tmp_path: Path) -> None:
@@ -428,12 +330,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     assert caught.value.code == "lock_unwritable"
     assert Path(path).read_bytes() == before
     assert os.listdir(tmp_path) == ["skills-lock.json"]
-
-
-def test_a_missing_folder_is_a_named_error(tmp_path: Path) -> None:
-    with pytest.raises(SkillIoError) as caught:
-        write_project_lock(str(tmp_path / "none" / "skills-lock.json"), Lock())
-    assert caught.value.code == "lock_unwritable"
 
 
 @for_each(
@@ -477,13 +373,6 @@ def test_the_users_lock_lies_where_the_installer_keeps_it(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert user_lock_path() == wanted.replace("/", os.sep)
-
-
-def test_a_folder_finds_the_skill_of_its_name_first_and_else_of_its_spelling() -> None:
-    lock = Lock(tuple(replace(PDF, name=name) for name in ("PDF", "pdf", "Doc X")))
-    assert [found and found.name for found in map(lock.in_folder, ("pdf", "doc-x", "none"))] == [
-        "pdf", "Doc X", None,
-    ]  # fmt: skip
 
 
 def test_an_entry_of_the_user_keeps_its_times_until_it_changes() -> None:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import stat
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +17,6 @@ from skillyard.install.copies.folder_hash import folder_hash
 from skillyard.install.copies.installed import Installed, InstallRefused
 from skillyard.install.copies.placement import check_files, content_digest
 from tests.install.copies.placing import place
-from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 
 OLD = {"SKILL.md": b"---\nname: a\ndescription: Old.\n---\n\nOld.\n", "references/x.md": b"old"}
@@ -54,14 +49,6 @@ def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
     before = (tmp_path / "a" / "SKILL.md").stat().st_ino
     assert place(NEW, str(tmp_path), "a").state == "unchanged"
     assert (tmp_path / "a" / "SKILL.md").stat().st_ino == before
-
-
-def test_what_was_installed_is_replaced_whole(tmp_path: Path) -> None:
-    first = place(OLD, str(tmp_path), "a")
-    second = place(NEW, str(tmp_path), "a", installed=Installed(first.hash))
-    assert second.state == "replaced"
-    assert tree(tmp_path / "a") == NEW
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
 
 
 @for_each("edit", ["changed", "added", "removed"])
@@ -118,18 +105,6 @@ def test_what_is_no_skill_is_refused_before_anything_is_written(files: Mapping[s
         check_files(files, "somewhere/SKILL.md")
 
 
-def test_a_skill_that_can_be_read_passes() -> None:
-    assert check_files(NEW, "somewhere/SKILL.md").description == "New."
-
-
-def test_a_digest_tells_every_change() -> None:
-    seen = {content_digest(files) for files in (
-        OLD, NEW, {}, {"a": b"bc"}, {"ab": b"c"}, {"a": b"b", "c": b""}, {"a": b"", "c": b"b"},
-    )}  # fmt: skip
-    assert len(seen) == 7
-    assert content_digest(dict(reversed(OLD.items()))) == content_digest(OLD)
-
-
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(SkillIoError, match="cannot write"):
@@ -176,54 +151,6 @@ class _Fault:
         return self.real(*arguments, **named)
 
 
-_KILLED = """
-import os, signal, sys
-sys.path.insert(0, sys.argv[1])
-from tests.install.copies.placing import place
-from tests.install.copies.test_placement import NEW, OLD
-from skillyard.install.copies.folder_hash import folder_hash
-from skillyard.install.copies.installed import Installed
-left = int(sys.argv[3])
-def watched(where, name):
-    real = getattr(where, name)
-    def call(*arguments, **named):
-        global left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(*arguments, **named)
-    setattr(where, name, call)
-for name in ("open", "fsync", "rename", "makedirs", "mkdir", "chmod", "close", "unlink", "rmdir"):
-    watched(os, name)
-place(NEW, sys.argv[2], "a", installed=Installed(folder_hash(OLD)))
-"""
-
-
-@pytest.mark.slow
-def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path) -> None:
-    """A real process is killed at every call that touches the disk."""
-    step = 1 if os.environ.get("SKILLYARD_SOAK") else 4
-    for number in range(1, 400, step):
-        folder = tmp_path / str(number)
-        first = place(OLD, str(folder), "a")
-        source = str(PACKAGES)
-        done = subprocess.run(
-            [sys.executable, "-c", _KILLED, source, str(folder), str(number)],
-            cwd=REPOSITORY,
-            env={**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{REPOSITORY}"},
-            capture_output=True,
-            check=False,
-        )
-        assert done.returncode in (0, -signal.SIGKILL), done.stderr
-        placed = place(NEW, str(folder), "a", installed=Installed(first.hash))
-        assert placed.state in ("replaced", "unchanged")
-        assert tree(folder / "a") == NEW
-        assert [entry.name for entry in folder.iterdir()] == ["a"]
-        if done.returncode == 0:
-            return
-    pytest.fail("the run never passed")
-
-
 def test_a_skill_whose_name_begins_alike_keeps_what_is_being_written(tmp_path: Path) -> None:
     """`a` clears what its own stopped runs left, and nothing of `a-b`."""
     own = tmp_path / ".skillyard-new-a-x7_qk2ab"
@@ -233,26 +160,6 @@ def test_a_skill_whose_name_begins_alike_keeps_what_is_being_written(tmp_path: P
     place(NEW, str(tmp_path), "a")
     assert not own.exists()
     assert all(folder.is_dir() for folder in others)
-
-
-def test_many_that_write_one_skill_at_once_leave_one_whole_skill(tmp_path: Path) -> None:
-    """None of them takes away what another one is writing."""
-    failures: list[BaseException] = []
-
-    def write() -> None:
-        try:
-            place(NEW, str(tmp_path), "a")
-        except BaseException as error:  # noqa: BLE001 - a thread's failure is the test's
-            failures.append(error)
-
-    threads = [threading.Thread(target=write) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    assert tree(tmp_path / "a") == NEW
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
 
 
 @for_each(

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from skillyard import SkillIoError
-from skillyard.base.io.folder_manifest import manifest_of
 from skillyard.install.copies import placement
 from skillyard.install.copies.folder_hash import folder_hash
-from skillyard.install.copies.installed import LIMITS, Installed, InstallRefused
+from skillyard.install.copies.installed import Installed, InstallRefused
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.lockfile import ProjectLock
 from skillyard.install.copies.placement import (
@@ -283,15 +282,6 @@ def test_what_no_run_of_this_user_moved_aside_is_never_deleted(project: Path, lo
     assert not aside.exists()
     assert tree(project / "one-kept" / "a") == OLD
     assert tree(folder / "a") == (OLD if locked else {})
-
-
-def test_a_stopped_removal_keeps_a_folder_that_it_did_not_move(project: Path) -> None:
-    folder = project / "one"
-    take_aside(str(folder), "a", manifest_of(str(folder / "a"), LIMITS), old="0")
-    (folder / ".skillyard-swap-a" / "mine").write_bytes(b"mine")
-    lock_of(project).drop("a")
-    complete(str(folder), "a", lock_of(project))
-    assert (project / "one-kept" / "a" / "mine").read_bytes() == b"mine"
 
 
 def test_what_was_written_after_a_stopped_replacement_stays(project: Path) -> None:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import random
-import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -19,7 +15,6 @@ from skillyard.install.git.repository import GitRepository, clear_repositories
 from tests.install.git.home import git_home as git_home
 from tests.install.git.home import server_of as server_of
 from tests.install.git.servers import KINDS, GitServer, Upstream, git, http_server
-from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 
 every_server = pytest.mark.parametrize("server_of", KINDS, indirect=True)
@@ -89,13 +84,6 @@ def test_a_commit_that_is_gone_is_said(tmp_path: Path, git_home: Path) -> None:
     assert caught.value.code == "not_found"
 
 
-def test_a_branch_goes_before_a_tag_of_its_name(tmp_path: Path, git_home: Path) -> None:
-    upstream = Upstream(tmp_path / "one.git")
-    upstream.publish({"a.txt": "tag"}, tag="both")
-    upstream.publish({"a.txt": "branch"}, branch="both")
-    assert text_at(reader(f"file://{upstream.folder}"), "both") == "branch"
-
-
 def test_only_the_files_that_are_read_are_fetched(tmp_path: Path, git_home: Path) -> None:
     upstream = Upstream(tmp_path / "one.git")
     upstream.publish({"a.txt": "small", "large.bin": os.urandom(3_000_000)})
@@ -103,25 +91,6 @@ def test_only_the_files_that_are_read_are_fetched(tmp_path: Path, git_home: Path
     assert text_at(repository) == "small"
     packs = Path(repository.folder, "objects", "pack").iterdir()
     assert sum(path.stat().st_size for path in packs) < 100_000
-
-
-def test_how_much_was_fetched_is_reported(tmp_path: Path, git_home: Path) -> None:
-    upstream = Upstream(tmp_path / "one.git")
-    upstream.publish({"a.txt": "small"})
-    counts: list[int] = []
-    git_ = Git("", threading.Event(), report=counts.append)
-    text_at(GitRepository(parse_git_address(f"file://{upstream.folder}"), git_))
-    assert counts == sorted(counts)
-    assert counts[-1] > counts[0] == 0
-
-
-def test_a_rewritten_branch_is_followed(tmp_path: Path, git_home: Path) -> None:
-    upstream = Upstream(tmp_path / "one.git")
-    upstream.publish({"a.txt": "first"})
-    repository = reader(f"file://{upstream.folder}")
-    assert text_at(repository) == "first"
-    upstream.publish({"a.txt": "rewritten"}, amend=True)
-    assert text_at(repository) == "rewritten"
 
 
 def test_damage_and_locks_of_a_killed_run_are_mended(tmp_path: Path, git_home: Path) -> None:
@@ -138,37 +107,6 @@ def test_damage_and_locks_of_a_killed_run_are_mended(tmp_path: Path, git_home: P
         pack.write_bytes(b"no pack")
     upstream.publish({"a.txt": "third"})
     assert text_at(repository) == "third"
-
-
-_FETCHING = """
-import sys, threading
-from tests.install.git.test_repository import reader, text_at
-print(flush=True)
-text_at(reader(sys.argv[1]))
-"""
-RUNS = 200 if os.environ.get("SKILLYARD_SOAK") else 20
-
-
-@pytest.mark.slow
-def test_a_cache_survives_random_kills(tmp_path: Path, git_home: Path) -> None:
-    """A process is killed while git fetches, which goes on by itself; the next run is right."""
-    chance = random.Random(17)
-    upstream = Upstream(tmp_path / "one.git")
-    environment = {**os.environ, "PYTHONPATH": f"{PACKAGES}{os.pathsep}{REPOSITORY}"}
-    for number in range(RUNS):
-        upstream.publish({"a.txt": f"text {number}", "b.bin": chance.randbytes(100_000)})
-        url = f"file://{upstream.folder}"
-        process = subprocess.Popen(
-            [sys.executable, "-c", _FETCHING, url], stdout=subprocess.PIPE, env=environment
-        )
-        assert process.stdout is not None
-        process.stdout.readline()  # it has loaded everything
-        end = time.perf_counter() + chance.random() * 0.2
-        while time.perf_counter() < end:
-            pass
-        process.kill()
-        process.communicate()
-        assert text_at(reader(url)) == f"text {number}"
 
 
 def test_runs_at_once_share_the_cache(tmp_path: Path, git_home: Path) -> None:
@@ -218,21 +156,6 @@ def test_a_private_repository_is_read_with_gits_own_credentials(
     stored = [path for path in Path(repository.folder).rglob("*") if path.is_file()]
     assert stored
     assert not any(b"s3cret" in path.read_bytes() for path in stored)
-
-
-def test_a_password_of_the_users_configuration_is_in_no_message(
-    tmp_path: Path, git_home: Path
-) -> None:
-    """Some people write it into ``url.<base>.insteadOf``, and git repeats the address."""
-    with http_server(tmp_path, login="other:login") as base:
-        with_login = base.replace("://", f"://{LOGIN}@")
-        (git_home / ".gitconfig").write_text(
-            f'[url "{with_login}/"]\n\tinsteadOf = {base}/\n'
-            "[transfer]\n\tcredentialsInUrl = allow\n"
-        )
-        with pytest.raises(SourceFailed) as caught:
-            text_at(reader(f"{base}/one.git"))
-    assert "s3cret" not in str(caught.value)
 
 
 def test_a_token_with_a_slash_or_an_at_sign_is_in_no_message() -> None:
@@ -344,12 +267,6 @@ ODD_REFS += ("/a", "a/", "a//b", ".a", "a/.b", "a\x1b", "a*", "x" * 201)
 def test_odd_refs_are_refused(ref: str) -> None:
     with pytest.raises(InvalidInput):
         check_ref(ref)
-
-
-@for_each("ref", ["main", "feature/x", "v1.2.3", "@scope/pkg@1.0.0", "größe", "a+b", "f" * 40])
-def test_refs_that_git_allows_are_allowed(ref: str, tmp_path: Path, git_home: Path) -> None:
-    assert check_ref(ref) == ref
-    assert git("check-ref-format", "--allow-onelevel", ref, folder=tmp_path) == ""
 
 
 @for_each(

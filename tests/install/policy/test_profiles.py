@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -149,13 +148,6 @@ def test_a_project_adds_nothing_to_a_profile_of_the_user(run: Run, project: Path
     assert "a policy refuses 1 skill: `skillyard policy` names them" in answer.err
 
 
-def test_check_keeps_its_own_profile(
-    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SKILLYARD_PROFILE", "backend")
-    assert run("check", "api", "--profile", "spec", "--json").json["profile"] == "spec"
-
-
 def test_a_hook_with_an_unknown_profile_is_not_installed(
     run: Run, project: Path, tmp_path: Path
 ) -> None:
@@ -163,31 +155,6 @@ def test_a_hook_with_an_unknown_profile_is_not_installed(
     answer = run("hook", "install", "claude-code", "--file", str(settings), "--profile", "nope")
     assert answer.code == 2
     assert not settings.exists()
-
-
-def test_a_repository_that_holds_the_home_folder_is_no_project(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = project.parent
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("USERPROFILE", str(home))
-    shutil.rmtree(project / ".git")
-    (home / ".git").mkdir()
-    (home / "secret").mkdir()
-    (project / "skillyard-policy.toml").write_text('[profiles.x]\nroots = ["../secret"]\n')
-    with pytest.raises(SkillIoError, match="outside of the project"):
-        sy.load_catalog(profile="x")
-
-
-@for_each("command", ["list", "serve"])
-def test_without_any_file_the_error_says_where_to_write_the_profile(
-    run: Run, project: Path, command: str
-) -> None:
-    (project / "skillyard-policy.toml").unlink(missing_ok=True)
-    answer = run(command, "--profile", "backend")
-    assert answer.code == 2
-    assert f"{places.user_policy_path()}: there is no profile backend" in answer.err
-    assert "[profiles.backend]" in answer.err
 
 
 @for_each(
@@ -224,22 +191,6 @@ def test_an_empty_list_of_tags_allows_nothing_however_it_is_written(
 ) -> None:
     own_policy(f"[profiles.x]\n{rule}\n")
     assert names(sy.load_catalog(profile="x")) == []
-
-
-def test_the_error_for_an_unknown_key_of_a_profile_names_the_nearest(project: Path) -> None:
-    own_policy('[profiles.x]\ntag = ["web"]\n')
-    with pytest.raises(SkillIoError, match=r"no key profiles\.x\.tag") as caught:
-        sy.load_catalog(profile="x")
-    assert caught.value.hint == "did you mean tags?"
-
-
-def test_the_users_and_the_projects_profile_of_one_name_are_both_in_force(project: Path) -> None:
-    own_policy('[profiles.backend]\ntags = ["web"]\n')
-    assert names(sy.load_catalog(profile="backend")) == []
-    own_policy('[profiles.backend]\nroots = ["~/mine"]\n')
-    policy = find_policy(None, "backend")
-    assert policy is not None
-    assert policy.own_roots == (os.path.join(os.environ["HOME"], "mine"),)
 
 
 def test_the_hook_trusts_only_the_roots_that_the_users_own_file_names(

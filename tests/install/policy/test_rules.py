@@ -98,12 +98,6 @@ def test_two_policies_install_only_what_both_install(
     assert installs(stricter(one, other)) == (installs(one) and installs(other))
 
 
-@given(RULES, RULES)
-def test_the_order_of_two_policies_does_not_matter(one: Rules, other: Rules) -> None:
-    assert stricter(one, other) == stricter(other, one)
-    assert stricter(one, NO_RULES) == one == stricter(one, one)
-
-
 def test_a_rule_names_the_file_that_is_the_stricter() -> None:
     lax = rules_of('[sources]\nunlocked = "allow"\n[scan]\nmax_severity = "high"\n', "lax")
     strict = rules_of('[sources]\nunlocked = "deny"\n[scan]\nmax_severity = "low"\n', "strict")
@@ -158,18 +152,6 @@ def test_a_fault_names_the_file_the_line_and_what_to_do(
     assert line is None or error.line == line
 
 
-def test_a_tool_is_denied_with_and_without_its_arguments() -> None:
-    rules = Rules(denied_tools=("bash", "mcp__*"))
-
-    def refused(*tools: str) -> bool:
-        return bool(decide(rules, Skill("a", "Does it.", "x", allowed_tools=tools), None))
-
-    assert refused("Bash(git:*)")
-    assert refused("Read", "MCP__mail")
-    assert refused("*")
-    assert not refused("Read", "BashOutput")
-
-
 @for_each(
     ("pattern", "text", "matches"),
     [
@@ -183,13 +165,6 @@ def test_a_tool_is_denied_with_and_without_its_arguments() -> None:
 )
 def test_only_an_asterisk_stands_for_other_text(pattern: str, text: str, matches: bool) -> None:
     assert matches_pattern(text, pattern) is matches
-
-
-def test_an_id_is_denied_by_itself_and_by_no_pattern() -> None:
-    skill = Skill("wipe", "Wipes.", "x", id="wipe-3fa2")
-    for denied, refuses in {'"wipe-*"': False, '"wipe-3fa2"': True, '"wipe*"': True}.items():
-        rules = rules_of(f"[skills]\ndenied = [{denied}]\n")
-        assert bool(decide(rules, skill, None)) is refuses
 
 
 @for_each(

@@ -13,18 +13,14 @@ import pytest
 
 import skillyard as sy
 from skillyard import SkillIoError
-from skillyard.engine.catalog import read_catalog
-from skillyard.engine.catalog.roots import LibrarySpec
-from skillyard.engine.index.library_spec import index_folder
 from skillyard.hosts.hook.budget import Budget
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.payload import Prompt
 from skillyard.install.copies.lockfile import read_project_lock
 from skillyard.install.operations.admission import locked_source
 from skillyard.install.policy import places
-from skillyard.install.policy.decision import AdmissionPolicy
-from skillyard.install.policy.library import library_spec, open_catalog
-from skillyard.install.policy.places import MAX_BYTES, find_policy
+from skillyard.install.policy.library import open_catalog
+from skillyard.install.policy.places import MAX_BYTES
 from skillyard.serve.runtime import follower as freshness
 from skillyard.serve.runtime.options import ServiceLimits
 from skillyard_testkit import FakeServers
@@ -149,19 +145,6 @@ def test_a_running_mcp_server_with_a_large_library_follows_the_policy(
         assert server.call("load_skill", {"name": "good-deploy"}).is_error
 
 
-def test_a_catalog_that_is_loaded_again_follows_the_policy(project: Path) -> None:
-    for index in (True, False):
-        (project / "skillyard-policy.toml").write_text(DENY)
-        catalog = sy.load_catalog("lib", index=index)
-        (project / "skillyard-policy.toml").unlink()
-        assert [skill.name for skill in catalog.reload().added] == ["evil-deploy"]
-
-
-def test_the_room_that_reads_files_is_bound_by_the_policy_that_it_is_given(project: Path) -> None:
-    assert len(read_catalog("lib")) == 2
-    assert [skill.name for skill in read_catalog("lib", policy=find_policy())] == ["good-deploy"]
-
-
 def test_mcp_offers_no_refused_skill(project: Path) -> None:
     with serving(project / "lib") as server:
         listed = shows(server.call("list_skills"))
@@ -200,20 +183,6 @@ def test_index_and_files_agree_and_a_changed_policy_is_not_answered_from_the_old
     assert names() == [["evil-deploy", "good-deploy"]] * 3
 
 
-def test_a_skill_that_comes_to_be_refused_is_gone_after_a_look(project: Path) -> None:
-    catalog = sy.load_catalog("lib", index=False)
-    file = project / "lib/good-deploy/SKILL.md"
-    file.write_text(GOOD.format("evil-too"), encoding="utf-8")
-    assert [skill.name for skill in catalog.reload().removed] == ["good-deploy"]
-
-
-def test_each_policy_has_an_index_of_its_own(project: Path) -> None:
-    spec = LibrarySpec(("lib",), ())
-    assert index_folder(spec) != index_folder(spec._replace(policy=AdmissionPolicy()))
-    (project / "skillyard-policy.toml").unlink()
-    assert index_folder(spec) == index_folder(library_spec(["lib"]))
-
-
 def test_the_lock_says_from_where_a_skill_is(project: Path) -> None:
     lock = {"good-deploy": {"source": "acme/x", "sourceType": "github", "commit": "c" * 40},
             "evil-deploy": {"source": "acme/x", "sourceType": "github"}}  # fmt: skip
@@ -225,16 +194,6 @@ def test_the_lock_says_from_where_a_skill_is(project: Path) -> None:
     (project / "skills-lock.json").write_text("<<<<<<< ours\n")
     with pytest.raises(SkillIoError, match="lock file"):
         sy.load_catalog("lib")
-
-
-def test_an_entry_is_found_by_the_folder_of_its_name(project: Path) -> None:
-    entry = {"source": "evil/x", "sourceType": "github"}
-    (project / "skillyard-policy.toml").write_text('[sources]\nallowed = ["github:acme/*"]\n')
-    for name, offers in {"Good Deploy!": False, "gooddeploy": True}.items():
-        lock = {"version": 1, "skills": {name: entry}}
-        (project / "skills-lock.json").write_text(json.dumps(lock))
-        names = [skill.name for skill in sy.load_catalog("lib")]
-        assert ("good-deploy" in names) is offers
 
 
 def test_the_lock_says_who_signed_a_skill(project: Path) -> None:
@@ -277,11 +236,6 @@ def test_what_is_fetched_decides_and_not_what_an_entry_says_beside_it(project: P
         assert (name in offered) == name.startswith("good")
 
 
-def test_the_policy_of_the_machine_holds_beside_the_projects(project: Path) -> None:
-    Path(places.system_policy_path()).write_text('[skills]\ndenied = ["good-*"]\n')
-    assert len(sy.load_catalog("lib")) == 0
-
-
 def test_the_users_own_policy_hides_skills_and_allows_none(project: Path) -> None:
     own = Path(places.user_policy_path())
     own.parent.mkdir(parents=True)
@@ -289,12 +243,6 @@ def test_the_users_own_policy_hides_skills_and_allows_none(project: Path) -> Non
     assert len(sy.load_catalog("lib")) == 0
     own.write_text("[skills]\ndenied = []\n")
     assert [skill.name for skill in sy.load_catalog("lib")] == ["good-deploy"]
-
-
-def test_no_policy_from_above_the_repository_holds(project: Path) -> None:
-    (project.parent / "skillyard-policy.toml").write_text('[skills]\ndenied = ["*"]\n')
-    (project / "skillyard-policy.toml").unlink()
-    assert find_policy() is None
 
 
 def _link(path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from skillyard import SearchResult, SearchService
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings
-from skillyard_testkit import FakeServers, RecordedRequest, faults
+from skillyard_testkit import FakeServers, RecordedRequest
 from tests.install.search.fake_search import (
     got,
     keys,
@@ -21,7 +21,6 @@ from tests.install.search.fake_search import (
     settings_of,
     skill_text,
     transport_of,
-    with_service,
 )
 from tests.install.search.rounds import rounds_of
 
@@ -120,33 +119,12 @@ class TestColdSearch:
         assert len(rounds) <= MOST_ROUNDS, rounds
 
 
-def test_a_tree_is_asked_for_once_where_nothing_is_kept_too(
-    up: FakeServers, tmp_path: Path
-) -> None:
-    settings = set_up(up, "listed by us", tmp_path)
-    searched("pdf", 10, settings=settings, cache=False)
-    assert set(trees(up.requests).values()) == {1}
-
-
 def test_with_snapshots_no_github_quota_is_spent(up: FakeServers, cache: ResponseCache) -> None:
     result = searched("pdf", 10, settings=settings_of(up), cache=cache)
     assert all(one.skill.body for one in result.skills)
     assert up.count("github_api") == 0
     assert up.count("github_raw") == 0
     assert len(asked(up)) == 1 + 20  # one search, a snapshot for each candidate
-
-
-def test_with_snapshots_two_round_trips_are_enough(up: FakeServers, tmp_path: Path) -> None:
-    def search() -> None:
-        searched("pdf", 10, settings=settings_of(up), cache=unused_cache(tmp_path))
-
-    assert len(rounds_of(up, 2, search)) == 2
-
-
-def test_a_search_for_one_costs_less_than_a_quota(up: FakeServers, cache: ResponseCache) -> None:
-    up.switches.downloads = False
-    searched("pdf", 1, settings=settings_of(up), cache=cache)
-    assert up.count("github_api") <= 5  # Skyll: 34 for about 7 repositories
 
 
 def test_references_are_fetched_beside_the_file_not_after_it(
@@ -165,17 +143,6 @@ def test_references_are_fetched_beside_the_file_not_after_it(
     assert len([target for target in last if target.startswith("github_raw")]) == 2
 
 
-def test_without_content_there_is_one_round(up: FakeServers, tmp_path: Path) -> None:
-    settings = set_up(up, "everything", tmp_path)
-
-    def search() -> None:
-        cache = unused_cache(tmp_path)
-        result = searched("pdf", 10, settings=settings, include_content=False, cache=cache)
-        assert result.count == 10
-
-    assert len(rounds_of(up, 1, search)) == 1
-
-
 class TestMissing:
     def test_a_repository_that_is_gone_is_asked_for_once(
         self, up: FakeServers, cache: ResponseCache
@@ -186,34 +153,6 @@ class TestMissing:
         result = searched("pdf", 10, settings=settings_of(up), cache=cache)
         assert trees(up.requests)["gone/skills"] == 1
         assert len([one for one in result.skills if one.skill.body]) == 10
-
-    def test_a_listed_repository_that_is_gone_is_asked_for_once(
-        self, up: FakeServers, cache: ResponseCache
-    ) -> None:
-        for n in range(6):
-            up.list_skill("gone/skills", f"pdf-gone-{n}", installs=99)
-        up.switches.downloads = False
-        searched("pdf", 10, settings=settings_of(up, repositories=("gone/skills",)), cache=cache)
-        assert trees(up.requests)["gone/skills"] == 1
-
-    def test_a_skill_that_its_repository_does_not_have_costs_no_guess(
-        self, up: FakeServers, cache: ResponseCache
-    ) -> None:
-        for n in range(6):
-            up.list_skill("owner-0/skills", f"pdf-missing-{n}", installs=99)
-        up.switches.downloads = False
-        result = searched("pdf", 10, settings=settings_of(up), cache=cache)
-        assert trees(up.requests)["owner-0/skills"] == 1
-        assert not [one for one in up.requests if one.server == "github_raw" and one.status == 404]
-        assert result.count == 10
-
-    def test_a_broken_one_is_not_asked_again_for_each_of_its_skills(
-        self, up: FakeServers, cache: ResponseCache
-    ) -> None:
-        up.switches.downloads = False
-        up.faults.add("github_api", "/repos/owner-0/*", faults.html(), times=None)
-        searched("pdf", 10, settings=settings_of(up, repositories=REPOSITORIES), cache=cache)
-        assert trees(up.requests)["owner-0/skills"] <= 2  # once when listed, once when fetched
 
 
 class TestWarmSearch:
@@ -231,12 +170,6 @@ class TestWarmSearch:
 
         return asyncio.run(run())
 
-    def test_the_same_service_asks_nothing(self, up: FakeServers, tmp_path: Path) -> None:
-        settings = set_up(up, "everything", tmp_path)
-        first, second = self.ask(settings, tmp_path / "cache", self.NOW, times=2)
-        assert keys(first) == keys(second)
-        assert set(asked(up).values()) == {1}
-
     @pytest.mark.parametrize("setup", ["snapshots", "everything"])
     def test_another_service_over_the_same_cache_asks_nothing(
         self, up: FakeServers, tmp_path: Path, setup: str
@@ -248,17 +181,6 @@ class TestWarmSearch:
         assert len(up.requests) == before
         assert keys(first) == keys(second)
         assert [one.skill.body for one in first.skills] == [one.skill.body for one in second.skills]
-
-    def test_what_is_not_there_is_believed_for_a_while(
-        self, up: FakeServers, tmp_path: Path
-    ) -> None:
-        for n in range(3):
-            up.list_skill("gone/skills", f"pdf-gone-{n}", installs=99)
-        settings = set_up(up, "no snapshots", tmp_path)
-        self.ask(settings, tmp_path / "cache", self.NOW)
-        before = len(up.requests)
-        self.ask(settings, tmp_path / "cache", self.NOW + 30)
-        assert len(up.requests) == before
 
     def test_a_day_later_only_what_may_have_changed_is_asked_with_its_tag(
         self, up: FakeServers, tmp_path: Path
@@ -275,34 +197,3 @@ class TestWarmSearch:
                 assert one.status == 304
         assert set(trees(again).values()) == {1}
         assert set(Counter((one.server, one.path) for one in again).values()) == {1}
-
-    def test_a_new_commit_is_seen_a_day_later(self, up: FakeServers, tmp_path: Path) -> None:
-        settings = set_up(up, "listed by us", tmp_path)
-        self.ask(settings, tmp_path / "cache", self.NOW)
-        name = "pdf-0-0"
-        up.add_repository(
-            REPOSITORIES[0], {f"skills/{name}/SKILL.md": skill_text(name, body="New.")}
-        )
-        (second,) = self.ask(settings, tmp_path / "cache", self.NOW + 86_400)
-        bodies = {one.hit.id: one.skill.body for one in second.skills}
-        assert bodies.get(name, "New.") == "New."
-        transport = transport_of(settings, tmp_path / "cache", clock=lambda: self.NOW + 86_400)
-        one = with_service(
-            lambda search: search.get(REPOSITORIES[0], name), settings=settings, transport=transport
-        )
-        assert one.skill.body == "New."
-
-
-class TestSideBySide:
-    def test_different_searches_share_what_they_both_need(
-        self, up: FakeServers, tmp_path: Path
-    ) -> None:
-        settings = set_up(up, "everything", tmp_path)
-
-        async def several(search: SearchService) -> None:
-            queries = ["pdf", "pdf 0", "pdf 1", "pdf-0-0", "pdf site"]
-            await asyncio.gather(*(search.search(query) for query in queries))
-
-        with_service(several, settings=settings, cache=ResponseCache(str(tmp_path / "responses")))
-        assert set(asked(up).values()) == {1}
-        assert set(trees(up.requests).values()) == {1}

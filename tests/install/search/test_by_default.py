@@ -46,18 +46,3 @@ def test_skills_of_other_sources_are_ranked_on_the_same_scale() -> None:
     for each in found.skills:
         assert each.match is not None
         assert each.match.explanation.value == each.score
-
-
-def test_an_answer_in_which_nothing_fits_says_so() -> None:
-    assert asked(REQUEST).abstained is sy.select(LIBRARY, REQUEST).abstained is False
-    nothing = asked("what is the weather in Paris", include_content=False)
-    assert nothing.abstained
-    assert nothing.to_dict()["abstained"] is True
-    assert nothing.to_dict()["floor"] == nothing.floor > 0
-    assert asked("quince", ranker="relevance").to_dict()["floor"] == 0.0
-
-
-def test_asking_again_gives_the_same_answer() -> None:
-    remote = Memory([hit("csv-kit")], {"csv-kit": skill_text("csv-kit", "Works on CSV.")})
-    first, second = (asked(REQUEST, remote).to_dict(explain=True) for _ in range(2))
-    assert first == second

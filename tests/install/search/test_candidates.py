@@ -125,23 +125,6 @@ class TestExamples:
 
 class TestLaws:
     @given(listings())
-    def test_the_order_is_that_of_the_first_naming(self, listed: list[list[Hit]]) -> None:
-        before = [list(hits) for hits in listed]
-        assert [one.hit.key for one in merge_hits(listed)] == list(
-            dict.fromkeys(one.key for one in flat(listed))
-        )
-        assert listed == before
-
-    @given(listings())
-    def test_every_record_is_kept_and_every_source_named_once(
-        self, listed: list[list[Hit]]
-    ) -> None:
-        for one in merge_hits(listed):
-            of_it = records(one, listed)
-            assert sorted(map(repr, one.hits)) == sorted(map(repr, of_it))
-            assert Counter(one.found_by) == Counter({record.found_by for record in of_it})
-
-    @given(listings())
     def test_nothing_that_any_record_knows_is_lost(self, listed: list[list[Hit]]) -> None:
         for one in merge_hits(listed):
             of_it = records(one, listed)
@@ -152,43 +135,3 @@ class TestLaws:
                 assert getattr(one.hit, field) in (known or [getattr(of_it[0], field)]), field
             paths = {record.path for record in of_it} - {None}
             assert one.hit.path in (paths or {None})
-
-    @given(listings())
-    def test_an_address_keeps_its_own_digest_and_kind(self, listed: list[list[Hit]]) -> None:
-        for one in merge_hits(listed):
-            assert artifact(one.hit) in {artifact(record) for record in records(one, listed)}
-
-    @given(listings())
-    def test_a_record_with_installs_goes_before_one_without(self, listed: list[list[Hit]]) -> None:
-        fetched = [[one._replace(skill=None) for one in hits] for hits in listed]
-        for one in merge_hits(fetched):
-            counts = {record.install_count for record in one.hits} - {0}
-            assert bool(one.hits[0].install_count) == bool(counts)
-            assert one.hit.install_count in (counts or {0})
-
-    @given(listings())
-    def test_merging_what_is_merged_changes_nothing(self, listed: list[list[Hit]]) -> None:
-        once = [one.hit for one in merge_hits(listed)]
-        assert [one.hit for one in merge_hits([once])] == once
-        assert [one.hit for one in merge_hits([once, once])] == once
-
-    @given(listings(), st.randoms(use_true_random=False))
-    def test_which_source_answers_first_does_not_change_what_is_known(
-        self, listed: list[list[Hit]], random: object
-    ) -> None:
-        shuffled = list(listed)
-        random.shuffle(shuffled)  # type: ignore[attr-defined]
-
-        def known(listed: list[list[Hit]]) -> dict[str, tuple[object, ...]]:
-            return {
-                one.hit.key: (
-                    one.hit.curated,
-                    bool(one.hit.install_count),
-                    bool(one.hit.description),
-                    one.hit.path is None,
-                    frozenset(one.found_by),
-                )
-                for one in merge_hits(listed)
-            }
-
-        assert known(listed) == known(shuffled)

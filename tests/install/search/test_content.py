@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillyard import Skill, SourceFailed
+from skillyard import Skill
 from skillyard.install.search.content import PackageContent, pointer, read_package
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.settings import Settings
-from skillyard_testkit import FakeServers
-from tests.install.search.fake_search import by_id, ids, searched, settings_of, skill_text
+from tests.install.search.fake_search import by_id, ids, searched, skill_text
 from tests.install.search.memory import Memory, hit
 from tests.tables import for_each
 
@@ -48,20 +46,6 @@ class TestGoodFiles:
         assert lines(skill.body) == lines(BODY)
         assert content.diagnostics == ()
 
-    def test_what_only_the_sources_know_is_on_the_skill(self) -> None:
-        known = HIT._replace(install_count=500, curated=True)
-        skill = read(GOOD, known).skill
-        assert (skill.slug, skill.source) == ("pdf", "acme/skills")
-        assert (skill.install_count, skill.curated) == (500, True)
-
-    def test_the_raw_text_is_the_file(self) -> None:
-        assert read(GOOD).raw == GOOD
-
-    def test_other_files_are_references(self) -> None:
-        package = Package({"SKILL.md": GOOD.encode(), "references/a.md": b"A"}, "acme/skills")
-        (reference,) = read_package(HIT, package).skill.references
-        assert reference == ("a.md", "references/a.md", "A")
-
     def test_a_reference_that_is_no_text_costs_nothing_else(self) -> None:
         package = Package(
             {
@@ -74,20 +58,6 @@ class TestGoodFiles:
         skill = read_package(HIT, package).skill
         assert lines(skill.body) == lines(BODY)
         assert "references/b.md" in [reference.path for reference in skill.references]
-
-    @for_each(
-        ("tools", "expected"),
-        [
-            ("Bash(git:*) Read", ("Bash(git:*)", "Read")),
-            ("Bash(git:*), Read", ("Bash(git:*)", "Read")),
-            ("\n  - Bash(git:*)\n  - Read", ("Bash(git:*)", "Read")),
-        ],
-    )
-    def test_each_spelling_of_a_tool_list_gives_its_tools(
-        self, tools: str, expected: tuple[str, ...]
-    ) -> None:
-        text = f"---\nname: pdf\ndescription: d\nallowed-tools: {tools}\n---\n\n{BODY}\n"
-        assert read(text).skill.allowed_tools == expected
 
     def test_a_package_without_its_skill_file_does_not_raise(self) -> None:
         content = read_package(HIT, Package({"references/a.md": b"A"}, "acme/skills"))
@@ -138,37 +108,6 @@ class TestOddFiles:
         # what is longer than a skill may be is cut, never without a word
         assert LAST in plain(content.skill.body) or (what == "2 MiB" and content.diagnostics)
 
-    @for_each("what", ODD)
-    def test_it_is_still_the_skill_that_was_found(self, what: str) -> None:
-        skill = read(ODD[what]).skill
-        assert (skill.slug, skill.source) == ("pdf", "acme/skills")
-        assert skill.name
-        assert skill.name != "unknown"
-        assert isinstance(skill.description, str)
-
-    @for_each("what", ["byte order mark", "CRLF", "a number as version", "a date"])
-    def test_a_block_that_can_be_understood_is_read(self, what: str) -> None:
-        skill = read(ODD[what]).skill
-        assert (skill.name, skill.description) == ("pdf", "Extract tables")
-        assert "name: pdf" not in (skill.body or "")
-
-    def test_an_unquoted_colon_does_not_cost_the_description(self) -> None:
-        assert "extract tables" in read(ODD["an unquoted colon"]).skill.description
-
-    def test_a_version_that_is_a_number_is_kept_as_it_is_written(self) -> None:
-        assert read(ODD["a number as version"]).skill.version == "1.0"
-
-    @for_each(
-        "what", ["no frontmatter", "an empty block", "invalid YAML", "a list as description",
-                 "no description", "a tag"],
-    )  # fmt: skip
-    def test_where_the_file_does_not_say_it_the_sources_do(self, what: str) -> None:
-        skill = read(ODD[what]).skill
-        assert skill.name == "pdf"
-        assert skill.description in {"Said by the listing", "Extract, tables", "Extract tables"}
-        if what != "a list as description":
-            assert skill.description == "Said by the listing"
-
     @for_each(
         "what", ["an unclosed fence", "invalid YAML", "a tag", "an alias", "a duplicate name",
                  "NUL in the block", "a map as description", "UTF-16"],
@@ -176,29 +115,11 @@ class TestOddFiles:
     def test_what_could_not_be_read_is_said(self, what: str) -> None:
         assert read(ODD[what]).diagnostics
 
-    @for_each("what", ["CRLF", "tag characters in the body", "an escape in the body"])
-    def test_what_is_stored_is_what_came(self, what: str) -> None:
-        assert read(ODD[what]).raw.encode() == ODD[what]
-
-    def test_frontmatter_that_ends_the_file_is_frontmatter(self) -> None:
-        skill = read(b"---\nname: pdf\ndescription: Extract tables\n---").skill
-        assert (skill.name, skill.description) == ("pdf", "Extract tables")
-        assert not skill.body
-
-    @for_each("data", [b"", b"\n\n", b"---\nname: pdf\ndescription: d\n---\n\n"])
-    def test_an_empty_body_is_no_content(self, data: bytes) -> None:
-        assert not (read(data).skill.body or "").strip()
-
     def test_a_hidden_character_never_reaches_the_name(self) -> None:
         assert "\u200b" not in read(ODD["a hidden character in the name"]).skill.name
 
     def test_an_override_never_reaches_the_description(self) -> None:
         assert "\u202e" not in read(ODD["an override in the description"]).skill.description
-
-    def test_a_path_never_becomes_the_identity(self) -> None:
-        skill = read(ODD["a name with a path"]).skill
-        assert ".." not in skill.slug
-        assert ".." not in skill.id
 
 
 class TestLaws:
@@ -212,13 +133,6 @@ class TestLaws:
         assert isinstance(skill, Skill)
         assert skill.slug == "pdf"
 
-    @given(st.text(max_size=200))
-    def test_any_text_without_a_block_is_all_body(self, text: str) -> None:
-        body = read("x" + text).skill.body
-        assert body is not None
-        wanted = ("x" + text).encode("utf-8", "replace").decode()
-        assert words(body) == words(wanted)
-
     @given(st.text(max_size=120), st.text(max_size=120))
     def test_whatever_the_block_says_the_body_is_there(self, block: str, body: str) -> None:
         text = f"---\nname: pdf\n{block}\n---\n\nbegin {body} end\n"
@@ -226,11 +140,6 @@ class TestLaws:
         assert kept is not None
         wanted = f"begin {body} end".encode("utf-8", "replace").decode()
         assert words(kept)[-len(words(wanted)) :] == words(wanted)
-
-    @given(st.text(max_size=120), st.binary(max_size=60))
-    def test_the_same_bytes_give_the_same_skill(self, block: str, body: bytes) -> None:
-        data = f"---\nname: pdf\n{block}\n---\n".encode("utf-8", "replace") + body
-        assert read(data) == read(data)
 
 
 def words(text: str) -> list[str]:
@@ -245,15 +154,6 @@ class TestPointers:
         assert (skill.name, skill.description) == ("pdf", "Said by the listing")
         assert (skill.slug, skill.source) == ("pdf", "acme/skills")
         assert (skill.install_count, skill.curated) == (500, True)
-
-    @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
-    @example("", "", "")
-    @example("pdf\x1b[2J", "a\u202eb", "\0")
-    def test_whatever_the_sources_say_there_is_a_pointer(
-        self, name: str, description: str, skill_id: str
-    ) -> None:
-        skill = pointer(HIT._replace(name=name, description=description, id=skill_id))
-        assert skill.body is None
 
 
 class TestThroughASearch:
@@ -274,56 +174,3 @@ class TestThroughASearch:
         for name in texts:
             assert FIRST in plain(found[name].skill.body), name
             assert found[name].failure is None
-
-    @pytest.mark.parametrize("what", ["Latin-1", "NUL in the body"])
-    def test_it_also_arrives_over_the_wire(self, what: str, up: FakeServers) -> None:
-        up.add_repository("acme/skills", {"skills/odd/SKILL.md": ODD[what]})
-        up.list_skill("acme/skills", "odd")
-        up.switches.downloads = False
-        (odd,) = searched("odd", settings=settings_of(up)).skills
-        assert LAST in plain(odd.skill.body)
-        assert odd.failure is None
-
-    def test_a_file_of_2_mib_is_a_pointer_that_says_why(self, up: FakeServers) -> None:
-        files: dict[str, str | bytes] = {"skills/small/SKILL.md": GOOD}
-        files["skills/large/SKILL.md"] = ODD["2 MiB"]
-        up.add_repository("acme/skills", files)
-        up.switches.downloads = False
-        for one in ("large", "small"):
-            up.list_skill("acme/skills", one, name=f"{one} pdf")
-        result = searched("pdf", settings=settings_of(up))
-        assert ids(result) == ["small", "large"]
-        large = by_id(result)["large"]
-        assert large.skill.body is None
-        assert large.failure is not None
-        assert large.failure.code == "too_large"
-
-    @for_each("data", [b"", b"---\nname: empty\ndescription: empty\n---\n\n"])
-    def test_an_empty_body_counts_as_none_in_the_score_and_for_the_client(
-        self, data: bytes
-    ) -> None:
-        hits = [hit("empty", install_count=10_000), hit("other")]
-        result = searched(
-            "empty",
-            settings=Settings(shipped_registry=False, ranker="relevance"),
-            sources=[Memory(hits, {"empty": data, "other": GOOD})],
-        )
-        assert ids(result) == ["other", "empty"]
-        empty = by_id(result)["empty"]
-        assert empty.match is not None
-        assert empty.match.signals["content"] == 0
-        assert not empty.to_dict()["content"]
-
-    def test_a_skill_that_the_source_has_at_hand_needs_no_file(self) -> None:
-        at_hand = Skill("pdf", "Extract tables", "At hand.", slug="pdf")
-
-        class Local(Memory):
-            async def fetch(self, hit: Hit, **how: bool) -> Package:
-                raise SourceFailed("offline", "no need to ask")
-
-        result = searched(
-            "pdf",
-            settings=Settings(shipped_registry=False),
-            sources=[Local([hit("pdf", skill=at_hand)])],
-        )
-        assert by_id(result)["pdf"].skill.body == "At hand."

@@ -26,7 +26,6 @@ ANY = {"unreachable", "timeout", "rate_limited", "denied", "not_found", "bad_ans
 
 TREE = "/repos/acme/skills/git/trees/*"
 SEARCH = "/api/search"
-INDEX = "/.well-known/agent-skills/index.json"
 
 
 class Wrong(NamedTuple):
@@ -82,13 +81,6 @@ def check_only(result: SearchResult, source: str, wrong: Wrong, lost: str) -> No
     assert all(one.skill.body == "Do it so." for one in result.skills)
 
 
-def test_without_faults_all_three_are_there(up: FakeServers) -> None:
-    result = ask_three(up)
-    assert set(ids(result)) == EVERY
-    assert all(one.skill.body == "Do it so." for one in result.skills)
-    assert not result.partial
-
-
 @pytest.mark.parametrize("wrong", wrongs(WRONGS))
 def test_the_marketplace_fails(up: FakeServers, wrong: Wrong) -> None:
     up.faults.add("skills_sh", SEARCH, wrong.fault(up), times=None)
@@ -100,13 +92,6 @@ def test_the_marketplace_fails(up: FakeServers, wrong: Wrong) -> None:
 def test_the_repository_cannot_be_listed(up: FakeServers, wrong: Wrong) -> None:
     up.faults.add("github_api", TREE, wrong.fault(up), times=None)
     check_only(ask_three(up), "github", wrong, "pdf-ours")
-    assert up.count("other") == 0
-
-
-@pytest.mark.parametrize("wrong", wrongs(WRONGS))
-def test_the_sites_index_fails(up: FakeServers, wrong: Wrong) -> None:
-    up.faults.add("well_known", INDEX, wrong.fault(up), times=None)
-    check_only(ask_three(up), "well-known", wrong, "pdf-site")
     assert up.count("other") == 0
 
 
@@ -138,16 +123,6 @@ def test_the_file_cannot_be_had(up: FakeServers, wrong: Wrong) -> None:
     assert up.count("other") == 0
 
 
-@pytest.mark.parametrize("wrong", wrongs(FILES, [
-    _wrong("404", faults.status(404), "not_found"),
-    _wrong("another digest", faults.wrong_digest(), "bad_answer", "refused"),
-]))  # fmt: skip
-def test_the_sites_file_cannot_be_had(up: FakeServers, wrong: Wrong) -> None:
-    up.faults.add("well_known", "*/SKILL.md", wrong.fault(up), times=None)
-    check_pointer(ask_three(up), "pdf-site", wrong)
-    assert up.count("other") == 0
-
-
 @pytest.mark.parametrize("wrong", wrongs(WRONGS, [_wrong("404", faults.status(404), "not_found")]))
 def test_without_its_snapshot_a_skill_comes_from_its_repository(
     up: FakeServers, wrong: Wrong
@@ -158,14 +133,6 @@ def test_without_its_snapshot_a_skill_comes_from_its_repository(
     assert market.skill.body == "Do it so."
     assert market.failure is None
     assert not result.partial
-    assert up.count("other") == 0
-
-
-@pytest.mark.parametrize("wrong", wrongs(WRONGS))
-def test_without_snapshot_and_repository_it_is_a_pointer(up: FakeServers, wrong: Wrong) -> None:
-    up.switches.downloads = False
-    up.faults.add("github_api", "/repos/market/*", wrong.fault(up), times=None)
-    check_pointer(ask_three(up), "pdf-market", wrong)
     assert up.count("other") == 0
 
 

@@ -35,16 +35,6 @@ class TestContents:
         assert pointer.failure is not None
         assert pointer.failure.code == "not_found"
 
-    @for_each("ranker", sorted({"relevance", "hybrid", "overlap", "confidence"}))
-    def test_no_ranker_drops_or_lifts_a_skill_without_content(self, ranker: str) -> None:
-        hits = [hit("pdf", description="pdf", install_count=9000), hit("tax"), hit("form-kit")]
-        texts = {"tax": skill_text("tax", "Help with tax"), "form-kit": skill_text("form-kit")}
-        source = Memory(hits, texts)
-        result = searched("pdf form", settings=BARE, sources=[source], ranker=ranker)
-        assert result.ranker == ranker
-        assert sorted(ids(result)) == ["form-kit", "pdf", "tax"]
-        assert ids(result)[-1] == "pdf"
-
     def test_a_custom_ranker_cannot_drop_one_either(self) -> None:
         class Dropping:
             def rank(self, skills: Any, query: str = "", include_references: bool = False) -> Any:
@@ -69,17 +59,6 @@ class TestContents:
         assert failure is not None
         assert failure.code
         assert failure.what
-
-    def test_a_package_without_its_skill_file_costs_one_body(self) -> None:
-        class Empty(Memory):
-            async def fetch(
-                self, hit: Hit, *, references: bool = False, whole: bool = False
-            ) -> Package:
-                return Package({"README.md": b"x"}, hit.source)
-
-        sources = [Empty([hit("broken")], name="empty"), Memory([hit("fine")])]
-        result = searched("broken", settings=BARE, sources=sources)
-        assert ids(result) == ["fine", "broken"]
 
     def test_when_the_preferred_source_cannot_fetch_it_the_next_one_does(self) -> None:
         lost = SourceFailed("unreachable", "away")
@@ -109,19 +88,6 @@ class TestContents:
         assert all(one.failure is None for one in result.skills)
         assert by_id(result)["pdf"].found_by == ("one", "two")
 
-    def test_nothing_is_fetched_without_content(self) -> None:
-        source = Memory([hit("pdf", install_count=10_000), hit("tax")])
-        result = searched("pdf", settings=BARE, sources=[source], include_content=False)
-        assert source.fetched == []
-        assert ids(result) == ["pdf", "tax"]
-        assert all(one.skill.body is None and one.failure is None for one in result.skills)
-        assert all(one.match and one.match.signals["content"] == 0 for one in result.skills)
-
-    def test_every_candidate_is_fetched_not_just_the_first_ones(self) -> None:
-        source = Memory([hit(f"kit-{n}") for n in range(20)])
-        searched("kit", 10, settings=BARE, sources=[source])
-        assert len(source.fetched) == len(set(source.fetched)) == 20
-
     def test_fetches_run_together_and_never_all_at_once(self) -> None:
         source = Memory([hit(f"kit-{n}") for n in range(200)])
         searched("kit", 100, settings=BARE, sources=[source])
@@ -134,27 +100,6 @@ class TestSameNames:
             "pdf", settings=BARE, sources=[Memory([hit("pdf"), hit("pdf", "other/skills")])]
         )
         assert sorted(keys(result)) == ["acme/skills/pdf", "other/skills/pdf"]
-
-    def test_a_fork_with_the_same_text_is_there_beside_the_original(self, up: FakeServers) -> None:
-        for owner in ("acme", "fork"):
-            up.add_repository(f"{owner}/skills", {"skills/pdf/SKILL.md": skill_text("pdf")})
-            up.list_skill(f"{owner}/skills", "pdf")
-        result = searched("pdf", settings=settings_of(up))
-        assert sorted(keys(result)) == ["acme/skills/pdf", "fork/skills/pdf"]
-
-    def test_two_folders_with_the_same_text_are_two_skills(self) -> None:
-        same = skill_text("pdf", "Extract tables")
-        source = Memory([hit("pdf"), hit("pdf-copy")], {"pdf": same, "pdf-copy": same})
-        result = searched("pdf", settings=BARE, sources=[source])
-        assert sorted(ids(result)) == ["pdf", "pdf-copy"]
-
-    @for_each("ranker", ["relevance", "hybrid"])
-    def test_copies_keep_their_own_installs(self, ranker: str) -> None:
-        hits = [hit("pdf", f"owner-{n}/skills", install_count=n) for n in range(4)]
-        result = searched("pdf", settings=BARE, sources=[Memory(hits)], ranker=ranker)
-        assert {one.hit.source: one.skill.install_count for one in result.skills} == {
-            f"owner-{n}/skills": n for n in range(4)
-        }
 
 
 class TestReferences:
@@ -185,17 +130,6 @@ class TestReferences:
         assert one.match.signals["references"] == 15
 
     @pytest.mark.parametrize("downloads", [True, False])
-    def test_without_being_asked_for_none_is_fetched_or_counted(
-        self, library: FakeServers, downloads: bool
-    ) -> None:
-        library.switches.downloads = downloads
-        (one,) = searched("pdf", settings=settings_of(library, ranker="relevance")).skills
-        assert one.skill.references == ()
-        assert one.match is not None
-        assert one.match.signals["references"] == 0
-        assert not [asked for asked in library.requests if asked.path.endswith("forms.md")]
-
-    @pytest.mark.parametrize("downloads", [True, False])
     def test_their_number_is_bounded_and_what_is_left_out_is_said(
         self, up: FakeServers, downloads: bool
     ) -> None:
@@ -208,18 +142,3 @@ class TestReferences:
         assert 0 < len(one.skill.references) <= 64
         assert one.package is not None
         assert len(one.package.skipped) >= 150 - 64
-
-    @pytest.mark.parametrize("downloads", [True, False])
-    def test_their_size_is_bounded_and_the_body_is_kept(
-        self, up: FakeServers, downloads: bool
-    ) -> None:
-        files = {f"skills/pdf/references/{n}.md": "x" * 900_000 for n in range(8)}
-        up.add_repository("acme/skills", files | {"skills/pdf/SKILL.md": skill_text("pdf")})
-        up.list_skill("acme/skills", "pdf")
-        up.switches.downloads = downloads
-        (one,) = searched("pdf", settings=settings_of(up), include_references=True).skills
-        assert one.skill.body == "Do it so."
-        kept = sum(len(reference.content or "") for reference in one.skill.references)
-        assert 0 < kept <= 4 * 1024 * 1024
-        assert one.package is not None
-        assert one.package.skipped

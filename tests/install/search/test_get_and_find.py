@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from skillyard import InvalidInput, SearchService, SkillNotFound, SourceFailed
+from skillyard import InvalidInput, SkillNotFound, SourceFailed
 from skillyard.install.sources.settings import Settings
-from skillyard_testkit import FakeServers, faults
-from tests.install.search.fake_search import found, got, settings_of, skill_text, with_service
+from skillyard_testkit import FakeServers
+from tests.install.search.fake_search import found, got, settings_of, skill_text
 from tests.install.search.memory import Memory, hit
 from tests.tables import for_each
 
@@ -39,18 +39,6 @@ class TestGet:
         assert one.hit.key == "acme/skills/pdf"
         assert one.failure is None
 
-    def test_it_needs_no_search(self, up: FakeServers) -> None:
-        got("acme/skills", "pdf", settings=settings_of(up))
-        assert up.count("skills_sh", "/api/search") == 0
-
-    @pytest.mark.parametrize("downloads", [True, False])
-    def test_references_come_on_request(self, up: FakeServers, downloads: bool) -> None:
-        up.switches.downloads = downloads
-        settings = settings_of(up)
-        one = got("acme/skills", "pdf", settings=settings, references=True)
-        assert [reference.path for reference in one.skill.references] == ["references/forms.md"]
-        assert got("acme/skills", "pdf", settings=settings).skill.references == ()
-
     def test_a_skill_that_nobody_lists(self, up: FakeServers) -> None:
         up.add_repository("new/skills", {"deep/down/kit/SKILL.md": skill_text("kit", body="Kit.")})
         assert got("new/skills", "kit", settings=settings_of(up)).skill.body == "Kit."
@@ -64,35 +52,6 @@ class TestGet:
         with pytest.raises(SourceFailed) as failed:
             got("acme/skills", skill_id, settings=settings_of(up))
         assert failed.value.code == "not_found"
-
-    def test_a_repository_of_one_skill_does_not_answer_to_every_id(self, up: FakeServers) -> None:
-        with pytest.raises(SourceFailed) as failed:
-            got("acme/single", "whatever", settings=settings_of(up))
-        assert failed.value.code == "not_found"
-        assert got("acme/single", "single", settings=settings_of(up)).skill.body == "Alone."
-
-    @for_each("source", ["acme/nothing", "nobody/skills"])
-    def test_a_repository_that_is_not_there(self, up: FakeServers, source: str) -> None:
-        with pytest.raises(SourceFailed, match=source) as failed:
-            got(source, "pdf", settings=settings_of(up))
-        assert failed.value.code == "not_found"
-
-    @pytest.mark.parametrize(
-        ("fault", "code", "retry_after_s"),
-        [(faults.rate_limited(403, 60), "rate_limited", 60), (faults.html(), "bad_answer", None)],
-        ids=["primary", "html"],
-    )
-    def test_the_reason_is_the_remotes_own(
-        self, up: FakeServers, fault: faults.Fault, code: str, retry_after_s: float | None
-    ) -> None:
-        up.switches.downloads = False
-        up.faults.add("github_api", "*", fault, times=None)
-        with pytest.raises(SourceFailed) as failed:
-            got("acme/skills", "pdf", settings=settings_of(up))
-        assert failed.value.code == code
-        assert failed.value.retry_after_s == (
-            None if retry_after_s is None else pytest.approx(retry_after_s, abs=2)
-        )
 
     @for_each(
         ("source", "skill_id"),
@@ -124,21 +83,11 @@ class TestFind:
         assert one.hit.id == "pdf"
         assert one.skill.body == "The real one."
 
-    def test_one_without_content_goes_before_a_neighbour_with_some(self, up: FakeServers) -> None:
-        up.list_skill("gone/skills", "pdf-kit", installs=0)
-        one = found("pdf-kit", settings=settings_of(up))
-        assert one.hit.id == "pdf-kit"
-        assert one.failure is not None
-
     def test_a_name_that_differs_from_the_folder(self, up: FakeServers) -> None:
         hits = [hit("kit-1", name=""), hit("kit-2", name="")]
         texts = {"kit-1": skill_text("Pdf Wizard"), "kit-2": skill_text("Pdf Lizard")}
         assert found("Pdf Wizard", settings=BARE, sources=[Memory(hits, texts)]).hit.id == "kit-1"
         assert found("kit-2", settings=BARE, sources=[Memory(hits, texts)]).hit.id == "kit-2"
-
-    @for_each("name", ["PDF", " pdf ", "Pdf"])
-    def test_case_and_outer_space_do_not_matter(self, up: FakeServers, name: str) -> None:
-        assert found(name, settings=settings_of(up)).hit.id == "pdf"
 
     @for_each("name", ["pdf wizard", "pdf extraction toolkit", "pd", "pdf-tool", "tools", "tables"])
     def test_an_unknown_name_is_not_found_whatever_is_popular(
@@ -154,11 +103,6 @@ class TestFind:
             found(name, settings=settings)
         assert "pdf-tools" in str(lost.value)
 
-    def test_a_name_unlike_all_others_has_no_near_ones(self, up: FakeServers) -> None:
-        with pytest.raises(SkillNotFound) as lost:
-            found("zzqx-unknown", settings=settings_of(up))
-        assert "pdf" not in str(lost.value)
-
     def test_a_look_alike_is_never_taken_for_the_name(self, up: FakeServers) -> None:
         up.list_skill("evil/skills", "рdf", name="рdf", installs=10**6)  # Cyrillic er
         up.list_skill("evil/skills", "pdf\u200b", name="pdf\u200b", installs=10**6)
@@ -167,21 +111,11 @@ class TestFind:
         one = found("pdf", settings=settings_of(up))
         assert one.hit.key == "acme/skills/pdf"
 
-    def test_and_the_name_is_never_taken_for_a_look_alike(self, up: FakeServers) -> None:
-        for name in ("рdf", "pdf\u200b", "p\u00addf"):
-            with pytest.raises((SkillNotFound, InvalidInput)):
-                found(name, settings=settings_of(up))
-
     def test_of_several_the_best_ranked_one(self, up: FakeServers) -> None:
         hits = [hit("pdf", "a/skills", install_count=5), hit("pdf", "b/skills", install_count=900),
                 hit("pdf", "c/skills", install_count=50)]  # fmt: skip
         for order in (hits, hits[::-1]):
             assert found("pdf", settings=BARE, sources=[Memory(order)]).hit.source == "b/skills"
-
-    def test_of_equal_ones_always_the_same(self) -> None:
-        hits = [hit("pdf", f"{letter}/skills") for letter in "cab"]
-        for order in (hits, hits[::-1]):
-            assert found("pdf", settings=BARE, sources=[Memory(order)]).hit.source == "a/skills"
 
     def test_a_hidden_skill_is_reached_by_its_name(self) -> None:
         text = skill_text("pdf", **{"disable-model-invocation": "true"})
@@ -192,16 +126,6 @@ class TestFind:
         popular = [hit(f"pdf-{n}", install_count=10_000) for n in range(14)]
         one = found("pdf", settings=BARE, sources=[Memory([*popular, hit("pdf")])])
         assert one.hit.id == "pdf"
-
-    @for_each("name", ["", "  ", "\n"])
-    def test_a_blank_name_is_refused(self, up: FakeServers, name: str) -> None:
-        with pytest.raises(InvalidInput):
-            found(name, settings=settings_of(up))
-        assert up.requests == []
-
-    def test_references_come_on_request(self, up: FakeServers) -> None:
-        one = found("pdf", settings=settings_of(up), references=True)
-        assert [reference.path for reference in one.skill.references] == ["references/forms.md"]
 
 
 class TestFindByAddress:
@@ -218,19 +142,6 @@ class TestFindByAddress:
             found(name, settings=settings_of(up))
         if isinstance(lost.value, SourceFailed):
             assert lost.value.code == "not_found"
-
-    def test_a_same_named_skill_of_another_owner_is_another_skill(self, up: FakeServers) -> None:
-        up.add_repository("evil/skills", {"skills/kit/SKILL.md": skill_text("kit", body="Evil.")})
-        up.list_skill("evil/skills", "kit", installs=10**6)
-        with pytest.raises((SkillNotFound, SourceFailed)):
-            found("acme/skills/kit", settings=settings_of(up))
-
-    @for_each("name", ["../../x", "acme/../pdf", "/etc/passwd", "a/b/../../c"])
-    def test_a_path_is_no_address(self, up: FakeServers, name: str) -> None:
-        with pytest.raises((SkillNotFound, SourceFailed, InvalidInput)):
-            found(name, settings=settings_of(up))
-        for one in up.requests:
-            assert ".." not in one.path.split("?")[0].split("/")
 
 
 class TestFindWhenSourcesFail:
@@ -255,30 +166,3 @@ class TestFindWhenSourcesFail:
                 found("pdf", settings=BARE, sources=order)
             assert failed.value.code == "rate_limited"
             assert failed.value.retry_after_s == 7
-
-    def test_one_that_knows_it_is_enough(self, broken: Callable[..., Memory]) -> None:
-        one = found("pdf", settings=BARE, sources=[broken("a"), Memory([hit("pdf")])])
-        assert one.hit.id == "pdf"
-
-    def test_when_some_answer_and_none_knows_it_it_is_not_found(
-        self, broken: Callable[..., Memory]
-    ) -> None:
-        with pytest.raises(SkillNotFound):
-            found("pdf", settings=BARE, sources=[broken("a"), Memory([hit("kit")])])
-
-
-def test_one_service_answers_get_find_and_search_together(up: FakeServers) -> None:
-    async def all_three(search: SearchService) -> list[str]:
-        result = await search.search("pdf")
-        return [
-            *sorted(one.hit.key for one in result.skills),
-            (await search.find("pdf")).hit.key,
-            (await search.get("acme/skills", "pdf")).hit.key,
-        ]
-
-    assert with_service(all_three, settings=settings_of(up)) == [
-        "acme/skills/pdf",
-        "acme/skills/pdf-tools",
-        "acme/skills/pdf",
-        "acme/skills/pdf",
-    ]

@@ -48,18 +48,6 @@ class TestQuota:
         up.switches.rate_limits["github_api"] = RateLimit(anonymous=2)
         return up
 
-    def test_what_is_left_is_used_and_the_rest_is_named(self, spent: FakeServers) -> None:
-        result = searched("pdf", settings=settings_of(spent))
-        with_body = [one for one in result.skills if one.skill.body]
-        assert len(with_body) == 2
-        assert len(result.skills) == 6
-        for one in result.skills[2:]:
-            assert one.failure is not None
-            assert one.failure.code == "rate_limited"
-            assert one.failure.retry_after_s is not None
-            assert 0 < one.failure.retry_after_s <= 3600
-            assert "rate" in one.to_dict()["fetch_error"] or "quota" in one.to_dict()["fetch_error"]
-
     def test_nobody_is_asked_again_before_the_reset(
         self, spent: FakeServers, tmp_path: Path
     ) -> None:
@@ -100,13 +88,6 @@ class TestStale:
         assert all(one.package and one.package.age_s >= 86_400 for one in stale.skills)
 
 
-def test_an_empty_repository_is_no_failure_of_the_others(up: FakeServers) -> None:
-    up.add_repository("acme/empty")
-    settings = settings_of(up, repositories=("acme/empty", "acme/skills"))
-    result = searched("pdf", settings=settings, sources=["github"])
-    assert ids(result) == ["pdf-ours"]
-
-
 def test_one_repository_of_several_that_fails_is_named(up: FakeServers) -> None:
     up.faults.add("github_api", "/repos/broken/*", faults.status(500), times=None)
     settings = settings_of(up, repositories=("broken/skills", "acme/skills"))
@@ -114,19 +95,3 @@ def test_one_repository_of_several_that_fails_is_named(up: FakeServers) -> None:
     assert ids(result) == ["pdf-ours"]
     assert "broken/skills" in status_of(result, "github").message
     assert result.partial
-
-
-def test_one_site_of_several_that_fails_is_named(up: FakeServers) -> None:
-    settings = settings_of(up, sites=(f"{up.other}/nothing", up.well_known))
-    result = searched("pdf", settings=settings, sources=["well-known"])
-    assert ids(result) == ["pdf-site"]
-    assert up.other in status_of(result, "well-known").message
-    assert result.partial
-
-
-def test_offline_without_a_cache_everything_is_named(up: FakeServers) -> None:
-    settings = settings_of(up, offline=True, sites=(up.well_known,), repositories=("acme/skills",))
-    result = searched("pdf", settings=settings, sources=["skills.sh", "github", "well-known"])
-    assert [status.code for status in result.sources] == ["offline"] * 3
-    assert result.failed
-    assert up.requests == []

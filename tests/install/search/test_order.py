@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import SearchService, SourceFailed
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers
 from tests.install.search.fake_search import (
@@ -47,23 +45,9 @@ class TestOrder:
             result = searched("nothing", settings=BARE, sources=[Memory(order)])
             assert keys(result) == expected
 
-    def test_which_source_lists_it_does_not_change_the_order(self) -> None:
-        hits = [hit(f"kit-{n}", install_count=n % 3) for n in range(8)]
-        whole = keys(searched("kit", settings=BARE, sources=[Memory(hits)]))
-        for cut in range(1, 8):
-            parts = [Memory(hits[cut:], name="a"), Memory(hits[:cut], name="b")]
-            assert keys(searched("kit", settings=BARE, sources=parts)) == whole
-
     def test_more_installs_go_first_where_the_points_are_equal(self) -> None:
         hits = [hit("kit-a", install_count=10_000), hit("kit-b", install_count=90_000)]
         assert ids(searched("kit", settings=BARE, sources=[Memory(hits)])) == ["kit-b", "kit-a"]
-
-    def test_a_fetch_that_fails_changes_no_other_place(self) -> None:
-        hits = [hit(f"kit-{n}", install_count=10**n) for n in range(5)]
-        whole = ids(searched("kit", settings=BARE, sources=[Memory(hits)]))
-        broken = Memory(hits, fetch_fails={"kit-3": SourceFailed("timeout", "late")})
-        rest = ids(searched("kit", settings=BARE, sources=[broken]))
-        assert rest == [*(one for one in whole if one != "kit-3"), "kit-3"]
 
 
 CHILD = """
@@ -108,31 +92,12 @@ class TestDeterminism:
             repositories=("owner-3/skills", "owner-0/skills", "acme/skills"),
         )
 
-    def test_two_searches_give_the_same_bytes(self, library: FakeServers) -> None:
-        assert self.document(library) == self.document(library)
-
     @pytest.mark.parametrize("slow", ["skills_sh", "github_api"])
     def test_whichever_upstream_is_slow(self, library: FakeServers, slow: str) -> None:
         library.switches.downloads = False
         usual = self.document(library)
         library.switches.server_latency_s[slow] = 0.1
         assert self.document(library) == usual
-
-    def test_from_the_cache_as_from_the_network(self, library: FakeServers, tmp_path: Path) -> None:
-        cold = self.document(library, tmp_path)
-        before = len(library.requests)
-        assert self.document(library, tmp_path) == cold
-        assert len(library.requests) == before
-
-    def test_two_searches_side_by_side_give_the_same_bytes(self, library: FakeServers) -> None:
-        async def twice() -> list[str]:
-            settings = self.settings(library)
-            async with SearchService(settings=settings, cache=False) as search:
-                results = await asyncio.gather(*(search.search("pdf kit") for _ in range(2)))
-            return [json.dumps(result.to_dict(include_raw=True)) for result in results]
-
-        first, second = asyncio.run(twice())
-        assert first == second
 
     def test_two_processes_with_other_hash_seeds_give_the_same_bytes(
         self, library: FakeServers

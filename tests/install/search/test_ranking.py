@@ -29,16 +29,6 @@ class TestRelevance:
         (one,) = searched("pdf", settings=SKYLL, sources=[source], include_references=True).skills
         assert one.score == pytest.approx(100, abs=0.01)
 
-    def test_a_curated_description_match_is_66_6(self) -> None:
-        curated = hit("gpt-researcher", description="Autonomous deep research agent", curated=True)
-        (one,) = searched("deep research", settings=SKYLL, sources=[Memory([curated])]).skills
-        assert one.score == pytest.approx(66.6, abs=0.01)
-
-    def test_without_content_it_is_45(self) -> None:
-        source = Memory([hit("pdf", install_count=10_000)], {})
-        (one,) = searched("pdf", settings=SKYLL, sources=[source]).skills
-        assert one.score == pytest.approx(45, abs=0.01)
-
     def test_the_curated_boost_survives_the_merge(self) -> None:
         sources = [
             Memory([hit("pdf", install_count=10_000)], name="market"),
@@ -46,12 +36,6 @@ class TestRelevance:
         ]
         (one,) = searched("pdf", settings=SKYLL, sources=sources).skills
         assert one.score == pytest.approx(40 + 30 + 15 + 8, abs=0.01)
-
-    def test_the_score_is_its_explanation(self) -> None:
-        result = searched("pdf", settings=SKYLL, sources=[Memory([hit("pdf"), hit("pdf-kit")])])
-        for one in result.skills:
-            assert one.match is not None
-            assert one.match.explanation.value == one.score
 
     def test_the_first_2000_characters_of_a_fetched_body_count(self) -> None:
         hits = [hit("near"), hit("far")]
@@ -87,11 +71,6 @@ class ShortestFirst:
 class TestRankers:
     HITS = (hit("pdf-extraction"), hit("pdf"), hit("x"))
 
-    def test_hybrid_is_the_default(self) -> None:
-        result = searched("pdf extraction", settings=BARE, sources=[Memory(self.HITS)])
-        assert result.ranker == "hybrid"
-        assert ids(result)[0] == "pdf-extraction"
-
     def test_the_constructor_takes_a_documented_ranker(self) -> None:
         source = Memory(self.HITS)
         result = searched("pdf", settings=BARE, sources=[source], ranker=ShortestFirst())
@@ -108,10 +87,6 @@ class TestRankers:
 
     def test_the_settings_choose_one(self) -> None:
         assert searched("pdf", settings=SKYLL, sources=[Memory()]).ranker == "relevance"
-
-    def test_the_constructor_goes_before_the_settings(self) -> None:
-        result = searched("pdf", settings=SKYLL, sources=[Memory()], ranker="hybrid")
-        assert result.ranker == "hybrid"
 
     def test_an_installed_package_brings_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         points = {"skillyard.scorers": [Point("shortest", ShortestFirst)]}
@@ -131,15 +106,3 @@ class TestRankers:
         ranker = "best" if where == "constructor" else None
         with pytest.raises(UnknownName, match="relevance"):
             searched("pdf", settings=settings, sources=[Memory()], ranker=ranker)
-
-    def test_a_ranker_sees_installs_curation_and_references(self) -> None:
-        seen: list[tuple[Any, ...]] = []
-
-        class Watching(ShortestFirst):
-            def rank(self, skills: Any, query: str = "", include_references: bool = False) -> Any:
-                seen.extend((query, include_references, s.id, s.install_count) for s in skills)
-                return super().rank(skills, query, include_references)
-
-        source = Memory([hit("pdf", install_count=7, curated=True)])
-        searched("pdf", settings=BARE, sources=[source], ranker=Watching(), include_references=True)
-        assert seen == [("pdf", True, "pdf", 7)]

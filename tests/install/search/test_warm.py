@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,11 +63,6 @@ def asking(up: FakeServers, tmp_path: Path) -> Asking:
     return Asking(up, tmp_path / "cache")
 
 
-def said(result: SearchResult) -> str:
-    """Return all that an answer says, as text."""
-    return json.dumps(result.to_dict(include_raw=True, explain=True))
-
-
 async def ask(search: SearchService, **how: Any) -> SearchResult:
     return await search.search("pdf", include_references=True, **how)
 
@@ -109,9 +103,3 @@ def test_skills_that_are_hidden_are_shown_and_say_so(up: FakeServers, asking: As
         assert one.skill.disable_model_invocation
         assert one.match is not None
         assert not one.match.skill.hidden
-
-
-def test_an_answer_is_shown_without_its_texts(asking: Asking) -> None:
-    shown = repr(asking.run(ask))
-    assert "pdf" in shown
-    assert "Do it so." not in shown

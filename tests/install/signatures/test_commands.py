@@ -84,13 +84,6 @@ def test_a_signed_archive_is_installed_and_the_lock_says_who_signed_it(
     assert "signed by" in team.run("verify").out
 
 
-def test_the_older_ending_beside_an_archive_is_read_too(team: Team, site: tuple[Path, str]) -> None:
-    team.policy(f"required = true\n{ACME}")
-    url = put(site, zip_of(FILES))
-    (site[0] / "pdf.zip.sigstore").write_text(json.dumps(INSTANCE.sign(zip_of(FILES))))
-    assert team.add(url).code == 0
-
-
 def test_an_archive_in_the_index_of_a_site_is_signed_like_any_other(
     team: Team, site: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,13 +144,6 @@ def test_a_bundle_that_is_too_large_is_not_read(team: Team, site: tuple[Path, st
     done = team.add(url)
     assert (done.code, "pdf.zip.sigstore.json" in done.err) == (4, True)
     team.assert_nothing_written()
-
-
-def test_only_sources_that_must_be_signed_must_be(team: Team, site: tuple[Path, str]) -> None:
-    team.policy(f'required = ["github:*"]\n{ACME}')
-    assert team.add(put(site, zip_of(FILES))).code == 0
-    assert signature_of(team) == {"state": "unsigned", "signer": None}
-    assert team.run("verify").code == 0
 
 
 def test_the_folder_of_a_repository_is_signed(team: Team, remotes: FakeServers) -> None:
@@ -278,17 +264,6 @@ class TestUpdate:
         done = team.run("update", "--yes")
         assert (done.code, "signatures.same_signer in " in done.out) == (1, True)
         assert team.entry() == before
-
-    def test_another_author_can_be_accepted(self, team: Team) -> None:
-        done = team.add(team.folder(sign_folder(NEWER, MALLORY)), "--yes")
-        assert (done.code, "signed before by" in done.out) == (0, True)
-        assert team.entry()["sigstoreSigner"]["identity"] == MALLORY
-
-    def test_a_taken_update_that_is_not_signed_leaves_no_signer(self, team: Team) -> None:
-        folder = Path(team.folder(NEWER))
-        (folder / FOLDER_BUNDLE).unlink()
-        assert team.run("update", "--yes").code == 0
-        assert "sigstoreSigner" not in team.entry()
 
     def test_without_a_policy_the_recorded_signer_still_binds_the_check(self, team: Team) -> None:
         """The public trust root does not know the private instance, so it is refused."""

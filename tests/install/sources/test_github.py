@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tracemalloc
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skillyard import SourceFailed
 from skillyard.install.sources.github import GitHub, GitHubSource, RepositoryTree
@@ -20,8 +17,7 @@ from skillyard.install.sources.repository import is_repository
 from skillyard.install.sources.transport import Transport
 from skillyard_testkit import Response, faults
 from skillyard_testkit.faults import Fault
-from tests.install.sources.clients import Network, count_dialling, skill
-from tests.property.strategies import few
+from tests.install.sources.clients import Network, skill
 from tests.tables import for_each
 
 PDF = skill("pdf", "Extract tables from PDF files.")
@@ -87,22 +83,6 @@ def test_the_skills_of_a_repository_share_one_tree(site: Network) -> None:
     assert (site.up.count("github_api"), site.up.count("github_raw")) == (1, 2)
 
 
-def test_a_second_search_asks_for_nothing(site: Network) -> None:
-    package(site)
-    before = len(site.up.requests)
-    site.clock.turn(60)
-    assert package(site).files["SKILL.md"].decode() == PDF
-    assert len(site.up.requests) == before
-
-
-def test_requests_look_as_the_api_wants_them(site: Network) -> None:
-    package(site, how={"tokens": True})
-    headers = {name.lower(): value for name, value in site.up.requests[0].headers.items()}
-    assert headers["accept"] == "application/vnd.github+json"
-    assert headers["authorization"].startswith("Bearer ")
-    assert headers["user-agent"]
-
-
 # --- what is in a package ---
 
 
@@ -146,12 +126,6 @@ def test_a_push_between_two_requests_does_not_mix_two_commits(site: Network) -> 
     assert (found.commit, found.files["SKILL.md"].decode()) == (old, PDF)
 
 
-@for_each("ref", ["main", "heads/main", "HEAD"])
-def test_a_branch_becomes_a_commit(site: Network, ref: str) -> None:
-    commit = site.up.add_repository("acme/kit", FILES).commit
-    assert site.ask(lambda t: GitHub(t).commit("acme/kit", ref)) == commit
-
-
 def test_what_a_remote_calls_a_commit_must_be_one(site: Network) -> None:
     documents: list[Any] = [
         {"sha": "../../x"}, {"sha": None}, {}, [], {"sha": "HEAD"}, "x",
@@ -173,12 +147,6 @@ def test_an_odd_ref_reaches_nobody(site: Network, ref: str) -> None:
     assert site.up.requests == []
 
 
-def test_the_registered_path_is_used(site: Network) -> None:
-    site.up.add_repository("acme/odd", {"deep/elsewhere/SKILL.md": PDF, "x/SKILL.md": PDF})
-    found = package(site, hit("pdf", "acme/odd", "deep/elsewhere"))
-    assert found.path == "deep/elsewhere"
-
-
 def test_a_skill_at_the_root_brings_its_references_and_no_papers(site: Network) -> None:
     site.up.add_repository(
         "acme/rooted",
@@ -187,13 +155,6 @@ def test_a_skill_at_the_root_brings_its_references_and_no_papers(site: Network) 
     )  # fmt: skip
     found = package(site, hit("rooted", "acme/rooted"), references=True)
     assert relative(found.files) == {"SKILL.md", "references/a.md"}
-
-
-def test_a_skill_that_is_not_there_is_not_there(site: Network) -> None:
-    assert failure(site, hit("skills")).code == "not_found"
-    assert failure(site, hit("anything-else")).code == "not_found"
-    assert failure(site, hit("pdf", "acme/none")).code == "not_found"
-    assert site.up.count("github_raw") == 0
 
 
 NAMES = ["a b", "a#b", "a?b=c", "a%20b", "50%", "\u00e9t\u00e9", "\u65e5\u672c", "a&b", "a+b",
@@ -224,13 +185,6 @@ def test_a_file_that_is_a_pointer_is_not_the_file(site: Network) -> None:
     assert "lfs" in str(error).lower()
 
 
-def test_a_reference_that_is_a_pointer_is_left_out_and_named(site: Network) -> None:
-    site.up.faults.add("github_raw", "*/a.md", faults.lfs_pointer())
-    found = package(site, references=True)
-    assert relative(found.files) == {"SKILL.md"}
-    assert any("references/a.md" in text for text in found.skipped)
-
-
 def test_a_reference_that_fails_does_not_cost_the_skill(site: Network) -> None:
     site.up.faults.add("github_raw", "*/a.md", faults.status(500))
     found = package(site, references=True)
@@ -259,16 +213,6 @@ def test_links_and_modules_are_no_files(site: Network) -> None:
     assert relative(found.files) == {"SKILL.md"}
     assert failure(site, hit("linked", "acme/linked")).code in ("not_found", "refused")
     assert not [r for r in site.up.requests if "out.md" in r.path or "/linked/SKILL" in r.path]
-
-
-def test_there_are_not_too_many_references(site: Network) -> None:
-    many = {f"skills/big/references/{n:03}.md": f"{n}" for n in range(200)}
-    site.up.add_repository("acme/big", {"skills/big/SKILL.md": PDF, **many})
-    found = package(site, hit("big", "acme/big"), references=True)
-    assert len(found.files) <= 65
-    assert found.skipped
-    assert site.up.count("github_raw") <= 70
-    assert site.up.max_in_flight("github_raw") <= 32
 
 
 def test_large_files_are_left_out_without_being_read(site: Network) -> None:
@@ -309,25 +253,6 @@ def test_a_failing_api_is_never_called_a_missing_skill(site: Network, name: str)
     if code == "rate_limited":
         assert error.retry_after_s is not None
         assert error.retry_after_s > 0
-
-
-def test_what_is_kept_bridges_a_failing_api(site: Network) -> None:
-    good = package(site)
-    site.clock.turn(4_000)
-    site.up.faults.add("*", "*", faults.rate_limited(403), times=None)
-    found = package(site)
-    assert found.files == good.files
-    assert found.age_s == pytest.approx(4_000)
-
-
-def test_an_empty_repository_has_no_skill(site: Network) -> None:
-    site.up.add_repository("acme/empty")
-    assert failure(site, hit("pdf", "acme/empty")).code in ("not_found", "status")
-
-
-def test_a_renamed_repository_is_found_under_its_old_name(site: Network) -> None:
-    site.up.add_repository("old/kit", renamed_to="acme/kit")
-    assert package(site, hit("pdf", "old/kit")).files["SKILL.md"].decode() == PDF
 
 
 def test_a_private_repository_is_there_with_the_token_alone(site: Network) -> None:
@@ -414,52 +339,6 @@ def test_hostile_entries_cost_nothing_but_themselves(site: Network) -> None:
         assert "/../" not in unquote(request.path)
 
 
-@pytest.mark.slow
-def test_a_tree_of_fifty_thousand_entries_is_read_once_and_does_not_fill_memory(
-    site: Network,
-) -> None:
-    site.up.add_big_tree("acme/huge", 50_000)
-    tree(site, "acme/huge")  # what is loaded at first use, and the stand-in's own table
-
-    async def use(transport: Transport) -> tuple[int, int]:
-        github = GitHub(transport)
-        tracemalloc.start()
-        try:
-            for number in range(6):
-                await github.package(hit(f"skill-{number * 50:05}", "acme/huge"))
-            return tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-
-    before = site.up.count("github_api")
-    kept, most = site.ask(use)
-    assert site.up.count("github_api") == before
-    # 50,000 paths of some 50 characters are 5 MB; Skyll grew by 80 MB a repository.
-    assert most < 80 * 2**20
-    assert kept < 40 * 2**20
-
-
-@pytest.mark.slow
-def test_several_huge_trees_are_not_all_held(site: Network) -> None:
-    names = [f"acme/huge{number}" for number in range(4)]
-    for name in names:
-        site.up.add_big_tree(name, 20_000)
-        tree(site, name)
-
-    async def use(transport: Transport) -> tuple[int, int]:
-        github = GitHub(transport)
-        tracemalloc.start()
-        try:
-            await asyncio.gather(*(github.package(hit("skill-00007", name)) for name in names))
-            return tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-
-    kept, most = site.ask(use)
-    assert most < 150 * 2**20
-    assert kept < 60 * 2**20
-
-
 # --- names of repositories ---
 
 
@@ -477,23 +356,6 @@ def test_owner_and_repository_are_a_name(text: str) -> None:
 )  # fmt: skip
 def test_anything_else_is_none(text: str) -> None:
     assert not is_repository(text)
-
-
-@few
-@given(st.text(max_size=30))
-def test_a_name_of_a_repository_is_safe_in_an_address(text: str) -> None:
-    if is_repository(text):
-        owner, name = text.split("/")
-        assert ".." not in (owner, name)
-        assert text.isascii()
-        assert not set(text) & set("?#%\\: \r\n\t\x00@")
-
-
-@for_each("source", ["../x", "a/b/c", "example.com", "", "a/..", "a/b?x", "a/b#"])
-def test_a_source_that_is_no_repository_reaches_nobody(site: Network, source: str) -> None:
-    error = failure(site, hit("pdf", source))
-    assert error.code in ("refused", "not_found")
-    assert site.up.requests == []
 
 
 # --- as a source ---
@@ -522,18 +384,3 @@ def test_when_no_repository_answers_the_source_fails(site: Network) -> None:
     with pytest.raises(SourceFailed) as caught:
         search(site, "pdf", ["acme/kit", "acme/more"])
     assert caught.value.code == "rate_limited"
-
-
-def test_a_search_without_words_finds_nothing_and_does_not_fail(site: Network) -> None:
-    for query in ("", " ", "!?", "-"):
-        assert search(site, query, ["acme/kit"]) == []
-
-
-def test_nothing_but_the_named_hosts_is_dialled(
-    site: Network, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dialled = count_dialling(monkeypatch)
-    package(site, whole=True)
-    named = {int(url.rpartition(":")[2]) for url in (site.up.github_api, site.up.github_raw)}
-    assert {address[0] for address in dialled} == {"127.0.0.1"}
-    assert {address[1] for address in dialled} == named

@@ -12,7 +12,7 @@ import pytest
 import skillyard as sy
 from skillyard import DEFAULT_LIMITS, SourceFailed
 from skillyard.install.sources.local import REFERENCES, LocalSource
-from skillyard.install.sources.protocol import Hit, Package, Source
+from skillyard.install.sources.protocol import Hit, Package
 from tests.hostile.watchdog import hang_bound
 from tests.install.sources.clients import skill
 from tests.parity.trees import write_tree
@@ -55,11 +55,6 @@ def the_pdf(source: LocalSource) -> Hit:
     return found(source, "pdf forms")[0]
 
 
-def test_it_is_a_source(root: Path) -> None:
-    assert isinstance(source_of(root), Source)
-    assert source_of(root).name == "local"
-
-
 def test_the_best_comes_first_and_no_more_than_wanted(root: Path) -> None:
     source = source_of(root)
     assert found(source, "fill in pdf forms")[0].id == "pdf"
@@ -75,42 +70,11 @@ def test_a_hit_says_what_the_skill_says(root: Path) -> None:
     assert str(hit.skill.body).startswith("# pdf")
 
 
-def test_each_amount_that_can_be_asked_for_is_what_comes(root: Path) -> None:
-    source = source_of(root)
-    hit = the_pdf(source)
-    plain = fetched(source, hit)
-    assert plain.files == {"SKILL.md": str(LIBRARY["pdf/SKILL.md"]).encode()}
-    assert (plain.source, plain.age_s, plain.commit, tuple(plain.skipped)) == ("local", 0.0, "", ())
-    assert plain.url == str(root / "pdf" / "SKILL.md")
-    assert set(fetched(source, hit, references=True).files) == {"SKILL.md", "references/forms.md"}
-    whole = fetched(source, hit, whole=True)
-    assert {path: bytes(data) for path, data in whole.files.items()} == {
-        path.removeprefix("pdf/"): text.encode() if isinstance(text, str) else text
-        for path, text in LIBRARY.items()
-        if path.startswith("pdf/")
-    }
-
-
 def test_a_hit_without_its_skill_is_found_by_slug_or_name(tmp_path: Path) -> None:
     write_tree(tmp_path, {"folder/SKILL.md": skill("Written Name", "Writes names.")})
     source = source_of(tmp_path)
     for name in ("folder", "Written Name"):
         assert "SKILL.md" in fetched(source, Hit("local", name, "local")).files
-
-
-@pytest.mark.parametrize(
-    ("where", "name"),
-    [("local", "none"), ("acme/skills", "pdf"), ("", "pdf"), ("local", ""), ("local", "../pdf"),
-     ("local", "PDF/../pdf"), ("local", "\ud800"), ("local", "\x00")],
-)  # fmt: skip
-def test_what_is_not_here_is_not_found(root: Path, where: str, name: str) -> None:
-    assert refusal(source_of(root), Hit(where, name, "local")).code == "not_found"
-
-
-def test_a_skill_that_comes_from_no_file_has_none() -> None:
-    made = sy.Skill("made", "Made up.", "Body.")
-    source = LocalSource(sy.Catalog.from_skills([made]))
-    assert refusal(source, found(source, "made")[0]).code == "not_found"
 
 
 def test_a_document_without_a_folder_has_no_neighbours(tmp_path: Path) -> None:
@@ -189,21 +153,6 @@ def test_a_skill_file_that_became_something_else_is_refused_by_name(
     assert SECRET.decode() not in str(error)
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_reference_that_became_something_else_costs_itself_alone(
-    root: Path, secret: Path, change: str
-) -> None:
-    source = source_of(root)
-    hit = the_pdf(source)
-    CHANGES[change][0](root / "pdf" / "references" / "forms.md", secret)
-    package = fetched(source, hit, whole=True)
-    assert set(package.files) == {"SKILL.md", "scripts/fill.py", "assets/logo.bin"}
-    assert SECRET not in b"".join(package.files.values())
-    if change == "too large":
-        (skipped,) = package.skipped
-        assert skipped.startswith("references/forms.md: ")
-
-
 def test_a_folder_that_became_a_link_gives_that_folder_or_nothing(root: Path, secret: Path) -> None:
     """A skill's folder may be a link; there is no SKILL.md in this one."""
     source = source_of(root)
@@ -219,22 +168,3 @@ def test_references_are_bounded_and_what_is_left_out_is_said(tmp_path: Path) -> 
     assert len(package.files) == 1 + REFERENCES
     assert len(package.skipped) == 4
     assert all("over the limits" in said for said in package.skipped)
-
-
-def test_a_link_in_the_folder_that_leads_out_is_no_file_of_it(root: Path, secret: Path) -> None:
-    (root / "pdf" / "references" / "secret.md").symlink_to(secret)
-    source = source_of(root)
-    package = fetched(source, the_pdf(source), whole=True)
-    assert "references/secret.md" not in package.files
-    assert SECRET not in b"".join(package.files.values())
-
-
-def test_asking_many_times_at_once_is_safe(root: Path) -> None:
-    source = source_of(root)
-    hit = the_pdf(source)
-
-    async def many() -> list[Package]:
-        return await asyncio.gather(*(source.fetch(hit, whole=True) for _ in range(20)))
-
-    packages = asyncio.run(many())
-    assert all(package.files == packages[0].files for package in packages)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
@@ -13,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import SourceFailed
-from skillyard.install.search.content import read_package
-from skillyard.install.sources.protocol import Hit, Package, Source
+from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.server import NAME_CHARACTERS, NO_OTHERS, ServerSource
 from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard_testkit import Response
@@ -68,15 +65,6 @@ def failure(net: Network, *, how: Mapping[str, Any] | None = None) -> SourceFail
 # --- a real server ---
 
 
-def test_it_is_a_source(net: Network) -> None:
-    async def asked(transport: Transport) -> ServerSource:
-        return ServerSource(transport, net.up.other)
-
-    source = net.ask(asked, more=hosts(net.up.other))
-    assert isinstance(source, Source)
-    assert source.name == f"server:{net.up.other}"
-
-
 def test_what_a_server_finds_is_found_in_its_order(net: Network, served: Running) -> None:
     hits = search(net, served.base, "extract tables from pdf files")
     assert hits[0]._replace(found_by="") == Hit(
@@ -85,11 +73,6 @@ def test_what_a_server_finds_is_found_in_its_order(net: Network, served: Running
     assert {hit.found_by for hit in hits} == {f"server:{served.base}"}
     listed = served.get("/search?q=extract%20tables%20from%20pdf%20files").json()["skills"]
     assert [hit.id for hit in hits] == [item["id"] for item in listed]
-
-
-def test_no_more_than_wanted_comes(net: Network, served: Running) -> None:
-    assert len(search(net, served.base, "write tables app tests", 1)) == 1
-    assert len(search(net, served.base, "pdf " * 400, 100)) <= 3  # above what a server takes
 
 
 def test_a_skill_is_what_the_servers_files_say(net: Network, served: Running) -> None:
@@ -115,14 +98,6 @@ def test_the_digest_of_what_came_is_the_servers(net: Network, served: Running) -
     assert sha256(fetch(net, served.base, hit).files["SKILL.md"]).hexdigest() == said
 
 
-def test_an_address_with_a_slash_at_its_end_is_the_same_server(
-    net: Network, served: Running
-) -> None:
-    hit = search(net, f"{served.base}/", "pdf tables")[0]
-    package = fetch(net, f"{served.base}/", hit)
-    assert package.url == f"{served.base}/skills/local/pdf-tables"
-
-
 @for_each("name", ["none", "..", "../deploy", "a/b", "a?b", "#", "%2e%2e", "\x00"])
 def test_what_a_server_does_not_have_is_a_failure_with_a_code(
     net: Network, served: Running, name: str
@@ -146,14 +121,6 @@ def test_offline_what_was_asked_answers_with_its_age(net: Network, served: Runni
     with pytest.raises(SourceFailed) as caught:
         search(net, served.base, "never asked", **how)
     assert caught.value.code == "offline"
-
-
-def test_a_server_is_asked_once_a_minute(net: Network) -> None:
-    net.answers("other", json_response({"skills": []}), json_response({"skills": []}))
-    for seconds, requests in ((0, 1), (59, 1), (2, 2)):
-        net.clock.turn(seconds)
-        search(net, net.up.other, "pdf")
-        assert len(sent(net, "other")) == requests
 
 
 # --- a hostile one ---
@@ -193,27 +160,6 @@ def test_a_bad_answer_is_a_failure_with_its_name(net: Network, name: str) -> Non
     assert net.up.other in str(error)
 
 
-def test_a_hang_ends_at_the_deadline(net: Network) -> None:
-    net.answers("other", Response(200, b"{", length=9, then="hang"))
-    assert failure(net, how={"deadline_s": 0.3}).code == "timeout"
-
-
-ODD_ITEMS: Mapping[str, Any] = {
-    "null": None, "a list": [], "a number": 7, "empty": {},
-    "no id": {"source": "acme/skills"}, "no source": {"id": "pdf"},
-    "an empty id": item(id=""), "a blank id": item(id=" \t"), "an empty source": item(source=""),
-    "a number as id": item(id=7), "a list as source": item(source=["a"]),
-    "an id without end": item(id="x" * (NAME_CHARACTERS + 1)),
-    "a source without end": item(source="x" * 100_000),
-}  # fmt: skip
-
-
-def test_an_item_that_names_no_skill_costs_itself_alone(net: Network) -> None:
-    odd = ODD_ITEMS.values()
-    net.answers("other", listing(*odd, item(id="good"), *odd))
-    assert [hit.id for hit in search(net, net.up.other, "pdf", 50)] == ["good"]
-
-
 ODD_FIELDS: Mapping[str, Mapping[str, Any]] = {
     "no title": {"title": None}, "a number as title": {"title": 5}, "a long title":
     {"title": "t" * 1_000_000}, "no description": {"description": None},
@@ -237,17 +183,6 @@ def test_an_odd_field_is_read_as_far_as_it_goes(net: Network) -> None:
         assert hit.install_count == 0
         assert hit.curated is False
         "".join(str(part) for part in hit).encode()
-
-
-def test_a_count_of_five_thousand_digits_does_not_cost_the_search(net: Network) -> None:
-    body = json.dumps({"skills": [item(install_count=1)]}).replace(": 1}", ": " + "9" * 5_000 + "}")
-    net.answers("other", Response(200, body.encode()))
-    assert search(net, net.up.other, "pdf")[0].install_count == 0
-
-
-def test_more_than_wanted_is_cut(net: Network) -> None:
-    net.answers("other", listing(*(item(id=f"s{n}") for n in range(500))))
-    assert len(search(net, net.up.other, "pdf", 15)) == 15
 
 
 @few
@@ -294,24 +229,6 @@ def test_without_a_text_there_is_no_content(net: Network, answer: Any) -> None:
     assert caught.value.code == "not_found"
 
 
-@for_each(
-    "references", [None, 7, "x", {}, [None, 7, "x", []], [{}], [{"path": 7, "content": None}]],
-)  # fmt: skip
-def test_odd_references_cost_nothing_but_themselves(net: Network, references: Any) -> None:
-    net.answers("other", json_response({"raw_content": "# PDF\n", "references": references}))
-    files = fetch(net, net.up.other, HIT, references=True, how={"kept": False}).files
-    assert files["SKILL.md"] == b"# PDF\n"
-    assert set(files) <= {"SKILL.md", "7"}
-
-
-def test_half_a_character_of_a_body_does_not_cost_the_skill(net: Network) -> None:
-    net.answers("other", json_response({"raw_content": "# PDF \ud800\n"}))
-    package = fetch(net, net.up.other, HIT)
-    content = read_package(HIT, package)
-    assert "# PDF" in content.raw
-    content.raw.encode()
-
-
 @for_each("source", ["..", "../..", "a/../../b", "//evil.test", "?q=", "#", "a b"])
 def test_a_source_that_a_server_made_up_stays_a_path_on_that_server(
     net: Network, source: str
@@ -335,16 +252,3 @@ def test_a_server_is_told_no_token_of_anybody(net: Network) -> None:
     assert not any(
         token in value for token in (GITHUB_TOKEN, SKILLS_SH_TOKEN) for value in headers.values()
     )
-
-
-def test_two_servers_are_two_sources(net: Network, served: Running) -> None:
-    """What one is asked is not believed of the other."""
-    net.answers("other", listing(item()))
-
-    async def both(transport: Transport) -> tuple[list[Hit], list[Hit]]:
-        one, other = ServerSource(transport, net.up.other), ServerSource(transport, served.base)
-        return await asyncio.gather(one.search("pdf tables", 5), other.search("pdf tables", 5))
-
-    ours, theirs = net.ask(both, more=hosts(net.up.other) | hosts(served.base))
-    assert [hit.source for hit in ours] == ["acme/skills"]
-    assert {hit.source for hit in theirs} == {"local"}

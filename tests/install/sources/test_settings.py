@@ -7,18 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from skillyard import InvalidInput, SkillIoError, SkillyardError, UnknownName
-from skillyard.base.configuration import user_file
+from skillyard import InvalidInput, SkillIoError, SkillyardError
 from skillyard.install.sources.build import build_sources, build_transport, response_cache
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Source
-from skillyard.install.sources.registry import source_names
 from skillyard.install.sources.settings import GITHUB_TOKENS, Settings, load_settings
 from tests.install.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, skill
-from tests.property.strategies import few
 from tests.tables import for_each
 
 FILE = """
@@ -120,11 +115,6 @@ def test_without_a_file_there_are_the_documented_defaults(
     assert (settings.github_token, settings.skills_sh_token) == ("", "")
 
 
-@for_each("text", ["", "\n", "# nothing\n", "[sources]\n", "[log]\n[scorer]\n"])
-def test_an_empty_file_changes_nothing(tmp_path: Path, text: str) -> None:
-    assert loaded(tmp_path, text) == Settings()
-
-
 WRONG_TYPES = {
     'sources.enabled = "registry"': "sources.enabled",
     "sources.enabled = [1]": "sources.enabled",
@@ -186,23 +176,6 @@ def test_a_value_that_cannot_be_is_refused_with_its_line(tmp_path: Path, line: s
     assert "secret" not in str(caught.value)
 
 
-UNKNOWN_KEYS = {
-    "[source]\nenabled = []": ("source", "did you mean sources?"),
-    "[sources]\nenable = []": ("sources.enable", "did you mean enabled?"),
-    "[sources]\nskills-sh-url = ''": ("sources.skills-sh-url", "did you mean skills_sh_url?"),
-    "[sources]\nzzzz = 3": ("sources.zzzz", "known: enabled, skills_sh_url"),
-    "[elsewhere]\nx = 1": ("elsewhere", "known: scopes, scorer, check"),
-}
-
-
-@for_each("text", UNKNOWN_KEYS)
-def test_an_unknown_key_is_an_error_that_says_what_there_is(tmp_path: Path, text: str) -> None:
-    wrong, right = UNKNOWN_KEYS[text]
-    with pytest.raises(SkillIoError) as caught:
-        loaded(tmp_path, text + "\n")
-    assert f"there is no key {wrong}\nhint: {right}" in str(caught.value)
-
-
 def test_an_unknown_source_is_an_error_that_lists_the_known_ones(tmp_path: Path) -> None:
     def use() -> None:
         settings = loaded(tmp_path, 'sources.enabled = ["skills-sh"]\n')
@@ -214,30 +187,6 @@ def test_an_unknown_source_is_an_error_that_lists_the_known_ones(tmp_path: Path)
     assert "skills.sh" in str(caught.value)
 
 
-@for_each("data", [b"[sources", b"a = ", b"\xff\xfe", b"[a]\n[a]\n", b"x = 1\nx = 2\n", b"\x00"])
-def test_what_is_no_toml_is_an_error_that_names_the_file(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "skillyard.toml"
-    path.write_bytes(data)
-    with pytest.raises((InvalidInput, SkillIoError)) as caught:
-        loaded_from(path)
-    assert "skillyard.toml" in str(caught.value)
-
-
-@few
-@given(st.text(max_size=60))
-def test_any_text_is_settings_or_a_named_error(
-    tmp_path_factory: pytest.TempPathFactory, text: str
-) -> None:
-    path = tmp_path_factory.mktemp("settings") / "skillyard.toml"
-    path.write_text(text, encoding="utf-8", errors="replace")
-    said = "skillyard.toml"
-    try:
-        loaded_from(path)
-    except SkillyardError as error:
-        said = str(error)
-    assert "skillyard.toml" in said
-
-
 def test_a_named_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     for name in ("missing.toml", ""):
         path = tmp_path / name
@@ -247,18 +196,6 @@ def test_a_named_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 
 # --- where the file is ---
-
-
-def test_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    home = str(Path("~/.config/skillyard/skillyard.toml").expanduser())
-    assert user_file() == home
-    monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
-    assert user_file() == home  # as that specification says
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert user_file() == str(tmp_path / "skillyard/skillyard.toml")
-    monkeypatch.setenv("SKILLYARD_CONFIG", "/x/y.toml")
-    assert user_file() == "/x/y.toml"
 
 
 def test_the_users_own_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,18 +226,6 @@ def test_a_project_sets_no_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 # --- the environment ---
-
-
-@for_each(
-    ("text", "offline"),
-    [("1", True), ("true", True), ("yes", True), ("on", True), ("TRUE", True), ("0", False),
-     ("false", False), ("no", False), ("off", False), (" False ", False)],
-)  # fmt: skip
-def test_a_variable_switches_off_too(tmp_path: Path, text: str, offline: bool) -> None:
-    for before in ("true", "false"):
-        file = f"sources.offline = {before}\n"
-        assert loaded(tmp_path, file, SKILLYARD_OFFLINE=text).offline is offline
-        assert loaded(tmp_path, file, SKILLYARD_OFFLINE="").offline is (before == "true")
 
 
 def test_the_tokens_of_other_programs_go_before_that_of_the_file(tmp_path: Path) -> None:
@@ -356,10 +281,6 @@ def test_the_tokens_of_the_settings_go_to_their_hosts(net: Network) -> None:
         assert (SKILLS_SH_TOKEN in str(headers)) == (request.server == "skills_sh")
 
 
-def test_the_known_sources_are_named() -> None:
-    assert {"registry", "skills.sh", "github", "well-known", "local"} <= set(source_names())
-
-
 def built(settings: Settings, names: list[str] | None = None) -> list[str]:
     sources: list[Source] = build_sources(settings, build_transport(settings), names)
     assert all(isinstance(source, Source) for source in sources)
@@ -373,21 +294,9 @@ def test_sources_are_built_in_the_order_asked_for_and_once(net: Network) -> None
     assert built(settings, []) == []
 
 
-def test_a_source_that_nobody_knows_is_refused_by_name(net: Network) -> None:
-    with pytest.raises(UnknownName) as caught:
-        built(pointed(net), ["nope"])
-    assert "registry" in str(caught.value)
-
-
 def test_local_without_a_catalog_is_an_error(net: Network) -> None:
     with pytest.raises(InvalidInput, match="local"):
         built(pointed(net), ["local"])
-
-
-def test_a_registry_file_that_is_missing_is_an_error(net: Network, tmp_path: Path) -> None:
-    settings = pointed(net, registry_files=(str(tmp_path / "missing.md"),))
-    with pytest.raises(SkillIoError, match=r"missing\.md"):
-        built(settings, ["registry"])
 
 
 def test_offline_settings_send_nothing(net: Network) -> None:

@@ -72,11 +72,6 @@ def test_both_shapes_say_the_same(site: Network, shape: str) -> None:
     assert fetch(site, search(site, "pdf")[0]).files["SKILL.md"].decode() == PDF
 
 
-def test_a_further_key_of_newer_answers_does_no_harm(site: Network) -> None:
-    site.up.switches.search_version = "v2"
-    assert len(search(site, "pdf")) == 2
-
-
 def test_the_documented_search_is_asked_when_there_is_a_token(site: Network) -> None:
     found = search(site, "pdf", tokens=True)
     assert facts(found) == [
@@ -86,13 +81,6 @@ def test_the_documented_search_is_asked_when_there_is_a_token(site: Network) -> 
     assert request.path.startswith("/api/v1/skills/search?")
     headers = {name.lower(): value for name, value in request.headers.items()}
     assert headers["authorization"] == f"Bearer {SKILLS_SH_TOKEN}"
-
-
-def test_without_a_token_the_open_route_is_asked_and_no_token_is_made_up(site: Network) -> None:
-    search(site, "pdf")
-    (request,) = site.up.requests
-    assert request.path.startswith("/api/search?")
-    assert "authorization" not in {name.lower() for name in request.headers}
 
 
 def test_a_refused_token_is_said(site: Network) -> None:
@@ -130,29 +118,6 @@ def test_no_more_than_wanted_and_no_more_than_a_hundred_are_asked_for(
     assert len(found) == min(limit, 100)
 
 
-def test_more_than_wanted_is_cut(site: Network) -> None:
-    items = [{"id": f"a/b/s{n}", "skillId": f"s{n}", "name": "s", "installs": n, "source": "a/b"}
-             for n in range(500)]  # fmt: skip
-    said(site, {"skills": items})
-    assert len(search(site, "anything", 5)) == 5
-
-
-def test_the_order_is_theirs(site: Network) -> None:
-    items = [{"id": f"a/b/{s}", "skillId": s, "name": s, "installs": n, "source": "a/b"}
-             for s, n in (("y", 1), ("z", 900), ("x", 5))]  # fmt: skip
-    said(site, {"skills": items})
-    assert [one.id for one in search(site, "anything")] == ["y", "z", "x"]
-
-
-def test_a_search_is_asked_once_a_minute(site: Network) -> None:
-    for _ in range(3):
-        search(site, "pdf")
-    assert site.up.count("skills_sh") == 1
-    site.clock.turn(61)
-    search(site, "pdf")
-    assert site.up.count("skills_sh") == 2
-
-
 # --- installs ---
 
 INSTALLS: list[tuple[Any, int]] = [
@@ -164,26 +129,6 @@ INSTALLS: list[tuple[Any, int]] = [
 @for_each(("value", "count"), INSTALLS)
 def test_any_count_is_read_as_far_as_it_goes(value: Any, count: int) -> None:
     assert installs_of(value) == count
-
-
-def test_an_odd_count_of_installs_costs_nobody_anything(net: Network) -> None:
-    wanted = {f"pdf-{number}": count for number, (_, count) in enumerate(INSTALLS)}
-    for name, (value, _) in zip(wanted, INSTALLS, strict=True):
-        net.up.list_skill("acme/kit", name, installs=value)
-    assert {one.id: one.install_count for one in search(net, "pdf", 50)} == wanted
-
-
-@for_each("value", [10**400, "9" * 5_000, 1e308, float("inf"), float("nan"), -1e308])
-def test_a_count_without_measure_is_bounded(value: Any) -> None:
-    assert 0 <= installs_of(value) <= 10**12
-
-
-def test_a_count_of_five_thousand_digits_does_not_cost_the_search(site: Network) -> None:
-    good = '{"id": "a/b/s", "skillId": "s", "name": "s", "installs": 3, "source": "a/b"}'
-    odd = good.replace("3", "9" * 5_000, 1).replace("a/b/s", "a/b/t").replace('"s"', '"t"')
-    body = f'{{"skills": [{good}, {odd}]}}'.encode()
-    site.answers("skills_sh", Response(200, body, {"content-type": "application/json"}))
-    assert "s" in [one.id for one in search(site, "anything")]
 
 
 @few
@@ -232,15 +177,6 @@ ODD_ITEMS: dict[str, Any] = {
 }
 
 
-def test_odd_items_do_not_cost_the_others(site: Network) -> None:
-    said(site, {"skills": [*ODD_ITEMS.values(), GOOD], "count": 2})
-    found = search(site, "anything", 50)
-    assert facts(found)[-1:] == [("a/b", "good", "good", 3)]
-    for one in found:
-        assert all(type(text) is str for text in (one.source, one.id, one.name))
-        assert type(one.install_count) is int
-
-
 def test_what_is_found_by_odd_items_leads_nowhere_else(site: Network) -> None:
     said(site, {"skills": [*ODD_ITEMS.values()]}, "/api/search*")
     for one in search(site, "anything", 50):
@@ -271,29 +207,6 @@ def test_an_answer_of_no_known_shape_is_a_bad_answer_and_not_an_empty_one(
     with pytest.raises(SourceFailed) as caught:
         search(site, "anything")
     assert caught.value.code == "bad_answer"
-
-
-def test_nothing_found_is_an_empty_answer(site: Network) -> None:
-    assert search(site, "unheard-of") == []
-
-
-def test_a_bare_domain_is_a_source_of_its_own(site: Network) -> None:
-    site.up.list_skill("example.com", "pdf-site", installs=70)
-    (found,) = [one for one in search(site, "pdf") if one.id == "pdf-site"]
-    assert found.source == "example.com"
-    asked = len(site.up.requests)
-    with pytest.raises(SourceFailed) as caught:
-        fetch(site, found)
-    assert caught.value.code in ("not_found", "refused")
-    assert not [r for r in site.up.requests[asked:] if r.server.startswith("github")]
-
-
-def test_a_duplicate_of_the_documented_search_is_kept_or_left_out_but_harmless(
-    site: Network,
-) -> None:
-    site.up.list_skill("copy/kit", "pdf", installs=5, duplicate=True)
-    found = search(site, "pdf", tokens=True)
-    assert ("acme/kit", "pdf", "PDF", 1_200) in facts(found)
 
 
 FAILURES: dict[str, tuple[Callable[[], Fault], str]] = {
@@ -354,34 +267,6 @@ def test_without_a_snapshot_github_is_asked(site: Network, name: str) -> None:
     assert (found.source, found.path) == ("acme/kit", "skills/pdf")
 
 
-SNAPSHOTS: dict[str, Any] = {
-    "no files": {"hash": "x"},
-    "files null": {"files": None, "hash": None},
-    "files empty": {"files": [], "hash": "x"},
-    "no skill file": {"files": [{"path": "a.md", "contents": "a"}], "hash": "x"},
-    "a list": [],
-    "contents a number": {"files": [{"path": "SKILL.md", "contents": 7}], "hash": "x"},
-    "contents null": {"files": [{"path": "SKILL.md", "contents": None}], "hash": "x"},
-    "another case": {"files": [{"path": "skill.md", "contents": "x"}], "hash": "x"},
-    "pointer": {
-        "files": [{
-            "path": "SKILL.md",
-            "contents": "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n",
-        }],
-        "hash": "x",
-    },
-}  # fmt: skip
-
-
-@for_each("name", SNAPSHOTS)
-def test_a_snapshot_that_holds_no_skill_is_none(site: Network, name: str) -> None:
-    site.up.faults.clear()
-    said(site, SNAPSHOTS[name], "/api/download/*")
-    before = site.up.count("github_raw")
-    assert fetch(site, hit(), how={"kept": False}).files["SKILL.md"].decode() == PDF
-    assert site.up.count("github_raw") == before + 1
-
-
 HOSTILE_PATHS = [
     "../../evil.md", "/etc/passwd", "references/../../evil.md", "..\\evil.md", "C:\\evil.md",
     "references/a\x00.md", "", "references/..", ".git/config", "references/\x1b[2J.md",
@@ -412,20 +297,6 @@ def test_odd_entries_of_a_snapshot_cost_nothing_but_themselves(site: Network) ->
     assert fetch(site, hit(), references=True).files["SKILL.md"].decode() == PDF
 
 
-def test_a_file_that_is_named_twice_is_not_a_mixture(site: Network) -> None:
-    said(
-        site,
-        {
-            "files": [
-                {"path": "SKILL.md", "contents": PDF},
-                {"path": "SKILL.md", "contents": "evil"},
-            ]
-        },
-        "/api/download/*",
-    )
-    assert fetch(site, hit()).files["SKILL.md"].decode() == PDF
-
-
 @for_each(
     "skill_id", ["a b", "a#b", "a?b", "50%", "../../x", "a/b", "\u00e9", "", ".", "..", "a\nb"]
 )
@@ -449,10 +320,3 @@ def test_when_both_fail_the_reason_is_githubs_or_the_sites_and_never_a_missing_s
     with pytest.raises(SourceFailed) as caught:
         fetch(site, hit())
     assert caught.value.code in ("rate_limited", "status")
-
-
-def test_a_snapshot_is_kept_for_an_hour(site: Network) -> None:
-    fetch(site, hit())
-    site.clock.turn(3_500)
-    fetch(site, hit())
-    assert site.up.count("skills_sh") == 1

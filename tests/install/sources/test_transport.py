@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from skillyard import SourceFailed
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport
-from skillyard_testkit import FakeServers, RateLimit, Response, faults
+from skillyard_testkit import FakeServers, Response, faults
 from skillyard_testkit.faults import Fault
 from tests.install.sources.clients import (
     FILE,
@@ -24,7 +24,6 @@ from tests.install.sources.clients import (
     Network,
     is_json,
     sent,
-    unless,
     with_files,
 )
 from tests.property.strategies import few
@@ -59,19 +58,6 @@ def test_what_is_asked_for_many_times_at_once_is_asked_for_once(site: Network) -
         assert site.up.count("github_raw") == before + 1
 
 
-def test_a_failure_is_shared_like_an_answer(site: Network) -> None:
-    site.up.switches.latency_s = 0.1
-    site.up.faults.add("github_raw", "*", faults.status(500))
-
-    async def use(transport: Transport) -> list[object]:
-        asked = [transport.get("github-raw", FILE) for _ in range(10)]
-        return list(await asyncio.gather(*asked, return_exceptions=True))
-
-    codes = [getattr(result, "code", result) for result in site.ask(use)]
-    assert codes == ["status"] * 10
-    assert site.up.count("github_raw") == 1
-
-
 @pytest.mark.parametrize("gone", [[0], list(range(9))])
 def test_one_that_no_longer_waits_takes_nothing_from_the_others(
     site: Network, gone: list[int]
@@ -95,22 +81,6 @@ def test_one_that_no_longer_waits_takes_nothing_from_the_others(
     assert site.up.count("github_raw") == 1
 
 
-def test_when_nobody_waits_any_more_the_next_one_still_gets_an_answer(site: Network) -> None:
-    site.up.faults.add("github_raw", "*", faults.hang())
-
-    async def use(transport: Transport) -> HttpResponse:
-        waiting = asyncio.create_task(transport.get("github-raw", FILE))
-        while not site.up.count("github_raw"):
-            await asyncio.sleep(0)
-        waiting.cancel()
-        await asyncio.gather(waiting, return_exceptions=True)
-        return await asyncio.wait_for(transport.get("github-raw", FILE), 10)
-
-    # The one that hangs is given up or ends at its deadline; neither holds the next one for ever.
-    reply = unless(("timeout",), lambda: site.ask(use, deadline_s=2.0))
-    assert reply is None or reply.body == b"first"
-
-
 def test_closing_while_one_waits_ends_at_once(site: Network) -> None:
     site.up.faults.add("github_raw", "*", faults.hang())
 
@@ -129,18 +99,6 @@ def test_closing_while_one_waits_ends_at_once(site: Network) -> None:
 
     result = asyncio.run(asyncio.wait_for(closed(), 10))
     assert isinstance(result, asyncio.CancelledError | SourceFailed)
-
-
-def test_different_addresses_are_asked_each_and_not_all_at_once(site: Network) -> None:
-    site.up.switches.latency_s = 0.02
-
-    async def use(transport: Transport) -> list[HttpResponse]:
-        asked = [transport.get("skills.sh", f"/api/search?q=ab&limit={n}") for n in range(1, 101)]
-        return list(await asyncio.gather(*asked))
-
-    assert len(site.ask(use)) == 100
-    assert site.up.count("skills_sh") == 100
-    assert 2 <= site.up.max_in_flight("skills_sh") <= 32
 
 
 def test_a_host_that_hangs_does_not_hold_up_another(site: Network) -> None:
@@ -195,38 +153,6 @@ def test_what_is_no_longer_fresh_is_asked_for_with_its_tag(site: Network) -> Non
     assert [request.status for request in site.up.requests] == [200, 304]
 
 
-def test_what_was_confirmed_is_fresh_again(site: Network) -> None:
-    site.get("github-raw", FILE, fresh_s=60)
-    site.clock.turn(61)
-    site.get("github-raw", FILE, fresh_s=60)
-    site.clock.turn(59)
-    assert site.get("github-raw", FILE, fresh_s=60).body == b"first"
-    assert site.up.count("github_raw") == 2
-
-
-def test_what_changed_comes_anew(site: Network) -> None:
-    site.get("github-raw", FILE, fresh_s=60)
-    change(site)
-    site.clock.turn(61)
-    assert site.get("github-raw", FILE, fresh_s=60).body == b"second"
-    assert site.get("github-raw", FILE, fresh_s=60).body == b"second"
-    assert site.up.count("github_raw") == 2
-
-
-def test_without_freshness_the_remote_is_asked_every_time(site: Network) -> None:
-    for _ in range(3):
-        assert site.get("github-raw", FILE).body == b"first"
-    assert [request.status for request in site.up.requests] == [200, 304, 304]
-
-
-def test_an_authorised_304_costs_nothing(site: Network) -> None:
-    site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=1, authorised=1)
-    for _ in range(4):
-        site.get("github-api", TREE, how={"tokens": True})
-        site.clock.turn(1)
-    assert [request.status for request in site.up.requests] == [200, 304, 304, 304]
-
-
 def test_304_for_what_is_not_kept_is_no_answer(site: Network) -> None:
     site.answers("github_raw", Response(304))
     assert site.failure("github-raw", FILE).code in ("bad_answer", "status")
@@ -237,16 +163,6 @@ def test_an_answer_is_kept_across_processes_and_not_without_a_cache(site: Networ
     for kept, count in ((True, 1), (True, 1), (False, 2), (False, 3)):
         site.get("github-raw", FILE, fresh_s=60, how={"kept": kept})
         assert site.up.count("github_raw") == count
-
-
-def test_a_clock_that_is_set_back_makes_nothing_fresh_for_ever(site: Network) -> None:
-    site.clock.turn(10 * 365 * 86_400)
-    site.get("github-raw", FILE, fresh_s=60)
-    site.clock.turn(-10 * 365 * 86_400)
-    change(site)
-    reply = site.get("github-raw", FILE, fresh_s=60)
-    assert reply.age_s >= 0
-    assert reply.body == b"second"
 
 
 # --- the remote is away, limited or lying ---
@@ -356,36 +272,6 @@ def test_what_is_not_there_is_an_answer_that_is_kept_for_a_minute_at_most(
     site.clock.turn(61)
     reply = site.get("github-raw", FILE, fresh_s=3_600)
     assert (reply.status, reply.body) == (200, b"first")
-
-
-def test_what_is_not_there_is_not_asked_for_again_at_once(site: Network) -> None:
-    path = "/demo/skills/HEAD/none.md"
-    for _ in range(3):
-        assert site.get("github-raw", path, fresh_s=3_600).status == 404
-    assert site.up.count("github_raw") == 1
-
-
-def test_what_went_away_is_not_there_whatever_is_kept(site: Network) -> None:
-    site.get("github-raw", FILE, fresh_s=60)
-    site.clock.turn(61)
-    site.up.add_repository("demo/skills", {"b.md": "b"})
-    reply = site.get("github-raw", FILE, fresh_s=60)
-    assert (reply.status, reply.stale) == (404, False)
-    assert b"first" not in reply.body
-
-
-def test_404_is_not_turned_into_content_by_being_away_later(site: Network) -> None:
-    path = "/demo/skills/HEAD/none.md"
-    site.get("github-raw", path)
-    site.clock.turn(120)
-    site.up.faults.add("github_raw", "*", faults.status(503))
-    reply = unless(("status",), lambda: site.get("github-raw", path))
-    assert reply is None or reply.status == 404
-
-
-def test_404_is_not_put_through_the_check(site: Network) -> None:
-    reply = site.get("github-raw", "/demo/skills/HEAD/none.md", check=is_json)
-    assert reply.status == 404
 
 
 # --- offline ---

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from email.utils import formatdate
 
 import pytest
 
@@ -48,22 +47,6 @@ def test_a_spent_quota_is_not_asked_again_before_it_comes_back(site: Network) ->
 
     site.ask(use)
     assert site.up.count("github_api") == 3
-
-
-def test_a_refused_quota_is_remembered_too(site: Network) -> None:
-    site.up.faults.add("github_api", "*", faults.rate_limited(429, wait_s=300))
-
-    async def use(transport: Transport) -> list[float | None]:
-        waits = []
-        for number in range(3):
-            with pytest.raises(SourceFailed) as caught:
-                await transport.get("github-api", f"{TREE}&n={number}")
-            waits.append(caught.value.retry_after_s)
-            site.clock.turn(50)
-        return waits
-
-    assert site.ask(use) == [pytest.approx(left, abs=2) for left in (300, 250, 200)]
-    assert site.up.count("github_api") == 1
 
 
 def test_while_a_quota_is_spent_what_is_kept_answers_without_a_request(site: Network) -> None:
@@ -135,38 +118,16 @@ def test_retry_after_is_kept_to(site: Network, code: int) -> None:
     assert asked_again_after(site, [39, 2]) == [2, 2, 3]
 
 
-def test_retry_after_may_be_a_date(site: Network) -> None:
-    site.answers("github_api", retry_after(formatdate(site.clock() + 40, usegmt=True)))
-    assert asked_again_after(site, [38, 3]) == [1, 1, 2]
-
-
 @pytest.mark.parametrize("text", ["1000000000", "1e300", "Fri, 31 Dec 9999 23:59:59 GMT"])
 def test_no_remote_can_shut_itself_out_for_longer_than_an_hour(site: Network, text: str) -> None:
     site.answers("github_api", retry_after(text))
     assert asked_again_after(site, [10, 3_600])[-1] == 2
 
 
-@pytest.mark.parametrize("text", ["-5", "soon", "nan", "inf", "\u0663"])
-def test_a_wait_that_is_none_is_a_minute_at_most(site: Network, text: str) -> None:
-    header = text.encode().decode("latin-1")
-    site.answers("github_api", retry_after(header))
-    error = site.failure("github-api", TREE)
-    assert error.code == "rate_limited"
-    assert error.retry_after_s is None or 0 <= error.retry_after_s <= 60
-    site.clock.turn(61)
-    assert site.get("github-api", TREE).status == 200
-
-
 def test_the_secondary_limit_holds_for_what_it_says_or_a_minute(site: Network) -> None:
     site.up.faults.add("github_api", "*", faults.secondary_limited(retry_after=90))
     site.up.faults.add("github_api", "*", faults.secondary_limited(retry_after=None))
     assert asked_again_after(site, [89, 2, 59, 2]) == [1, 1, 2, 2, 3]
-
-
-def test_a_reset_that_counts_from_now_is_understood(site: Network) -> None:
-    headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "45"}
-    site.answers("github_api", Response(429, b"{}", headers))
-    assert asked_again_after(site, [44, 2]) == [1, 1, 2]
 
 
 @pytest.mark.parametrize("reset", ["soon", "-1", "inf", "9" * 400])

@@ -46,24 +46,6 @@ def test_a_part_of_the_tree_gives_what_the_whole_gives(paths: list[str], name: s
         assert reference_paths(part, folder) == reference_paths(tree.blobs, folder)
 
 
-def test_nobody_can_change_the_tree_that_others_get(net: Network) -> None:
-    net.up.add_repository("demo/skills", {"skills/x/SKILL.md": "# X"})
-    tree = net.ask(lambda transport: GitHub(transport).tree("demo/skills"))
-    with pytest.raises(TypeError):
-        tree.blobs["evil"] = 1  # type: ignore[index]
-
-
-def test_the_same_tree_asked_for_by_another_name_says_that_name(net: Network) -> None:
-    net.up.add_repository("demo/skills", {"skills/x/SKILL.md": "# X"})
-
-    async def both(transport: Transport) -> list[str]:
-        github = GitHub(transport)
-        trees = [await github.tree("demo/skills", ref) for ref in ("HEAD", "main", "HEAD")]
-        return [tree.ref for tree in trees]
-
-    assert net.ask(both) == ["HEAD", "main", "HEAD"]
-
-
 @pytest.mark.parametrize("most", [1, 3])
 def test_a_host_says_how_many_requests_it_takes_at_once(net: Network, most: int) -> None:
     net.up.switches.latency_s = 0.02
