@@ -208,7 +208,7 @@ def add(args: Namespace, console: Console) -> None:
         console.note(f"skillyard: {place}: {each.severity} {each.rule}: {each.message}")
 
 
-_WORDS = {"added": "added", "replaced": "updated", "linked": "linked"}
+_WORDS = {"added": "added", "replaced": "updated", "restored": "put back", "linked": "linked"}
 
 
 def _added(added: Installation) -> Iterator[Block]:
