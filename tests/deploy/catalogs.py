@@ -6,7 +6,7 @@ from typing import Any
 
 from skillyard.base.errors import StoreRefused
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, StoreKey, Version
 from tests.deploy.files import section
 from tests.deploy.shell import run

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.deploy.catalogs import (
     DATABASE,
     check_roles,

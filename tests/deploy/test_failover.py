@@ -10,7 +10,7 @@ import pytest
 
 from skillyard.base.errors import NoStandby, StoreUnavailable
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.deploy.catalogs import everything, fill_with_grants, made_logins, owners_url
 from tests.deploy.files import section
 from tests.deploy.shell import own_folder, run, server_environment

@@ -9,7 +9,7 @@ import pytest
 
 from skillyard.base.errors import NoStandby
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.deploy.databases import (
     REPLICATION,
     Made,

@@ -13,14 +13,13 @@ import pytest
 import skillyard as sy
 from skillyard.cli import main
 from skillyard.install.policy.library import open_catalog
-from skillyard.store.node.syncing import sync
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.serve.http.local_server import running
 from tests.serve.mcp.local_servers import in_process, shows
 from tests.shared_data import REPOSITORY
 from tests.store.inputs import publish
-from tests.store.node.nodes import store_in
+from tests.store.node.nodes import store_in, synced
 from tests.worked_examples.making import document
 
 EXAMPLES = REPOSITORY / "examples" / "skills"
@@ -105,7 +104,7 @@ def of_a_store(root: Path, folder: Path) -> dict[str, Any]:
     with store_in(folder) as store:
         done = publish(store, root)
         held = store.status().skills
-    node = sync(f"sqlite:///{folder}/store.db", str(folder / "node"))
+    node = synced(f"sqlite:///{folder}/store.db", folder / "node")
     return {"store publish": {done.added}, "store status": {held}, "node": {node.counts.skills}}
 
 

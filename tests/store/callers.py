@@ -8,7 +8,7 @@ import pytest
 
 from skillyard import InvalidInput, SkillNotFound
 from skillyard.base.errors import StoreRefused
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import (
     Grant,
 )

@@ -18,7 +18,7 @@ from skillyard.base.errors import (
     StoreUnavailable,
 )
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.store.callers import Callers
 from tests.store.follower_contract import Follower, Following, texts
 from tests.store.skills import key, skill, skills

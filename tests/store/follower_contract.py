@@ -8,7 +8,7 @@ import pytest
 
 from skillyard import AmbiguousName, InvalidInput, SkillNotFound
 from skillyard.store import pages as pages_module
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import (
     START,
     Position,

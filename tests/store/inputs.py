@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from skillyard.store.operations.folder_publish import Options, StorePublished, publish_folders
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.cli.making import write
 
 __all__ = ["document", "held", "publish", "tree"]

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from skillyard import Skill
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
 from skillyard.store.schema_steps import latest
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import FileDigest, Submission
 from tests.store.servers import PASSWORD, Server, binaries
 from tests.store.skills import key, skill

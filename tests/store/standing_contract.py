@@ -6,8 +6,8 @@ import pytest
 
 from skillyard import InvalidInput, Reference
 from skillyard.base.errors import StoreConflict, StoreRefused
-from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import MAX_STATE_BYTES, row_of
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import FileDigest, Grant, Published, Standing, Submission
 from tests.store.skills import key, skill, skills
 

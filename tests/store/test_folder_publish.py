@@ -18,7 +18,7 @@ from skillyard.store import folders
 from skillyard.store.opening import open_store
 from skillyard.store.operations import folder_publish
 from skillyard.store.operations.folder_publish import Options, Step, publish_folders
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import FileDigest, Published
 from tests.base.io import errands
 from tests.cli.making import write

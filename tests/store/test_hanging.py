@@ -11,7 +11,7 @@ import pytest
 
 from skillyard import Skill
 from skillyard.base.errors import StoreUnavailable
-from skillyard.store.backends import postgres_wait_limit
+from skillyard.store.backends import postgres_client
 from skillyard.store.opening import open_store
 from tests.store.servers import Server
 from tests.store.skills import skill
@@ -41,7 +41,7 @@ def hang(server: Server, database: str, stopped: list[int]) -> None:
 def test_a_connection_that_hangs_is_replaced_where_nothing_was_done_on_it(
     server: Server, database: str, stopped: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_wait_limit, "GRACE_S", 0.2)
+    monkeypatch.setattr(postgres_client, "GRACE_S", 0.2)
     url = server.url(database)
     with open_store(
         url, migrate=True, connections=1, statement_timeout_s=0.5, standby_wait_s=0.5
@@ -59,7 +59,7 @@ def test_a_connection_that_hangs_is_replaced_where_nothing_was_done_on_it(
 def test_one_that_hangs_within_a_change_is_told_and_nothing_stands(
     server: Server, database: str, stopped: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_wait_limit, "GRACE_S", 0.2)
+    monkeypatch.setattr(postgres_client, "GRACE_S", 0.2)
     url = server.url(database)
 
     def skills() -> Iterator[Skill]:
@@ -79,7 +79,7 @@ def test_one_that_hangs_within_a_change_is_told_and_nothing_stands(
 def test_a_wait_for_news_may_take_longer_than_a_statement(
     server: Server, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_wait_limit, "GRACE_S", 0.7)
+    monkeypatch.setattr(postgres_client, "GRACE_S", 0.7)
     url = server.url(database)
     with open_store(url, migrate=True, statement_timeout_s=0.1, standby_wait_s=0.1) as store:
         assert store.listen(0, 1.5) == 0

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from skillyard import SkillNotFound
 from skillyard.base.errors import StoreConflict
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, StoreKey
 from tests.store.follower_contract import Follower
 from tests.store.servers import Server

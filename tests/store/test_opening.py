@@ -15,7 +15,7 @@ from skillyard.base.errors import StoreRefused, StoreUnavailable
 from skillyard.store import opening
 from skillyard.store.backend import Options
 from skillyard.store.opening import open_store, store_names
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.store.skills import skill
 from tests.tables import for_each
 

@@ -11,7 +11,7 @@ import pytest
 from skillyard import Skill
 from skillyard.base.errors import StoreRefused, StoreSchema, StoreUnavailable
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant
 from tests.store.conftest import need_server
 from tests.store.follower_contract import Follower, texts

@@ -14,7 +14,7 @@ from skillyard.store.backends.postgres_statements import STATEMENTS
 from skillyard.store.opening import open_store
 from skillyard.store.rows import row_of
 from tests.store.servers import Server
-from tests.store.skills import skill, skills
+from tests.store.skills import skills
 
 FROM_START = {
     "at_generation": 0, "at_ordinal": 0, "until": 1, "limit": 10, "most_bytes": 100_000,
@@ -74,19 +74,3 @@ def test_places_are_listed_along_the_index_of_what_stands(backend: PostgresBacke
         found = plan(session, STATEMENTS.places, parameters)
     assert " using versions_current" in found
     assert "Sort" not in found
-
-
-def test_texts_are_compressed_the_quick_way_unless_the_server_says_otherwise(
-    server: Server, database: str
-) -> None:
-    known = server.sql("SELECT enumvals FROM pg_settings WHERE name = 'default_toast_compression'")
-    if "lz4" not in known[0][0]:
-        pytest.skip("this server was built without LZ4")
-    query = "SELECT DISTINCT pg_column_compression(body) FROM skillyard.contents WHERE tenant = "
-    for tenant, options, used in (
-        ("quick", "", "lz4"),
-        ("set", "options=-c%20default_toast_compression%3Dpglz", "pglz"),
-    ):
-        with open_store(server.url(database, options=options), migrate=True) as store:
-            store.publish([skill("a", "words " * 2_000)], tenant=tenant, publisher="ci")
-        assert server.sql(f"{query}'{tenant}'", database) == [(used,)]

@@ -13,7 +13,7 @@ from contextlib import closing
 import pytest
 
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.shared_data import PACKAGES
 from tests.store.follower_contract import Follower, texts
 from tests.store.servers import Server

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.cli.making import write
 from tests.shared_data import PACKAGES
 from tests.store.inputs import document, held, publish

@@ -12,7 +12,7 @@ import pytest
 
 from skillyard.base.errors import NoStandby, StoreFailed, StoreRefused, StoreUnavailable
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.store.conftest import need_server
 from tests.store.follower_contract import Follower, texts
 from tests.store.servers import Server

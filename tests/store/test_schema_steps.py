@@ -15,8 +15,8 @@ import pytest
 from skillyard.base.errors import StoreRefused, StoreSchema
 from skillyard.store import schema_steps
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
 from skillyard.store.schema_steps import Migration, latest, migrations, pending
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, Version
 from tests.store.schema_release import RELEASED, fill
 from tests.store.servers import Server
@@ -207,7 +207,7 @@ def test_migrating_is_asked_of_a_store_and_not_of_a_view(url: str) -> None:
 
 
 def _migrate(store: CatalogStore) -> tuple[int | None, int]:
-    made: tuple[int | None, int] = store.migrate()  # type: ignore[attr-defined]
+    made: tuple[int | None, int] = store.migrate()
     return made
 
 

@@ -23,7 +23,7 @@ from skillyard.base.errors import (
 from skillyard.store.backend import Options
 from skillyard.store.backends.sqlite import SqliteBackend, failure_of
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant
 from tests.shared_data import PACKAGES
 from tests.store.skills import skill, skills

@@ -9,7 +9,7 @@ import pytest
 
 from skillyard import InvalidInput, Skill, SkillNotFound
 from skillyard.base.errors import StoreConflict, StoreRefused
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import (
     FileDigest,
     Published,

@@ -1,5 +1,5 @@
 """Persistent catalogs: versions of skills, in generations, for tenants and callers.
 
-:func:`~skillyard.store.opening.open_store` opens a store by its address. ``protocol.py`` is the
-contract; SQLite (embedded) and PostgreSQL (shared) implement it under one set of tests.
+:func:`~skillyard.store.opening.open_store` opens a store by its address, on SQLite (embedded) or on
+PostgreSQL (shared). Both pass one set of tests.
 """

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.store.backend import Options
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 
 ENTRY_POINT_GROUP = "skillyard.stores"
 
@@ -67,7 +67,7 @@ def safe_address(url: str) -> str:
     if not colon:
         raise InvalidInput("the address of a store begins with its kind, as in sqlite:///path")
     if scheme in ("postgresql", "postgres"):
-        from skillyard.store.backends.postgres_address import address_of, parse_address
+        from skillyard.store.backends.postgres_client import address_of, parse_address
 
         return address_of(parse_address(url))
     # The position of a password in an address of a plugin is unknown.
@@ -81,7 +81,7 @@ def login_of(url: str) -> str:
     """
     if url.partition(":")[0] not in ("postgresql", "postgres"):
         return ""
-    from skillyard.store.backends.postgres_address import parse_address
+    from skillyard.store.backends.postgres_client import parse_address
 
     return str(parse_address(url).get("user") or "")
 

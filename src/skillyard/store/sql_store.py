@@ -1,4 +1,4 @@
-"""The catalog store over any database with a backend."""
+"""The catalog store, over any database with a backend."""
 
 from __future__ import annotations
 
@@ -44,8 +44,17 @@ _KEY_ONLY = (None,) * 15
 """A staged row starts with the key of a skill; a withdrawal ignores the other columns."""
 
 
-class SqlStore(Closeable):
-    """A :class:`~skillyard.store.protocol.CatalogStore` over one database."""
+class CatalogStore(Closeable):
+    """Versions of skills, in generations. Any thread and any process may use the same store.
+
+    A generation is one publish, withdrawal or rollback that changed something. Generations are
+    numbered without gaps and become visible in that order: a reader who sees one sees all before
+    it. Each method is one transaction.
+
+    Every method raises StoreUnavailable when the store is down, too slow or full, StoreRefused when
+    it rejects the call, and StoreSchema when its tables have another version; ``committed`` of the
+    error says whether the write stands.
+    """
 
     def __init__(self, backend: Backend, caller: str | None = None) -> None:
         self._backend = backend
@@ -65,11 +74,15 @@ class SqlStore(Closeable):
         """The caller whose view this is; None sees everything."""
         return self._caller
 
-    def seen_by(self, caller: str) -> SqlStore:
-        """See the protocol."""
+    def seen_by(self, caller: str) -> CatalogStore:
+        """Return a read-only view of the store with what the caller was granted.
+
+        A caller without grants sees nothing. The view shares the connections; closing either closes
+        both.
+        """
         if self._caller is not None and caller != self._caller:
             raise StoreRefused(self.address, "a caller's view gives no view of another")
-        return SqlStore(self._backend, caller)
+        return CatalogStore(self._backend, caller)
 
     def migrate(self) -> tuple[int | None, int]:
         """Migrate the schema; return its version before (None: no schema) and after.
@@ -89,7 +102,17 @@ class SqlStore(Closeable):
         durability: Durability = "local",
         expected: int | None = None,
     ) -> Published:
-        """See the protocol."""
+        """Make these the current versions of their skills, in one generation.
+
+        Unchanged skills are skipped; a changed install count alone makes a generation but no
+        version. ``expected`` is the version that must be current for every skill that does not name
+        its own (0: none), unless the content is already current. The iterable is read once and
+        streamed to the store. A row of :func:`~skillyard.store.rows.row_of` for the same namespace,
+        made in another process for example, is used as it is.
+
+        ``local`` returns when the data is on this server's disk; ``synchronous`` when a standby has
+        replayed it too. Raises StoreConflict, NoStandby, InvalidInput.
+        """
         self._refuse_caller("publish")
         checked_tenant(tenant)
         checked_namespace(namespace)
@@ -129,7 +152,10 @@ class SqlStore(Closeable):
         publisher: str,
         durability: Durability = "local",
     ) -> Published:
-        """See the protocol."""
+        """Remove skills of the tenant from the catalog, in one generation; their history stays.
+
+        A missing skill counts as ``unchanged``. Raises NoStandby, InvalidInput.
+        """
         self._refuse_caller("withdraw")
         checked_tenant(tenant)
         return change(
@@ -156,7 +182,11 @@ class SqlStore(Closeable):
         publisher: str,
         durability: Durability = "local",
     ) -> Published:
-        """See the protocol."""
+        """Restore the tenant's skills of an earlier generation, in a new generation.
+
+        Install counts are not restored. Raises NoStandby, and InvalidInput for an unknown
+        generation.
+        """
         self._refuse_caller("rollback")
 
         def check(head: int) -> None:
@@ -175,15 +205,26 @@ class SqlStore(Closeable):
         )
 
     def changes(self, after: int | Position, limit: int = 1_000) -> Changes:
-        """See the protocol."""
+        """Return a page of the changes after a generation, in commit order.
+
+        Call again with the page's ``position`` until it is ``complete``; the state is then exactly
+        that of its ``generation``, whatever is published meanwhile. Of several changes of one skill
+        only the last is returned. Raises InvalidInput.
+        """
         return changes_after(self._backend, self._caller, after, limit)
 
     def snapshot(self, generation: int | None = None) -> Snapshot:
-        """See the protocol."""
+        """Return every skill of a generation, also of a past one; None: the current one.
+
+        Raises InvalidInput for an unknown generation.
+        """
         return snapshot_of(self._backend, self._caller, generation)
 
     def get(self, skill: str | StoreKey, *, tenant: str | None = None) -> Version:
-        """See the protocol."""
+        """Return the current version of a skill, by its document id or its key.
+
+        Raises SkillNotFound, and AmbiguousName when skills of different content have the id.
+        """
         if isinstance(skill, StoreKey):
             versions = self._versions(self._backend.sql.by_key, skill._asdict())
         elif isinstance(skill, str) and skill == to_plain(skill):
@@ -197,7 +238,7 @@ class SqlStore(Closeable):
         return versions[0]
 
     def history(self, key: StoreKey) -> tuple[Version, ...]:
-        """See the protocol."""
+        """Return every published version of a skill, oldest first."""
         return self._versions(self._backend.sql.history, key._asdict())
 
     def _versions(self, sql: str, parameters: dict[str, str | None]) -> tuple[Version, ...]:
@@ -210,7 +251,10 @@ class SqlStore(Closeable):
         return tuple(version_of(row, self.address) for row in rows)
 
     def standing(self, keys: Iterable[StoreKey]) -> dict[StoreKey, Standing]:
-        """See the protocol."""
+        """Return the current state of these keys in one query; unknown keys have no entry.
+
+        The keys belong to one tenant and are held in memory. Raises InvalidInput.
+        """
         self._refuse_caller("read the current state")
         checked = [checked_key(key, self.address) for key in keys]
         if not checked:
@@ -233,7 +277,11 @@ class SqlStore(Closeable):
         after: str = "",
         limit: int = 10_000,
     ) -> tuple[str, ...]:
-        """See the protocol."""
+        """Return the places at which skills of a namespace and a source stand, by code points.
+
+        The first one is the next after ``after``; namespaces below it are not looked at. Raises
+        InvalidInput.
+        """
         self._refuse_caller("list places")
         checked_tenant(tenant)
         checked_namespace(namespace)
@@ -250,7 +298,10 @@ class SqlStore(Closeable):
         return tuple(row[0] for row in rows)
 
     def generations(self, before: int | None = None, limit: int = 20) -> tuple[Generation, ...]:
-        """See the protocol."""
+        """Return the generations below ``before`` (None: the last ones), newest first.
+
+        Raises InvalidInput.
+        """
         self._refuse_caller("read the log")
         if before is not None and (type(before) is not int or not 0 <= before < 2**63):
             raise InvalidInput("before must be a generation, 0 or more")
@@ -261,18 +312,18 @@ class SqlStore(Closeable):
         return tuple(Generation(*row) for row in rows)
 
     def generation(self) -> int:
-        """See the protocol."""
+        """Return the number of the last generation; 0 for an empty store."""
         with self._backend.reading(self._caller) as session:
             return head_of(session, self._backend)[0]
 
     def listen(self, after: int, timeout_s: float) -> int:
-        """See the protocol."""
+        """Return the last generation as soon as it is above ``after``, or after the timeout."""
         if not 0 <= timeout_s <= 86_400:
             raise InvalidInput("timeout_s must be from 0 to 86,400 seconds")
         return self._backend.listen(self._caller, after, timeout_s)
 
     def status(self) -> Status:
-        """See the protocol."""
+        """Return the status of the store."""
         condition = self._backend.condition()
         with self._backend.reading(self._caller) as session:
             generation, _ = head_of(session, self._backend)
@@ -290,17 +341,17 @@ class SqlStore(Closeable):
         )
 
     def grant(self, grant: Grant) -> int:
-        """See the protocol."""
+        """Add a grant of a caller; return the generation from which it holds."""
         self._refuse_caller("grant")
         return change_grants(self._backend, checked_grant(grant), add=True)
 
     def revoke(self, grant: Grant) -> int:
-        """See the protocol."""
+        """Remove a grant, or some places of its list; return the generation that did."""
         self._refuse_caller("revoke")
         return change_grants(self._backend, checked_grant(grant), add=False)
 
     def grants(self, caller: str | None = None) -> tuple[Grant, ...]:
-        """See the protocol."""
+        """Return the grants of one caller or of all, sorted."""
         self._refuse_caller("list grants")
         with self._backend.reading(None) as session:
             rows = session.execute(self._backend.sql.granted, {"caller": caller}).fetchall()
@@ -311,7 +362,7 @@ class SqlStore(Closeable):
         )
 
     def close(self) -> None:
-        """See the protocol."""
+        """Close every connection. Idempotent."""
         self._backend.close()
 
     def _refuse_caller(self, what: str) -> None:
@@ -323,7 +374,7 @@ class SqlStore(Closeable):
             )
 
 
-def open_sql_store(backend: Backend, options: Options) -> SqlStore:
+def open_sql_store(backend: Backend, options: Options) -> CatalogStore:
     """Return the store over a backend, after checking or creating its schema.
 
     A backend that cannot be used is closed. Raises StoreFailed.
@@ -333,7 +384,7 @@ def open_sql_store(backend: Backend, options: Options) -> SqlStore:
     except BaseException:
         backend.close()
         raise
-    return SqlStore(backend, options.caller)
+    return CatalogStore(backend, options.caller)
 
 
 def _refuse_limit(limit: int) -> None:

@@ -15,7 +15,7 @@ from skillyard import Reference, Skill
 from skillyard.install.copies.archives import read_archive
 from skillyard.serve.http.routes.discovery import INDEX_PATH
 from skillyard.store.node.state import NodeState
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, Submission
 from tests.configuration import configure
 from tests.serve.http.local_server import LIBRARY, Running, raw, request, running, until

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.store.cluster.cluster import emptied
 from tests.store.conftest import server
 from tests.store.servers import Server

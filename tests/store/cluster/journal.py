@@ -16,7 +16,7 @@ from typing import NamedTuple
 from skillyard import Skill
 from skillyard.base.errors import NoStandby, StoreFailed
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Durability, Published, StoreKey
 
 __all__ = ["FAMILIES", "MEMBERS", "TENANT", "Entry", "Family", "Publisher", "State", "crowd"]

@@ -17,7 +17,7 @@ from skillyard.store.node import follower as follower_module
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.store.cluster.journal import FAMILIES, TENANT, crowd
 from tests.store.cluster.nodes import Node, alive_children, is_alive, node, until
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skillyard import Skill
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant
 from tests.store.cluster.cluster import DATABASE_OF_NODES, PASSWORD
 from tests.store.cluster.journal import FAMILIES, MEMBERS, TENANT

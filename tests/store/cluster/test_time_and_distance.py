@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ from skillyard.store.node.generation_builder import PAGE, rebuild
 from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import START, Changes, Position
 from tests.store.cluster.cluster import DATABASE_OF_NODES
 from tests.store.cluster.journal import FAMILIES, TENANT
@@ -147,21 +146,18 @@ def test_a_slow_query_is_named_and_what_is_held_answers(
         until(lambda: follower.following.failure == "")
 
 
-class Asked:
+class Asked(CatalogStore):
     """A store that counts the pages it was asked for."""
 
     def __init__(self, store: CatalogStore) -> None:
-        self._store = store
+        super().__init__(store._backend, store.caller)
         self.pages: list[int] = []
 
     def changes(self, after: int | Position, limit: int = 1_000) -> Changes:
         """Return a page, and note how many skills it held."""
-        page = self._store.changes(after, limit)
+        page = super().changes(after, limit)
         self.pages.append(len(page.upserts) + len(page.withdrawals))
         return page
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
 
 def test_a_node_that_missed_very_many_generations_reads_each_skill_once(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.store.node.nodes import LIBRARY, Node, store_in
 from tests.store.skills import skills
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +21,22 @@ from skillyard import (
     read_resource,
 )
 from skillyard.engine.catalog import read_catalog
+from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
 from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.records import key_at, key_text, path_of
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import START, Changes, Submission
 from tests.parity.trees import write_tree
 
 __all__ = [
     "LIBRARY", "REQUESTS", "Node", "answers", "found", "in_memory", "publish_tree", "store_in",
-    "touched_by",
+    "synced", "touched_by",
 ]  # fmt: skip
 
 REQUESTS = ("find the commit that broke the build", "@wipe-disk please", "repair a csv", "agents")
@@ -91,6 +94,16 @@ class Node:
         made = NodeLibrary(searcher, bundled_table(), library)
         follows = None if before is None else before.position
         return NodeCatalog(made, position_in(searcher), follows, touched)
+
+
+def synced(
+    url: str, folder: Path | str, policy_now: Callable[[], Admission | None] = lambda: None
+) -> NodeCatalog:
+    """Bring a node's folder to the store's last generation, by one step of its follower."""
+    with closing(Follower(url, str(folder), policy_now=policy_now)) as follower:
+        follower._step()
+        assert follower.catalog is not None
+        return follower.catalog
 
 
 def touched_by(page: Changes) -> frozenset[str]:

@@ -11,7 +11,6 @@ from skillyard.engine.index.manifest import NAME
 from skillyard.store.node import generation_builder
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import rebuild
-from skillyard.store.node.syncing import sync
 from skillyard.store.values import START
 from tests.store.node.nodes import Node, answers, in_memory
 from tests.store.skills import skill
@@ -119,12 +118,6 @@ class TestDamaged:
             follower._step()
         follower.close()
         assert answers(node.open()) == answers(in_memory(node.store))
-
-    def test_what_a_sync_by_hand_finds(self, node: Node, tmp_path: Path) -> None:
-        self.spoil(Path(node.state.current() or "") / NAME, 40, 60)
-        assert answers(sync(f"sqlite:///{tmp_path}/store.db", node.state.folder)) == answers(
-            in_memory(node.store)
-        )
 
     def test_an_index_in_the_making(
         self, node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

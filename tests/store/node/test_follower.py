@@ -13,7 +13,7 @@ from skillyard import InvalidInput, UnknownName
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.records import path_of
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, Published
 from tests.store.node.nodes import LIBRARY, Node, answers, in_memory, store_in
 from tests.store.skills import key, skill, skills

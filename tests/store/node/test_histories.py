@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from skillyard import Origin, Skill, Triggers
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.records import path_of
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, StoreKey, Submission
 from tests.store.node.nodes import Node, answers, in_memory, store_in, touched_by
 from tests.store.skills import key, skill, skills

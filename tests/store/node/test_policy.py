@@ -11,11 +11,10 @@ import pytest
 from skillyard import SkillIoError
 from skillyard.install.policy import places
 from skillyard.install.policy.places import find_policy
-from skillyard.store.node.syncing import open_node, sync
 from skillyard.store.values import Submission
 from tests.cli.conftest import Run, run
 from tests.serve.http.local_server import running, until
-from tests.store.node.nodes import store_in
+from tests.store.node.nodes import store_in, synced
 from tests.store.skills import skill
 
 __all__ = ["run"]
@@ -40,8 +39,7 @@ def publish(work: Path, *names: str) -> None:
 
 
 def names(work: Path) -> list[str]:
-    catalog = sync(f"sqlite:///{work}/store.db", str(work / "node"), policy=find_policy())
-    assert [each.name for each in open_node(str(work / "node"))] == [each.name for each in catalog]
+    catalog = synced(f"sqlite:///{work}/store.db", work / "node", find_policy)
     return [each.name for each in catalog]
 
 
@@ -55,23 +53,23 @@ def test_a_node_leaves_out_what_the_policy_refuses_from_pages_and_from_few_chang
 
 def test_a_changed_policy_is_another_index_and_another_digest(work: Path) -> None:
     url, folder = f"sqlite:///{work}/store.db", str(work / "node")
-    before = sync(url, folder, policy=find_policy())
+    before = synced(url, folder, find_policy)
     (work / "skillyard-policy.toml").write_text('[skills]\ndenied = ["good"]\n')
-    after = sync(url, folder, policy=find_policy())
+    after = synced(url, folder, find_policy)
     assert [each.name for each in after] == ["evil-1"]
     assert before.position == after.position
     assert before.digest != after.digest
-    assert [each.name for each in sync(url, folder)] == ["evil-1", "good"]
+    assert [each.name for each in synced(url, folder)] == ["evil-1", "good"]
 
 
 def test_a_lock_file_and_rules_about_it_make_no_other_index(work: Path) -> None:
     url, folder = f"sqlite:///{work}/store.db", str(work / "node")
-    before = sync(url, folder, policy=find_policy())
+    before = synced(url, folder, find_policy)
     entry = {"source": "acme/x", "sourceType": "github", "commit": "c" * 40}
     (work / "skills-lock.json").write_text(json.dumps({"version": 1, "skills": {"x": entry}}))
-    assert sync(url, folder, policy=find_policy()).digest == before.digest
+    assert synced(url, folder, find_policy).digest == before.digest
     (work / "skillyard-policy.toml").write_text('[skills]\ndenied = ["evil-*"]\n')
-    assert sync(url, folder, policy=find_policy()).digest == before.digest
+    assert synced(url, folder, find_policy).digest == before.digest
 
 
 def test_the_policy_lists_what_it_refuses_of_a_store(run: Run, work: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,29 +12,26 @@ from skillyard import SkillIoError
 from skillyard.store.node import generation_builder
 from skillyard.store.node.generation_builder import few_changes, rebuild
 from skillyard.store.node.state import NodeState, state_folder
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Changes, Grant, Position
 from tests.store.node.nodes import Node, answers, in_memory, store_in
 from tests.store.skills import key, skill, skills
 
 
-class Asked:
+class Asked(CatalogStore):
     """A store that notes from where it is asked, and lets something happen between two pages."""
 
     def __init__(self, store: CatalogStore) -> None:
-        self._store = store
+        super().__init__(store._backend, store.caller)
         self.positions: list[Position] = []
         self.between: dict[int, Callable[[], object]] = {}
         """What happens before the n-th page is given."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
     def changes(self, after: int | Position, limit: int = 1_000) -> Changes:
         assert isinstance(after, Position)
         self.between.pop(len(self.positions), lambda: None)()
         self.positions.append(after)
-        return self._store.changes(after, limit)
+        return super().changes(after, limit)
 
 
 def test_few_changes_with_much_text_are_not_made_beside_the_answers(

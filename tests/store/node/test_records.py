@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import astuple
 from typing import Any
 
 import pytest
@@ -25,11 +24,10 @@ from skillyard.store.node.records import (
     key_at,
     key_text,
     path_of,
-    provenance_in,
     skill_in,
 )
 from skillyard.store.rows import COLUMNS, row_of, version_of
-from skillyard.store.values import FileDigest, StoreKey, Submission, Version
+from skillyard.store.values import StoreKey, Submission, Version
 from tests.store.skills import any_submissions, skill
 from tests.tables import for_each
 
@@ -73,10 +71,6 @@ def test_any_skill_comes_back_as_the_store_gave_it_but_for_its_path(submission: 
         return
     record = document_of_version(given_, bundled_table()).record
     assert skill_in(record).fields() == {**given_.skill.fields(), "path": path_of(given_.key)}
-    told = provenance_in(record)
-    assert told.files == tuple(astuple(file) for file in given_.files)
-    for name in ("digest", "version", "generation", "publisher", "published_at", "commit", "url"):
-        assert getattr(told, name) == getattr(given_, name)
 
 
 @given(keys)
@@ -160,14 +154,6 @@ def test_other_content_and_other_install_counts_are_analysed_again() -> None:
     assert same.terms == ("made up",)
 
 
-def test_files_and_their_digests_stay_with_a_skill() -> None:
-    files = (FileDigest("SKILL.md", "0" * 64, 7), FileDigest("b/c.md", "1" * 64, 0))
-    given_ = version(Submission(skill("a"), files=files, commit="c0ffee", url="https://x.example"))
-    told = provenance_in(document_of_version(given_, bundled_table()).record)
-    assert told.files == tuple(map(astuple, files))
-    assert (told.commit, told.url) == ("c0ffee", "https://x.example")
-
-
 @for_each(
     "record",
     [
@@ -180,6 +166,5 @@ def test_files_and_their_digests_stay_with_a_skill() -> None:
     ],
 )
 def test_what_is_no_record_is_a_plain_error(record: bytes) -> None:
-    for read in (skill_in, provenance_in):
-        with pytest.raises((ValueError, TypeError, KeyError)):
-            read(record)
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        skill_in(record)

@@ -17,7 +17,7 @@ from skillyard import SkillIoError
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
 from skillyard.store.node.state import NodeState, position_in
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.store.node.nodes import LIBRARY, Node, answers, in_memory, store_in
 from tests.store.skills import key, skill, skills

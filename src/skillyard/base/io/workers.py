@@ -42,7 +42,7 @@ class Workers(Closeable):
             return lambda: result
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                self.jobs, multiprocessing.get_context("spawn"), initializer=_begin
+                self.jobs, multiprocessing.get_context("spawn"), initializer=end_with_parent
             )
         try:
             future = self._pool.submit(work, *arguments)
@@ -70,8 +70,11 @@ def _worker_loss() -> WorkerLost:
     )
 
 
-def _begin() -> None:
-    """Initialise a worker: ignore interrupts, which the parent handles, and end with the parent."""
+def end_with_parent() -> None:
+    """Initialise a worker: ignore interrupts, which the parent handles, and end with the parent.
+
+    A killed parent sends no signal. The other end of the sentinel is open in the parent alone.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 from skillyard.base.errors import StoreFailed, StoreRefused
 from skillyard.store.backend import Condition, Options, Rows, Session, Statements, Work
 from skillyard.store.backends.connections import Connections
-from skillyard.store.backends.postgres_address import address_of, driver, parse_address, secrets_in
-from skillyard.store.backends.postgres_errors import failure_of
+from skillyard.store.backends.postgres_client import (
+    address_of,
+    connection_with_limit,
+    driver,
+    failure_of,
+    limit_waits,
+    parse_address,
+    secrets_in,
+)
 from skillyard.store.backends.postgres_standby import commit_replicated, refuse_without_standby
 from skillyard.store.backends.postgres_statements import (
     KEEP_CONTENTS,
@@ -25,10 +32,9 @@ from skillyard.store.backends.postgres_statements import (
     TABLES,
     WRITING,
 )
-from skillyard.store.backends.postgres_wait_limit import connection_with_limit, limit_waits
 from skillyard.store.backends.shared_statements import STAGED_AT_ONCE
 from skillyard.store.schema_steps import check_schema, latest, pending
-from skillyard.store.sql_store import SqlStore, open_sql_store
+from skillyard.store.sql_store import CatalogStore, open_sql_store
 from skillyard.store.values import Durability, Standby
 
 if TYPE_CHECKING:
@@ -44,7 +50,7 @@ STANDBY_POLL_S = 0.02
 """The same interval on a standby, where PostgreSQL refuses LISTEN."""
 
 
-def open_postgres(url: str, options: Options) -> SqlStore:
+def open_postgres(url: str, options: Options) -> CatalogStore:
     """Return the store in a database: ``postgresql://…``, with every option of libpq.
 
     Raises InvalidInput for an invalid address, and StoreFailed.
@@ -241,7 +247,6 @@ class PostgresBackend:
                 b" set_config('jit', 'off', false)",
                 (str(timeout_ms),),
             )
-            connection.execute(_COMPRESSION)
         except BaseException:
             connection.close()
             raise
@@ -351,13 +356,6 @@ class _PostgresWork(_Session):
             unknown = self.connection.closed
             raise self._backend.failure(error, None if unknown else False) from None
 
-
-# Publishing 10,474 real skills took 3.8 s with PostgreSQL's own compression and 2.3 s with LZ4,
-# for a tenth more space. A server without LZ4, or with another setting, is not changed.
-_COMPRESSION = b"""
-SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
-WHERE name = 'default_toast_compression' AND source = 'default' AND 'lz4' = ANY (enumvals)
-"""
 
 _VERSIONS = b"""
 CREATE SCHEMA IF NOT EXISTS skillyard;

@@ -36,7 +36,7 @@ from skillyard.store.backends.sqlite_statements import (
     VIEWS,
 )
 from skillyard.store.schema_steps import Migration, check_schema, latest, pending
-from skillyard.store.sql_store import SqlStore, open_sql_store
+from skillyard.store.sql_store import CatalogStore, open_sql_store
 from skillyard.store.values import Durability
 
 PREFIX = "sqlite:///"
@@ -48,7 +48,7 @@ CHECKED_EVERY = 10_000
 """Instructions of SQLite's virtual machine between two checks of the time limit."""
 
 
-def open_sqlite(url: str, options: Options) -> SqlStore:
+def open_sqlite(url: str, options: Options) -> CatalogStore:
     """Return the store in the file of ``sqlite:///relative`` or ``sqlite:////absolute/path``.
 
     The file is only created when ``options.migrate`` is set. Raises StoreFailed, InvalidInput.

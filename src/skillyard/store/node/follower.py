@@ -27,7 +27,7 @@ from skillyard.store.node.rebuild_process import RebuildProcess
 from skillyard.store.node.records import path_of
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import check_kind, login_of, open_store, safe_address
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import START, Changes, Position
 
 LISTEN_S = 0.5
@@ -83,15 +83,13 @@ class Follower(Closeable):
         caller: str | None = None,
         listener: Callable[[NodeCatalog], None] = lambda catalog: None,
         troubled: Callable[[str], None] = lambda failure: None,
-        jobs: int = 0,
         clock: Callable[[], float] = time.monotonic,
         policy_now: Callable[[], Admission | None] = lambda: None,
     ) -> None:
         """Open the catalog in the folder, if any.
 
-        ``jobs`` is the number of processes (0: by CPU count). ``policy_now`` returns the policy
-        whose refused skills are left out. It is asked every few seconds; while it raises, the node
-        stays at its generation.
+        ``policy_now`` returns the policy whose refused skills are left out. It is asked every few
+        seconds; while it raises, the node stays at its generation.
 
         Raises UnknownName, InvalidInput for an invalid address or caller, and SkillIoError when the
         folder cannot be used or another process updates it.
@@ -109,7 +107,7 @@ class Follower(Closeable):
         self._troubled = troubled
         self._clock = clock
         self._rebuild_process = RebuildProcess(
-            url, caller, self._state, jobs or min(4, os.cpu_count() or 1)
+            url, caller, self._state, min(4, os.cpu_count() or 1)
         )
         self._store: CatalogStore | None = None
         self._catalog: NodeCatalog | None = None

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
 from itertools import chain
-from multiprocessing import get_context
 from typing import NamedTuple
 
 from skillyard.base.errors import IndexDamaged, InvalidInput, SkillIoError
+from skillyard.base.io.workers import Workers
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable, bundled_table
-from skillyard.store.node.child_lifetime import end_with_parent
 from skillyard.store.node.records import document_of_version, key_text, refusal
 from skillyard.store.node.state import POSITION, NodeState, position_in
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import START, Changes, Position, Version
 
 MAX_CHANGES = 256
@@ -100,8 +96,8 @@ def rebuild(
     if anew:
         state.drop_building()
     old = None if anew else _open_usable(state, state.current())
-    with ExitStack() as stack:
-        analysis = _Analysis(old, stack, jobs)
+    with Workers(jobs) as workers:
+        analysis = _Analysis(old, workers)
         while True:
             try:
                 position = _round(store, state, analysis, progress)
@@ -202,29 +198,19 @@ def _resume_position(state: NodeState, old: SegmentSearcher | None) -> Position:
 class _Analysis:
     """Builds documents of versions, in worker processes when there are many."""
 
-    def __init__(self, old: SegmentSearcher | None, stack: ExitStack, jobs: int) -> None:
+    def __init__(self, old: SegmentSearcher | None, workers: Workers) -> None:
         self.old = old
-        self._stack = stack
-        self._jobs = jobs
-        self._pool: ProcessPoolExecutor | None = None
+        self._workers = workers
 
     def begin(self, versions: Sequence[Version]) -> Callable[[], Iterator[IndexedDocument]]:
         """Start to analyse versions; the returned function yields their documents, in order."""
         pairs = [(version, self._existing_document(version)) for version in versions]
-        if self._jobs < 2 or len(versions) < 2 * CHUNK:
-            return lambda: iter(_documents(pairs))
-        if self._pool is None:
-            self._pool = self._stack.enter_context(
-                ProcessPoolExecutor(
-                    self._jobs,
-                    mp_context=get_context("spawn"),
-                    initializer=end_with_parent,
-                    initargs=(os.getpid(),),
-                )
-            )
-        chunks = [pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK)]
-        documents = self._pool.map(_documents, chunks)
-        return lambda: chain.from_iterable(documents)
+        here = len(pairs) < 2 * CHUNK
+        results = [
+            self._workers.submit(_documents, pairs[start : start + CHUNK], here=here)
+            for start in range(0, len(pairs), CHUNK)
+        ]
+        return lambda: chain.from_iterable(result() for result in results)
 
     def _existing_document(self, version: Version) -> IndexedDocument | None:
         """Return the existing document of the skill; None when it cannot be read."""

@@ -18,10 +18,8 @@ from skillyard.store.node.records import (
     NAMED,
     PATTERNS,
     SLUG,
-    Provenance,
     key_at,
     key_text,
-    provenance_in,
     skill_in,
 )
 
@@ -101,13 +99,6 @@ class NodeLibrary(Library):
         self._ordinals[skill.path] = ordinal
         self._characters += len(skill.body or "")
         return self._cache.setdefault(ordinal, skill)  # all threads get the same object
-
-    def provenance(self, ordinal: int) -> Provenance:
-        """Return the origin of the skill of an ordinal. Raises IndexDamaged."""
-        try:
-            return provenance_in(self.searcher.record(ordinal))
-        except (ValueError, TypeError, KeyError):
-            raise self._unreadable() from None
 
     @property
     def is_damaged(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -10,12 +9,14 @@ from threading import Event
 from typing import Any
 
 from skillyard.base.errors import SkillIoError, SkillyardError, StoreFailed, StoreUnavailable
+from skillyard.base.io.workers import end_with_parent
 from skillyard.engine.catalog.roots import Admission
-from skillyard.store.node.child_lifetime import LOOK_S, end_with_parent
 from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState
 from skillyard.store.opening import login_of, open_store
 
+LOOK_S = 0.2
+"""Interval in seconds between two looks at the process."""
 END_S = 5.0
 """Seconds that the process may take to end before it is killed."""
 
@@ -41,7 +42,7 @@ class RebuildProcess:
         context = get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
         where = (self._url, self._caller, self._state.folder, self._state.policy)
-        arguments = (theirs, *where, self._jobs, anew, os.getpid())
+        arguments = (theirs, *where, self._jobs, anew)
         # The address is sent through a pipe: it may contain a password, and arguments are public.
         process = context.Process(target=_rebuild, args=arguments, name="skillyard-rebuild")
         process.start()
@@ -104,10 +105,9 @@ def _rebuild(
     policy: Admission | None,
     jobs: int,
     anew: bool,
-    parent: int,
 ) -> None:
     """Run one rebuild in the child process and report the outcome through the pipe."""
-    end_with_parent(parent)
+    end_with_parent()
     reported_at = 0.0
 
     def tell(copied: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from skillyard.base.errors import Diagnostic
@@ -16,7 +16,7 @@ from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version
 
-VERSION = "1"
+VERSION = "2"
 """Version of records, marks and flags. An index of another version is rebuilt."""
 
 HIDDEN = 2
@@ -34,22 +34,6 @@ FULL = 0.999
 """The impact of every mark."""
 LEVEL = 1
 """Compression level: a third of the size, in a tenth of a millisecond."""
-
-
-class Provenance(NamedTuple):
-    """The data that the store records about a skill besides its content."""
-
-    digest: str
-    """SHA-256 of the content: 64 digits."""
-    version: int
-    generation: int
-    publisher: str
-    published_at: int
-    """Unix seconds, by the clock of the store."""
-    commit: str | None
-    url: str | None
-    files: tuple[tuple[str, str, int], ...]
-    """Path, SHA-256 and size of each file that was published with it."""
 
 
 def key_text(key: StoreKey) -> str:
@@ -112,9 +96,9 @@ def document_of_version(
 
 def _is_same(record: bytes, version: Version) -> bool:
     """True when the record is of a version with the same content and the same install count."""
-    fields, provenance = _read(record)
+    fields, digest = _read(record)
     installs = fields.get("install_count", 0)
-    return bool(provenance[0] == version.digest and installs == version.skill.install_count)
+    return bool(digest == version.digest and installs == version.skill.install_count)
 
 
 def _record(version: Version) -> bytes:
@@ -125,33 +109,14 @@ def _record(version: Version) -> bytes:
         if (value := getattr(skill, name)) != each.default
     }
     fields["path"] = path_of(version.key)
-    text = json.dumps([fields, _provenance(version)], separators=(",", ":"))
+    text = json.dumps([fields, version.digest], separators=(",", ":"))
     return zlib.compress(text.encode("ascii"), LEVEL)
-
-
-def _provenance(version: Version) -> list[Any]:
-    return [
-        version.digest,
-        version.version,
-        version.generation,
-        version.publisher,
-        version.published_at,
-        version.commit,
-        version.url,
-        [(f.path, f.sha256, f.size) for f in version.files],
-    ]
 
 
 def skill_in(record: bytes) -> Skill:
     """Return the skill of a record. Raises ValueError, TypeError, KeyError for anything else."""
     fields = {name: SKILL_FIELDS[name].decode(value) for name, value in _read(record)[0].items()}
     return Skill(**{"body": None, **fields})
-
-
-def provenance_in(record: bytes) -> Provenance:
-    """Return the provenance of a record. Raises as :func:`skill_in`."""
-    *fields, files = _read(record)[1]
-    return Provenance._make([*fields, tuple((str(p), str(d), int(size)) for p, d, size in files)])
 
 
 def _read(record: bytes) -> Any:

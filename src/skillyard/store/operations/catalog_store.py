@@ -14,7 +14,7 @@ from skillyard.base.shapes import Schema
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.engine.catalog.roots import Admission
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import (
     Durability,
     FileDigest,

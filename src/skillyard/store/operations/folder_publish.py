@@ -35,8 +35,8 @@ from skillyard.store.identifiers import (
     checked_tenant,
 )
 from skillyard.store.opening import open_store
-from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import StoredRow
+from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Durability, Published, StoreKey
 
 WAIT_S = 120.0
