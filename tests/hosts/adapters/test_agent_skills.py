@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.hosts.adapters import AgentSkills, SkillOptions
 from skillyard.hosts.adapters.agent_skills import MAX_CACHED_OFFERS, MAX_END_CHARS
-from skillyard.hosts.adapters.missing import framework_missing
-from skillyard.hosts.adapters.tools import TOOL_NAMES, tool_functions
+from skillyard.hosts.adapters.tools import TOOL_NAMES, framework_missing, tool_functions
 from tests.frames import unescape_frame
 from tests.hosts.adapters.contract import FITS, NOTHING, Broken, library
 from tests.parity.trees import write_tree

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard import InvalidInput
-from skillyard.hosts.decisions.log_reader import iter_entries
+from skillyard.hosts.decisions.files import iter_entries
 from tests.tables import for_each
 
 

@@ -17,7 +17,7 @@ import skillyard as sy
 from skillyard import Query, scorer_names
 from skillyard.base.shapes.encoder import encode
 from skillyard.hosts.decisions import is_enabled
-from skillyard.hosts.decisions.entry import MAX_TEXT_CHARS, RUNNERS_UP, entry, text_digest
+from skillyard.hosts.decisions.recorder import MAX_TEXT_CHARS, RUNNERS_UP, entry, text_digest
 from skillyard.hosts.operations.prompts import inject_prompt
 from skillyard.hosts.operations.skill_selection import select_skills
 from tests.configuration import configure

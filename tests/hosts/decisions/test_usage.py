@@ -181,7 +181,7 @@ def test_groups_do_not_depend_on_the_order_of_the_log() -> None:
 
 
 def test_entries_are_read_line_by_line_from_files_only(tmp_path: Path) -> None:
-    from skillyard.hosts.decisions.log_reader import MAX_LINE_BYTES, iter_entries
+    from skillyard.hosts.decisions.files import MAX_LINE_BYTES, iter_entries
 
     log = tmp_path / "log"
     long = json.dumps({"schema": "skillyard.decision/1", "x": "y" * 2 * MAX_LINE_BYTES})

@@ -12,12 +12,10 @@ from pathlib import Path
 import pytest
 
 from skillyard import InvalidInput
-from skillyard.base.configuration import SECTIONS, record_of
 from skillyard.base.shapes.encoder import encode
-from skillyard.base.strict_toml import keys_of
 from skillyard.cli.grammar import read_command
 from skillyard.hosts.doctor import diagnose
-from skillyard.hosts.doctor.settings import REPLACED, VARIABLES
+from skillyard.hosts.doctor.settings import VARIABLES
 from tests.configuration import configure
 from tests.hosts.doctor.conftest import Doctor, User, follow
 from tests.requirements import requirement
@@ -70,22 +68,8 @@ def test_every_variable_that_the_sources_read_is_known() -> None:
     named = set()
     for path in (REPOSITORY / "src").rglob("*.py"):
         named |= set(re.findall(r"SKILLYARD_[A-Z_]*[A-Z]", path.read_text(encoding="utf-8")))
-    assert named - REPLACED.keys() - {"SKILLYARD_TOKEN"} == VARIABLES
+    assert named - {"SKILLYARD_HTTP_TOKEN_FILE"} == VARIABLES  # which serve refuses
     assert len(VARIABLES) == 8
-
-
-def test_what_replaces_a_variable_of_an_earlier_release_is_a_key(
-    doctor: Doctor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keys = {f"{name}.{key}" for name in SECTIONS for key in keys_of(record_of(name))}
-    assert {key for key in REPLACED.values() if key and "`" not in key} <= keys
-    monkeypatch.setenv("SKILLYARD_LOG", "log.jsonl")
-    monkeypatch.setenv("SKILLYARD_TOKEN_A_EXAMPLE", "secret")
-    log, token = doctor().all("environment.unknown")
-    assert log.status == "warning"
-    assert log.message == "SKILLYARD_LOG is set, and skillyard does not read it"
-    assert log.remedy.startswith("Use log.file in ")
-    assert token.remedy.startswith("Use sources.host_tokens in ")
 
 
 def test_no_value_is_reported(doctor: Doctor, user: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.hosts.hook import settings_file
+from skillyard.hosts.hook import installation
 from skillyard.hosts.hook.hosts import HOSTS
 from tests.hosts.doctor.conftest import Doctor, User, follow
 from tests.requirements import requirement
@@ -129,7 +129,7 @@ def test_settings_that_cannot_be_used_are_an_error_with_file_and_line(
     path.write_text("{}" + " " * 100, encoding="utf-8")
     path.chmod(0o444)  # nothing is written, so it need not be writable
     assert doctor().one("hook.claude-code").status == "info"
-    monkeypatch.setattr(settings_file, "MAX_BYTES", 50)
+    monkeypatch.setattr(installation, "MAX_BYTES", 50)
     assert "more than 50 bytes" in doctor().one("hook.claude-code").message
 
 

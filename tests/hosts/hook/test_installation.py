@@ -17,8 +17,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from skillyard.hosts.hook import installation
-from skillyard.hosts.hook.installation import command_of, install, uninstall
-from skillyard.hosts.hook.settings_file import SettingsRefused, read_settings, replace
+from skillyard.hosts.hook.installation import (
+    SettingsRefused,
+    command_of,
+    install,
+    read_settings,
+    replace,
+    uninstall,
+)
 from tests.shared_data import PACKAGES
 
 EVENT = "UserPromptSubmit"
@@ -339,7 +345,7 @@ def test_when_any_step_fails_the_file_is_the_old_or_the_new_one(
 
 KILLED = """
 import os, sys
-from skillyard.hosts.hook import settings_file
+from skillyard.hosts.hook import installation
 from skillyard.hosts.hook.installation import install
 at = int(sys.argv[2])
 count = 0

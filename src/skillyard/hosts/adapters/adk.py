@@ -21,8 +21,7 @@ from skillyard.engine.context.injection import USER_ROLE
 from skillyard.engine.skill import Skill
 from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer
 from skillyard.hosts.adapters.injector import SkillInjector
-from skillyard.hosts.adapters.missing import framework_missing
-from skillyard.hosts.adapters.tools import tool_functions
+from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
     from google.adk.plugins.base_plugin import BasePlugin

@@ -14,8 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer
-from skillyard.hosts.adapters.missing import framework_missing
-from skillyard.hosts.adapters.tools import tool_functions
+from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse

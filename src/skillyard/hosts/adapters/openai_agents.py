@@ -18,8 +18,7 @@ from typing import Any
 
 from skillyard.engine.context.injection import USER_ROLE
 from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer
-from skillyard.hosts.adapters.missing import framework_missing
-from skillyard.hosts.adapters.tools import tool_functions
+from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
     from agents import FunctionTool, function_tool

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillyard.hosts.adapters.agent_skills import AgentSkills, Offer
-from skillyard.hosts.adapters.missing import framework_missing
-from skillyard.hosts.adapters.tools import tool_functions
+from skillyard.hosts.adapters.tools import framework_missing, tool_functions
 
 try:
     from pydantic_ai.capabilities import AbstractCapability

@@ -1,11 +1,15 @@
-"""Append-only log files: one line for each write, bounded in size, private to the user."""
+"""Log files: one line for each write, bounded in size, private to the user; and their entries."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from collections.abc import Iterator
+from typing import Any
 
-from skillyard.base.io.files import append, open_to_append, replace_file
+from skillyard.base.errors import InvalidInput
+from skillyard.base.io.files import append, iter_last_lines, open_to_append, replace_file
 
 MAX_BYTES = 16 * 1024 * 1024
 """Size at which a file is renamed to ``FILE.1``, replacing the previous one."""
@@ -57,3 +61,36 @@ def _move_away(path: str, more: int, max_bytes: int) -> None:
                 replace_file(path, f"{path}.1")
         except FileNotFoundError:
             pass
+
+
+MAX_BYTES_READ = 64 * 1024 * 1024
+"""Bytes that are read from the end of one file."""
+MAX_LINE_BYTES = 1024 * 1024
+"""A longer line is not an entry: the text of a request is cut at 32,768 characters."""
+SCHEMAS = ("skillyard.decision/", "skillyard.hook-event/")
+
+
+def iter_entries(path: str) -> Iterator[dict[str, Any] | None]:
+    """Yield the entries of ``FILE.1``, then those of ``FILE``; None for a line that is not one.
+
+    The fields of an entry are not checked, and only one line is in memory. Raises InvalidInput
+    when ``FILE`` does not exist or cannot be read.
+    """
+    for file in (f"{path}.1", path):
+        try:
+            for line in iter_last_lines(file, MAX_BYTES_READ, max_line_bytes=MAX_LINE_BYTES):
+                yield _entry(line)
+        except OSError as error:
+            if file == path:
+                why = error.strerror or type(error).__name__
+                raise InvalidInput(f"cannot read {path}: {why}; check the path") from None
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or not str(record.get("schema", "")).startswith(SCHEMAS):
+        return None
+    return record

@@ -20,9 +20,8 @@ from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Request, ma
 from skillyard.hosts.doctor.library import index_finding
 from skillyard.hosts.hook.approval import review_project
 from skillyard.hosts.hook.hosts import HOSTS, Host
-from skillyard.hosts.hook.installation import installed_commands
+from skillyard.hosts.hook.installation import SettingsRefused, installed_commands, read_settings
 from skillyard.hosts.hook.library import library_place
-from skillyard.hosts.hook.settings_file import SettingsRefused, read_settings
 from skillyard.hosts.hook.trust import project_above, untrusted_skills
 from skillyard.hosts.operations.library_index import status_of
 

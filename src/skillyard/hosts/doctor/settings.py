@@ -32,33 +32,6 @@ VARIABLES = frozenset(
     }
 )
 """The variables of skillyard's own."""
-REPLACED = {
-    "SKILLYARD_DEBUG": "",
-    "SKILLYARD_EMBEDDINGS_KEY": "embeddings.key",
-    "SKILLYARD_EMBEDDINGS_MODEL": "embeddings.model",
-    "SKILLYARD_EMBEDDINGS_URL": "embeddings.url",
-    "SKILLYARD_GITHUB_API_URL": "sources.github_api_url",
-    "SKILLYARD_GITHUB_GIT_URL": "sources.github_git_url",
-    "SKILLYARD_GITHUB_RAW_URL": "sources.github_raw_url",
-    "SKILLYARD_GITHUB_REPOSITORIES": "sources.repositories",
-    "SKILLYARD_GITHUB_TOKEN": "sources.github_token",
-    "SKILLYARD_GIT_HOSTS": "sources.git_hosts",
-    "SKILLYARD_HTTP_TOKEN_FILE": "`skillyard serve --token-file`",
-    "SKILLYARD_HTTP_URL": "`Client(base_url=…)`",
-    "SKILLYARD_INDEX": "",
-    "SKILLYARD_KERNEL": "",
-    "SKILLYARD_LOG": "log.file",
-    "SKILLYARD_LOG_TEXT": "log.text",
-    "SKILLYARD_PUBLISHER": "store.publisher",
-    "SKILLYARD_SCORER": "scorer.name",
-    "SKILLYARD_SERVERS": "sources.servers",
-    "SKILLYARD_SKILLS_SH_TOKEN": "sources.skills_sh_token",
-    "SKILLYARD_SKILLS_SH_URL": "sources.skills_sh_url",
-    "SKILLYARD_SOURCES": "sources.enabled",
-    "SKILLYARD_WELL_KNOWN_URL": "sources.sites",
-}
-"""Variables of earlier releases, and the keys of ``skillyard.toml`` instead."""
-_TOKEN_PREFIX = "SKILLYARD_TOKEN_"
 
 
 def settings(request: Request) -> Iterator[Finding]:
@@ -71,15 +44,13 @@ def settings(request: Request) -> Iterator[Finding]:
 
 
 def _unknown(name: str) -> Finding:
-    key = "sources.host_tokens" if name.startswith(_TOKEN_PREFIX) else REPLACED.get(name)
-    near = get_close_matches(name, sorted(VARIABLES), 1, 0.8) if key is None else []
+    near = get_close_matches(name, sorted(VARIABLES), 1, 0.8)
     guess = f"; did you mean {near[0]}?" if near else ""
-    place = f"{key} in {user_file()}" if key and "`" not in key else key
     return make_finding(
         "environment.unknown",
-        WARNING if near or key is not None else INFO,
+        WARNING if near else INFO,
         f"{name} is set, and skillyard does not read it{guess}",
-        f"Use {place} instead, and remove it." if key else "Correct its name or remove it.",
+        "Correct its name or remove it: all other settings are keys of skillyard.toml.",
         details={"name": name},
     )
 

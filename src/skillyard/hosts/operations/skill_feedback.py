@@ -15,7 +15,7 @@ from skillyard.hosts.decisions.feedback_file import (
     MAX_REQUEST_CHARS,
     add_feedback,
 )
-from skillyard.hosts.decisions.log_reader import iter_entries
+from skillyard.hosts.decisions.files import iter_entries
 
 if TYPE_CHECKING:
     from skillyard.base.shapes.feedback import FeedbackChange

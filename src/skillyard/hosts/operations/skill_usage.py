@@ -26,8 +26,7 @@ from skillyard.engine.catalog import Catalog
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.skill import Origin, Skill
 from skillyard.hosts.decisions import log_section
-from skillyard.hosts.decisions.files import moment
-from skillyard.hosts.decisions.log_reader import iter_entries
+from skillyard.hosts.decisions.files import iter_entries, moment
 from skillyard.hosts.decisions.request_clusters import RequestCluster, cluster_requests
 from skillyard.hosts.decisions.usage import SkillCount, UsageCount, count_usage
 from skillyard.hosts.hook.journal import journal_path
