@@ -31,31 +31,27 @@ DECLARED: dict[str, list[Callable[[Commands], object]]] = {}
 
 
 def command(
-    words: str,
-    *options: str | Option | OneOf,
-    examples: tuple[str, ...],
-    doc: str = "",
-    request: str = "",
+    words: str, *options: str | Option | OneOf, doc: str = "", request: str = ""
 ) -> Callable[[_Run], _Run]:
     """Declare the command that the function below runs.
 
-    Its documentation is the help: the first line in lists of commands, the rest on its own page.
-    An option that is text is one of :data:`~.options.OPTIONS`; ``request`` is ``module:class`` of a
-    request, whose fields are arguments too.
+    Its documentation is the help: the first paragraph is for lists of commands too, the last one
+    has an example on each line. An option that is text is one of :data:`~.options.OPTIONS`;
+    ``request`` is ``module:class`` of a request, whose fields are arguments too.
     """
 
     def declare(run: _Run) -> _Run:
         first, *below = words.split()
 
         def add(commands: Commands) -> None:
-            summary, _, about = (doc or run.__doc__ or "").partition("\n")
+            summary, *about, examples = (doc or run.__doc__ or "").strip().split("\n\n")
             parser = add_command(
                 commands,
                 below[0] if below else first,
                 summary[:1].lower() + summary[1:].rstrip("."),
                 run=run,
-                about=" ".join(about.split()),
-                examples=examples,
+                about=" ".join(" ".join(about).split()),
+                examples=[line.strip() for line in examples.split("\n")],
             )
             if request:
                 module, _, name = request.partition(":")

@@ -98,14 +98,29 @@ class OneOf(NamedTuple):
     required: bool = False
 
 
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("N", "K", "PORT", "GENERATION"), whole_number),
+    **dict.fromkeys(("X", "SECONDS"), number),
+    **dict.fromkeys(("FILE", "PATH", "PATH|NAME", "FIRST", "SECOND"), file_path),
+    **dict.fromkeys(("SETTINGS", "PROMPT"), file_path),
+    **dict.fromkeys(("DIR", "ROOT"), folder),
+}
+"""What a value is, by the word that stands for it in the help."""
+
+
 def flag(name: str, help: str, **more: Any) -> Option:
     """Return an option without a value."""
     return name, {"action": "store_true", "help": help, **more}
 
 
 def value(name: str, metavar: str, help: str, **more: Any) -> Option:
-    """Return an option with a value, or an argument by place."""
-    return name, {"metavar": metavar, "help": help, **more}
+    """Return an option with a value, or an argument by place.
+
+    The metavar says what the value is, unless ``type`` does; the help names a default that is set.
+    """
+    if more.get("default") not in (None, "", []) and not ("choices" in more or "(def" in help):
+        help += f" (default: {str(more['default']).removesuffix('.0')})"
+    return name, {"metavar": metavar, "help": help, "type": _KINDS.get(metavar), **more}
 
 
 def values(name: str, metavar: str, help: str, **more: Any) -> Option:
@@ -122,7 +137,7 @@ def words(name: str, metavar: str, help: str, **more: Any) -> Option:
 def library(help: str = "the library, before --root (default: .)", nargs: str = "?") -> Option:
     """Return the roots before those of ``--root``; the grammar adds them to those."""
     default: list[str] | None = None if nargs == "?" else []
-    return value("library", "ROOT", help, nargs=nargs, default=default, type=folder)
+    return value("library", "ROOT", help, nargs=nargs, default=default)
 
 
 def accept(verb: str = "install") -> Option:
@@ -155,12 +170,7 @@ OPTIONS: dict[str, dict[str, Any]] = dict(
             default="local",
         ),
         value("--fallback", "TAG", "when no skill passes, select one with this tag"),
-        value(
-            "--min-score",
-            "X",
-            "lowest score that is selected (default: the scorer's own)",
-            type=number,
-        ),
+        value("--min-score", "X", "lowest score that is selected (default: the scorer's own)"),
         value("--namespace", "NAME", "part of the tenant, words joined by / (default: its top)"),
         values("--not-tag", "TAG", "no skills with this tag"),
         value(
@@ -184,16 +194,13 @@ OPTIONS: dict[str, dict[str, Any]] = dict(
         values("--tag", "TAG", "only skills with this tag"),
         value("--tenant", "TENANT", "tenant that owns the skills", required=True),
         values(
-            "--tool",
-            "NAME",
-            "a tool that you have: skills that require other tools are not chosen",
+            "--tool", "NAME", "a tool that you have: skills that require other tools are not chosen"
         ),
         value(
             "--wrong-cost",
             "X",
             "cost of a wrong skill, relative to 1 for a missed one; sets the minimum score "
             "(default: 2)",
-            type=number,
         ),
     )
 )
@@ -212,7 +219,6 @@ _SHARED_OPTIONS = dict(
             "--root",
             "DIR",
             "look for skills below this folder; may repeat, the first one wins (default: .)",
-            type=folder,
         ),
         values(
             "--scope",

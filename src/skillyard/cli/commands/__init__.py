@@ -43,10 +43,7 @@ GROUPS = {
         "store": "stores",
         "bench": "benchmarks",
     },
-    "others": {
-        "completion": "completion",
-        "evaluate": "selection",
-    },
+    "others": {"completion": "completion", "evaluate": "selection"},
 }
 """The module of each command by its first word, in the groups and the order of the help page."""
 MODULES = {word: module for group in GROUPS.values() for word, module in group.items()}

@@ -12,7 +12,7 @@ from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Column, Span, Table, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
-from skillyard.cli.options import file_path, number, value, values
+from skillyard.cli.options import file_path, value, values
 from skillyard.cli.progress import progress
 from skillyard.cli.source import load, refuse_library, scorer_of
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.evals.operations.benchmarks import BenchCompare
 
-_JUDGED = values("--queries", "FILE", "judged queries", type=file_path, required=True)
+_JUDGED = values("--queries", "FILE", "judged queries", required=True)
 _MEASURE = values("--measure", "NAME", "a measure by name, as nDCG@10, P@1, R@10, MRR@10")
 
 
@@ -35,19 +35,15 @@ _MEASURE = values("--measure", "NAME", "a measure by name, as nDCG@10, P@1, R@10
         "a folder of skills, or one JSON skill a line, .gz or not (default: the skills of --root)",
         type=file_path,
     ),
-    value("--queries", "FILE", "one JSON query a line", type=file_path, required=True),
+    value("--queries", "FILE", "one JSON query a line", required=True),
     "--scorer",
-    value("--out", "FILE", "the run file to write", type=file_path, required=True),
+    value("--out", "FILE", "the run file to write", required=True),
     value(
         "--format",
         "FORMAT",
         "json, or trec: query Q0 id rank score tag (default: json)",
         choices=("json", "trec"),
         default="json",
-    ),
-    examples=(
-        "skillyard bench run --skills s.jsonl.gz --queries q.jsonl --out run.json",
-        "skillyard bench run --skills skills --queries requests.jsonl --out run.json",
     ),
 )
 def bench_run(args: Namespace, console: Console) -> int:
@@ -57,6 +53,9 @@ def bench_run(args: Namespace, console: Console) -> int:
     query is {"id", "query", "files"?, "relevant"?: {skill id: grade}, "kind"?}; "request" may stand
     for "query", and "expect": [skill id, ...] for "relevant". Without --scorer the scorer that
     skillyard.toml names ranks, else hybrid; the answer and the tag of a trec run name it.
+
+        skillyard bench run --skills s.jsonl.gz --queries q.jsonl --out run.json
+        skillyard bench run --skills skills --queries requests.jsonl --out run.json
     """
     from skillyard.engine.ranking.registry import DEFAULT_SCORER
     from skillyard.evals.operations import benchmarks
@@ -101,24 +100,18 @@ def _ran(result: BenchRun) -> Iterator[Block]:
 
 @command(
     "bench score",
-    value("--run", "FILE", "a run file", type=file_path, required=True),
+    value("--run", "FILE", "a run file", required=True),
     _JUDGED,
-    value(
-        "--qrels",
-        "FILE",
-        "TREC relevance judgements, instead of those of the queries",
-        type=file_path,
-    ),
+    value("--qrels", "FILE", "TREC relevance judgements, instead of those of the queries"),
     _MEASURE,
-    examples=(
-        "skillyard bench score --run run.json --queries q.jsonl",
-        "skillyard bench score --run run.trec --queries q.jsonl --measure P@3",
-    ),
 )
 def bench_score(args: Namespace, console: Console) -> None:
     """Measure a run against judged queries.
 
     Reads JSON runs and TREC runs. Prints means over all queries with 95 % intervals, and by kind.
+
+        skillyard bench score --run run.json --queries q.jsonl
+        skillyard bench score --run run.trec --queries q.jsonl --measure P@3
     """
     from skillyard.evals.operations import benchmarks
 
@@ -164,25 +157,14 @@ def _equal_note(intervals: Iterable[tuple[float, float]]) -> Iterator[Block]:
 
 @command(
     "bench compare",
-    value("first", "FIRST", "a run file", type=file_path),
-    value("second", "SECOND", "a run file", type=file_path),
+    value("first", "FIRST", "a run file"),
+    value("second", "SECOND", "a run file"),
     _JUDGED,
     _MEASURE,
     value(
-        "--tolerance",
-        "X",
-        "largest acceptable drop of a mean, whatever the test says (default: 1)",
-        type=number,
-        default=1.0,
+        "--tolerance", "X", "largest acceptable drop of a mean, whatever the test says", default=1.0
     ),
-    value(
-        "--margin",
-        "X",
-        "difference of a mean that does not matter (default: 0.02)",
-        type=number,
-        default=0.02,
-    ),
-    examples=("skillyard bench compare before.json after.json --queries q.jsonl",),
+    value("--margin", "X", "difference of a mean that does not matter", default=0.02),
 )
 def bench_compare(args: Namespace, console: Console) -> int:
     """Compare two runs.
@@ -192,6 +174,8 @@ def bench_compare(args: Namespace, console: Console) -> int:
     number of measures. no difference shown: the interval lies within the margin. cannot tell:
     neither. The exit code is 1 when the second run is worse; a comparison that cannot tell prints a
     warning.
+
+        skillyard bench compare before.json after.json --queries q.jsonl
     """
     from skillyard.evals.operations import benchmarks
 

@@ -14,13 +14,12 @@ from skillyard.cli.options import file_path, folder, suggestions, value
 from skillyard.cli.parser import CommandParser
 
 
-@command(
-    "completion",
-    value("shell", "SHELL", "the shell", choices=("bash", "zsh", "fish")),
-    examples=('eval "$(skillyard completion bash)"',),
-)
+@command("completion", value("shell", "SHELL", "the shell", choices=("bash", "zsh", "fish")))
 def completion(args: Namespace, console: Console) -> None:
-    """Print a completion script for a shell."""
+    """Print a completion script for a shell.
+
+    eval "$(skillyard completion bash)"
+    """
     from skillyard.base.shapes.command_line import CompletionScript
 
     text = script(args.shell)

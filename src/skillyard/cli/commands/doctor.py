@@ -18,21 +18,17 @@ if TYPE_CHECKING:
     from skillyard.base.shapes.doctor import Diagnosis
 
 
-@command(
-    "doctor",
-    library(),
-    examples=(
-        "skillyard doctor",
-        "skillyard doctor ~/skills --scope user",
-        "skillyard doctor --json",
-    ),
-)
+@command("doctor", library())
 def doctor(args: Namespace, console: Console) -> int:
     """Say why a skill is not used: what is seen, the hook, the settings.
 
     Checks the library and its index, your agents' folders, the policy in force, prompt hooks, the
     approval of the project, settings and environment variables. It only reads: it starts no program
     and uses no network. The exit code is 1 when a finding is an error.
+
+        skillyard doctor
+        skillyard doctor ~/skills --scope user
+        skillyard doctor --json
     """
     from skillyard.base.version import __version__
     from skillyard.cli.grammar import read_command

@@ -12,7 +12,7 @@ from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Column, Span, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import OneOf, flag, value, whole_number
+from skillyard.cli.options import OneOf, flag, value
 from skillyard.cli.source import load, refuse_library
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ _LAST = -1
                 "N",
                 "remove the judgement with this number (default: your last one)",
                 nargs="?",
-                type=whole_number,
                 const=_LAST,
             ),
             flag("--clear", "remove all judgements, or those about NAME"),
@@ -46,12 +45,6 @@ _LAST = -1
     ),
     value("--for", "REQUEST", "the request", dest="request"),
     value("--note", "TEXT", "a note for yourself", default=""),
-    examples=(
-        'skillyard feedback pdf-tables --wrong --for "merge two pdf files"',
-        'skillyard feedback csv-cleaning --right --note "it found the delimiter"',
-        "skillyard feedback --list",
-        "skillyard feedback --undo",
-    ),
 )
 def feedback(args: Namespace, console: Console) -> int:
     """Say that a skill was wrong or right for a request.
@@ -59,6 +52,11 @@ def feedback(args: Namespace, console: Console) -> int:
     The judgement is stored on this machine. It moves the skill for similar requests, within fixed
     limits, and why shows it. Without --for it is about the newest request in the decision log for
     which the skill was selected. The exit code of --clear is 1 when there was nothing to remove.
+
+        skillyard feedback pdf-tables --wrong --for "merge two pdf files"
+        skillyard feedback csv-cleaning --right --note "it found the delimiter"
+        skillyard feedback --list
+        skillyard feedback --undo
     """
     from skillyard.hosts.decisions import feedback_file
 

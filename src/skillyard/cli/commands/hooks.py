@@ -14,7 +14,7 @@ from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Span, line
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import file_path, flag, value, whole_number
+from skillyard.cli.options import flag, value
 from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -23,27 +23,15 @@ if TYPE_CHECKING:
     from skillyard.base.shapes.hooks import HookInstalled, HookUninstalled
 
 _ANSWER_OPTIONS = (
-    value(
-        "--max-chars",
-        "N",
-        "include at most N characters of the instructions (default: 0)",
-        type=whole_number,
-        default=0,
-    ),
+    value("--max-chars", "N", "include at most N characters of the instructions", default=0),
     *("--min-score", "--wrong-cost", "--tool"),
     flag("--no-perhaps", "print nothing when a skill is only a possible fit"),
-    value(
-        "--budget-ms",
-        "N",
-        "print nothing after this time (default: 500)",
-        type=whole_number,
-        default=500,
-    ),
+    value("--budget-ms", "N", "print nothing after this time", default=500),
     flag("--no-refresh", "do not update the index in the background"),
 )
 _SETTINGS = (
     value("host", "HOST", "claude-code or codex", nargs="?", choices=("claude-code", "codex")),
-    value("--file", "SETTINGS", "use this settings file instead of the user's", type=file_path),
+    value("--file", "SETTINGS", "use this settings file instead of the user's"),
 )
 
 
@@ -70,25 +58,22 @@ for _host, _title in (("claude-code", "Claude Code"), ("codex", "Codex")):
     command(
         f"hook {_host}",
         *_ANSWER_OPTIONS,
-        examples=(f"skillyard hook {_host} < payload.json",),
-        doc=f"Answer a prompt hook of {_title} from standard input.\n"
+        doc=f"Answer a prompt hook of {_title} from standard input.\n\n"
         "Reads the host's JSON and prints the skill that fits and why, or nothing. Reads the "
         "user's agent folders, --root, and a project that `skillyard trust` has approved. The exit "
-        "code is always 0.",
+        f"code is always 0.\n\nskillyard hook {_host} < payload.json",
     )(partial(answer, _host))
 
 
-@command(
-    "hook install",
-    *_SETTINGS,
-    *_ANSWER_OPTIONS,
-    examples=("skillyard hook install", "skillyard hook install codex --max-chars 2000"),
-)
+@command("hook install", *_SETTINGS, *_ANSWER_OPTIONS)
 def hook_install(args: Namespace, console: Console) -> None:
     """Install the prompt hook in a host's settings.
 
     Without HOST, installs it for every host that has a settings folder. The hook runs with the
     options given here, and --root. Installing again changes nothing; other settings stay unchanged.
+
+        skillyard hook install
+        skillyard hook install codex --max-chars 2000
     """
     from skillyard.base.shapes.hooks import HookInstalled
     from skillyard.engine.index.indexed_catalog import open_library_index
@@ -110,12 +95,14 @@ def hook_install(args: Namespace, console: Console) -> None:
     console.show(HookInstalled(settings=tuple(settings)), _settings)
 
 
-@command("hook uninstall", *_SETTINGS, examples=("skillyard hook uninstall claude-code",))
+@command("hook uninstall", *_SETTINGS)
 def hook_uninstall(args: Namespace, console: Console) -> int:
     """Remove the prompt hook from a host's settings.
 
     Removes what `skillyard hook install` added, and nothing else. The exit code is 1 when there was
     nothing to remove.
+
+        skillyard hook uninstall claude-code
     """
     from skillyard.base.shapes.hooks import HookUninstalled
     from skillyard.hosts.hook.installation import uninstall

@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     "index build",
     library(),
     flag("--watch", "keep running and update the index when files change"),
-    examples=("skillyard index build", "skillyard index build skills --watch"),
 )
 def index_build(args: Namespace, console: Console) -> None:
     """Build the index of a library.
 
     The index is stored in the cache folder (SKILLYARD_CACHE, else XDG_CACHE_HOME, else ~/.cache; on
     Windows %LOCALAPPDATA%). It is updated automatically; rank, select and why always use it.
+
+        skillyard index build
+        skillyard index build skills --watch
     """
     from skillyard.hosts.operations import library_index
 
@@ -64,11 +66,13 @@ def _built(result: IndexBuilt) -> Iterator[Block]:
     yield line(Span(result.folder, "name"), f"  {what}; generation {result.generation}{ready}")
 
 
-@command("index status", library(), examples=("skillyard index status",))
+@command("index status", library())
 def index_status(args: Namespace, console: Console) -> int:
     """Show the state of the index of a library.
 
     The exit code is 1 unless the index is current.
+
+        skillyard index status
     """
     from skillyard.hosts.operations import library_index
 
@@ -99,11 +103,13 @@ def _state(result: IndexStatus) -> Iterator[Block]:
         yield line("holds   ", what, indent=1)
 
 
-@command("index verify", library(), examples=("skillyard index verify",))
+@command("index verify", library())
 def index_verify(args: Namespace, console: Console) -> int:
     """Check every byte of the index of a library.
 
     The exit code is 1 when something is wrong.
+
+        skillyard index verify
     """
     from skillyard.hosts.operations import library_index
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skillyard.cli.binder import command
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
-from skillyard.cli.options import accept, agent, flag, folder, reasons_by_rule, value, words
+from skillyard.cli.options import accept, agent, flag, reasons_by_rule, value, words
 from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ _WHERE = (
         "--into",
         "DIR",
         "the skills in DIR (default: in the folders of agent hosts of this project)",
-        type=folder,
     ),
     flag(
         "--global",
@@ -40,12 +39,6 @@ _ALLOW_EXTRA = "accept skill folders that the lock file does not name"
     flag("--allow-extra", f"with --frozen: {_ALLOW_EXTRA}"),
     _DRY_RUN,
     accept(),
-    examples=(
-        "skillyard sync",
-        "skillyard sync --frozen",
-        "skillyard sync --agent claude-code",
-        "skillyard sync --into .claude/skills --dry-run",
-    ),
 )
 def sync(args: Namespace, console: Console) -> int:
     """Install the skills of the lock file as it pins them.
@@ -54,6 +47,11 @@ def sync(args: Namespace, console: Console) -> int:
     match. Folders with local changes, and skill folders that the lock file does not name, are
     reported and left. --agent puts skills where a host looks, by a link where they lie elsewhere.
     Exits with 1 when a difference is left, with 4 when only sources could not be reached.
+
+        skillyard sync
+        skillyard sync --frozen
+        skillyard sync --agent claude-code
+        skillyard sync --into .claude/skills --dry-run
     """
     from skillyard.cli.installation_views import sync_blocks
     from skillyard.install.operations import states
@@ -83,11 +81,6 @@ def sync(args: Namespace, console: Console) -> int:
     flag("--yes", "take newer versions without asking"),
     _DRY_RUN,
     accept(),
-    examples=(
-        "skillyard update",
-        "skillyard update pdf --yes",
-        "skillyard update --global --dry-run",
-    ),
 )
 def update(args: Namespace, console: Console) -> int:
     """Take the newest versions of installed skills.
@@ -96,6 +89,10 @@ def update(args: Namespace, console: Console) -> int:
     signed it. Asks on a terminal whether to take it. Elsewhere it only shows, unless --yes is
     given. Skills with local changes or a high finding are refused. Exits with 1 when a newer
     version was not taken, with 4 when only sources could not be reached.
+
+        skillyard update
+        skillyard update pdf --yes
+        skillyard update --global --dry-run
     """
     from skillyard.cli.installation_views import changes, update_blocks
     from skillyard.install.operations import states
@@ -128,13 +125,16 @@ def update(args: Namespace, console: Console) -> int:
     return NEGATIVE if states.of(result.skills) - good else 0
 
 
-@command("outdated", *_WHERE, examples=("skillyard outdated", "skillyard outdated --json"))
+@command("outdated", *_WHERE)
 def outdated(args: Namespace, console: Console) -> int:
     """List installed skills that have a newer version.
 
     Asks the source of each skill in the lock file and writes nothing. A newer commit that does not
     change the skill does not count. Exits with 1 when a skill is outdated, refused by the policy,
     moved in its source or gone from it, else with 4 when a source could not be reached.
+
+        skillyard outdated
+        skillyard outdated --json
     """
     from skillyard.cli.installation_views import versions
     from skillyard.install.operations import states
@@ -149,12 +149,7 @@ def outdated(args: Namespace, console: Console) -> int:
     return UNREACHED if states.UNREACHABLE in outcomes else 0
 
 
-@command(
-    "verify",
-    *_WHERE,
-    flag("--allow-extra", _ALLOW_EXTRA),
-    examples=("skillyard verify", "skillyard verify --allow-extra --json"),
-)
+@command("verify", *_WHERE, flag("--allow-extra", _ALLOW_EXTRA))
 def verify(args: Namespace, console: Console) -> int:
     """Compare installed skills with the lock file.
 
@@ -163,6 +158,9 @@ def verify(args: Namespace, console: Console) -> int:
     accepted findings of the scan that no longer apply. Where the policy has rules for signatures or
     the lock names a signer, it verifies them and says who signed. Exits with 1 on any difference; a
     skill that is only not pinned is none.
+
+        skillyard verify
+        skillyard verify --allow-extra --json
     """
     from skillyard.cli.installation_views import verify_blocks
     from skillyard.install.operations.verify import verify_skills
@@ -178,7 +176,6 @@ def verify(args: Namespace, console: Console) -> int:
     *_WHERE,
     flag("--backup", "move a folder with local changes to DIR-kept"),
     _DRY_RUN,
-    examples=("skillyard remove pdf", "skillyard remove pdf docx --dry-run"),
 )
 def remove(args: Namespace, console: Console) -> int:
     """Remove installed skills and their entries in the lock file.
@@ -187,6 +184,9 @@ def remove(args: Namespace, console: Console) -> int:
     refused; --backup moves it to DIR-kept beside its folder of skills instead of deleting it. Where
     --into names a folder with a link to the skill, only the link is removed. Exits with 1 when a
     skill was refused.
+
+        skillyard remove pdf
+        skillyard remove pdf docx --dry-run
     """
     from skillyard.cli.installation_views import remove_blocks
     from skillyard.install.operations import states

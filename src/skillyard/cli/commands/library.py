@@ -11,7 +11,7 @@ from skillyard.base.text import plural
 from skillyard.cli.binder import command
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import FORMAT, LAYOUTS, file_path, flag, library, value, words
+from skillyard.cli.options import FORMAT, LAYOUTS, flag, library, value, words
 from skillyard.cli.source import load, note_unloaded, show_findings, unbound_library_of
 
 if TYPE_CHECKING:
@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     library("the folder to look below, instead of --root"),
     "--tag",
     value("--layout", "LAYOUT", "only skills of this layout", choices=LAYOUTS),
-    examples=("skillyard list", "skillyard list ~/skills --tag git", "skillyard list --json"),
 )
 def list_(args: Namespace, console: Console) -> None:
     """List every skill.
 
     Prints name, layout, estimated tokens and tags of every skill, and the files that did not load.
+
+        skillyard list
+        skillyard list ~/skills --tag git
+        skillyard list --json
     """
     from skillyard.cli.cards import listing
     from skillyard.engine.operations.skill_listing import list_skills
@@ -46,7 +49,7 @@ def list_(args: Namespace, console: Console) -> None:
 
 @command(
     "check",
-    words("path", "PATH", "skill files, skill folders or roots (default: .)", type=file_path),
+    words("path", "PATH", "skill files, skill folders or roots (default: .)"),
     value(
         "--profile",
         "NAME",
@@ -62,21 +65,19 @@ def list_(args: Namespace, console: Console) -> None:
         "--config",
         "FILE",
         "use this skillyard.toml (default: the nearest above PATH, and the user's)",
-        type=file_path,
     ),
     flag("--no-config", "use no configuration file"),
-    examples=(
-        "skillyard check",
-        "skillyard check --profile spec --strict skills/",
-        "skillyard check --diff skills/",
-        "skillyard check --format sarif",
-    ),
 )
 def check(args: Namespace, console: Console) -> int:
     """Check skill files for errors.
 
     Exits with 1 when a finding is an error, with --strict also when one is a warning, with --diff
     when something is fixable, with 2 when nothing was looked at.
+
+        skillyard check
+        skillyard check --profile spec --strict skills/
+        skillyard check --diff skills/
+        skillyard check --format sarif
     """
     from skillyard.check.operations.library_check import check_paths, plan_paths
     from skillyard.check.validation.config import read_check_config
@@ -141,10 +142,13 @@ def _diff(plans: Sequence[FixPlan], console: Console) -> int:
         "only this part: card, outline, body, files, or a heading of the instructions",
     ),
     flag("--references", "also print the documents beside the skill"),
-    examples=("skillyard show git-bisect", "skillyard show git-bisect --section Steps"),
 )
 def show(args: Namespace, console: Console) -> None:
-    """Show one skill: card, outline, instructions, files."""
+    """Show one skill: card, outline, instructions, files.
+
+    skillyard show git-bisect
+    skillyard show git-bisect --section Steps
+    """
     from skillyard.cli.cards import skill_blocks
     from skillyard.engine.operations.skill_details import show_skill
 

@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 
 
 @command(
-    "policy",
-    value("--store", "URL", "list what it refuses of this catalog store, not of folders"),
-    examples=(
-        "skillyard policy",
-        "skillyard policy --profile backend",
-        "skillyard policy --scope user --json",
-        "skillyard policy --store sqlite:///catalog.db",
-    ),
+    "policy", value("--store", "URL", "list what it refuses of this catalog store, not of folders")
 )
 def policy(args: Namespace, console: Console) -> int:
     """Show the policy in force and the skills that it refuses.
@@ -38,6 +31,11 @@ def policy(args: Namespace, console: Console) -> int:
     up to the root of the repository. Where both set a rule, the stricter one holds. The profiles of
     the files are listed, and --profile adds the rules of one. Exits with 1 when a skill is refused,
     with 2 when a policy cannot be read.
+
+        skillyard policy
+        skillyard policy --profile backend
+        skillyard policy --scope user --json
+        skillyard policy --store sqlite:///catalog.db
     """
     from skillyard.base.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
     from skillyard.install.policy.decision import REFUSED

@@ -9,15 +9,8 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
 from skillyard.cli.binder import command
 from skillyard.cli.console import Console
-from skillyard.cli.options import file_path, flag, value, whole_number, words
-from skillyard.cli.source import (
-    load,
-    load_to_rank,
-    note_unloaded,
-    read_text,
-    scorer_of,
-    words_of,
-)
+from skillyard.cli.options import flag, value, words
+from skillyard.cli.source import load, load_to_rank, note_unloaded, read_text, scorer_of, words_of
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query
@@ -32,7 +25,7 @@ if TYPE_CHECKING:
         choices=("lines", "xml", "markdown"),
         default="lines",
     ),
-    value("--budget-tokens", "N", "fit into N estimated tokens", type=whole_number),
+    value("--budget-tokens", "N", "fit into N estimated tokens"),
     value("--query", "Q", "when not all fit, keep those that rank highest for Q"),
     "--scorer",
     value(
@@ -42,32 +35,23 @@ if TYPE_CHECKING:
         choices=("claude-code", "codex", "copilot-cli", "vscode"),
     ),
     value(
-        "--window",
-        "N",
-        "with --host: the model's context in tokens (default: its usual models')",
-        type=whole_number,
+        "--window", "N", "with --host: the model's context in tokens (default: its usual models')"
     ),
-    value(
-        "--budget",
-        "N",
-        "with --host: use this budget instead of the host's, in its unit",
-        type=whole_number,
-    ),
+    value("--budget", "N", "with --host: use this budget instead of the host's, in its unit"),
     flag("--fit", "with --host: rewrite the listing to fit, by --query, by --use or by priority"),
     value(
         "--use",
         "FILE",
         "with --host: a decision log, or JSON lines with ids, of the skills that were used",
-        type=file_path,
-    ),
-    examples=(
-        "skillyard summary --format xml --budget-tokens 800",
-        "skillyard summary --host claude-code",
-        "skillyard summary --host codex --fit --use decisions.jsonl",
     ),
 )
 def summary(args: Namespace, console: Console) -> None:
-    """Print the catalogue of skills for a system prompt."""
+    """Print the catalogue of skills for a system prompt.
+
+    skillyard summary --format xml --budget-tokens 800
+    skillyard summary --host claude-code
+    skillyard summary --host codex --fit --use decisions.jsonl
+    """
     from skillyard.engine.ranking.query import Query
     from skillyard.hosts.operations.prompts import summary_of
 
@@ -128,27 +112,21 @@ def _host_summary(args: Namespace, console: Console, query: Query | None) -> Non
         "QUERY",
         "the prompt; with --file, what to choose the skill by (default: the prompt)",
     ),
-    value(
-        "--max-chars",
-        "N",
-        "at most N characters of instructions (default: 2000)",
-        type=whole_number,
-        default=2000,
-    ),
-    value(
-        "--file", "PROMPT", "read the prompt from this file; - is standard input", type=file_path
-    ),
+    value("--max-chars", "N", "at most N characters of instructions", default=2000),
+    value("--file", "PROMPT", "read the prompt from this file; - is standard input"),
     flag(
         "--fence",
         "put a new random word into both lines of the frame, so that no skill can imitate it",
     ),
     *("--scorer", "--min-score", "--wrong-cost", "--fallback", "--tag", "--not-tag", "--tool"),
-    examples=('skillyard inject "clean this csv file"', "skillyard inject --file prompt.txt"),
 )
 def inject(args: Namespace, console: Console) -> None:
     """Print a prompt with the instructions of the best skill before it.
 
     When no skill fits, the prompt is printed unchanged, and the exit code is 0.
+
+        skillyard inject "clean this csv file"
+        skillyard inject --file prompt.txt
     """
     from skillyard.engine.context.activation import random_fence
     from skillyard.engine.ranking.query import Query

@@ -14,13 +14,11 @@ from skillyard.cli.options import (
     accept,
     agent,
     flag,
-    folder,
     reasons_by_rule,
     scorer_name,
     source_name,
     value,
     values,
-    whole_number,
     words,
 )
 from skillyard.cli.progress import progress
@@ -44,20 +42,19 @@ _DESCRIPTION_CHARS = 90
         "query this source; may repeat (default: those that the settings enable)",
         type=source_name,
     ),
-    value("--limit", "K", "show at most K skills (default: 10)", type=whole_number, default=10),
+    value("--limit", "K", "show at most K skills", default=10),
     flag("--references", "also fetch the reference documents of each skill"),
     value("--scorer", "NAME", "how to score (default: hybrid)", type=scorer_name),
     flag("--explain", "show how each score is computed"),
-    examples=(
-        'skillyard search "fill in pdf forms"',
-        "skillyard search terraform --source registry --source local",
-    ),
 )
 def search(args: Namespace, console: Console) -> int:
     """Search marketplaces, repositories and sites for skills.
 
     Queries all sources at once, fetches the skills they return, and ranks them. Reports every
     source that fails. Exits with 1 when no skill was found, with 4 when every source failed.
+
+        skillyard search "fill in pdf forms"
+        skillyard search terraform --source registry --source local
     """
     from skillyard.install.search.service import search_skills
 
@@ -152,7 +149,7 @@ def _description(each: FoundSkill) -> str:
 @command(
     "add",
     value("name", "NAME", "a name, owner/repo, owner/repo/id, an address, or ./folder"),
-    value("--into", "DIR", "install it in DIR, in a folder of its name", type=folder),
+    value("--into", "DIR", "install it in DIR, in a folder of its name"),
     agent("install it where this agent host looks"),
     flag("--global", "with --agent: in the folders of the user, for all projects", dest="user"),
     flag("--copy", "with several --agent: a copy for each, instead of one folder and links to it"),
@@ -164,14 +161,6 @@ def _description(each: FoundSkill) -> str:
         "signed it than what is installed",
     ),
     accept(),
-    examples=(
-        "skillyard add pdf",
-        "skillyard add anthropics/skills/pdf --into .agents/skills",
-        "skillyard add anthropics/skills@main#pdf --agent claude-code --agent codex",
-        "skillyard add git@git.example.com:team/skills.git#v2@deploy --agent claude-code",
-        "skillyard add https://example.com#release-notes --into .agents/skills",
-        "skillyard add ./skills/deploy --agent claude-code --link",
-    ),
 )
 def add(args: Namespace, console: Console) -> None:
     """Print or install one skill, by name, address or path.
@@ -183,6 +172,13 @@ def add(args: Namespace, console: Console) -> None:
     repository (URL[#ref][@skill]), of a page of GitHub, GitLab, Gitea or Bitbucket, of a zip or tar
     archive or of a site, ./folder, or plugin@marketplace. Repositories are read with git and its
     own credentials. Exits with 4 when no source could be reached.
+
+        skillyard add pdf
+        skillyard add anthropics/skills/pdf --into .agents/skills
+        skillyard add anthropics/skills@main#pdf --agent claude-code --agent codex
+        skillyard add git@git.example.com:team/skills.git#v2@deploy --agent claude-code
+        skillyard add https://example.com#release-notes --into .agents/skills
+        skillyard add ./skills/deploy --agent claude-code --link
     """
     from skillyard.install.operations.add import add_skill
 

@@ -9,17 +9,14 @@ from functools import partial
 from skillyard.cli.binder import command
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import FORMAT, file_path, flag, value, words
+from skillyard.cli.options import FORMAT, flag, value, words
 from skillyard.cli.source import load, show_findings, unbound_library_of
 
 
 @command(
     "scan",
     words(
-        "path",
-        "PATH|NAME",
-        "skill folders, skill files, roots, or names of skills (default: .)",
-        type=file_path,
+        "path", "PATH|NAME", "skill folders, skill files, roots, or names of skills (default: .)"
     ),
     FORMAT,
     flag("--strict", "also fail on medium findings"),
@@ -28,12 +25,6 @@ from skillyard.cli.source import load, show_findings, unbound_library_of
         "FILE",
         "the lock file whose accepted findings are taken out (default: that of this project, for "
         "what lies in it)",
-        type=file_path,
-    ),
-    examples=(
-        "skillyard scan ~/.claude/skills",
-        "skillyard scan git-bisect --strict",
-        "skillyard scan skills/ --format sarif",
     ),
 )
 def scan(args: Namespace, console: Console) -> int:
@@ -42,6 +33,10 @@ def scan(args: Namespace, console: Console) -> int:
     Reads every file of each skill and runs nothing. Exits with 1 when a finding is high, with
     --strict also when one is medium, with 2 when nothing was looked at. Findings that the lock file
     accepts are counted and do not fail.
+
+        skillyard scan ~/.claude/skills
+        skillyard scan git-bisect --strict
+        skillyard scan skills/ --format sarif
     """
     from skillyard.base.io.processes import processors
     from skillyard.check.operations.skill_scan import scan_skills

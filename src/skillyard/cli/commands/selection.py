@@ -11,18 +11,14 @@ from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.source import load, load_to_rank, note_unloaded, query_of, scorer_of
 
 
-@command(
-    "rank",
-    request="skillyard.hosts.operations.skill_selection:RankRequest",
-    examples=(
-        'skillyard rank "review a terraform plan"',
-        "skillyard rank fix the flaky test --explain",
-    ),
-)
+@command("rank", request="skillyard.hosts.operations.skill_selection:RankRequest")
 def rank(args: Namespace, console: Console) -> int:
     """Rank the skills for a request.
 
     Prints the full ranking, without a minimum score. Exits with 1 when no skill has a score.
+
+        skillyard rank "review a terraform plan"
+        skillyard rank fix the flaky test --explain
     """
     from skillyard.hosts.operations.skill_selection import RankRequest, rank_skills
 
@@ -42,18 +38,14 @@ def rank(args: Namespace, console: Console) -> int:
     return 0 if result.total else NEGATIVE
 
 
-@command(
-    "select",
-    request="skillyard.hosts.operations.skill_selection:SelectRequest",
-    examples=(
-        'skillyard select "clean this csv file"',
-        'skillyard select "hello" --fallback general',
-    ),
-)
+@command("select", request="skillyard.hosts.operations.skill_selection:SelectRequest")
 def select(args: Namespace, console: Console) -> int:
     """Select skills for a request, or abstain.
 
     Exits with 1 when it abstains.
+
+        skillyard select "clean this csv file"
+        skillyard select "hello" --fallback general
     """
     from skillyard.hosts.operations.skill_selection import SelectRequest, select_skills
 
@@ -73,15 +65,13 @@ def select(args: Namespace, console: Console) -> int:
     return NEGATIVE if result.selection.abstained else 0
 
 
-@command(
-    "evaluate",
-    request="skillyard.hosts.operations.recommendations:EvaluateRequest",
-    examples=('skillyard evaluate --text "test the login form" --files tests/login.spec.ts',),
-)
+@command("evaluate", request="skillyard.hosts.operations.recommendations:EvaluateRequest")
 def evaluate(args: Namespace, console: Console) -> int:
     """Rate skills by file patterns and keywords (skill_evaluate).
 
     Exits with 1 when no skill reaches the threshold.
+
+        skillyard evaluate --text "test the login form" --files tests/login.spec.ts
     """
     from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
 
@@ -103,13 +93,12 @@ def evaluate(args: Namespace, console: Console) -> int:
     return 0 if result.results else NEGATIVE
 
 
-@command(
-    "why",
-    request="skillyard.engine.operations.skill_explanation:WhyRequest",
-    examples=('skillyard why git-bisect "find the commit that broke the build"',),
-)
+@command("why", request="skillyard.engine.operations.skill_explanation:WhyRequest")
 def why(args: Namespace, console: Console) -> None:
-    """Explain the rank of one skill, and which skills rank higher."""
+    """Explain the rank of one skill, and which skills rank higher.
+
+    skillyard why git-bisect "find the commit that broke the build"
+    """
     from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
 
     request = read_request(args, WhyRequest)

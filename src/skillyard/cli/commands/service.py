@@ -12,14 +12,10 @@ from skillyard.cli.binder import command
 from skillyard.cli.console import Console, is_terminal
 from skillyard.cli.options import (
     OneOf,
-    file_path,
     flag,
-    folder,
     library,
-    number,
     value,
     values,
-    whole_number,
 )
 from skillyard.cli.source import library_of
 
@@ -44,19 +40,14 @@ from skillyard.cli.source import library_of
         "the MCP tools to offer: default, or all (default: SKILLYARD_TOOLS, else default)",
         choices=("default", "all"),
     ),
-    value("--host", "HOST", "the address to listen on (default: 127.0.0.1)", default="127.0.0.1"),
+    value("--host", "HOST", "the address to listen on", default="127.0.0.1"),
     value(
-        "--port",
-        "PORT",
-        "the port to listen on (default: 8765; 0 takes a free one)",
-        type=whole_number,
-        default=8765,
+        "--port", "PORT", "the port to listen on (default: 8765; 0 takes a free one)", default=8765
     ),
     value(
         "--token-file",
         "FILE",
         "the file with the bearer token (default: SKILLYARD_HTTP_TOKEN, else none)",
-        type=file_path,
     ),
     value(
         "--store",
@@ -68,13 +59,11 @@ from skillyard.cli.source import library_of
         "--state-dir",
         "DIR",
         "folder of this node's copy of the store; one node, one folder (default: in the cache)",
-        type=folder,
     ),
     value(
         "--max-stale",
         "SECONDS",
         "report not ready (/readyz) when the data is older than this (default: never)",
-        type=number,
         default=0.0,
     ),
     value(
@@ -103,13 +92,6 @@ from skillyard.cli.source import library_of
         "ADDRESS",
         "proxy address or network whose X-Forwarded-For header is trusted",
     ),
-    examples=(
-        "skillyard serve",
-        "skillyard serve ~/skills --port 9000",
-        "skillyard serve ~/skills --remote",
-        "skillyard serve --mcp stdio ~/skills",
-        "skillyard serve --store postgresql://reader@db/skills --state-dir node",
-    ),
 )
 def serve(args: Namespace, console: Console) -> None:
     """Serve search, rank, select, evaluate, why and the skills over HTTP and MCP.
@@ -117,6 +99,12 @@ def serve(args: Namespace, console: Console) -> None:
     Listening beyond this machine, or under a public name (--allow-host), requires a bearer token in
     SKILLYARD_HTTP_TOKEN, or in a file (--token-file). On SIGINT and SIGTERM the server completes
     the running requests and stops.
+
+        skillyard serve
+        skillyard serve ~/skills --port 9000
+        skillyard serve ~/skills --remote
+        skillyard serve --mcp stdio ~/skills
+        skillyard serve --store postgresql://reader@db/skills --state-dir node
     """
     missing = [name for name in ("mcp", "starlette", "uvicorn") if find_spec(name) is None]
     if missing:

@@ -14,14 +14,7 @@ from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Column, Span, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
-from skillyard.cli.options import (
-    flag,
-    library,
-    value,
-    values,
-    whole_number,
-    words,
-)
+from skillyard.cli.options import flag, library, value, values, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,23 +67,27 @@ def _publisher(args: Namespace) -> str:
         raise InvalidInput("who publishes is not known: give --publisher") from None
 
 
-@command("store init", "--store", examples=("skillyard store init --store sqlite:///catalog.db",))
+@command("store init", "--store")
 def init(args: Namespace, console: Console) -> None:
     """Create the tables of a catalog store.
 
     An existing store is left unchanged. In PostgreSQL this also creates the role skillyard_reader,
     which needs CREATEROLE.
+
+        skillyard store init --store sqlite:///catalog.db
     """
     from skillyard.store.operations import catalog_store
 
     console.show(catalog_store.store_init(_store(args)), _migrated)
 
 
-@command("store migrate", "--store", examples=("skillyard store migrate",))
+@command("store migrate", "--store")
 def migrate(args: Namespace, console: Console) -> None:
     """Migrate the tables of a catalog store to this version.
 
     There is no way back: older versions of skillyard refuse a migrated store.
+
+        skillyard store migrate
     """
     from skillyard.store.operations import catalog_store
 
@@ -115,20 +112,10 @@ def _migrated(result: StoreMigrated) -> Iterator[Block]:
     "store publish",
     library("roots with skill folders, before --root (default: .)", nargs="*"),
     *("--store", "--tenant", "--namespace", "--publisher", "--source", "--durability"),
-    value("--jobs", "N", "worker processes (default: one per processor)", type=whole_number),
-    value(
-        "--batch",
-        "N",
-        "skills in one generation (default: 2000)",
-        type=whole_number,
-        default=2000,
-    ),
+    value("--jobs", "N", "worker processes (default: one per processor)"),
+    value("--batch", "N", "skills in one generation", default=2000),
     flag("--prune", "withdraw skills of the namespace and source that no longer exist"),
     flag("--dry-run", "read and compare, but publish nothing"),
-    examples=(
-        "skillyard store publish skills --tenant acme",
-        "skillyard store publish skills --tenant acme --namespace web --prune",
-    ),
 )
 def publish(args: Namespace, console: Console) -> int:
     """Publish skill folders to a catalog store.
@@ -136,6 +123,9 @@ def publish(args: Namespace, console: Console) -> int:
     Skills that are published already are neither parsed nor sent, so a second run, or a run after
     an interrupt, does only what is left. Bad files are reported and skipped; the exit code is then
     1. On an interrupt it completes the current batch and exits with 3.
+
+        skillyard store publish skills --tenant acme
+        skillyard store publish skills --tenant acme --namespace web --prune
     """
     options = _options(args)
     report = _publish(args, options, console)
@@ -221,12 +211,13 @@ def _published(result: StorePublished) -> Iterator[Block]:
     "store withdraw",
     words("place", "PLACE", "place of a skill in the catalog"),
     *("--store", "--tenant", "--namespace", "--source", "--publisher", "--durability"),
-    examples=("skillyard store withdraw tools/old-one --tenant acme",),
 )
 def withdraw(args: Namespace, console: Console) -> int:
     """Withdraw skills from the catalog; their history stays.
 
     Exits with 1 when there was no skill at a place.
+
+        skillyard store withdraw tools/old-one --tenant acme
     """
     from skillyard.store.operations import catalog_store
 
@@ -245,14 +236,15 @@ def withdraw(args: Namespace, console: Console) -> int:
 
 @command(
     "store rollback",
-    value("generation", "GENERATION", "number of the generation, as in the log", type=whole_number),
+    value("generation", "GENERATION", "number of the generation, as in the log"),
     *("--store", "--tenant", "--publisher", "--durability"),
-    examples=("skillyard store rollback 41 --tenant acme",),
 )
 def rollback(args: Namespace, console: Console) -> None:
     """Restore a tenant's skills to an earlier generation.
 
     This makes a new generation, so it can be undone in the same way.
+
+        skillyard store rollback 41 --tenant acme
     """
     from skillyard.store.operations import catalog_store
 
@@ -272,16 +264,12 @@ def _changed(result: StoreChanged) -> Iterator[Block]:
     yield line(Span(result.store, "name"), head, counts)
 
 
-@command(
-    "store log",
-    "--store",
-    value(
-        "--limit", "K", "show the last K generations (default: 20)", type=whole_number, default=20
-    ),
-    examples=("skillyard store log --limit 5",),
-)
+@command("store log", "--store", value("--limit", "K", "show the last K generations", default=20))
 def log(args: Namespace, console: Console) -> None:
-    """List the last generations, newest first."""
+    """List the last generations, newest first.
+
+    skillyard store log --limit 5
+    """
     from skillyard.store.operations import catalog_store
 
     console.show(catalog_store.store_log(_store(args), args.limit), _generations)
@@ -312,10 +300,12 @@ def _when(seconds: int) -> str:
     "store history",
     value("place", "PLACE", "place of the skill, now or in the past"),
     *("--store", "--tenant", "--namespace", "--source"),
-    examples=("skillyard store history csv-cleaning --tenant acme",),
 )
 def history(args: Namespace, console: Console) -> None:
-    """List every version of a skill, oldest first."""
+    """List every version of a skill, oldest first.
+
+    skillyard store history csv-cleaning --tenant acme
+    """
     from skillyard.store.operations import catalog_store
 
     result = catalog_store.store_history(
@@ -344,13 +334,12 @@ def _versions(result: StoreHistory) -> Iterator[Block]:
     )
 
 
-@command(
-    "store status",
-    "--store",
-    examples=("skillyard store status --store postgresql://owner@db/skills",),
-)
+@command("store status", "--store")
 def status(args: Namespace, console: Console) -> None:
-    """Show the state of a catalog store: schema, generation, skills, standbys."""
+    """Show the state of a catalog store: schema, generation, skills, standbys.
+
+    skillyard store status --store postgresql://owner@db/skills
+    """
     from skillyard.store.operations import catalog_store
 
     console.show(catalog_store.store_status(_store(args)), _status)
@@ -372,35 +361,27 @@ _GRANT = (
 )
 
 
-@command(
-    "store grant",
-    value("caller", "CALLER", "caller who gets access"),
-    *_GRANT,
-    examples=(
-        "skillyard store grant team-a --tenant acme",
-        "skillyard store grant team-b --tenant acme --namespace web --place csv-cleaning",
-    ),
-)
+@command("store grant", value("caller", "CALLER", "caller who gets access"), *_GRANT)
 def grant(args: Namespace, console: Console) -> None:
     """Let a caller see a tenant's skills, or some of them.
 
     A grant of a namespace includes all below it. Grants add up.
+
+        skillyard store grant team-a --tenant acme
+        skillyard store grant team-b --tenant acme --namespace web --place csv-cleaning
     """
     from skillyard.store.operations import catalog_store
 
     console.show(catalog_store.store_grant(_store(args), _grant(args)), _granted)
 
 
-@command(
-    "store revoke",
-    value("caller", "CALLER", "caller who loses access"),
-    *_GRANT,
-    examples=("skillyard store revoke team-a --tenant acme",),
-)
+@command("store revoke", value("caller", "CALLER", "caller who loses access"), *_GRANT)
 def revoke(args: Namespace, console: Console) -> None:
     """Revoke a grant, or some places of it.
 
     Without --place, revokes all grants of that namespace, also those of single places.
+
+        skillyard store revoke team-a --tenant acme
     """
     from skillyard.store.operations import catalog_store
 
@@ -421,13 +402,13 @@ def _granted(result: StoreGranted) -> Iterator[Block]:
 
 
 @command(
-    "store grants",
-    value("caller", "CALLER", "only grants of this caller", nargs="?"),
-    "--store",
-    examples=("skillyard store grants",),
+    "store grants", value("caller", "CALLER", "only grants of this caller", nargs="?"), "--store"
 )
 def grants(args: Namespace, console: Console) -> None:
-    """List the grants."""
+    """List the grants.
+
+    skillyard store grants
+    """
     from skillyard.store.operations import catalog_store
 
     console.show(catalog_store.store_grants(_store(args), args.caller), _grants)

@@ -12,7 +12,7 @@ from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Span, line
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import accept, flag, folder, reasons_by_rule, value
+from skillyard.cli.options import accept, flag, reasons_by_rule, value
 from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -24,16 +24,10 @@ if TYPE_CHECKING:
 
 @command(
     "trust",
-    value("dir", "DIR", "the project (default: .)", nargs="?", type=folder),
+    value("dir", "DIR", "the project (default: .)", nargs="?"),
     flag("--revoke", "revoke the approval"),
     accept("approve"),
     flag("--list", "list the approved projects"),
-    examples=(
-        "skillyard trust",
-        'skillyard trust --accept download_and_run="the installer of our own company"',
-        "skillyard trust --list",
-        "skillyard trust ~/projects/app --revoke",
-    ),
 )
 def trust(args: Namespace, console: Console) -> int:
     """Approve the skills of a project for the prompt hook.
@@ -43,6 +37,11 @@ def trust(args: Namespace, console: Console) -> int:
     terminal. Without one, high findings need --accept, or nothing is approved and the exit code is
     1; it is 2 where there is no skill. Skills that are edited, added or moved later are not used
     until they are approved again. The exit code of --revoke is 1 when there was no approval.
+
+        skillyard trust
+        skillyard trust --accept download_and_run="the installer of our own company"
+        skillyard trust --list
+        skillyard trust ~/projects/app --revoke
     """
     from skillyard.hosts.hook import approval
     from skillyard.hosts.operations.project_trust import review_trust

@@ -9,7 +9,7 @@ from skillyard.base.text import plural, shorten
 from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Column, Span, line, table, titled
 from skillyard.cli.console import Console
-from skillyard.cli.options import file_path, value, whole_number
+from skillyard.cli.options import value
 from skillyard.cli.source import load, note_unloaded
 
 if TYPE_CHECKING:
@@ -22,19 +22,9 @@ _REQUEST_CHARS = 200
 
 @command(
     "usage",
-    value("--log", "FILE", "the log (default: that of skillyard.toml)", type=file_path),
-    value("--days", "N", "count only the last N days (default: the whole log)", type=whole_number),
-    value(
-        "--limit",
-        "K",
-        "at most K rows of each table (default: 10)",
-        type=whole_number,
-        default=10,
-    ),
-    examples=(
-        "skillyard usage",
-        "skillyard usage --log decisions.jsonl --days 30 --root skills",
-    ),
+    value("--log", "FILE", "the log (default: that of skillyard.toml)"),
+    value("--days", "N", "count only the last N days (default: the whole log)"),
+    value("--limit", "K", "at most K rows of each table", default=10),
 )
 def usage(args: Namespace, console: Console) -> None:
     """Sum up the decision log: which skills fire, and which requests find none.
@@ -42,6 +32,9 @@ def usage(args: Namespace, console: Console) -> None:
     Reads the log that skillyard.toml names and that of the prompt hook, and compares them with the
     skills of the library. text = true in [log] logs the text of requests, which groups those that
     found no skill.
+
+        skillyard usage
+        skillyard usage --log decisions.jsonl --days 30 --root skills
     """
     from skillyard.hosts.operations.skill_usage import HOW_TO_LOG, log_paths, skill_usage
 
