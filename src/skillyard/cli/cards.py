@@ -169,10 +169,7 @@ def host_table(result: HostSummary) -> Iterator[Block]:
     yield table(
         listing.entries,
         (Column("skill", "name"), lambda entry: entry.skill.name),
-        (
-            Column("state"),
-            lambda entry: Span(entry.state, _HOST_STYLES.get(entry.state, "low")),
-        ),
+        (Column("state"), lambda entry: Span(entry.state, _HOST_STYLES.get(entry.state, "low"))),
         (Column("shown", right=True), lambda entry: f"{len(entry.text):,}/{entry.chars:,}"),
         (
             Column("as the model reads it", wide=True, cut="end"),

@@ -82,10 +82,7 @@ def build_parser(word: str | None = None) -> CommandParser:
     begins no command, all are.
     """
     root = CommandParser(
-        PROGRAM,
-        summary=_SUMMARY,
-        examples=_FIRST_STEPS,
-        usage=f"{PROGRAM} [options] COMMAND ...",
+        PROGRAM, summary=_SUMMARY, examples=_FIRST_STEPS, usage=f"{PROGRAM} [options] COMMAND ..."
     )
     root.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     commands = root.add_commands()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from skillyard.base.text import clean_line, shorten
-from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
+from skillyard.cli.blocks import Block, Column, Line, Span, line, table
 from skillyard.cli.findings import finding_lines
 from skillyard.install.copies.lockfile import is_user_lock
 
@@ -25,22 +25,11 @@ if TYPE_CHECKING:
     )
 
 _STYLES = {
-    "current": "good",
-    "linked": "good",
-    "installed": "good",
-    "updated": "good",
-    "pinned": "good",
-    "removed": "good",
-    "unlinked": "good",
-    "planned": "info",
-    "available": "info",
-    "moved": "warning",
-    "outdated": "warning",
-    "unpinned": "warning",
-    "behind": "warning",
-    "interrupted": "warning",
-    "not_comparable": "warning",
-    "unsupported": "warning",
+    **dict.fromkeys(("current", "linked", "installed", "updated", "pinned"), "good"),
+    **dict.fromkeys(("removed", "unlinked"), "good"),
+    **dict.fromkeys(("planned", "available"), "info"),
+    **dict.fromkeys(("moved", "outdated", "unpinned", "behind", "interrupted"), "warning"),
+    **dict.fromkeys(("not_comparable", "unsupported"), "warning"),
 }
 """Every other state is an error."""
 _DIFF_STYLES = {"+": "good", "-": "error", "@": "dim"}
@@ -60,11 +49,8 @@ def sync_blocks(result: Synced) -> Iterator[Block]:
         if skill.state in ("current", "installed") and not skill.pinned:
             yield line(Span("not pinned; `skillyard update` pins it", "dim"), indent=4)
         for entry in skill.accepted:
-            yield line(
-                Span("accepted by the lock: ", "warning"),
-                f"{clean_line(entry.rule)} ({clean_line(entry.reason)})",
-                indent=4,
-            )
+            why = f"{clean_line(entry.rule)} ({clean_line(entry.reason)})"
+            yield line(Span("accepted by the lock: ", "warning"), why, indent=4)
     yield from _extra(result.extra)
 
 
@@ -77,12 +63,9 @@ def verify_blocks(result: Verified) -> Iterator[Block]:
         if skill.signature is not None:
             yield _signature_state(skill.signature)
         for entry in skill.stale:
-            yield line(
-                Span("accepted, and no longer found: ", "warning"),
-                f"{clean_line(entry.rule)} ({clean_line(entry.reason)})",
-                "; `skillyard add` it again to drop this",
-                indent=4,
-            )
+            why = f"{clean_line(entry.rule)} ({clean_line(entry.reason)})"
+            todo = "; `skillyard add` it again to drop this"
+            yield line(Span("accepted, and no longer found: ", "warning"), why, todo, indent=4)
     yield from _extra(result.extra)
 
 
@@ -101,24 +84,17 @@ def versions(result: Outdated) -> Iterator[Block]:
     if not result.skills:
         yield _empty(result.lock)
         return
-    columns = (
-        Column("name", "name"),
-        Column("pinned"),
-        Column("newest"),
-        Column("state"),
-        Column("", "dim"),
-    )
-    yield Table(
-        columns,
-        tuple(
-            (
-                clean_line(skill.name),
-                _version(skill.pinned) or "-",
-                _version(skill.newest) or "-",
-                Span(skill.state, _STYLES.get(skill.state, "error")),
-                skill.folder_state if skill.folder_state not in (skill.state, "current") else "",
-            )
-            for skill in result.skills
+    yield table(
+        result.skills,
+        (Column("name", "name"), lambda skill: skill.name),
+        (Column("pinned"), lambda skill: _version(skill.pinned) or "-"),
+        (Column("newest"), lambda skill: _version(skill.newest) or "-"),
+        (Column("state"), lambda skill: Span(skill.state, _STYLES.get(skill.state, "error"))),
+        (
+            Column("", "dim"),
+            lambda skill: (
+                "" if skill.folder_state in (skill.state, "current") else skill.folder_state
+            ),
         ),
     )
     for skill in result.skills:
@@ -166,20 +142,18 @@ def signature_lines(signature: Signature | None, *, always: bool = True) -> Iter
 
 
 def _signature_state(signature: SignatureState) -> Line:
-    style = {"verified": "good", "recorded": "good", "unsigned": "dim"}.get(
-        signature.state, "error"
-    )
+    styles = {"verified": "good", "recorded": "good", "unsigned": "dim"}
     by = "" if signature.signer is None else f"signed by {_signer(signature.signer)}, "
-    how = {"recorded": "as the lock says, not verified here"}
-    return line(by, Span(how.get(signature.state, signature.state), style), indent=4, hang=4)
+    state = signature.state
+    how = "as the lock says, not verified here" if state == "recorded" else state
+    return line(by, Span(how, styles.get(state, "error")), indent=4, hang=4)
 
 
 def _signer(signer: Signer) -> str:
-    return f"{_brief(signer.identity)} ({_brief(signer.issuer)})"
-
-
-def _brief(text: str) -> str:
-    return shorten(clean_line(text), _SIGNER_SHOWN)
+    identity, issuer = (
+        shorten(clean_line(text), _SIGNER_SHOWN) for text in (signer.identity, signer.issuer)
+    )
+    return f"{identity} ({issuer})"
 
 
 def update_blocks(result: Updated, shown: Collection[str] = ()) -> Iterator[Block]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from skillyard.base.text import clean_line, plural, shorten
-from skillyard.cli.blocks import Block, Column, Line, Span, Table, Tree, line
+from skillyard.cli.blocks import Block, Column, Line, Span, Table, Tree, line, table, titled
 
 if TYPE_CHECKING:
     from skillyard.engine.operations.skill_explanation import Ahead, Why
@@ -53,19 +53,21 @@ def ranking(result: Ranked) -> Iterator[Block]:
 
 
 def _ranks(matches: Sequence[Match], levels: bool) -> Table:
-    columns = [
-        Column("#", "dim", right=True),
-        Column("skill", "name"),
-        Column("score", "score", True),
-    ]
-    columns += [Column("level")] if levels else []
-    rows: list[list[Span | str]] = []
-    for place, match in enumerate(matches, 1):
-        row: list[Span | str] = [str(place), match.skill.name, _score(match)]
-        lack = f"cannot be chosen: {match.rejected_because}; " if match.rejected_because else ""
-        lack = lack or (f"{unchecked(match.unchecked_tools)}; " if match.unchecked_tools else "")
-        rows.append([*row, *([_level(match)] if levels else []), lack + match.reason])
-    return Table((*columns, Column("why", wide=True)), rows)
+    level = (Column("level"), lambda row: _level(row[1]))
+    return table(
+        enumerate(matches, 1),
+        (Column("#", "dim", right=True), lambda row: str(row[0])),
+        (Column("skill", "name"), lambda row: row[1].skill.name),
+        (Column("score", "score", right=True), lambda row: _score(row[1])),
+        *([level] if levels else []),
+        (Column("why", wide=True), lambda row: _lack(row[1]) + row[1].reason),
+    )
+
+
+def _lack(match: Match) -> str:
+    if match.rejected_because:
+        return f"cannot be chosen: {match.rejected_because}; "
+    return f"{unchecked(match.unchecked_tools)}; " if match.unchecked_tools else ""
 
 
 def tree(node: Explanation) -> Tree:
@@ -92,8 +94,7 @@ def selection(result: Selected) -> Iterator[Block]:
         # The question is Markdown, for a chat; a terminal would show the asterisks.
         yield line(Span(result.question.replace("**", ""), "warning"))
     if chosen.rejected:
-        yield line()
-        yield line(Span("not chosen", "head"))
+        yield from titled("not chosen")
         yield _others(chosen.rejected)
     yield line()
     among = f" among {result.counts.words}" if result.counts.left_out else ""
@@ -166,16 +167,14 @@ def _fact(label: str, text: str) -> Line:
 
 
 def _others(matches: Sequence[Match]) -> Table:
-    columns = (
-        Column("skill", "name"),
-        Column("score", "score", right=True),
-        Column("why not", "dim", wide=True),
-        Column("what matched", wide=True),
+    return table(
+        matches,
+        (Column("skill", "name"), lambda match: match.skill.name),
+        (Column("score", "score", right=True), _score),
+        (Column("why not", "dim", wide=True), lambda match: match.rejected_because),
+        (Column("what matched", wide=True), lambda match: match.reason),
+        head=False,
     )
-    rows = [
-        [match.skill.name, _score(match), match.rejected_because, match.reason] for match in matches
-    ]
-    return Table(columns, rows, head=False)
 
 
 def reasons(result: Why, *, trees: bool = False) -> Iterator[Block]:
@@ -193,18 +192,15 @@ def reasons(result: Why, *, trees: bool = False) -> Iterator[Block]:
         yield line(*_verdict(result))
         yield tree(match.explanation)
     if result.ahead:
-        yield line()
         left = result.before - len(result.ahead)
-        more = f" (and {left:,} more)" if left else ""
-        yield line(Span(f"what ranks higher{more}", "head"))
+        yield from titled("what ranks higher" + (f" (and {left:,} more)" if left else ""))
         yield _ahead(result.ahead)
         for other in result.ahead if trees else ():
             yield line()
             yield line(Span(other.match.skill.name, "name"))
             yield tree(other.match.explanation)
     if result.advice:
-        yield line()
-        yield line(Span("hints", "head"))
+        yield from titled("hints")
         for hint in result.advice:
             yield line("- ", clean_line(hint), indent=2)
     if not trees:
@@ -226,15 +222,15 @@ def _verdict(result: Why) -> Iterator[Span | str]:
 
 
 def _ahead(others: Sequence[Ahead]) -> Table:
-    columns = (
-        Column("#", "dim", right=True),
-        Column("skill", "name"),
-        Column("score", "score", right=True),
-        Column("by", wide=True),
+    return table(
+        others,
+        (Column("#", "dim", right=True), lambda other: str(other.rank)),
+        (Column("skill", "name"), lambda other: other.match.skill.name),
+        (Column("score", "score", right=True), lambda other: _score(other.match)),
+        (Column("by", wide=True), _reasons_of),
     )
-    rows = []
-    for other in others:
-        by = [f"{signal.signal} {signal.lead:+.3g}" for signal in other.signals]
-        by += [other.because] if other.because else []
-        rows.append([str(other.rank), other.match.skill.name, _score(other.match), ", ".join(by)])
-    return Table(columns, rows)
+
+
+def _reasons_of(other: Ahead) -> str:
+    by = [f"{signal.signal} {signal.lead:+.3g}" for signal in other.signals]
+    return ", ".join([*by, other.because] if other.because else by)

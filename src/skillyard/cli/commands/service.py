@@ -10,13 +10,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.cli.binder import command
 from skillyard.cli.console import Console, is_terminal
-from skillyard.cli.options import (
-    OneOf,
-    flag,
-    library,
-    value,
-    values,
-)
+from skillyard.cli.options import OneOf, flag, library, value, values
 from skillyard.cli.source import library_of
 
 
