@@ -13,9 +13,13 @@ from skillyard.cli.options import (
     OneOf,
     Option,
     file_path,
+    flag,
     number,
     scorer_name,
+    value,
+    values,
     whole_number,
+    words,
 )
 from skillyard.cli.parser import CommandParser, add_command
 from skillyard.cli.source import words_of
@@ -31,7 +35,7 @@ DECLARED: dict[str, list[Callable[[Commands], object]]] = {}
 
 
 def command(
-    words: str, *options: str | Option | OneOf, doc: str = "", request: str = ""
+    name: str, *options: str | Option | OneOf, doc: str = "", request: str = ""
 ) -> Callable[[_Run], _Run]:
     """Declare the command that the function below runs.
 
@@ -41,7 +45,7 @@ def command(
     """
 
     def declare(run: _Run) -> _Run:
-        first, *below = words.split()
+        first, *below = name.split()
 
         def add(commands: Commands) -> None:
             summary, *about, examples = (doc or run.__doc__ or "").strip().split("\n\n")
@@ -54,8 +58,8 @@ def command(
                 examples=[line.strip() for line in examples.split("\n")],
             )
             if request:
-                module, _, name = request.partition(":")
-                add_request(parser, getattr(import_module(module), name))
+                module, _, shape = request.partition(":")
+                add_request(parser, getattr(import_module(module), shape))
             for option in options:
                 _add(parser, option)
 
@@ -80,51 +84,37 @@ def add_request(parser: CommandParser, request: type) -> None:
     """Add the arguments of a request: required fields and the query by place, others as options."""
     fields = fields_of(request, "cli")
     for field in sorted(fields, key=lambda field: (not field.required, field.name != "query")):
-        parser.add_argument(*_names(field), **_options(field))
+        _add(parser, _argument(field))
 
 
-def _names(field: Field) -> list[str]:
-    if field.required or field.name == "query":
-        return [field.name]
-    return [field.spelling.flag or "--" + field.name.replace("_", "-")]
-
-
-def _options(field: Field) -> dict[str, Any]:
-    words = field.about[:1].lower() + field.about[1:].rstrip(".")
+def _argument(field: Field) -> Option:
+    about = field.about[:1].lower() + field.about[1:].rstrip(".")
     if field.name == "query":
-        words += "; - reads it from standard input"
-        return {"metavar": "QUERY", "nargs": "*", "default": [], "help": words}
-    if field.kind == "texts":
-        words += "; may repeat"
-    elif field.default not in (None, False, "") and "(default" not in words:
-        words += f" (default: {field.default})"
-    options: dict[str, Any] = {"help": words}
-    if not field.required:
-        options["dest"] = field.name
+        return words("query", "QUERY", f"{about}; - reads it from standard input")
+    metavar = field.spelling.metavar
+    if field.required:
+        return value(field.name, metavar, about)
+    name = field.spelling.flag or "--" + field.name.replace("_", "-")
     if field.kind == "flag":
-        return {**options, "action": "store_true"}
-    options["metavar"] = field.spelling.metavar
-    if field.kind == "texts":
-        options |= {"action": "append", "default": []}
-    elif not field.required:
-        options["default"] = field.default
+        return flag(name, about, dest=field.name)
     kind = {"files": file_path, "scorer": scorer_name}.get(field.name) or _TYPES.get(field.kind)
-    return {**options, "type": kind} if kind is not None else options
+    if field.kind == "texts":
+        return values(name, metavar, about, dest=field.name, type=kind)
+    return value(name, metavar, about, dest=field.name, default=field.default, type=kind)
 
 
-_TYPES: dict[str, Any] = {"integer": whole_number, "number": number, "files": file_path}
+_TYPES: dict[str, Any] = {"integer": whole_number, "number": number}
 
 
 def read_request(args: Namespace, request: Callable[..., Request]) -> Request:
     """Return the request of parsed arguments; a query ``-`` is read from standard input."""
-    values: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for field in fields_of(request, "cli"):
-        value = getattr(args, field.name)
+        each = getattr(args, field.name)
         if field.name in ("query", "text"):
-            words = [value] if isinstance(value, str) else value
-            value = words_of(words or [])
-            value = field.default if value is None else value
+            each = words_of([each] if isinstance(each, str) else each or [])
+            each = field.default if each is None else each
         elif field.kind == "texts":
-            value = tuple(value) or field.default
-        values[field.name] = value
-    return request(**values)
+            each = tuple(each) or field.default
+        arguments[field.name] = each
+    return request(**arguments)

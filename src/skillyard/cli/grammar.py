@@ -45,13 +45,15 @@ def parse(arguments: Sequence[str]) -> tuple[CommandParser, Namespace]:
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     parser, rest = _find(words)
-    if shared.help or _asks_for_help(rest):
+    options = rest[: rest.index("--")] if "--" in rest else rest
+    if shared.help or "-h" in options or "--help" in options:
         if parser.subcommands is not None and rest and not rest[0].startswith("-"):
             parser.error(_unknown_command(parser, rest[0]))
         _print_and_exit(parser.format_help())
     if parser.subcommands is not None:
         _without_command(parser, rest)
     del shared.version, shared.help
+    parser.usage = ""  # argparse composes it otherwise, and no error of ours prints it
     _, unknown = parser.parse_known_intermixed_args(rest, shared)
     if unknown:
         parser.error(_unknown_argument(parser, unknown[0]))
@@ -128,14 +130,7 @@ _UNUSED = {
 
 
 def _unused(parser: CommandParser) -> tuple[str, ...]:
-    words = parser.words
-    return _UNUSED.get(parser.name, _UNUSED.get(words[0], ()) if words else ())
-
-
-def _asks_for_help(words: Sequence[str]) -> bool:
-    """True when ``-h`` or ``--help`` is among the words, before any ``--``."""
-    options = words[: words.index("--")] if "--" in words else words
-    return "-h" in options or "--help" in options
+    return _UNUSED.get(parser.name, _UNUSED.get(parser.name.partition(" ")[0], ()))
 
 
 def _split(arguments: Sequence[str]) -> tuple[Namespace, list[str]]:

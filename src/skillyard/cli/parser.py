@@ -55,14 +55,14 @@ class CommandParser(argparse.ArgumentParser):
         self.examples = tuple(examples)
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def name(self) -> str:
         """The words after the name of the program."""
-        return tuple(self.prog.split()[1:])
+        return self.prog.partition(" ")[2]
 
     @property
-    def name(self) -> str:
-        """The words with blanks between."""
-        return " ".join(self.words)
+    def words(self) -> tuple[str, ...]:
+        """The same as single words."""
+        return tuple(self.name.split())
 
     def add_commands(self) -> Commands:
         """Return where the commands below this parser are added."""
@@ -77,13 +77,6 @@ class CommandParser(argparse.ArgumentParser):
         """Return those of the children that help, errors and completion name."""
         shown = [] if self.subcommands is None else self.subcommands._get_subactions()
         return {action.dest: self.children()[action.dest] for action in shown}
-
-    def format_usage(self) -> str:
-        """Return the first words of the usage line, which no error of ours prints.
-
-        argparse composes it before it reads intermixed arguments. The help page has the whole line.
-        """
-        return f"usage: {self.prog}\n"
 
     def format_help(self) -> str:
         """Return the help page."""

@@ -31,7 +31,24 @@ def load(args: Namespace, console: Console, *, indexed: bool = False) -> Catalog
     ``indexed`` opens it over the index of the roots, which is updated. Without skills, standard
     error names the searched folders and the next step.
     """
-    catalog = _load(args, console, indexed)
+    from skillyard.cli.progress import progress
+
+    library = library_of(args)
+    with progress("indexing" if indexed else "reading", console) as step:
+        if indexed:
+            from skillyard.engine.index.indexed_catalog import open_library
+
+            catalog = open_library(library, progress=step)
+        else:
+            from skillyard.engine.catalog.snapshot import build_catalog
+
+            catalog = build_catalog(library, library.scan(), progress=step)
+    part = getattr(catalog, "building", None)
+    if part is not None:
+        console.note(
+            f"another process is still building the index: this answer covers {part.done:,} of "
+            f"{part.total:,} files; run it again when that has finished"
+        )
     if not len(catalog):
         spec = catalog.spec
         from skillyard.base.text import plural
@@ -134,28 +151,6 @@ def _no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
         f"no skills {where}: a skill is a folder with a SKILL.md in it; name the folder that"
         f" holds yours with --root; {more}`skillyard doctor` shows what was found where"
     )
-
-
-def _load(args: Namespace, console: Console, indexed: bool) -> Catalog:
-    from skillyard.cli.progress import progress
-
-    if indexed:
-        from skillyard.engine.index.indexed_catalog import open_library
-
-        with progress("indexing", console) as step:
-            catalog = open_library(library_of(args), progress=step)
-        part = getattr(catalog, "building", None)
-        if part is not None:
-            console.note(
-                f"another process is still building the index: this answer covers {part.done:,} of "
-                f"{part.total:,} files; run it again when that has finished"
-            )
-        return catalog
-    from skillyard.engine.catalog.snapshot import build_catalog
-
-    spec = library_of(args)
-    with progress("reading", console) as step:
-        return build_catalog(spec, spec.scan(), progress=step)
 
 
 def note_unloaded(
