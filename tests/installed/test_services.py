@@ -29,7 +29,6 @@ GET = {
     "/": "/?q=clean+csv",
     "/page/skills": "/page/skills?tag=data-cleaning",
     "/page/skills/{source}/{id}": f"/page/skills/local/{NAME}?q=csv",
-    "/static/{name}": "/static/skillyard.css",
 }
 POST = {
     "/search": {"query": "clean csv files"},

@@ -136,10 +136,3 @@ class BrowsePage:
         "Which page of the list; beyond the last one it is the last.",
         Bounds(least=1, most=1_000_000),
     ] = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class StaticFile:
-    """A file that the pages load."""
-
-    v: Annotated[str | None, "The hash of the content, so that it may be kept for good."] = None

@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 from skillyard import scorer_names
-from skillyard.serve.http.app import MCP_PATH
 from skillyard.serve.http.openapi import STATUSES, document
 from skillyard.serve.http.routes.table import ROUTES
 from skillyard.serve.http.schemas import SCHEMAS
+from skillyard.serve.mcp.http_app import MCP_PATH
 from skillyard.serve.runtime.guards import FORM
 from tests.serve.http.local_server import Running
 from tests.serve.web.page_parser import harm, read
@@ -72,8 +72,9 @@ def test_the_routes_are_those_that_are_served(served: Running) -> None:
     tag = {"If-None-Match": answer.headers["etag"]}
     assert served.get("/openapi.json", headers=tag).status_code == 304
     served_paths = {route.path for route in served.server.config.app.routes}  # type: ignore[union-attr]
-    # MCP is described by itself, to those who speak it.
-    assert served_paths == {route.pattern for route in ROUTES} | {MCP_PATH, f"{MCP_PATH}/"}
+    # MCP is described by itself, to those who speak it, and what pages load by the pages.
+    others = {MCP_PATH, f"{MCP_PATH}/", "/static"}
+    assert served_paths == {route.pattern for route in ROUTES} | others
 
 
 def test_every_status_that_a_route_may_give_is_explained() -> None:

@@ -19,7 +19,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Request, RequestParams, Result, TextContent
 from pydantic import ConfigDict
 
-from skillyard.serve.http.app import MCP_PATH as PATH
 from skillyard.serve.http.app import create_app
 from skillyard.serve.mcp.server import SkillServer, create_server
 from skillyard.serve.runtime.app_context import AppContext

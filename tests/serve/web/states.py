@@ -6,11 +6,12 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from mimetypes import guess_type
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from skillyard.engine.index.library_summary import Progress
-from skillyard.serve.web.assets import asset
 from skillyard.serve.web.pages import building_page
 from skillyard.serve.web.rendering import MEDIA, POLICY
 from tests.worked_examples.making import document
@@ -62,9 +63,9 @@ def building() -> Iterator[Builds]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = Path(urlsplit(self.path).path)
-            found = asset(path.name) if path.parent.name == "static" else None
-            if found is not None:
-                self.answer(200, found.media, found.body)
+            if path.parent.name == "static":
+                asset = files("skillyard.serve.web").joinpath("static", path.name)
+                self.answer(200, guess_type(path.name)[0] or "", asset.read_bytes())
             elif state.progress is None:
                 self.answer(200, MEDIA, b"<!DOCTYPE html><html lang=en><title>Ready</title>Ready")
             else:

@@ -22,7 +22,6 @@ from skillyard.install.sources.protocol import Hit
 from skillyard.serve.runtime.browse import browse_index_of
 from skillyard.serve.runtime.errors import fault, not_found, sources_refusal, wrong_field
 from skillyard.serve.web.pages import error_page
-from skillyard.serve.web.rendering import bare_policy
 from skillyard.serve.web.search_page import Library, Offer, Question, home_page, results_page
 from skillyard.serve.web.skill_page import SkillView, skill_page
 from tests.hostile import tree
@@ -45,7 +44,6 @@ texts = st.sampled_from(HOSTILE) | st.text(
 def golden_page() -> str:
     asked = Question("fill in a pdf form", ("local",), "", 5)
     html = results_page(OFFER, asked, example(), None).decode("utf-8")
-    html = re.sub(r"\?v=[0-9a-f]{16}", "?v=HASH", html)
     # A line for each element, so that a difference can be read.
     return re.sub(r"(?<=>)(?=<(?!/))", "\n", html)
 
@@ -188,8 +186,6 @@ def test_a_page_for_those_who_may_load_nothing_loads_nothing() -> None:
     assert "reverse proxy" in page.text()
     assert page.addresses() == []
     assert page.all("script") == []
-    assert "sha256-" in bare_policy()
-    assert "unsafe" not in bare_policy()
 
 
 if __name__ == "__main__":

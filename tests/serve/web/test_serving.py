@@ -183,20 +183,14 @@ def test_skills_that_share_a_name_are_listed_on_the_page_that_says_so(tmp_path: 
         assert all(page(server, link).status_code == 200 for link in links)
 
 
-def test_static_files_are_kept_for_good_by_their_hash_and_asked_again_without(
-    served: Running,
-) -> None:
+def test_browsers_ask_whether_a_static_file_has_changed(served: Running) -> None:
     addresses = [a for a in read(page(served, "/").content).addresses() if "/static/" in a]
     assert len(addresses) == 3
     for address in addresses:
-        kept = served.get(address)
-        assert kept.headers["cache-control"] == "public, max-age=31536000, immutable"
-        again = served.get(address, headers={"If-None-Match": kept.headers["etag"]})
+        first = served.get(address)
+        assert first.headers["cache-control"] == "no-cache"
+        again = served.get(address, headers={"If-None-Match": first.headers["etag"]})
         assert again.status_code == 304
-        plain = served.get(address.partition("?")[0])
-        assert plain.headers["cache-control"] == "no-cache"
-        assert plain.content == kept.content
-        assert served.get(address[:-1] + "0x").headers["cache-control"] == "no-cache"
 
 
 def test_static_files_name_no_other_host(served: Running) -> None:
@@ -301,14 +295,11 @@ def test_with_a_token_browsers_get_a_page_that_says_what_to_do(tmp_path: Path) -
             assert "set-cookie" not in answer.headers
             assert "hunter2" not in answer.text
             policy = answer.headers["content-security-policy"]
-            assert "style-src 'sha256-" in policy
+            assert "style-src" not in policy
             assert "script-src" not in policy
         allowed = page(server, "/", Authorization="Bearer hunter2")
         assert allowed.status_code == 200
         assert "hunter2" not in allowed.text
-        static = next(a for a in read(allowed.content).addresses() if "/static/" in a)
-        kept = page(server, static, Authorization="Bearer hunter2")
-        assert kept.headers["cache-control"].startswith("private")
 
 
 def test_a_page_is_not_for_those_who_call_us_by_another_name(served: Running) -> None:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -16,16 +17,19 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount
 from starlette.routing import Route as StarletteRoute
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skillyard.base.errors import SkillyardError
 from skillyard.serve.http.fields import from_form, from_json, from_query
 from skillyard.serve.http.routes.pages import refusal_reply
 from skillyard.serve.http.routes.table import ROUTES
-from skillyard.serve.mcp.http_app import McpApp
+from skillyard.serve.mcp.http_app import MCP_PATH, McpApp
 from skillyard.serve.runtime.app_context import (
     CURRENT_SNAPSHOT,
+    ROUTE,
     AppContext,
     HttpRoute,
     RouteRequest,
@@ -42,9 +46,6 @@ from skillyard.serve.runtime.guards import header_of
 from skillyard.serve.runtime.logging import Log, cause_of
 from skillyard.serve.runtime.options import ServiceOptions
 
-MCP_PATH = "/mcp"
-ROUTE = "skillyard.route"
-"""Key of the scope for the path template, which log and metrics use."""
 REQUEST_ID = "skillyard.request_id"
 AUTHORITY = "skillyard.authority"
 """Key of the scope for the validated host and port that the client used."""
@@ -58,6 +59,7 @@ LEVEL = 5
 SWITCH_S = 0.0005
 """Seconds after which a computing thread yields (Python's default is 0.005). A response passes
 through several threads, and each may have to wait for a computing one."""
+_STATIC = Path(__file__).parent.parent / "web" / "static"
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -76,13 +78,15 @@ def create_app(
     by_pattern: dict[str, dict[str, HttpRoute]] = {}
     for route in routes:
         by_pattern.setdefault(route.pattern, {})[route.method] = route
-    resources: list[StarletteRoute] = [
+    resources: list[BaseRoute] = [
         StarletteRoute(pattern, _Resource(context, methods))
         for pattern, methods in by_pattern.items()
     ]
     mcp = McpApp(context)
     # Clients are configured with either address, and a redirect would lose the POST's body.
-    resources += [StarletteRoute(path, _AtMcp(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
+    resources += [StarletteRoute(path, mcp) for path in (MCP_PATH, f"{MCP_PATH}/")]
+    if routes:
+        resources.append(Mount("/static", _Assets(directory=_STATIC)))
     app = Starlette(
         routes=resources,
         exception_handlers={HTTPException: _no_route},
@@ -132,15 +136,14 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         await context.close()
 
 
-class _AtMcp:
-    """The MCP server at its path."""
+class _Assets(StaticFiles):
+    """What the pages load: a style sheet, a script, an icon. Browsers ask whether they changed."""
 
-    def __init__(self, app: McpApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope[ROUTE] = MCP_PATH
-        await self._app(scope, receive, send)
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        scope[ROUTE] = "/static"
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = "no-cache"
+        return response
 
 
 async def _no_route(request: Request, error: Exception) -> Response:
@@ -293,7 +296,6 @@ class _Resource:
                 f"{scope['scheme']}://{scope[AUTHORITY]}",
                 header_of(scope, b"origin"),
                 header_of(scope, b"accept"),
-                header_of(scope, b"if-none-match"),
             )
             if route.free:
                 return await route.handler(context, route_request)

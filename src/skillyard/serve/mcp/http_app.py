@@ -21,11 +21,12 @@ from starlette.types import Message, Receive, Scope, Send
 
 from skillyard.serve.mcp.messages import refusal_of_surrogates
 from skillyard.serve.mcp.server import create_server
-from skillyard.serve.runtime.app_context import AppContext
+from skillyard.serve.runtime.app_context import ROUTE, AppContext
 from skillyard.serve.runtime.clients import CLIENT, FairShare
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.guards import busy, header_of
 
+MCP_PATH = "/mcp"
 SESSION = b"mcp-session-id"
 VERSION = b"mcp-protocol-version"
 IDLE_S = 600.0
@@ -55,11 +56,12 @@ class McpApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
+        scope[ROUTE] = MCP_PATH
         try:
             await self._answer(scope, receive, send)
         except Refused as refused:
             self._context.log.write_refusal(
-                refused.code, refused.message, status=refused.status, route="/mcp"
+                refused.code, refused.message, status=refused.status, route=MCP_PATH
             )
             await _refusal(refused)(scope, receive, send)
 

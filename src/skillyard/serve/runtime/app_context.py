@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LIVE, READY = PROBES = ("/livez", "/readyz")
+ROUTE = "skillyard.route"
+"""Key of the scope for the path template, which log and metrics use."""
 
 
 class RouteRequest(NamedTuple):
@@ -42,8 +44,6 @@ class RouteRequest(NamedTuple):
     """The web origin of the request; empty without one."""
     accept: str = ""
     """The media types that the client accepts."""
-    known: str = ""
-    """The entity tags that the client has cached, as sent."""
 
 
 class HttpRoute(NamedTuple):

@@ -56,8 +56,6 @@ class Snapshot:
         self.generation = generation
         """1 for the first; increased by one with each change."""
         self.digest = whole.digest
-        self.identity = whole.identity
-        """Identifies the results of searches: snapshots with equal identity answer equally."""
         self._catalog = catalog
         self.vectors = Vectors()
         """The vectors of ``hybrid+NAME``."""

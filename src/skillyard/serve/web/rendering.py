@@ -3,28 +3,23 @@
 Every value that is not HTML already is escaped. Control characters, bidi overrides and hidden
 characters in it are shown by :func:`skillyard.base.invisible.clean` in the same place. A page loads
 one style sheet, one script and one icon from this service, submits its forms here, and contacts
-nobody else. Pages for clients that may not load these (a missing token, a wrong Host) contain the
-style sheet, allowed by its hash, and nothing else.
+nobody else. Pages for clients that may not load these (a missing token, a wrong Host) are plain.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from base64 import b64encode
 from functools import cache
 from shlex import quote as shell_quote
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from skillyard.base.invisible import clean
-from skillyard.base.io.sha256 import sha256
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.ranking.scorer import Explanation
 from skillyard.serve.web import addresses, words
-from skillyard.serve.web.assets import STYLE, address_of, asset
 
 MEDIA = "text/html; charset=utf-8"
 _CLOSED = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -33,6 +28,8 @@ POLICY = (
     " form-action 'self'"
 )
 """The Content-Security-Policy of a page."""
+BARE_POLICY = f"{_CLOSED}; form-action 'none'"
+"""That of a page that loads nothing."""
 MAX_QUERY_CHARACTERS = 20_000
 """Maximum characters of a request; prompts with a page of text are accepted."""
 NAME = 200
@@ -45,13 +42,6 @@ _OUTWARD = re.compile(r"https?://[!-;=?-~]{1,2000}")
 def render(_template: str, **values: Any) -> bytes:
     """Return a page."""
     return environment().get_template(_template).render(**values).encode("utf-8", "replace")
-
-
-@cache
-def bare_policy() -> str:
-    """Return the Content-Security-Policy of a page that loads nothing."""
-    digest = b64encode(sha256(_style().encode("utf-8"))).decode("ascii")
-    return f"{_CLOSED}; form-action 'none'; style-src 'sha256-{digest}'"
 
 
 def text_of(text: str, longest: int = NAME) -> str:
@@ -115,13 +105,11 @@ def environment() -> Environment:
         "here": "",
         "bare": False,
         "wide": False,  # unless the page says it
-        "asset": address_of,
         "failure_words": words.failure_words,
         "longest": MAX_QUERY_CHARACTERS,
         "outward": outward,
         "plural": plural,
         "status_words": words.status_words,
-        "style": lambda: Markup(_style()),
     }
     names = ("browse_address", "fits", "install_line", "local_address", "place_of",
              "search_address", "skill_address")  # fmt: skip
@@ -144,12 +132,6 @@ def environment() -> Environment:
 
 def _finalized(value: Any) -> Any:
     return shown(value) if type(value) is str else value
-
-
-def _style() -> str:
-    sheet = asset(STYLE)
-    assert sheet is not None
-    return sheet.body.decode("utf-8")
 
 
 def _percent(share: float) -> str:

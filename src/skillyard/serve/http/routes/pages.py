@@ -1,4 +1,4 @@
-"""The pages for people: ``/``, ``/docs``, ``/page/…``, their assets, and refusals as pages.
+"""The pages for people: ``/``, ``/docs``, ``/page/…``, and refusals as pages.
 
 With a bearer token set, a browser cannot send it, and the pages return 401 with a page that names
 the alternatives: a reverse proxy that adds the header, or loopback without a token. The token is
@@ -34,9 +34,8 @@ from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.skill_lookup import skill_by_source
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 from skillyard.serve.web.addresses import HOME, fits, search_address
-from skillyard.serve.web.assets import asset
 from skillyard.serve.web.pages import browse_page, building_page, docs_page, error_page
-from skillyard.serve.web.rendering import MEDIA, POLICY, bare_policy
+from skillyard.serve.web.rendering import BARE_POLICY, MEDIA, POLICY
 from skillyard.serve.web.search_page import (
     RESULTS,
     Library,
@@ -56,7 +55,6 @@ _HEADERS = {
     # null" (Fetch, "append a request Origin header"). Other sites still receive nothing.
     "Referrer-Policy": "same-origin",
 }
-FOR_GOOD = "max-age=31536000, immutable"
 
 
 async def home(context: AppContext, request: RouteRequest) -> Reply:
@@ -264,18 +262,6 @@ async def docs(context: AppContext, request: RouteRequest) -> Reply:
     return _page(context.fixed_bodies["docs"])
 
 
-async def static(context: AppContext, request: RouteRequest) -> Reply:
-    """Return an asset of the pages; cacheable without limit when its address contains the hash."""
-    file = asset(request.values["name"])
-    if file is None:
-        raise Refused(404, "no_file", "the pages load no file of this name", hint="see /")
-    reply = Reply(file.body, file.media, tagged=True)
-    if request.values["v"] != file.version:
-        return reply
-    scope = "private" if context.options.token else "public"
-    return reply.with_headers(Cache_Control=f"{scope}, {FOR_GOOD}")
-
-
 def refusal_reply(
     refused: Refused, accept: str, *, page: bool = False, bare: bool = False
 ) -> Reply:
@@ -291,7 +277,7 @@ def refusal_reply(
         body = building_page(Progress(**encode(refused.extra["progress"])))
     else:
         body = error_page(refused.status, refused.to_dict(), bare=bare)
-    policy = {"Content-Security-Policy": bare_policy()} if bare else _HEADERS
+    policy = {"Content-Security-Policy": BARE_POLICY} if bare else _HEADERS
     return Reply(body, MEDIA, refused.status, headers={**headers, **policy})
 
 

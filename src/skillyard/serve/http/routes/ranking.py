@@ -1,4 +1,4 @@
-"""``/rank``, ``/select``, ``/evaluate`` and ``/why``: the use cases over the catalog."""
+"""``/rank``, ``/select``, ``/evaluate``, ``/why`` and ``/feedback``: over the catalog."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from skillyard.base.errors import InvalidInput, SkillError
+from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes.encoder import encode
 from skillyard.engine.operations.requests import QueryRequest
 from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
 from skillyard.engine.selection import SelectionPolicy, bounds
 from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
+from skillyard.hosts.operations.skill_feedback import judge_for_client
 from skillyard.hosts.operations.skill_selection import (
     Ranked,
     RankRequest,
@@ -24,8 +25,8 @@ from skillyard.serve.http.fields import refuse_field
 from skillyard.serve.http.routes.search import scorer_of
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.default_scorer import service_scorer
-from skillyard.serve.runtime.encoding import Reply, json_bytes
-from skillyard.serve.runtime.errors import refusal_of
+from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
+from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.snapshot import Ranking
 
 CONFIDENCE = "confidence"
@@ -116,21 +117,33 @@ async def why(context: AppContext, request: RouteRequest) -> Reply:
     scorer = _scorer(fields, "query")
 
     def work(ranking: Ranking) -> dict[str, Any]:
-        try:
-            explanation = why_skill(
-                ranking.catalog,
-                fields.name,
-                context.with_feedback(query),
-                scorer=ranking.scorer,
-                limit=fields.limit,
-            )
-        except SkillError as error:
-            raise refusal_of(error) from None
+        explanation = why_skill(
+            ranking.catalog,
+            fields.name,
+            context.with_feedback(query),
+            scorer=ranking.scorer,
+            limit=fields.limit,
+        )
         explanation = explanation._replace(note=ranking.note)
         shape: dict[str, Any] = encode(explanation.document(explain=fields.explain))
         return shape
 
     return await _ranking_reply(context, scorer, query.files, work)
+
+
+async def feedback(context: AppContext, request: RouteRequest) -> Reply:
+    """Store a judgement and return it. Raises Refused (403) unless the service takes feedback."""
+    if not context.options.feedback:
+        raise Refused(
+            403,
+            "feedback_off",
+            "this service takes no feedback",
+            hint="start it with `skillyard serve --feedback`",
+        )
+    values = {**request.values, "note": request.values["note"] or "", "by": "http"}
+    snapshot = await context.snapshot()
+    receipt = await context.in_thread(lambda: judge_for_client(snapshot.whole, **values))
+    return json_reply(encode(receipt))
 
 
 async def _ranking_reply(

@@ -1,4 +1,4 @@
-"""``/search``: federated search in Skyll's shape, cards within a token budget."""
+"""``/search`` in Skyll's shape, cards within a token budget, and single skills."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillyard.base.errors import UnknownName
-from skillyard.base.version import __version__
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.ranking.registry import is_built_in, scorer_names
 from skillyard.install.search import FoundSkill, SearchResult, SearchService
-from skillyard.install.sources.settings import Settings
 from skillyard.serve.http.fields import refuse_field
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
-from skillyard.serve.runtime.encoding import Reply, json_bytes, matches, tag_of
-from skillyard.serve.runtime.errors import sources_refusal
+from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
+from skillyard.serve.runtime.errors import Refused, sources_refusal
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.search_runner import ranked_result
+from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
-
-_OPTIONS = ("limit", "include_content", "explain", "cards")
-"""Fields that change the response, besides query, sources and scorer."""
 
 
 async def search(context: AppContext, request: RouteRequest) -> Reply:
@@ -30,12 +26,7 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
     snapshot = await context.snapshot()
     names = values["source"] or context.searches.default_names
     scorer = context.searches.scorer_for(scorer_of(values["scorer"]), names)
-    # Only searches of the catalog alone can be compared without querying anybody.
     local = set(names) == {LOCAL}
-    basis = _basis(context.searches.settings, snapshot, query, scorer, values) if local else b""
-    headers = {"Skillyard-Catalog": snapshot.digest[:16]}
-    if basis and request.known and matches(tag_of(basis), request.known):
-        return Reply(b"", tagged=True, basis=basis, headers=headers)
     raw, watched = values["include_raw"], context.searches.observed_sources
     # Remotes read settings and files when they are first used.
     sources = (
@@ -43,38 +34,18 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
         if local
         else await context.in_thread(watched, names, snapshot, raw, scorer)
     )
-    whole = True
 
     async def run(searcher: SearchService) -> bytes:
-        nonlocal whole
         result = await searcher.search(
             query, values["limit"], values["include_content"], values["include_references"]
         )
         if result.failed:
             raise sources_refusal([status.to_dict() for status in result.sources])
-        result = ranked_result(result, scorer, sources)
-        whole = all(each.failure is None for each in result.skills)
-        return json_bytes(_shape(result, values))
+        return json_bytes(_shape(ranked_result(result, scorer, sources), values))
 
     body = await context.searches.run(run, sources, scorer)
-    # A result with unreadable files differs from the one that the basis names.
-    basis = basis if whole else b""
-    return Reply(body, tagged=local, basis=basis, headers=headers)
-
-
-def _basis(
-    settings: Settings, snapshot: Snapshot, query: str, scorer: str, values: Mapping[str, Any]
-) -> bytes:
-    """Return what determines a search of the catalog alone; empty when that is unknown.
-
-    It does not cover files, which would have to be read for the comparison.
-    """
-    if values["include_raw"] or values["include_references"] or not is_built_in(scorer):
-        return b""
-    options = {name: values[name] for name in _OPTIONS}
-    return json_bytes(
-        [__version__, snapshot.identity, settings.over_fetch_floor, query.strip(), scorer, options]
-    )
+    headers = {"Skillyard-Catalog": snapshot.digest[:16]}
+    return Reply(body, tagged=local, headers=headers)
 
 
 def scorer_of(name: str | None, place: str = "query") -> str | None:
@@ -108,10 +79,39 @@ def _shape(result: SearchResult, values: Mapping[str, Any]) -> dict[str, Any]:
     return shape
 
 
-def skill_shape(found_skill: FoundSkill, *, raw: bool) -> dict[str, Any]:
-    """Return the JSON shape of one skill with its content."""
-    item = found_skill.to_dict(include_raw=raw)
-    return {**item, "tokens": _tokens(found_skill), "omitted": False}
+async def by_name(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the skill with a name: from the catalog, or else by exact name or id from a remote.
+
+    Raises Refused: 400 for a blank name, 404 with similar names, 502; and AmbiguousName.
+    """
+    values = request.values
+    name = values["name"].strip().strip("/")
+    if not name:
+        raise Refused(400, "blank_name", "the name is blank", field="name")
+    snapshot = await context.snapshot()
+    references, raw = values["include_references"], values["include_raw"]
+    found_skill = await skill_by_name(context, snapshot, name, references=references, raw=raw)
+    return _skill_reply(snapshot, found_skill, raw=raw)
+
+
+async def by_source(context: AppContext, request: RouteRequest) -> Reply:
+    """Return the skill of a source and id. Raises Refused: 404, 409, 422, 502."""
+    values = request.values
+    snapshot = await context.snapshot()
+    references, raw = values["include_references"], values["include_raw"]
+    found_skill = await skill_by_source(
+        context, snapshot, values["source"], values["id"], references=references, raw=raw
+    )
+    return _skill_reply(snapshot, found_skill, raw=raw)
+
+
+def _skill_reply(snapshot: Snapshot, found_skill: FoundSkill, *, raw: bool) -> Reply:
+    shape = found_skill.to_dict(include_raw=raw)
+    shape |= {"tokens": _tokens(found_skill), "omitted": False}
+    reply = json_reply(shape, tagged=True)._replace(basis=json_bytes({**shape, "age_s": None}))
+    if LOCAL not in found_skill.found_by:
+        return reply
+    return reply.with_headers(Skillyard_Catalog=snapshot.digest[:16])
 
 
 def _tokens(found_skill: FoundSkill) -> int:

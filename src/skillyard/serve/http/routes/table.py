@@ -10,15 +10,7 @@ from skillyard.hosts.operations.recommendations import EVALUATE
 from skillyard.hosts.operations.skill_feedback import FEEDBACK
 from skillyard.hosts.operations.skill_selection import RANK, SELECT
 from skillyard.serve import requests
-from skillyard.serve.http.routes import (
-    discovery,
-    feedback,
-    operations,
-    pages,
-    ranking,
-    search,
-    skills,
-)
+from skillyard.serve.http.routes import discovery, operations, pages, ranking, search
 from skillyard.serve.runtime.app_context import Handler, HttpRoute
 from skillyard.serve.runtime.metrics import MEDIA as METRICS
 
@@ -102,7 +94,7 @@ ROUTES = (
         "skillByName",
         "One skill by its exact name, id or slug, or by owner/repo/id from a remote source that"
         " the operator allows.",
-        skills.by_name,
+        search.by_name,
         "Skill",
         requests.OneSkillRequest,
         requests.NamedPath,
@@ -117,7 +109,7 @@ ROUTES = (
         "skillBySource",
         "One skill by its source and its id there: local, or owner/repo or a domain, from a remote"
         " source that the operator allows.",
-        skills.by_source,
+        search.by_source,
         "Skill",
         requests.OneSkillRequest,
         requests.SourcePath,
@@ -150,7 +142,7 @@ ROUTES = (
     ),
     _route(
         FEEDBACK,
-        feedback.feedback,
+        ranking.feedback,
         "FeedbackReceipt",
         refusals=(404, 409, 503),
     ),
@@ -280,21 +272,5 @@ ROUTES = (
         requests.SkillPage,
         requests.SourcePath,
         refusals=(404, 409, 502),
-    ),
-    HttpRoute(
-        "GET",
-        "/static/{name}",
-        "staticFile",
-        "What the pages load: a style sheet, a script, an icon.",
-        pages.static,
-        _TEXT,
-        requests.StaticFile,
-        requests.NamedPath,
-        refusals=(404,),
-        strict=False,
-        free=True,
-        media="text/css",
-        tagged=True,
-        group="Pages",
     ),
 )
