@@ -20,6 +20,7 @@ from mcp_types import CallToolResult, Request, RequestParams, Result, TextConten
 from pydantic import ConfigDict
 
 from skillyard.serve.http.app import create_app
+from skillyard.serve.mcp.http_app import MCP_PATH as PATH
 from skillyard.serve.mcp.server import SkillServer, create_server
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import Log
