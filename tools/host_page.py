@@ -16,10 +16,8 @@ _HEAD = """\
 
 {GENERATED}
 
-The folders in which agent hosts keep skills. `--scope project`, `--scope user` and `--scope system`
-read those that exist, after the folders of `--root`; in Python it is `scopes=`. A folder that
-several hosts share is read once. [Reading](../concepts/reading.md) describes what is read in a
-folder.
+`--scope project`, `--scope user` and `--scope system` read those of these folders that exist, after
+those of `--root`. [Reading](../concepts/reading.md) describes what is read in a folder.
 
 - A project's folder is looked for in the working directory and in each folder above it, up to the
   one of the repository (with `.git`). The nearest wins.
@@ -28,32 +26,21 @@ folder.
 
 ## Plugins, extensions, marketplaces and packages
 
-- `user` includes the plugins of Claude Code that are installed for the user
-  (`plugins/installed_plugins.json`) and enabled in `settings.json`. Names are `plugin:skill`.
-  A plugin that the settings of the project disable is left out there.
-- `project` includes those that are installed for this project and enabled in its settings.
-- `user` includes the plugins of Codex in `plugins/cache` of its folder that `config.toml` lists and
-  does not disable. Names are `plugin:skill`.
-- `marketplaces` reads the plugins that a marketplace of Claude Code holds on this machine: those of
-  the project's `.claude-plugin/marketplace.json`, and those of the places in
-  `plugins/known_marketplaces.json`. A marketplace of Codex, `.agents/plugins/marketplace.json`, is
-  read in the same places. Plugins with a remote source are listed and never fetched.
-- `user` includes the extensions of Gemini CLI in `~/.gemini/extensions` that are enabled for the
-  working directory. Their skills keep their names.
-- `packages` reads what installed packages declare: `agents.skills` in the `package.json` of each
-  npm package that the project depends on (onmax/npm-agentskills 3a41aa3c, 2026-11-28), and the
-  entry points `skillyard.skills` of Python distributions. Their folders are not searched, and a
-  folder must belong to the distribution that names it.
+- `user` includes the enabled plugins of Claude Code that are installed for the user, `project` those
+  for this project, and `user` those of Codex. Names are `plugin:skill`. A plugin's skills are in its
+  folder `skills` and in those that its `plugin.json` names.
+- `user` includes the enabled extensions of Gemini CLI. Their skills keep their names.
+- `marketplaces` reads the plugins that a marketplace of Claude Code or Codex holds on this machine.
+  Plugins with a remote source are listed and never fetched.
+- `packages` reads what installed packages declare: `agents.skills` in the `package.json` of npm
+  packages that the project depends on, and the entry points `skillyard.skills` of Python
+  distributions. A folder must belong to the distribution that names it.
 
-A hook decides for the folder of each prompt which plugins and extensions count.
-
-A plugin's skills are in its folder `skills` and in those that `skills` in
-`.claude-plugin/plugin.json` (Codex: `.codex-plugin/plugin.json`) names. What is not read is
-reported as `plugin_disabled`, `plugin_remote`, `manifest_path` or `manifest_unreadable`; see
-[Diagnostics](diagnostics.md).
+What is not read is reported as `plugin_disabled`, `plugin_remote`, `manifest_path` or
+`manifest_unreadable`. A hook decides for the folder of each prompt.
 Sources: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces (2026-11-28),
 openai/codex 03d21135, codex-rs/core-plugins (2026-11-28), google-gemini/gemini-cli 5411f113
-(2026-08-21).
+(2026-08-21), onmax/npm-agentskills 3a41aa3c (2026-11-28).
 
 ## Folders
 """

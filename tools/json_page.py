@@ -21,7 +21,7 @@ _OF_WINGS = (
     "skillyard.store.operations.folder_publish",
 )
 """Operations whose results are documents themselves."""
-_SHORTEST = 6
+_SHORTEST = 8
 """Words of a description that says more than the name of its member."""
 _OFTEN = 2
 """From this number of places on, a member is described once for all of them."""

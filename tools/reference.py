@@ -85,8 +85,8 @@ _CLI_HEAD = f"""\
 `{PROGRAM} [options] COMMAND …`. `{PROGRAM} --help` lists the commands, `{PROGRAM} COMMAND --help`
 or `{PROGRAM} help COMMAND` explains one, `{PROGRAM} --version` prints the version. Answers go to
 standard output, everything else to standard error. With `--json` a command prints one
-[document](json.md) of its name, such as `skillyard.list/1`. On a terminal answers are drawn with colours and
-tables; elsewhere they are plain text, the same bytes for the same input.
+[document](json.md) of its name, such as `skillyard.list/1`. On a terminal answers are drawn with
+colours and tables; elsewhere they are plain text, the same bytes for the same input.
 
 ## Exit codes
 
