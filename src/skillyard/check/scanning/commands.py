@@ -24,7 +24,8 @@ _INSTALLER_TEXT = """
     helix-editor.com bun.com elastic.co aspire.dev fluxcd.io anaconda.com sysinternals.com
     anza.xyz apollo.dev clickhouse.com duckdb.org encore.dev mobile.dev resend.com snowflake.com
     starkup.sh acme.sh gradle.org nvidia.com lambdalabs.com neon.tech flashlight.dev code-server.dev
-    nih.gov nextflow.io example.com example.org example.net
+    nih.gov nextflow.io getdbt.com sentry.dev gauge.org gosspublic.alicdn.com slack-edge.com
+    example.com example.org example.net
 """
 _INSTALLERS = _INSTALLER_TEXT.split()
 """Hosts whose own documentation installs by such a command. It is still code that nobody read. The

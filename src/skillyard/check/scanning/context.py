@@ -17,6 +17,9 @@ from skillyard.check.scanning.hidden import addresses_agent
 
 _ABOVE = 6
 """Lines before a hit in which a warning counts for it."""
+_SECTION = 3_000
+"""Characters before a hit in which the heading of its section is looked for."""
+_HEADING = re.compile(r"^#{1,6}[ \t][^\n]{1,200}", re.MULTILINE)
 _AROUND = 400
 """Characters of a line before and after a hit that are looked at: bounds the work of long lines."""
 _WARNING = re.compile(
@@ -35,6 +38,8 @@ _CHECKS = re.compile(
     re.IGNORECASE,
 )
 """Ends before the text that a function checks."""
+_EXAMPLE = re.compile(r"\bexamples?[\"']?\s{0,2}[:=]\s{0,2}[\"']\Z", re.IGNORECASE)
+"""Ends before the text that a table of a program gives as an example."""
 _EXPECTS = re.compile(r"\bexpect(?:s|ed)?_?\w{0,30}[\"']?\s{0,2}[:=]", re.IGNORECASE)
 """Says what the answer to a quoted text must be: the text is that of a test."""
 _SUBJECT = re.compile(
@@ -100,6 +105,8 @@ _UNDOES = (
     r"|shy|need)\b)"
 )
 _FORBIDS = re.compile(f"(?:{_NOT}){_UNDOES}", re.IGNORECASE)
+_LISTED = re.compile(r"\s{0,3}(?:or\s{1,2})?\w{2,20}ing\b", re.IGNORECASE)
+"""A clause that goes on with a list."""
 _RESTRICTS = re.compile(
     r"\bonly\s{1,2}(?:to|send|sent|share|in|for)\b|只(?:应|能|会|发)|仅", re.IGNORECASE
 )
@@ -153,8 +160,8 @@ def is_quoted(
     if document.kind != PROSE:  # a search word in a comment behind a command means nothing
         if _is_input_of_test(document, start, end, is_sentence=phrase):
             return True
-        if phrase and document.kind != DATA and _COMMENT.match(before) is not None:
-            return _is_remark(before, line)
+        if document.kind != DATA and _COMMENT.match(before) is not None:
+            return _is_remark(before, line) if phrase else subject.is_security
         if phrase and _EXPECTS.search(document.lines(last, last + 2)[:_AROUND]) is not None:
             return _is_inside_quotes(before)
         is_example = (
@@ -162,6 +169,7 @@ def is_quoted(
             or (phrase and subject.is_security)
             or (document.kind == DATA and subject.is_attacks_on_agents)
             or _CHECKS.search(before) is not None
+            or (subject.is_security and _EXAMPLE.search(before) is not None)
         )
         return is_example and _is_inside_quotes(before)
     fence = document.fence_at(start)
@@ -189,11 +197,33 @@ def is_quoted(
     in_cell = line.lstrip().startswith("|") or before.count("`") % 2
     if subject.is_security and in_cell and (phrase or _RUN.search(before) is None):
         return True
-    above = document.text[
-        max(document.start_of(max(first - _ABOVE, 1)), begin - 2 * _AROUND) : begin
+    is_code = fence is not None or before.count("`") % 2 == 1
+    return _is_warned_of(document, begin, end, f"{before} {after}", is_code=is_code)
+
+
+def _is_warned_of(document: Document, begin: int, end: int, line: str, *, is_code: bool) -> bool:
+    """True when a line, the ones above it, the next one or the heading of code has a warning.
+
+    ``begin``: where the part of the line that is looked at begins.
+    """
+    first, last = document.line(begin), document.line(end)
+    start = max(document.start_of(max(first - _ABOVE, 1)), begin - 2 * _AROUND)
+    near = [line, document.text[start:begin], document.lines(last + 1, last + 1)[:_AROUND]]
+    if is_code:
+        near.append(_heading(document, first))
+    return any(_WARNING.search(each) is not None for each in near)
+
+
+def _heading(document: Document, line: int) -> str:
+    """Return the heading of the section that a line is in; empty without one near it."""
+    text = document.text
+    start = document.start_of(line)
+    headings = [
+        match[0]
+        for match in _HEADING.finditer(text, max(0, start - _SECTION), start)
+        if document.fence_at(match.start()) is None
     ]
-    rest = f"{before} {after}"
-    return _WARNING.search(rest) is not None or _WARNING.search(above) is not None
+    return headings[-1] if headings else ""
 
 
 def _is_input_of_test(document: Document, start: int, end: int, *, is_sentence: bool) -> bool:
@@ -243,9 +273,15 @@ def _is_limited(before: str, hit: str, after: str) -> bool:
 
 
 def _is_forbidden(before: str) -> bool:
-    """True when the clause that a text ends with has a negation that nothing undoes."""
-    clause = _CLAUSE.split(before[-100:])[-1]
-    return _FORBIDS.search(clause) is not None
+    """True when the clause that a text ends with has a negation that nothing undoes.
+
+    What is listed after it is forbidden too: `rather than asking twice, going on without …`.
+    """
+    clauses = _CLAUSE.split(before[-200:])
+    first = len(clauses) - 1
+    while first > 0 and _LISTED.match(clauses[first]) is not None:
+        first -= 1
+    return any(_FORBIDS.search(each) is not None for each in clauses[first:])
 
 
 _NEGATION = re.compile(
