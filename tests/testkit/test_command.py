@@ -16,7 +16,6 @@ import pytest
 from skillyard import InvalidInput
 from skillyard_testkit import FakeServers, add_library
 from skillyard_testkit.__main__ import serve
-from skillyard_testkit.library import fake_installs
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.testkit.client import ask
 
@@ -58,25 +57,11 @@ def test_every_folder_with_a_skill_is_served_everywhere(up: FakeServers, library
     assert index[1]["description"] == "Does x."
 
 
-def test_made_up_installs_are_the_same_each_time() -> None:
-    numbers = [fake_installs(f"skill-{number}") for number in range(500)]
-    assert numbers == [fake_installs(f"skill-{number}") for number in range(500)]
-    assert all(1 <= number <= 100_000 for number in numbers)
-    assert len(set(numbers)) > 250
-    assert sum(number < 1_000 for number in numbers) > 200
-
-
 def test_a_folder_without_skills_is_refused(up: FakeServers, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"holds a SKILL\.md"):
         add_library(up, str(tmp_path))
     with pytest.raises(InvalidInput, match="is no folder"):
         add_library(up, str(tmp_path / "no"))
-
-
-def test_the_examples_of_the_project_are_a_library(up: FakeServers) -> None:
-    add_library(up, str(EXAMPLES))
-    got = ask(f"{up.skills_sh}/api/search?q=csv").json["skills"]
-    assert "demo/skills/csv-cleaning" in [item["id"] for item in got]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -112,11 +97,3 @@ def test_a_wrong_folder_ends_the_command_with_a_sentence(tmp_path: Path) -> None
     code = serve(["--library", str(tmp_path / "no")], out, error, Event())
     assert (code, out.getvalue()) == (2, "")
     assert "is no folder: give one" in error.getvalue()
-
-
-def test_without_a_library_the_command_says_that_nothing_is_listed() -> None:
-    out, error, stop = io.StringIO(), io.StringIO(), Event()
-    stop.set()
-    assert serve([], out, error, stop) == 0
-    assert out.getvalue().startswith("[sources]\n")
-    assert "give --library DIR" in error.getvalue()

@@ -40,16 +40,6 @@ def test_a_file_is_served_byte_for_byte(raw: str, name: str) -> None:
     assert got.headers["cache-control"] == "max-age=300"
 
 
-def test_a_file_is_found_by_every_name_of_its_commit(raw: str, up: FakeServers) -> None:
-    commit = up.add_repository("demo/skills", ODD).commit
-    for ref in ("main", "HEAD", "refs/heads/main", commit):
-        assert ask(f"{raw}/{ref}/crlf.md").body == ODD["crlf.md"]
-
-
-def test_a_link_is_served_as_its_targets_path(raw: str) -> None:
-    assert ask(f"{raw}/HEAD/link.md").body == b"bom.md"
-
-
 @for_each(
     "path", ["/main/no.md", "/main", "/main/", "/other/bom.md", "/main/module", "", "/../x/main/y"]
 )
@@ -57,22 +47,6 @@ def test_what_is_not_there_is_one_line(raw: str, path: str) -> None:
     got = ask(raw + path)
     assert (got.status, got.body) == (404, b"404: Not Found")
     assert got.headers["content-type"] == "text/plain; charset=utf-8"
-
-
-def test_a_file_has_a_tag_of_its_bytes(raw: str, up: FakeServers) -> None:
-    tag = ask(f"{raw}/main/bom.md").headers["etag"]
-    again = ask(f"{raw}/main/bom.md", if_none_match=tag)
-    assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag)
-    up.add_repository("demo/skills", {"bom.md": "other"})
-    assert ask(f"{raw}/main/bom.md", if_none_match=tag).status == 200
-
-
-def test_a_path_that_is_not_encoded_is_another_path(up: FakeServers) -> None:
-    up.add_repository("demo/odd", {"a?b.md": "1", "c#d.md": "2", "50%.md": "3"})
-    base = f"{up.github_raw}/demo/odd/main"
-    assert ask(f"{base}/a?b.md").status == 404
-    for name, body in {"a?b.md": b"1", "c#d.md": b"2", "50%.md": b"3"}.items():
-        assert ask(f"{base}/{quote(name)}").body == body
 
 
 @pytest.fixture(scope="module")

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skillyard_testkit import FakeServers, RateLimit
-from tests.property.strategies import few
 from tests.tables import for_each
 from tests.testkit.client import Got, ask
 
@@ -50,18 +45,6 @@ def test_github_refuses_when_the_budget_is_used_up(status: int) -> None:
         }  # fmt: skip
         clock.now += 3_540
         assert left(repository(up)) == 2
-
-
-def test_the_documented_limits_stand_at_first(up: FakeServers) -> None:
-    assert repository(up).headers["x-ratelimit-limit"] == "60"
-    token = f"Bearer {up.switches.github_token}"
-    assert repository(up, authorization=token).headers["x-ratelimit-limit"] == "5000"
-
-
-def test_errors_cost_too(up: FakeServers) -> None:
-    assert left(ask(f"{up.github_api}/repos/no/body")) == 59
-    assert left(ask(f"{up.github_api}/nothing")) == 58
-    assert left(repository(up, authorization="Bearer wrong")) == 57  # a wrong token is nobody's
 
 
 def test_a_token_has_an_account_of_its_own(up: FakeServers) -> None:
@@ -105,13 +88,6 @@ def test_every_host_may_be_limited(up: FakeServers, server: str, path: str) -> N
     assert ask(up.url(server) + path).status == 200
 
 
-def test_without_a_limit_nothing_is_said(up: FakeServers) -> None:
-    up.switches.rate_limits["github_api"] = RateLimit()
-    assert not [name for name in repository(up).headers if "ratelimit" in name]
-    up.switches.rate_limits.clear()
-    assert repository(up).status == 404
-
-
 def test_too_many_at_once_meet_the_secondary_limit(up: FakeServers) -> None:
     up.add_repository("demo/skills", {"a.md": "a"})
     up.switches.rate_limits["github_api"].at_once = 0
@@ -123,34 +99,3 @@ def test_too_many_at_once_meet_the_secondary_limit(up: FakeServers) -> None:
     assert (raw.status, raw.headers["retry-after"]) == (429, "60")
     up.switches.rate_limits["github_api"].at_once = 1
     assert [repository(up).status for _ in range(3)] == [200, 200, 200]
-
-
-def test_no_more_than_the_limit_gets_through_many_threads(up: FakeServers) -> None:
-    up.add_repository("demo/skills", {"a.md": "a"})
-    up.switches.rate_limits["github_api"] = RateLimit(anonymous=25)
-    with ThreadPoolExecutor(8) as pool:
-        got = list(pool.map(lambda _: repository(up), range(60)))
-    assert sorted(response.status for response in got) == [200] * 25 + [403] * 35
-    assert sorted(left(a) for a in got if a.status == 200) == list(range(25))
-
-
-@few
-@given(st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.integers(0, 1), st.integers(0, 40))))
-def test_no_account_ever_gets_more_than_its_limit_in_a_window(
-    steps: list[tuple[str, int, int]],
-) -> None:
-    rate_limit = RateLimit(anonymous=2, authorised=3, window_s=60)
-    now = 0.0
-    taken: dict[tuple[str, float], int] = {}
-    for account, cost, later in steps:
-        now += later
-        state = rate_limit.charge(account, cost, now)
-        assert state is not None
-        assert state.limit == (3 if account else 2)
-        assert now < state.reset_at <= now + 60
-        assert state.wait_s >= 1
-        window = (account, state.reset_at)
-        taken[window] = taken.get(window, 0) + (cost if state.allowed else 0)
-        assert state.used == taken[window] <= state.limit
-        assert state.remaining == state.limit - state.used
-        assert state.allowed or (cost and not state.remaining)

@@ -12,7 +12,6 @@ import pytest
 
 from skillyard_testkit import FakeServers, Request, Response, faults
 from skillyard_testkit.site import Site
-from tests.tables import for_each
 from tests.testkit.client import ask
 
 
@@ -62,29 +61,6 @@ def test_the_context_ends_every_thread_while_a_request_hangs() -> None:
     client.close()
 
 
-def test_the_context_ends_a_wait_that_would_take_an_hour() -> None:
-    before = set(threading.enumerate())
-    with FakeServers() as up:
-        up.switches.latency_s = 3_600
-        client = connected(up.github_api)
-        client.sendall(GET)
-        until(lambda: up.count("github_api") == 1)
-    assert set(threading.enumerate()) == before
-    assert read_to_end(client) == b""
-    client.close()
-
-
-def test_the_context_ends_a_body_without_end_that_nobody_reads() -> None:
-    before = set(threading.enumerate())
-    with FakeServers() as up:
-        up.faults.add("other", "*", faults.endless())
-        client = connected(up.other)
-        client.sendall(GET)
-        assert client.recv(1_000)
-    assert set(threading.enumerate()) == before
-    client.close()
-
-
 def test_the_context_ends_idle_and_silent_connections() -> None:
     before = set(threading.enumerate())
     with FakeServers() as up:
@@ -95,33 +71,6 @@ def test_the_context_ends_idle_and_silent_connections() -> None:
     assert set(threading.enumerate()) == before
     for client in (silent, half, idle):
         client.close()
-
-
-def test_an_error_inside_the_context_ends_it_too() -> None:
-    before = set(threading.enumerate())
-
-    def fail(up: FakeServers) -> None:
-        with up:
-            up.faults.add("other", "*", faults.hang())
-            client = connected(up.other)
-            client.sendall(GET)
-            until(lambda: up.count("other") == 1)
-            client.close()
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fail(FakeServers())
-    assert set(threading.enumerate()) == before
-
-
-def test_ports_are_given_back(up: FakeServers) -> None:
-    with FakeServers() as other:
-        urls = {other.url(name) for name in ("skills_sh", "github_api", "github_raw",
-                                             "well_known", "other")}  # fmt: skip
-        assert len(urls) == 5
-        url = other.other
-    with pytest.raises(ConnectionError):
-        ask(url)
 
 
 def test_a_connection_serves_many_requests(up: FakeServers) -> None:
@@ -155,26 +104,3 @@ def test_latency_is_waited_for_each_answer_of_the_server_it_names(up: FakeServer
     start = time.monotonic()
     ask(up.github_raw)
     assert time.monotonic() - start >= 0.05
-
-
-@for_each("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_other_methods_are_405_and_recorded(up: FakeServers, method: str) -> None:
-    got = ask(f"{up.github_api}/repos", method=method)
-    assert (got.status, got.headers["allow"]) == (405, "GET, HEAD")
-    assert (up.requests[-1].method, up.requests[-1].status) == (method, 405)
-    assert ask(f"{up.other}/x", method=method).status == 200
-
-
-def test_a_length_that_is_no_number_is_no_body(up: FakeServers) -> None:
-    client = connected(up.other)
-    client.sendall(b"GET /x HTTP/1.1\r\nContent-Length: x\r\nConnection: close\r\n\r\n")
-    assert read_to_end(client).startswith(b"HTTP/1.1 200")
-    client.close()
-
-
-def test_a_header_that_comes_twice_is_one_line(up: FakeServers) -> None:
-    client = connected(up.other)
-    client.sendall(b"GET /x HTTP/1.1\r\nX-A: 1\r\nx-a: 2\r\nConnection: close\r\n\r\n")
-    assert read_to_end(client).startswith(b"HTTP/1.1 200")
-    client.close()
-    assert up.requests[-1].headers["x-a"] == "1, 2"

@@ -55,12 +55,6 @@ def test_an_answer_may_have_the_shape_of_before(site: FakeServers) -> None:
     assert site.search_shape == "old"
 
 
-def test_an_answer_may_name_the_version_of_the_search(site: FakeServers) -> None:
-    assert "searchVersion" not in search(site, "q=react").json
-    site.switches.search_version = "v2"
-    assert search(site, "q=react").json["searchVersion"] == "v2"
-
-
 def test_one_word_is_looked_for_anywhere_and_installs_decide(site: FakeServers) -> None:
     got = search(site, "q=reac")
     assert got.json["searchType"] == "fuzzy"
@@ -74,61 +68,10 @@ def test_several_words_are_compared_whole_and_shared_ones_decide(site: FakeServe
     assert slugs(search(site, "q=reac+test")) == []
 
 
-def test_a_bare_domain_is_a_source(site: FakeServers) -> None:
-    (item,) = search(site, "q=pdf").json["skills"]
-    assert (item["id"], item["source"]) == ("example.com/pdf-forms", "example.com")
-
-
-def test_an_owner_narrows_the_search(site: FakeServers) -> None:
-    assert slugs(search(site, "q=react&owner=OTHER")) == ["deploy-react-apps"]
-
-
 @for_each("query", ["", "q=", "q=x", "q=+x+", "query=react"])
 def test_less_than_two_characters_are_400(site: FakeServers, query: str) -> None:
     got = search(site, query)
     assert (got.status, list(got.json)) == (400, ["error"])
-
-
-def test_the_limit_is_ten_and_at_most_a_hundred(up: FakeServers) -> None:
-    for number in range(120):
-        up.list_skill("demo/skills", f"skill-{number}", installs=number)
-    for limit, count in {
-        "": 10,
-        "x": 10,
-        "0": 10,
-        "-3": 10,
-        "7": 7,
-        "100": 100,
-        "999": 100,
-    }.items():
-        got = search(up, f"q=skill&limit={limit}").json
-        assert (len(got["skills"]), got["count"]) == (count, count)
-
-
-@for_each("installs", [None, "12", -5, 1.5, True, [], {}, 10**400])
-def test_hostile_installs_come_as_they_are(up: FakeServers, installs: Any) -> None:
-    up.list_skill("demo/skills", "deploy", installs=installs)
-    up.list_skill("demo/skills", "deploy-more", installs=3)
-    found = {item["skillId"]: item["installs"] for item in search(up, "q=deploy").json["skills"]}
-    assert found == {"deploy": installs, "deploy-more": 3}
-
-
-def test_fields_may_be_laid_over_an_item(up: FakeServers) -> None:
-    up.list_skill("demo/skills", "deploy", fields={"source": None, "name": 7})
-    (item,) = search(up, "q=deploy").json["skills"]
-    assert (item["source"], item["name"]) == (None, 7)
-
-
-def test_a_skill_that_is_listed_again_is_listed_once(up: FakeServers) -> None:
-    up.list_skill("demo/skills", "deploy", installs=1)
-    up.list_skill("demo/skills", "deploy", installs=2)
-    assert [item["installs"] for item in search(up, "q=deploy").json["skills"]] == [2]
-
-
-def test_what_is_no_json_cannot_be_listed(up: FakeServers) -> None:
-    with pytest.raises(InvalidInput, match="demo/skills/x: give JSON values only"):
-        up.list_skill("demo/skills", "x", installs=object())
-    assert search(up, "q=demo").json["skills"] == []
 
 
 @pytest.fixture(scope="module")
@@ -190,33 +133,6 @@ def test_a_skill_may_lie_in_a_folder_of_another_name_or_at_the_root(up: FakeServ
     ]  # fmt: skip
 
 
-def test_a_renamed_repository_still_has_snapshots(up: FakeServers) -> None:
-    up.add_repository("demo/now", FILES)
-    up.add_repository("demo/before", renamed_to="demo/now")
-    up.list_skill("demo/before", "x")
-    assert download(up, "demo/before/x").status == 200
-
-
-def test_there_is_no_snapshot_of_what_the_site_cannot_see(up: FakeServers) -> None:
-    up.add_repository("demo/skills", FILES)
-    up.add_repository("demo/secret", FILES, private=True)
-    up.add_repository("demo/empty")
-    for source in ("demo/secret", "demo/empty", "demo/unknown"):
-        up.list_skill(source, "x")
-        assert download(up, f"{source}/x").status == 404
-    assert download(up, "demo/skills/x").status == 404  # not listed
-    up.list_skill("demo/skills", "nowhere")
-    assert download(up, "demo/skills/nowhere").status == 404
-
-
-def test_snapshots_may_be_switched_off(up: FakeServers) -> None:
-    up.add_repository("demo/skills", FILES)
-    up.list_skill("demo/skills", "x")
-    up.switches.downloads = False
-    got = download(up, "demo/skills/x")
-    assert (got.status, list(got.json)) == (404, ["error"])
-
-
 def test_audits_of_the_old_route(up: FakeServers) -> None:
     up.list_skill("demo/skills", "x")
     up.add_audit("demo/skills", "x", "Snyk", "warn", risk_level="medium")
@@ -225,8 +141,3 @@ def test_audits_of_the_old_route(up: FakeServers) -> None:
         "x": {"Snyk": {"risk": "medium", "alerts": 1, "analyzedAt": "2026-01-01T00:00:00Z"}}
     }
     assert ask(f"{up.skills_sh}/tele/audit?source=demo/skills").status == 400
-
-
-@for_each("path", ["", "/", "/api", "/api/search/x", "/api/download/demo/x"])
-def test_other_routes_are_404(up: FakeServers, path: str) -> None:
-    assert ask(up.skills_sh + path).status == 404

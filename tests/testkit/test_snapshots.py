@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from hashlib import sha1
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import InvalidInput
 from skillyard_testkit.github.git_objects import FILE, FOLDER, Entry, blob_sha, commit_sha, tree_sha
-from skillyard_testkit.github.snapshots import ManyFiles, Snapshot
+from skillyard_testkit.github.snapshots import Snapshot
 from tests.property.strategies import few
-from tests.tables import for_each
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
@@ -56,19 +53,6 @@ def test_entries_stand_in_gits_order_with_folders_among_them() -> None:
     assert snapshot.content("link") == b"a.txt"
     assert snapshot.content("module") is None
     assert snapshot.content("a") is None
-
-
-@for_each("path", ["", "/a", "a/", "a//b"])
-def test_paths_with_empty_parts_are_refused(path: str) -> None:
-    with pytest.raises(InvalidInput, match="without empty parts"):
-        Snapshot({path: b""}, {}, {})
-
-
-def test_a_path_is_a_file_or_a_folder_or_a_link_but_one_of_them() -> None:
-    with pytest.raises(InvalidInput, match="'a' is both a file and a folder"):
-        Snapshot({"a": b"", "a/b": b""}, {}, {})
-    with pytest.raises(InvalidInput, match="each path once"):
-        Snapshot({"a": b""}, {"a": "b"}, {})
 
 
 names = st.text(st.sampled_from("ab.-0é\N{GRINNING FACE}"), min_size=1, max_size=3)
@@ -120,23 +104,3 @@ def test_any_tree_gets_the_name_that_a_plain_descent_gives_it(tree: object) -> N
             assert entry == Entry(
                 entry.path, FILE, blob_sha(files[entry.path]), len(files[entry.path])
             )
-
-
-def test_many_files_are_a_mapping_that_keeps_none_of_them() -> None:
-    files = ManyFiles(25)
-    paths = list(files)
-    assert len(files) == len(paths) == len(set(paths)) == 25
-    assert paths[0] == "skills/skill-00000/SKILL.md"
-    assert paths[24] == "skills/skill-00002/references/part-4.md"
-    assert b"name: skill-00002" in files["skills/skill-00002/SKILL.md"]
-    assert not any(isinstance(value, bytes) for value in vars(files).values())
-
-
-@for_each(
-    "path",
-    ["", "skills", "skills/skill-00003/SKILL.md", "skills/skill-00002/references/part-5.md",
-     "skills/skill-x/SKILL.md", "skills/skill-0/SKILL.md",
-     "skills/skill-00000/references/part-0.md", "other/skill-00000/SKILL.md"],
-)  # fmt: skip
-def test_other_paths_are_not_among_many_files(path: str) -> None:
-    assert path not in ManyFiles(25)

@@ -1,4 +1,4 @@
-"""Run the protocol's own conformance scenarios against our server and our host library.
+"""Run the protocol's own conformance scenarios against our server.
 
     python tools/conformance/run.py
 
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -74,12 +74,12 @@ def address(server: subprocess.Popen[bytes], log: Path) -> str:
     raise SystemExit(f"the server did not start:\n{log.read_text()}")
 
 
-def ran(kind: str, arguments: list[str], out: Path) -> dict[str, Outcome]:
+def ran(arguments: list[str], out: Path) -> dict[str, Outcome]:
     """Run scenarios in one process of the runner; return the outcomes by scenario.
 
     Raises SystemExit where there are none.
     """
-    command = ["node", "--import", str(HERE / "node20.mjs"), str(RUNNER), kind, *arguments]
+    command = ["node", "--import", str(HERE / "node20.mjs"), str(RUNNER), "server", *arguments]
     process = subprocess.run(
         [*command, "-o", str(out)],
         capture_output=True, text=True, timeout=PATIENCE_S, check=False,
@@ -95,16 +95,10 @@ def ran(kind: str, arguments: list[str], out: Path) -> dict[str, Outcome]:
     return outcomes_by_name
 
 
-def outcomes(hosted: Iterable[str]) -> dict[str, Outcome]:
-    """Run every scenario for servers, and those for hosts that are named."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder)
-        with serving(out) as url:
-            results = ran("server", ["--url", url, "--suite", "all"], out / "server")
-        host = ["--command", f"{sys.executable} {HERE / 'host.py'}"]
-        for name in hosted:
-            results |= ran("client", [*host, "--scenario", name], out / name)
-    return results
+def outcomes() -> dict[str, Outcome]:
+    """Run every scenario for servers."""
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as url:
+        return ran(["--url", url, "--suite", "all"], Path(folder) / "server")
 
 
 def main() -> int:
@@ -115,9 +109,9 @@ def main() -> int:
         return 0
     install(HERE)
     expected = json.loads((HERE / "expected.json").read_text())
-    results = outcomes(expected["host"])
+    results = outcomes()
     lost = []
-    for name, counts in (expected["server"] | expected["host"]).items():
+    for name, counts in expected.items():
         expected_outcome, came = Outcome(*counts), results.get(name, Outcome(0, 0))
         verdict = "ok" if came == expected_outcome else "better than expected.json says"
         if came.loses_to(expected_outcome):

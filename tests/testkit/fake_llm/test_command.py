@@ -51,13 +51,6 @@ def served(*arguments: str) -> list[int]:
     return statuses
 
 
-def test_faults_meet_the_first_requests() -> None:
-    assert served() == [200, 200, 200]
-    assert served("--fault", "500", "--fault", "429") == [500, 429, 200]
-    assert served("--fault", "529=2", "--behaviour", "slot-b") == [529, 529, 200]
-    assert served("--fault", "401=always", "--latency-ms", "1") == [401, 401, 401]
-
-
 @for_each(
     ("arguments", "message"),
     [

@@ -9,7 +9,6 @@ from threading import Thread
 
 import pytest
 
-from skillyard import InvalidInput
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from skillyard.evals.judgement.prompt import judge_prompt
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
@@ -60,13 +59,6 @@ def test_statuses(fake: FakeLlm, path: str, name: str) -> None:
     assert ask(fake, path).status == 200, "a fault meets one request"
 
 
-def test_a_spend_limit_has_each_providers_own_word(fake: FakeLlm) -> None:
-    fake.faults.add(faults.spend_limit(), times=2)
-    details = ask(fake, MESSAGES).json["error"]["details"]
-    assert details == {"error_code": "enforced_spend_limit_reached"}
-    assert ask(fake, CHAT).json["error"]["code"] == "insufficient_quota"
-
-
 @pytest.mark.parametrize("path", [MESSAGES, CHAT])
 @pytest.mark.parametrize(
     ("name", "stops"),
@@ -92,26 +84,6 @@ def test_replies_that_end_otherwise(fake: FakeLlm, path: str, name: str, stops: 
         assert (choice["message"]["content"], bool(choice["message"]["refusal"])) == (None, True)
     if name == "max-tokens" and path == CHAT:
         assert honest.text.startswith(choice["message"]["content"])
-
-
-def test_bodies_that_are_broken(fake: FakeLlm) -> None:
-    honest = ask(fake, MESSAGES).body
-    fake.faults.add(faults.broken_json())
-    got = ask(fake, MESSAGES)
-    assert (got.status, got.body) == (200, honest[: len(honest) // 2])
-    fake.faults.add(faults.truncated())
-    with pytest.raises(IncompleteRead):
-        ask(fake, MESSAGES)
-    fake.faults.add(faults.html())
-    got = ask(fake, MESSAGES)
-    assert got.headers["content-type"].startswith("text/html")
-    fake.faults.add(faults.reset())
-    with pytest.raises(ConnectionError):
-        ask(fake, MESSAGES)
-    fake.faults.add(faults.without_usage())
-    assert "usage" not in ask(fake, MESSAGES).json
-    fake.faults.add(faults.redirect("/elsewhere"))
-    assert ask(fake, MESSAGES).headers["location"] == "/elsewhere"
 
 
 @for_each("name", ["hang", "drip"])
@@ -167,19 +139,6 @@ def test_faults_wait_in_order_for_the_kind_they_are_for(fake: FakeLlm) -> None:
     assert fake.faults.left == 1
     fake.faults.clear()
     assert ask(fake, CHAT).status == 200
-
-
-def test_a_refused_request_meets_no_fault(fake: FakeLlm) -> None:
-    fake.faults.add(faults.status(500))
-    assert post(fake, MESSAGES, message(temperature=0.0)).status == 400
-    assert fake.faults.left == 1
-
-
-def test_wrong_faults_are_refused(fake: FakeLlm) -> None:
-    with pytest.raises(InvalidInput, match="times must be 1 or more"):
-        fake.faults.add(faults.html(), times=0)
-    with pytest.raises(InvalidInput, match="known: missing-criterion"):
-        faults.broken_verdict("nice")
 
 
 def test_all_names_make_faults_that_answer(fake: FakeLlm) -> None:
