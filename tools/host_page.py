@@ -26,9 +26,9 @@ those of `--root`. [Reading](../concepts/reading.md) describes what is read in a
 
 ## Plugins, extensions, marketplaces and packages
 
-- `user` includes the enabled plugins of Claude Code that are installed for the user, `project` those
-  for this project, and `user` those of Codex. Names are `plugin:skill`. A plugin's skills are in its
-  folder `skills` and in those that its `plugin.json` names.
+- `user` includes the enabled plugins of Claude Code that are installed for the user, `project`
+  those for this project, and `user` those of Codex. Names are `plugin:skill`. A plugin's skills are
+  in its folder `skills` and in those that its `plugin.json` names.
 - `user` includes the enabled extensions of Gemini CLI. Their skills keep their names.
 - `marketplaces` reads the plugins that a marketplace of Claude Code or Codex holds on this machine.
   Plugins with a remote source are listed and never fetched.
