@@ -160,7 +160,7 @@ def test_options_that_do_not_go_together_are_wrong_use(
 
 
 def test_only_a_folder_can_be_linked(project: Path) -> None:
-    from skillyard.install.operations.add import add_skill
+    from skillyard.install.operations.add import AddOptions, add_skill
 
     with pytest.raises(InvalidInput, match="--link needs --into or --agent"):
-        add_skill("./x", link=True)
+        add_skill("./x", AddOptions(link=True))

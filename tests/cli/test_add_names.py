@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -147,27 +146,6 @@ def test_names_without_ascii_letters_have_folders_of_their_own(run: Run, project
     assert names[1] in left.read_text(encoding="utf-8")
     assert run("remove", names[1]).code == 0
     assert not list((project / "skills").iterdir())
-
-
-def test_a_skill_that_the_installer_put_into_its_shared_folder_is_not_missing(
-    run: Run, project: Path
-) -> None:
-    place = project / ".claude" / "skills" / "unnamed-skill"
-    place.mkdir(parents=True)
-    (place / "SKILL.md").write_text(text("发票", "Reads them."), encoding="utf-8")
-    entry = {"source": "a/b", "sourceType": "github", "computedHash": "0" * 64}
-    lock = {"version": 1, "skills": {"发票": entry, "合同": entry}}
-    (project / "skills-lock.json").write_text(json.dumps(lock), encoding="utf-8")
-    document = run("verify", "--json").json
-    assert {each["name"]: each["state"] for each in document["skills"]} == {
-        "发票": "unreadable",
-        "合同": "missing",
-    }
-    assert document["extra"] == []
-    assert "names like this share one folder" in run("verify").out
-    assert run("remove", "发票").code == 0
-    assert list(json.loads((project / "skills-lock.json").read_text())["skills"]) == ["合同"]
-    assert place.is_dir()
 
 
 def test_an_internal_skill_is_hidden_until_it_is_named(

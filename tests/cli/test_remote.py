@@ -11,7 +11,7 @@ import pytest
 
 from skillyard import Skill
 from skillyard.install.copies.lockfile import read_project_lock
-from skillyard.install.operations.add import add_skill
+from skillyard.install.operations.add import AddOptions, add_skill
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
@@ -181,7 +181,7 @@ class TestAdd:
         def add(name: str) -> None:
             try:
                 start.wait(30)
-                add_skill(f"acme/many/{name}", into="skills")
+                add_skill(f"acme/many/{name}", AddOptions(into="skills"))
             except BaseException as error:  # noqa: BLE001 - a thread's failure is the test's
                 failures.append(error)
 

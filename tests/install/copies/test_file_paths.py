@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import PureWindowsPath
 
 import pytest
 from hypothesis import given
@@ -164,18 +164,3 @@ def test_two_paths_that_are_one_place_somewhere_are_refused(code: str, paths: li
     with pytest.raises(PathRefused) as caught:
         (taken.add_folder if paths[-1].endswith("/") else taken.add_file)(paths[-1].rstrip("/"))
     assert caught.value.code == code
-
-
-@many
-@given(st.lists(st.sampled_from(["a", "A", "b", "a/b", "a/B", "A/b", "b/c", "a/b/c"]), max_size=5))
-def test_a_set_of_paths_is_taken_just_when_no_two_are_one_place(paths: list[str]) -> None:
-    folders = {parent for path in paths for parent in map(str, PurePosixPath(path).parents)}
-    spellings = {*paths, *(folders - {"."})}
-    one_place_each = len({path.lower() for path in spellings}) == len(spellings)
-    honest = len(set(paths)) == len(paths) and not folders & set(paths) and one_place_each
-    try:
-        _added(*paths)
-    except PathRefused:
-        assert not honest
-    else:
-        assert honest

@@ -92,18 +92,6 @@ def test_names_that_git_must_not_write_are_refused(name: str, tmp_path: Path) ->
         assert caught.value.code == "refused"
 
 
-def test_large_and_deep_files_are_left_out(upstream: Upstream) -> None:
-    deep = "/".join("d" * 40) + "/x.md"
-    many = {f"many/{number}.md": "x" for number in range(600)}
-    upstream.publish({"SKILL.md": SKILL, "large.bin": b"0" * 2_000_000, deep: "deep", **many})
-    package = fetch(f"file://{upstream.folder}")
-    assert package.files["SKILL.md"] == SKILL.encode()
-    assert len(package.files) <= 513
-    assert not {"large.bin", deep} & set(package.files)
-    left_out = 1 + 1 + 600 - (len(package.files) - 1)
-    assert len(package.skipped) == left_out
-
-
 def test_the_bomb_of_ten_billion_entries_is_stopped(upstream: Upstream) -> None:
     """Each folder holds ten times the one below it: a few hundred bytes, and 10^10 paths."""
     tree = upstream.tree_of({"f": ("100644", "blob", upstream.blob("x"))})
@@ -122,27 +110,6 @@ def test_the_bomb_of_ten_billion_entries_is_stopped(upstream: Upstream) -> None:
 
 def _packet(data: bytes) -> bytes:
     return b"%04x" % (len(data) + 4) + data
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of another")
-def test_a_list_of_refs_without_end_is_stopped(upstream: Upstream) -> None:
-    def answer(handler: BaseHTTPRequestHandler, body: bytes) -> bool:
-        if b"command=ls-refs" not in body:
-            return False
-        handler.send_response(200)
-        handler.send_header("Content-Type", "application/x-git-upload-pack-result")
-        handler.end_headers()
-        while True:
-            line = b"f" * 40 + b" refs/heads/" + os.urandom(20).hex().encode() + b"\n"
-            handler.wfile.write(_packet(line))
-
-    limits = GitLimits(memory_bytes=300_000_000)
-    git_ = Git("", threading.Event(), limits=limits)
-    with http_server(upstream.folder.parent, answer=answer) as base:
-        repository = GitRepository(parse_git_address(f"{base}/one.git"), git_)
-        with pytest.raises(SourceFailed) as caught:
-            repository.commit("main")
-    assert caught.value.code == "too_large"
 
 
 def test_a_server_that_says_nothing_is_given_up(upstream: Upstream) -> None:

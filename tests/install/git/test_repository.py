@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillyard import InvalidInput, SourceFailed
-from skillyard.install.git.address import check_ref, parse_git_address
+from skillyard.install.git.address import parse_git_address
 from skillyard.install.git.command import Git, failure_of
 from skillyard.install.git.repository import GitRepository, clear_repositories
 from tests.install.git.home import git_home as git_home
@@ -170,44 +170,12 @@ def test_a_token_with_a_slash_or_an_at_sign_is_in_no_message() -> None:
         assert not any(part in text for part in ("s3cret", "k@y"))
 
 
-FAILURES = {
-    "no such repository": ("{base}/missing.git", "not_found"),
-    "nobody listens": ("http://127.0.0.1:1/one.git", "unreachable"),
-    "no such host": ("https://no-such-host.invalid/one.git", "unreachable"),
-    "no repository in the folder": ("file://{folder}", "not_found"),
-}
-
-
-@for_each("name", FAILURES)
-def test_failures_are_told_apart(name: str, tmp_path: Path, git_home: Path) -> None:
-    url, code = FAILURES[name]
-    with http_server(tmp_path) as base, pytest.raises(SourceFailed) as caught:
-        text_at(reader(url.format(base=base, folder=tmp_path)))
-    assert caught.value.code == code
-    assert caught.value.hint
-
-
 def test_without_git_it_is_said_what_to_install(
     git_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceFailed, match="git is not installed; install it"):
         text_at(reader("https://host.invalid/one.git"))
-
-
-def test_stopping_ends_git(tmp_path: Path, git_home: Path) -> None:
-    stop = threading.Event()
-
-    def hang(handler: object, body: bytes) -> bool:
-        stop.set()  # git waits for this answer
-        return not finished.wait(30)
-
-    finished = threading.Event()
-    with http_server(tmp_path, answer=hang) as base:
-        repository = GitRepository(parse_git_address(f"{base}/one.git"), Git("", stop))
-        with pytest.raises(SourceFailed, match="git was stopped"):
-            repository.commit()
-        finished.set()
 
 
 # --- addresses and refs ---
@@ -261,12 +229,6 @@ ODD_REFS: tuple[str, ...] = (
     "a.lock",
 )
 ODD_REFS += ("/a", "a/", "a//b", ".a", "a/.b", "a\x1b", "a*", "x" * 201)
-
-
-@for_each("ref", ODD_REFS)
-def test_odd_refs_are_refused(ref: str) -> None:
-    with pytest.raises(InvalidInput):
-        check_ref(ref)
 
 
 @for_each(

@@ -83,17 +83,6 @@ def test_bytes_that_are_no_utf8_do_not_hide_a_script(skill: Path) -> None:
     assert note == "only NUL bytes or the encoding"
 
 
-def test_added_files_do_not_push_a_changed_script_out_of_the_diffs(skill: Path) -> None:
-    prose = {f"a/{number:03}.md": b"x" for number in range(30)}
-    old = {"SKILL.md": SKILL, "run.sh": b"date\n", "old": b"x", **prose}
-    added = {f"0{number:03}": b"x" for number in range(30)}
-    new = {"SKILL.md": SKILL + b"More.\n", "run.sh": b"id\n", **added, **dict.fromkeys(prose, b"y")}
-    found = difference_of(installed(skill, old), Package(new, "acme/a")).files
-    assert [each.path for each in found[:3]] == ["SKILL.md", "run.sh", "a/000.md"]
-    assert found[1].diff
-    assert [each.change for each in found] == ["changed"] * 32 + ["added"] * 30 + ["removed"]
-
-
 PATHS = st.sampled_from(["SKILL.md", "a", "b/c", "b/d"])
 VERSIONS = st.dictionaries(PATHS, st.binary(max_size=20), max_size=4)
 

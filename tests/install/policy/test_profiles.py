@@ -185,14 +185,6 @@ def test_a_projects_file_names_nothing_outside_of_the_project_unless_the_users_d
         assert find_policy(None, "x") is not None
 
 
-@for_each("rule", ["tags = []", "tags.allowed = []", "[profiles.x.tags]\nallowed = []"])
-def test_an_empty_list_of_tags_allows_nothing_however_it_is_written(
-    project: Path, rule: str
-) -> None:
-    own_policy(f"[profiles.x]\n{rule}\n")
-    assert names(sy.load_catalog(profile="x")) == []
-
-
 def test_the_hook_trusts_only_the_roots_that_the_users_own_file_names(
     project: Path, tmp_path: Path
 ) -> None:

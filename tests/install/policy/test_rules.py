@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import Skill, SkillIoError
+from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.policy.decision import (
     AdmissionPolicy,
     LockedSource,
     PolicyRefused,
     check_install,
     decide,
-    source_text,
+    locked_source,
 )
 from skillyard.install.policy.rules import (
     NO_RULES,
@@ -177,7 +178,7 @@ def test_only_an_asterisk_stands_for_other_text(pattern: str, text: str, matches
     ],
 )
 def test_a_folder_is_compared_without_steps_upwards(source: str, text: str) -> None:
-    assert source_text("local", source, None) == text
+    assert locked_source(LockedSkill("x", source, "local"), None).source == text
 
 
 SIGNED = b"""

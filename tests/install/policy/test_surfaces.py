@@ -17,8 +17,8 @@ from skillyard.hosts.hook.budget import Budget
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.payload import Prompt
 from skillyard.install.copies.lockfile import read_project_lock
-from skillyard.install.operations.admission import locked_source
 from skillyard.install.policy import places
+from skillyard.install.policy.decision import locked_source
 from skillyard.install.policy.library import open_catalog
 from skillyard.install.policy.places import MAX_BYTES
 from skillyard.serve.runtime import follower as freshness
@@ -68,15 +68,6 @@ def test_no_command_offers_a_refused_skill(run: Run, project: Path, line: str) -
     shape = json.dumps(shown)
     assert "evil-deploy" not in shape
     assert "good-deploy" in shape or line.startswith(("select", "inject"))
-
-
-def test_a_refused_skill_cannot_be_named_and_the_error_says_which_rule(
-    run: Run, project: Path
-) -> None:
-    for command in (("show", "evil-deploy"), ("why", "evil-deploy", "deploy")):
-        answer = run(*command, "--root", "lib")
-        assert answer.code == 2
-        assert "skills.denied in " in answer.err
 
 
 def test_the_command_names_files_rules_and_refused_skills(run: Run, project: Path) -> None:
@@ -143,14 +134,6 @@ def test_a_running_mcp_server_with_a_large_library_follows_the_policy(
 
         until(lambda: ranks("evil-deploy") and not ranks("good-deploy"))
         assert server.call("load_skill", {"name": "good-deploy"}).is_error
-
-
-def test_mcp_offers_no_refused_skill(project: Path) -> None:
-    with serving(project / "lib") as server:
-        listed = shows(server.call("list_skills"))
-        assert "good-deploy" in listed
-        assert "evil-deploy" not in listed
-        assert server.call("load_skill", {"name": "evil-deploy"}).is_error
 
 
 def test_the_hook_offers_no_refused_skill_and_nothing_under_a_broken_policy(

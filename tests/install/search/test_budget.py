@@ -15,7 +15,6 @@ from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers, RecordedRequest
 from tests.install.search.fake_search import (
-    got,
     keys,
     searched,
     settings_of,
@@ -127,34 +126,6 @@ def test_with_snapshots_no_github_quota_is_spent(up: FakeServers, cache: Respons
     assert len(asked(up)) == 1 + 20  # one search, a snapshot for each candidate
 
 
-def test_references_are_fetched_beside_the_file_not_after_it(
-    up: FakeServers, tmp_path: Path
-) -> None:
-    up.switches.downloads = False
-
-    def search() -> None:
-        cache = unused_cache(tmp_path)
-        one = got(
-            "owner-0/skills", "pdf-0-0", settings=settings_of(up), references=True, cache=cache
-        )
-        assert one.skill.references
-
-    last = rounds_of(up, 2, search)[-1]
-    assert len([target for target in last if target.startswith("github_raw")]) == 2
-
-
-class TestMissing:
-    def test_a_repository_that_is_gone_is_asked_for_once(
-        self, up: FakeServers, cache: ResponseCache
-    ) -> None:
-        for n in range(6):
-            up.list_skill("gone/skills", f"pdf-gone-{n}", installs=99)
-        up.switches.downloads = False
-        result = searched("pdf", 10, settings=settings_of(up), cache=cache)
-        assert trees(up.requests)["gone/skills"] == 1
-        assert len([one for one in result.skills if one.skill.body]) == 10
-
-
 class TestWarmSearch:
     NOW = 2_000_000_000.0
 
@@ -169,18 +140,6 @@ class TestWarmSearch:
                 return [await search.search("pdf", include_references=True) for _ in range(times)]
 
         return asyncio.run(run())
-
-    @pytest.mark.parametrize("setup", ["snapshots", "everything"])
-    def test_another_service_over_the_same_cache_asks_nothing(
-        self, up: FakeServers, tmp_path: Path, setup: str
-    ) -> None:
-        settings = set_up(up, setup, tmp_path)
-        (first,) = self.ask(settings, tmp_path / "cache", self.NOW)
-        before = len(up.requests)
-        (second,) = self.ask(settings, tmp_path / "cache", self.NOW + 30)
-        assert len(up.requests) == before
-        assert keys(first) == keys(second)
-        assert [one.skill.body for one in first.skills] == [one.skill.body for one in second.skills]
 
     def test_a_day_later_only_what_may_have_changed_is_asked_with_its_tag(
         self, up: FakeServers, tmp_path: Path

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from itertools import permutations
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import Skill
-from skillyard.install.search.service import SearchCandidate, merge_hits
+from skillyard.install.search.service import merge_hits
 from skillyard.install.sources.protocol import Hit
 
 MARKETPLACE = Hit("acme/skills", "pdf", "skills.sh", name="pdf", install_count=500)
@@ -47,22 +46,6 @@ def hits(draw: st.DrawFn, found_by: str) -> Hit:
         kind="archive" if url and draw(st.booleans()) else "",
         skill=draw(st.sampled_from([None, None, Skill("pdf", "Here already", "Body.")])),
     )
-
-
-@st.composite
-def listings(draw: st.DrawFn) -> list[list[Hit]]:
-    return [
-        draw(st.lists(hits(f"source-{place}"), max_size=6))
-        for place in range(draw(st.integers(0, 4)))
-    ]
-
-
-def flat(listed: list[list[Hit]]) -> list[Hit]:
-    return [one for hits in listed for one in hits]
-
-
-def records(candidate: SearchCandidate, listed: list[list[Hit]]) -> list[Hit]:
-    return [one for one in flat(listed) if one.key == candidate.hit.key]
 
 
 def artifact(one: Hit) -> tuple[str, str, str]:
@@ -121,17 +104,3 @@ class TestExamples:
         for listed in permutations([[site], [server]]):
             (one,) = merge_hits(listed)
             assert artifact(one.hit) in {artifact(site), artifact(server)}
-
-
-class TestLaws:
-    @given(listings())
-    def test_nothing_that_any_record_knows_is_lost(self, listed: list[list[Hit]]) -> None:
-        for one in merge_hits(listed):
-            of_it = records(one, listed)
-            assert one.hit.curated == any(record.curated for record in of_it)
-            # addresses stay with their records: each is fetched by the source that found it
-            for field in ("name", "description", "category", "install_count", "skill"):
-                known = [value for record in of_it if (value := getattr(record, field))]
-                assert getattr(one.hit, field) in (known or [getattr(of_it[0], field)]), field
-            paths = {record.path for record in of_it} - {None}
-            assert one.hit.path in (paths or {None})

@@ -59,11 +59,6 @@ class TestGoodFiles:
         assert lines(skill.body) == lines(BODY)
         assert "references/b.md" in [reference.path for reference in skill.references]
 
-    def test_a_package_without_its_skill_file_does_not_raise(self) -> None:
-        content = read_package(HIT, Package({"references/a.md": b"A"}, "acme/skills"))
-        assert not content.skill.body
-        assert content.skill.slug == "pdf"
-
 
 ODD: dict[str, bytes] = {
     "byte order mark": b"\xef\xbb\xbf" + GOOD.encode(),
@@ -117,9 +112,6 @@ class TestOddFiles:
 
     def test_a_hidden_character_never_reaches_the_name(self) -> None:
         assert "\u200b" not in read(ODD["a hidden character in the name"]).skill.name
-
-    def test_an_override_never_reaches_the_description(self) -> None:
-        assert "\u202e" not in read(ODD["an override in the description"]).skill.description
 
 
 class TestLaws:

@@ -88,13 +88,6 @@ def test_the_marketplace_fails(up: FakeServers, wrong: Wrong) -> None:
     assert up.count("other") == 0
 
 
-@pytest.mark.parametrize("wrong", wrongs(WRONGS))
-def test_the_repository_cannot_be_listed(up: FakeServers, wrong: Wrong) -> None:
-    up.faults.add("github_api", TREE, wrong.fault(up), times=None)
-    check_only(ask_three(up), "github", wrong, "pdf-ours")
-    assert up.count("other") == 0
-
-
 def check_pointer(result: SearchResult, skill_id: str, wrong: Wrong) -> FoundSkill:
     """The skill is there, last, without a body and with the reason; the others are whole."""
     assert set(ids(result)) == EVERY

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from skillyard import SourceFailed
@@ -13,7 +11,6 @@ from skillyard_testkit import FakeServers
 from tests.install.search.fake_search import (
     by_id,
     ids,
-    keys,
     searched,
     settings_of,
     skill_text,
@@ -34,16 +31,6 @@ class TestContents:
         assert pointer.skill.body is None
         assert pointer.failure is not None
         assert pointer.failure.code == "not_found"
-
-    def test_a_custom_ranker_cannot_drop_one_either(self) -> None:
-        class Dropping:
-            def rank(self, skills: Any, query: str = "", include_references: bool = False) -> Any:
-                return [skill for skill in skills if skill.content]
-
-        hits = [hit("pdf"), hit("tax")]
-        source = Memory(hits, {"tax": skill_text("tax")})
-        result = searched("pdf", settings=BARE, sources=[source], ranker=Dropping())
-        assert ids(result) == ["tax", "pdf"]
 
     @for_each(
         "error",
@@ -87,19 +74,6 @@ class TestContents:
         result = searched("pdf", settings=BARE, sources=sources)
         assert all(one.failure is None for one in result.skills)
         assert by_id(result)["pdf"].found_by == ("one", "two")
-
-    def test_fetches_run_together_and_never_all_at_once(self) -> None:
-        source = Memory([hit(f"kit-{n}") for n in range(200)])
-        searched("kit", 100, settings=BARE, sources=[source])
-        assert 1 < source.most_at_once <= 64
-
-
-class TestSameNames:
-    def test_two_repositories_with_one_name_give_two_skills(self) -> None:
-        result = searched(
-            "pdf", settings=BARE, sources=[Memory([hit("pdf"), hit("pdf", "other/skills")])]
-        )
-        assert sorted(keys(result)) == ["acme/skills/pdf", "other/skills/pdf"]
 
 
 class TestReferences:

@@ -39,20 +39,6 @@ class TestGet:
         assert one.hit.key == "acme/skills/pdf"
         assert one.failure is None
 
-    def test_a_skill_that_nobody_lists(self, up: FakeServers) -> None:
-        up.add_repository("new/skills", {"deep/down/kit/SKILL.md": skill_text("kit", body="Kit.")})
-        assert got("new/skills", "kit", settings=settings_of(up)).skill.body == "Kit."
-
-    @for_each("skill_id", ["skills", "pdf-", "SKILL.md", "рdf", "pdf\u200b", "references"])
-    @for_each("downloads", [True, False])
-    def test_another_id_never_gives_a_neighbour(
-        self, up: FakeServers, skill_id: str, downloads: bool
-    ) -> None:
-        up.switches.downloads = downloads
-        with pytest.raises(SourceFailed) as failed:
-            got("acme/skills", skill_id, settings=settings_of(up))
-        assert failed.value.code == "not_found"
-
     @for_each(
         ("source", "skill_id"),
         [("acme/skills/../../x", "pdf"), ("../..", "pdf"), ("acme/skills", "../../x"),
@@ -117,16 +103,6 @@ class TestFind:
         for order in (hits, hits[::-1]):
             assert found("pdf", settings=BARE, sources=[Memory(order)]).hit.source == "b/skills"
 
-    def test_a_hidden_skill_is_reached_by_its_name(self) -> None:
-        text = skill_text("pdf", **{"disable-model-invocation": "true"})
-        one = found("pdf", settings=BARE, sources=[Memory([hit("pdf")], {"pdf": text})])
-        assert one.skill.body
-
-    def test_the_exact_name_is_found_however_many_popular_ones_come_first(self) -> None:
-        popular = [hit(f"pdf-{n}", install_count=10_000) for n in range(14)]
-        one = found("pdf", settings=BARE, sources=[Memory([*popular, hit("pdf")])])
-        assert one.hit.id == "pdf"
-
 
 class TestFindByAddress:
     @for_each("name", ["acme/skills/pdf", " acme/skills/pdf "])
@@ -156,13 +132,3 @@ class TestFindWhenSourcesFail:
     def test_when_all_fail_that_is_the_answer(self, broken: Callable[..., Memory]) -> None:
         with pytest.raises(SourceFailed):
             found("pdf", settings=BARE, sources=[broken("a"), broken("b")])
-
-    def test_the_failure_that_can_be_waited_out_is_the_one_told(
-        self, broken: Callable[..., Memory]
-    ) -> None:
-        sources = [broken("a", "unreachable"), broken("b", "rate_limited", 7)]
-        for order in (sources, sources[::-1]):
-            with pytest.raises(SourceFailed) as failed:
-                found("pdf", settings=BARE, sources=order)
-            assert failed.value.code == "rate_limited"
-            assert failed.value.retry_after_s == 7

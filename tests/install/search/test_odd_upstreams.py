@@ -86,12 +86,3 @@ class TestStale:
         assert all(one.skill.body == "Do it so." for one in stale.skills)
         # every one of them says how old it is
         assert all(one.package and one.package.age_s >= 86_400 for one in stale.skills)
-
-
-def test_one_repository_of_several_that_fails_is_named(up: FakeServers) -> None:
-    up.faults.add("github_api", "/repos/broken/*", faults.status(500), times=None)
-    settings = settings_of(up, repositories=("broken/skills", "acme/skills"))
-    result = searched("pdf", settings=settings, sources=["github"])
-    assert ids(result) == ["pdf-ours"]
-    assert "broken/skills" in status_of(result, "github").message
-    assert result.partial

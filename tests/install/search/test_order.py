@@ -13,7 +13,6 @@ import pytest
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers
 from tests.install.search.fake_search import (
-    ids,
     keys,
     searched,
     settings_of,
@@ -44,10 +43,6 @@ class TestOrder:
         for order in (hits, hits[::-1], sorted(hits), hits[4:] + hits[:4]):
             result = searched("nothing", settings=BARE, sources=[Memory(order)])
             assert keys(result) == expected
-
-    def test_more_installs_go_first_where_the_points_are_equal(self) -> None:
-        hits = [hit("kit-a", install_count=10_000), hit("kit-b", install_count=90_000)]
-        assert ids(searched("kit", settings=BARE, sources=[Memory(hits)])) == ["kit-b", "kit-a"]
 
 
 CHILD = """
@@ -91,13 +86,6 @@ class TestDeterminism:
             sites=(up.well_known,),
             repositories=("owner-3/skills", "owner-0/skills", "acme/skills"),
         )
-
-    @pytest.mark.parametrize("slow", ["skills_sh", "github_api"])
-    def test_whichever_upstream_is_slow(self, library: FakeServers, slow: str) -> None:
-        library.switches.downloads = False
-        usual = self.document(library)
-        library.switches.server_latency_s[slow] = 0.1
-        assert self.document(library) == usual
 
     def test_two_processes_with_other_hash_seeds_give_the_same_bytes(
         self, library: FakeServers

@@ -20,7 +20,6 @@ from tests.install.search.fake_search import (
     skill_text,
 )
 from tests.install.search.memory import Memory, hit
-from tests.tables import for_each
 from tests.testkit.client import ask
 
 BARE = Settings(shipped_registry=False)
@@ -136,17 +135,6 @@ class TestShape:
         assert reference["path"] == "references/forms.md"
         assert reference["content"] == "Forms."
 
-    @for_each("content", [True, False])
-    @for_each("raw", [True, False])
-    def test_texts_come_as_they_are_asked_for(
-        self, up: FakeServers, content: bool, raw: bool
-    ) -> None:
-        one = by_id(answered(up))["pdf"]
-        skill = one.to_dict(include_content=content, include_raw=raw)
-        assert bool(skill["content"]) == content
-        assert bool(skill["raw_content"]) == raw
-        check_shape(skill)
-
     def test_the_whole_answer_hands_the_choice_on(self, up: FakeServers) -> None:
         result = answered(up)
         document = result.to_dict(include_content=False, include_raw=True, explain=True)
@@ -201,14 +189,6 @@ class TestOurs:
         assert failed["message"]
         assert document["partial"] is True
         strict(document)
-
-    def test_the_explanation_comes_only_when_asked_for(self, up: FakeServers) -> None:
-        assert "explanation" not in by_id(answered(up))["pdf"].to_dict()
-
-    def test_an_empty_answer_has_the_whole_shape(self) -> None:
-        document = searched("pdf", settings=BARE, sources=[Memory()]).to_dict()
-        assert (document["count"], document["skills"]) == (0, [])
-        assert document["sources"] == [{"name": "memory", "state": "ok", "found": 0}]
 
 
 class TestHostileValues:

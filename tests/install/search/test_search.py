@@ -44,13 +44,6 @@ class TestOverFetch:
         searched("pdf", limit, settings=settings, sources=[source])
         assert source.asked == [("pdf", wanted)]
 
-    def test_a_late_candidate_can_still_win(self) -> None:
-        popular = [hit(f"kit-{n}", install_count=9000) for n in range(5)]
-        result = searched("pdf", 3, settings=BARE, sources=[Memory([*popular, hit("pdf")])])
-        assert ids(result)[0] == "pdf"
-        assert result.count == 3
-        assert result.considered == 6
-
 
 class TestTrim:
     @for_each("limit", [1, 2, 5, 100])
@@ -65,13 +58,6 @@ class TestTrim:
             searched("pdf", limit, settings=BARE, sources=[source])
         assert not source.asked
 
-    @for_each("query", ["", "   ", "\n", None, 7])
-    def test_a_blank_query_is_refused_before_anything_is_asked(self, query: Any) -> None:
-        source = Memory([hit("pdf")])
-        with pytest.raises(InvalidInput):
-            searched(query, settings=BARE, sources=[source])
-        assert not source.asked
-
     @for_each("query", ["a&limit=1#", "a\r\nX-Other: 1", "\0", "\ud800", "🦑"])
     def test_no_query_breaks_out_of_its_parameter(self, up: FakeServers, query: str) -> None:
         up.list_skill("acme/skills", "pdf")
@@ -83,18 +69,6 @@ class TestTrim:
         assert status_of(result, "skills.sh").state in {"ok", "failed"}
 
 
-class Meeting(Memory):
-    """Answers only when every other source of the meeting was asked too."""
-
-    def __init__(self, barrier: asyncio.Barrier, name: str) -> None:
-        super().__init__([hit(name)], name=name)
-        self.barrier = barrier
-
-    async def search(self, query: str, limit: int) -> Sequence[Hit]:
-        await self.barrier.wait()
-        return await super().search(query, limit)
-
-
 class Silent(Memory):
     """Never answers."""
 
@@ -104,17 +78,6 @@ class Silent(Memory):
 
 
 class TestSources:
-    def test_all_are_asked_at_once(self) -> None:
-        async def run() -> list[str]:
-            barrier = asyncio.Barrier(4)
-            sources = [Meeting(barrier, f"kit-{n}") for n in range(4)]
-            async with SearchService(sources, settings=BARE, cache=False) as search:
-                result = await asyncio.wait_for(search.search("kit"), 20)
-            assert not result.partial
-            return ids(result)
-
-        assert sorted(asyncio.run(run())) == [f"kit-{n}" for n in range(4)]
-
     def test_a_silent_one_is_named_and_costs_its_time_alone(self) -> None:
         settings = BARE._replace(source_timeout_s=0.05)
         sources = [Silent(name="silent"), Memory([hit("pdf")])]
@@ -152,26 +115,6 @@ class TestSources:
         assert status_of(result, "broken").state == "failed"
         assert status_of(result, "broken").code
         assert status_of(result, "broken").message
-
-    def test_when_all_fail_the_answer_says_so(self) -> None:
-        broken = [Memory(name=n, search_fails=SourceFailed("denied", "no")) for n in ("a", "b")]
-        result = searched("pdf", settings=BARE, sources=broken)
-        assert result.failed
-        assert result.partial
-        assert result.skills == ()
-        assert [status.state for status in result.sources] == ["failed", "failed"]
-
-    def test_those_of_the_settings_are_asked_by_name(self, up: FakeServers) -> None:
-        up.list_skill("acme/skills", "pdf")
-        up.add_well_known("pdf-site", {"SKILL.md": skill_text("pdf-site")})
-        settings = settings_of(up, sites=(up.well_known,), repositories=("acme/skills",))
-        up.add_repository("acme/skills", {"skills/pdf/SKILL.md": skill_text("pdf")})
-        whole = searched("pdf", settings=settings)
-        assert {one.name for one in whole.sources} >= {"skills.sh", "github", "well-known"}
-        assert not whole.partial
-        only = searched("pdf", settings=settings, sources=["well-known"])
-        assert [one.name for one in only.sources] == ["well-known"]
-        assert ids(only) == ["pdf-site"]
 
     def test_a_local_skill_and_a_remote_one_of_its_name_are_both_there(self) -> None:
         catalog = sy.Catalog.from_skills([sy.Skill("pdf", "Extract pdf tables", "Local body.")])

@@ -12,7 +12,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.install.signatures import FOLDER_BUNDLE
-from skillyard.install.sources.well_known import CURRENT, MAX_BUNDLE_BYTES, SCHEMA
+from skillyard.install.sources.well_known import CURRENT, SCHEMA
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import plain_surroundings as plain_surroundings
 from tests.cli.conftest import run as run
@@ -134,15 +134,6 @@ def test_an_archive_that_is_not_signed_as_the_policy_says_is_refused(
     forget_remote_answers()
     done = team.add(put(site, zip_of(FILES), bundle))
     assert (done.code, says in done.err) == (2, True)
-    team.assert_nothing_written()
-
-
-def test_a_bundle_that_is_too_large_is_not_read(team: Team, site: tuple[Path, str]) -> None:
-    team.policy(ANYBODY)
-    url = put(site, zip_of(FILES))
-    (site[0] / "pdf.zip.sigstore.json").write_bytes(b" " * (MAX_BUNDLE_BYTES + 1))
-    done = team.add(url)
-    assert (done.code, "pdf.zip.sigstore.json" in done.err) == (4, True)
     team.assert_nothing_written()
 
 

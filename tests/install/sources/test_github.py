@@ -126,27 +126,6 @@ def test_a_push_between_two_requests_does_not_mix_two_commits(site: Network) -> 
     assert (found.commit, found.files["SKILL.md"].decode()) == (old, PDF)
 
 
-def test_what_a_remote_calls_a_commit_must_be_one(site: Network) -> None:
-    documents: list[Any] = [
-        {"sha": "../../x"}, {"sha": None}, {}, [], {"sha": "HEAD"}, "x",
-    ]  # fmt: skip
-    for document in documents:
-        site.answers(
-            "github_api",
-            Response(200, json.dumps(document).encode(), {"content-type": "application/json"}),
-        )
-        with pytest.raises(SourceFailed) as caught:
-            site.ask(lambda t: GitHub(t).commit("acme/kit", "main"), kept=False)
-        assert caught.value.code in ("bad_answer", "not_found")
-
-
-@for_each("ref", ["../x", "a b", "-x", "", "a\nb", "x" * 300, "/main", "a?b"])
-def test_an_odd_ref_reaches_nobody(site: Network, ref: str) -> None:
-    with pytest.raises((SourceFailed, ValueError)):
-        site.ask(lambda t: GitHub(t).package(hit(), ref=ref))
-    assert site.up.requests == []
-
-
 def test_a_skill_at_the_root_brings_its_references_and_no_papers(site: Network) -> None:
     site.up.add_repository(
         "acme/rooted",
@@ -157,39 +136,11 @@ def test_a_skill_at_the_root_brings_its_references_and_no_papers(site: Network) 
     assert relative(found.files) == {"SKILL.md", "references/a.md"}
 
 
-NAMES = ["a b", "a#b", "a?b=c", "a%20b", "50%", "\u00e9t\u00e9", "\u65e5\u672c", "a&b", "a+b",
-         "a'b", "(a)", "[a]", "a;b", "~a", "@a", "a\"b"]  # fmt: skip
-
-
-def test_any_name_of_a_folder_and_a_file_is_asked_for_as_it_is(site: Network) -> None:
-    texts = {name: skill("odd", f"About {number}.") for number, name in enumerate(NAMES)}
-    files = {f"skills/{name}/SKILL.md": text for name, text in texts.items()}
-    files |= {f"skills/{name}/references/{name}.md": text for name, text in texts.items()}
-    site.up.add_repository("acme/odd", files)
-    for name, text in texts.items():
-        before = site.up.count("github_raw")
-        found = package(site, hit(name, "acme/odd"), references=True)
-        assert found.files["SKILL.md"].decode() == text
-        assert found.files[f"references/{name}.md"].decode() == text
-        raw = [request for request in site.up.requests if request.server == "github_raw"][before:]
-        for request in raw:
-            assert "#" not in request.path
-            assert "?" not in request.path
-            assert f"/skills/{name}/" in unquote(request.path)
-
-
 def test_a_file_that_is_a_pointer_is_not_the_file(site: Network) -> None:
     site.up.faults.add("github_raw", "*/SKILL.md", faults.lfs_pointer())
     error = failure(site)
     assert error.code in ("bad_answer", "not_found")
     assert "lfs" in str(error).lower()
-
-
-def test_a_reference_that_fails_does_not_cost_the_skill(site: Network) -> None:
-    site.up.faults.add("github_raw", "*/a.md", faults.status(500))
-    found = package(site, references=True)
-    assert found.files["SKILL.md"].decode() == PDF
-    assert any("references/a.md" in text for text in found.skipped)
 
 
 def test_a_whole_skill_lacks_nothing_or_says_so(site: Network) -> None:
@@ -224,11 +175,6 @@ def test_large_files_are_left_out_without_being_read(site: Network) -> None:
     found = package(site, hit("big", "acme/big"), references=True)
     assert relative(found.files) == {"SKILL.md", "references/b.md"}
     assert any("references/a.md" in text for text in found.skipped)
-
-
-def test_a_skill_file_above_the_limit_is_too_large(site: Network) -> None:
-    site.up.add_repository("acme/big", {"skills/big/SKILL.md": PDF + "x" * 2**20})
-    assert failure(site, hit("big", "acme/big")).code == "too_large"
 
 
 # --- failures by name ---
@@ -342,11 +288,6 @@ def test_hostile_entries_cost_nothing_but_themselves(site: Network) -> None:
 # --- names of repositories ---
 
 
-@for_each("text", ["a/b", "acme/skills", "A-1/b.c_d-e", "a/b.js", "0/1"])
-def test_owner_and_repository_are_a_name(text: str) -> None:
-    assert is_repository(text)
-
-
 @for_each(
     "text",
     ["", "a", "a/", "/b", "a/b/c", "a//b", "../b", "a/..", "a/.", "./b", "a/b\n", "\na/b", "a /b",
@@ -377,10 +318,3 @@ def test_skills_are_found_by_the_words_of_their_folders(site: Network) -> None:
     assert site.up.count("github_api") == 2
     assert search(site, "unrelated", ["acme/kit"]) == []
     assert len(search(site, "pdf", ["acme/kit", "acme/more"], limit=1)) == 1
-
-
-def test_when_no_repository_answers_the_source_fails(site: Network) -> None:
-    site.up.faults.add("github_api", "*", faults.rate_limited(), times=None)
-    with pytest.raises(SourceFailed) as caught:
-        search(site, "pdf", ["acme/kit", "acme/more"])
-    assert caught.value.code == "rate_limited"

@@ -11,7 +11,7 @@ import pytest
 
 import skillyard as sy
 from skillyard import DEFAULT_LIMITS, SourceFailed
-from skillyard.install.sources.local import REFERENCES, LocalSource
+from skillyard.install.sources.local import LocalSource
 from skillyard.install.sources.protocol import Hit, Package
 from tests.hostile.watchdog import hang_bound
 from tests.install.sources.clients import skill
@@ -53,13 +53,6 @@ def refusal(source: LocalSource, hit: Hit, **how: bool) -> SourceFailed:
 
 def the_pdf(source: LocalSource) -> Hit:
     return found(source, "pdf forms")[0]
-
-
-def test_the_best_comes_first_and_no_more_than_wanted(root: Path) -> None:
-    source = source_of(root)
-    assert found(source, "fill in pdf forms")[0].id == "pdf"
-    assert len(found(source, "write fill documents forms", 1)) == 1
-    assert found(source, "xylophone") == []
 
 
 def test_a_hit_says_what_the_skill_says(root: Path) -> None:
@@ -113,13 +106,6 @@ def _huge(place: Path, secret: Path) -> None:
         file.truncate(DEFAULT_LIMITS.resource_bytes + 1)
 
 
-def _folder_linked_out(place: Path, secret: Path) -> None:
-    for path in sorted(place.parent.rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    place.parent.rmdir()
-    place.parent.symlink_to(secret.parent)
-
-
 Change = Callable[[Path, Path], None]
 CHANGES: Mapping[str, tuple[Change, str]] = {
     "removed": (_removed, "not_found"),
@@ -151,20 +137,3 @@ def test_a_skill_file_that_became_something_else_is_refused_by_name(
     assert error.code == code
     assert str(root / "pdf" / "SKILL.md") in str(error)
     assert SECRET.decode() not in str(error)
-
-
-def test_a_folder_that_became_a_link_gives_that_folder_or_nothing(root: Path, secret: Path) -> None:
-    """A skill's folder may be a link; there is no SKILL.md in this one."""
-    source = source_of(root)
-    hit = the_pdf(source)
-    _folder_linked_out(root / "pdf" / "SKILL.md", secret)
-    assert refusal(source, hit, whole=True).code == "not_found"
-
-
-def test_references_are_bounded_and_what_is_left_out_is_said(tmp_path: Path) -> None:
-    more = {f"pdf/references/{n:03}.md": "x" for n in range(REFERENCES + 3)}
-    source = source_of(write_tree(tmp_path, {**LIBRARY, **more}))
-    package = fetched(source, the_pdf(source), references=True)
-    assert len(package.files) == 1 + REFERENCES
-    assert len(package.skipped) == 4
-    assert all("over the limits" in said for said in package.skipped)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
 
 from skillyard import SkillIoError
 from skillyard.install.sources.github import GitHub
@@ -20,7 +19,6 @@ from skillyard.install.sources.registry_file import (
 from skillyard.install.sources.repository import is_repository
 from skillyard.install.sources.transport import Transport
 from tests.install.sources.clients import Network, skill, skill_path
-from tests.property.strategies import hostile_text, many
 from tests.shared_data import MISSING, cases
 from tests.tables import for_each
 
@@ -106,18 +104,6 @@ def test_examples_are_no_entries(text: str) -> None:
     assert ids(text.format(LINE)) == []
 
 
-@for_each(
-    "line",
-    ["-pdf|acme/skills|skills/pdf|Work", "*  pdf | acme/skills | skills/pdf | Work",
-     "  - pdf | acme/skills | skills/pdf | Work", "-\tpdf\t|\tacme/skills\t|\tskills/pdf\t|\tWork"],
-)  # fmt: skip
-def test_spacing_is_free_or_the_line_is_no_entry(line: str) -> None:
-    hits = parse_registry(line).hits
-    assert [(hit.id, hit.source, hit.path, hit.description) for hit in hits] in (
-        [], [("pdf", "acme/skills", "skills/pdf", "Work")],
-    )  # fmt: skip
-
-
 ODD_ENTRIES = {
     "no repository": "- pdf | acme | skills/pdf | x",
     "three parts": "- pdf | acme/skills/more | skills/pdf | x",
@@ -141,17 +127,6 @@ def test_an_odd_entry_is_reported_or_harmless_and_costs_no_other(name: str) -> N
         assert is_repository(hit.source)
         assert skill_path(tree, hit.source, hit.id, hit.path) in (None, "etc", "skills/pdf")
     assert registry.diagnostics or len(registry.hits) == 2
-
-
-@many
-@given(hostile_text)
-def test_any_text_is_a_registry(text: str) -> None:
-    registry = parse_registry(text, "x.md")
-    for hit in registry.hits:
-        assert is_repository(hit.source)
-        assert "\n" not in hit.id
-    for diagnostic in registry.diagnostics:
-        assert diagnostic.line is not None
 
 
 # --- the list that comes with the package ---
@@ -205,11 +180,6 @@ def fetched(net: Network, query: str, path: Path) -> Package:
     return net.ask(use)
 
 
-def test_an_exact_name_comes_first(net: Network, listed: Path) -> None:
-    assert search(net, "pdf", listed)[0].id == "pdf"
-    assert search(net, "finishing branch", listed)[0].id == "finishing-branch"
-
-
 def test_a_skill_is_fetched_from_where_it_is_registered(net: Network, listed: Path) -> None:
     found = fetched(net, "finishing branch", listed)
     assert found.path == "skills/finishing-a-development-branch"
@@ -219,12 +189,6 @@ def test_a_skill_is_fetched_from_where_it_is_registered(net: Network, listed: Pa
 def test_an_empty_path_means_the_root(net: Network, listed: Path) -> None:
     net.up.add_repository("acme/rooted", {"SKILL.md": skill("rooted"), "README.md": "r"})
     assert b"rooted" in fetched(net, "rooted", listed).files["SKILL.md"]
-
-
-def test_several_files_are_one_source(net: Network, listed: Path, tmp_path: Path) -> None:
-    second = tmp_path / "MORE.md"
-    second.write_text("- pdf-forms | acme/forms | | Fill PDF forms\n")
-    assert {hit.id for hit in search(net, "pdf", listed, second)} == {"pdf", "pdf-forms"}
 
 
 UNREADABLE = ["missing", "folder", "latin-1", "large"]

@@ -13,7 +13,7 @@ from skillyard.install.sources.repository import (
     skill_folders,
 )
 from tests.install.sources.clients import skill_path
-from tests.property.strategies import few, hostile_text, many
+from tests.property.strategies import hostile_text, many
 from tests.tables import for_each
 
 
@@ -148,14 +148,6 @@ def test_the_answer_is_none_or_a_folder_with_a_skill_of_that_name(
     assert last in names
 
 
-@few
-@given(_TREES, _NAMES)
-def test_the_order_of_the_tree_decides_nothing(paths: list[str], skill_id: str) -> None:
-    found = skill_path(paths, "acme/kit", skill_id)
-    assert skill_path(sorted(paths, reverse=True), "acme/kit", skill_id) == found
-    assert skill_path([*paths, *paths], "acme/kit", skill_id) == found
-
-
 def test_folders_of_skills_are_those_with_a_skill_file() -> None:
     paths = [*holding("", "skills/a", "skills/a/inner"), "skills/b/MYSKILL.md", "SKILL.mdx",
              "skills/c/readme.md", *holding("node_modules/x")]  # fmt: skip
@@ -194,13 +186,6 @@ def test_a_skill_at_the_root_has_its_references_and_not_the_repositorys_papers()
     tree = {"SKILL.md": 1, "README.md": 1, "CHANGELOG.md": 1, "LICENSE.md": 1,
             "CONTRIBUTING.md": 1, "references/a.md": 1, "usage.md": 1}  # fmt: skip
     assert {blob.path for blob in reference_paths(tree, "")} == {"references/a.md", "usage.md"}
-
-
-def test_a_skill_at_the_root_does_not_own_the_other_skills() -> None:
-    for found in (files_beside(TREE, ""), reference_paths(TREE, "")):
-        assert not [
-            blob for blob in found if blob.path.startswith(("skills/pdf/", "skills/pdf-forms/"))
-        ]
 
 
 def test_the_files_of_a_skill_are_its_own() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -65,15 +63,6 @@ def test_confirming_moves_the_time_of_the_check_and_nothing_else(tmp_path: Path)
     assert cache.get(key(1), NOW + 50) == stored(1)._replace(checked=NOW + 50)
     cache.confirm(key(9), NOW)
     assert cache.get(key(9), NOW) is None
-
-
-def test_figures(tmp_path: Path) -> None:
-    cache = filled(tmp_path)
-    stats = cache.stats()
-    assert stats.entries == 4
-    assert stats.bytes == sum(path.stat().st_size for path in files(tmp_path))
-    assert stats.oldest == NOW
-    assert str(tmp_path) in cache.folder
 
 
 # --- damage ---
@@ -170,29 +159,6 @@ def test_a_body_that_is_a_link_gives_nothing_away(tmp_path: Path) -> None:
     assert secret.read_text() == "secret"  # nothing was written through it
 
 
-ASKS_ONCE = """
-import sys
-from hashlib import sha256
-from skillyard.install.sources.responses import ResponseCache
-print(ResponseCache(sys.argv[1]).get(sha256(b"0").hexdigest(), 1.8e9))
-"""
-
-
-def test_a_pipe_where_a_body_should_be_holds_nobody_up(tmp_path: Path) -> None:
-    filled(tmp_path, 1)
-    (body,) = files(tmp_path)
-    body.unlink()
-    os.mkfifo(body)
-    process = python(ASKS_ONCE, str(tmp_path))
-    try:
-        out, error = process.communicate(timeout=10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        out, error = "", "a FIFO in the cache was opened and waited for"
-    assert (out.strip(), error) == ("None", "")
-
-
 @for_each("blocked", ["parent is a file", "folder is a file", "no such device"])
 def test_a_folder_that_cannot_be_written_costs_nothing_but_speed(
     net: Network, tmp_path: Path, blocked: str
@@ -227,26 +193,6 @@ def test_the_bodies_never_take_more_than_they_may(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in files(tmp_path)) <= 10_000
     assert cache.get(key(0), NOW + 60) is None
     assert cache.stats().entries >= 5
-
-
-def test_what_was_confirmed_last_is_kept_longest(tmp_path: Path) -> None:
-    cache = ResponseCache(str(tmp_path), max_bytes=10_000)
-    for number in range(8):
-        cache.put(key(number), stored(number, bytes([number]) * 1_000, NOW + number))
-    cache.confirm(key(0), NOW + 100)
-    for number in range(8, 13):
-        cache.put(key(number), stored(number, bytes([number]) * 1_000, NOW + number))
-    assert cache.get(key(0), NOW + 100) is not None
-    assert cache.get(key(1), NOW + 100) is None
-
-
-def test_a_body_larger_than_the_whole_cache_does_not_empty_it(tmp_path: Path) -> None:
-    cache = ResponseCache(str(tmp_path), max_bytes=10_000)
-    cache.put(key(1), stored(1, b"x" * 100))
-    cache.put(key(2), stored(2, b"y" * 50_000, NOW + 1))
-    assert cache.stats().bytes <= 10_000
-    found = cache.get(key(2), NOW + 1)
-    assert found is None or found.body == b"y" * 50_000
 
 
 # --- many at once ---

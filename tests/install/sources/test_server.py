@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skillyard import SourceFailed
 from skillyard.install.sources.protocol import Hit, Package
-from skillyard.install.sources.server import NAME_CHARACTERS, NO_OTHERS, ServerSource
+from skillyard.install.sources.server import NO_OTHERS, ServerSource
 from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard_testkit import Response
 from skillyard_testkit.messages import json_response
 from tests.install.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, sent
-from tests.property.strategies import few, hostile_text
 from tests.serve.http.local_server import LIBRARY, Running, running
 from tests.tables import for_each
 
@@ -75,27 +71,11 @@ def test_what_a_server_finds_is_found_in_its_order(net: Network, served: Running
     assert [hit.id for hit in hits] == [item["id"] for item in listed]
 
 
-def test_a_skill_is_what_the_servers_files_say(net: Network, served: Running) -> None:
-    hit = search(net, served.base, "pdf tables")[0]
-    package = fetch(net, served.base, hit)
-    assert package.files == {"SKILL.md": str(LIBRARY["pdf-tables/SKILL.md"]).encode()}
-    assert (package.source, package.age_s, tuple(package.skipped)) == ("local", 0.0, ())
-    more = fetch(net, served.base, hit, references=True)
-    assert dict(more.files) == {**package.files, "references/layout.md": b"Columns first.\n"}
-    assert tuple(more.skipped) == ()
-
-
 def test_a_whole_skill_says_what_a_server_does_not_give(net: Network, served: Running) -> None:
     """Its script does not come, and nobody is told that the skill is complete."""
     package = fetch(net, served.base, search(net, served.base, "pdf tables")[0], whole=True)
     assert set(package.files) == {"SKILL.md", "references/layout.md"}
     assert tuple(package.skipped) == (NO_OTHERS,)
-
-
-def test_the_digest_of_what_came_is_the_servers(net: Network, served: Running) -> None:
-    hit = search(net, served.base, "pdf tables")[0]
-    said = served.get("/skills/local/pdf-tables").json()["digest"]
-    assert sha256(fetch(net, served.base, hit).files["SKILL.md"]).hexdigest() == said
 
 
 @for_each("name", ["none", "..", "../deploy", "a/b", "a?b", "#", "%2e%2e", "\x00"])
@@ -160,47 +140,6 @@ def test_a_bad_answer_is_a_failure_with_its_name(net: Network, name: str) -> Non
     assert net.up.other in str(error)
 
 
-ODD_FIELDS: Mapping[str, Mapping[str, Any]] = {
-    "no title": {"title": None}, "a number as title": {"title": 5}, "a long title":
-    {"title": "t" * 1_000_000}, "no description": {"description": None},
-    "a long description": {"description": "d" * 1_000_000},
-    "half a character": {"title": "\ud800", "description": "\udfff", "id": "a\ud800"},
-    "installs not a number": {"install_count": float("nan")},
-    "installs without end": {"install_count": float("inf")},
-    "installs as text": {"install_count": "many"}, "installs below zero": {"install_count": -5},
-    "curated by a word": {"curated": "yes"}, "curated by a number": {"curated": 1},
-}  # fmt: skip
-
-
-def test_an_odd_field_is_read_as_far_as_it_goes(net: Network) -> None:
-    net.answers("other", listing(*(item(**fields) for fields in ODD_FIELDS.values())))
-    hits = search(net, net.up.other, "pdf", 50)
-    assert len(hits) == len(ODD_FIELDS)
-    for hit in hits:
-        assert hit.name
-        assert len(hit.name) <= NAME_CHARACTERS
-        assert len(hit.description) <= 1_024
-        assert hit.install_count == 0
-        assert hit.curated is False
-        "".join(str(part) for part in hit).encode()
-
-
-@few
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.floats() | hostile_text,
-        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(sorted(item())), inner),
-        max_leaves=8,
-    )
-)
-def test_no_item_raises(value: Any) -> None:
-    hit = ServerSource(Transport({}), "http://127.0.0.1:9")._hit(value)
-    if hit is not None:
-        assert hit.source
-        assert hit.id
-        hit.key.encode()
-
-
 HIT = Hit("acme/skills", "pdf", "server")
 HOSTILE_PATHS = [
     "../evil.md", "/etc/passwd", "a/../../b.md", "..\\b.md", "C:evil.md", ".git/hooks/x", "",
@@ -215,18 +154,6 @@ def test_hostile_paths_of_references_are_left_out_and_named(net: Network) -> Non
     package = fetch(net, net.up.other, HIT, references=True)
     assert dict(package.files) == {"SKILL.md": b"# PDF\n", "ok.md": b"fine"}
     assert len(package.skipped) == len(HOSTILE_PATHS)
-
-
-@for_each(
-    "answer",
-    [{}, {"raw_content": None}, {"raw_content": 7}, {"raw_content": ["x"]}, [], None,
-     {"content": "only the body"}],
-)  # fmt: skip
-def test_without_a_text_there_is_no_content(net: Network, answer: Any) -> None:
-    net.answers("other", json_response(answer))
-    with pytest.raises(SourceFailed) as caught:
-        fetch(net, net.up.other, HIT, how={"kept": False})
-    assert caught.value.code == "not_found"
 
 
 @for_each("source", ["..", "../..", "a/../../b", "//evil.test", "?q=", "#", "a b"])

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from skillyard import InvalidInput, SkillIoError, SkillyardError
-from skillyard.install.sources.build import build_sources, build_transport, response_cache
+from skillyard.install.sources.build import build_sources, build_transport
 from skillyard.install.sources.github import GitHub
-from skillyard.install.sources.protocol import Hit, Source
+from skillyard.install.sources.protocol import Hit
 from skillyard.install.sources.settings import GITHUB_TOKENS, Settings, load_settings
 from tests.install.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, skill
 from tests.tables import for_each
@@ -198,18 +198,6 @@ def test_a_named_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 # --- where the file is ---
 
 
-def test_the_users_own_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = tmp_path / "skillyard"
-    place.mkdir()
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    (place / "config.toml").write_text('search.ranker = "overlap"\n')
-    with pytest.raises(InvalidInput, match=r"config\.toml is not read any more: move it into"):
-        load_settings()
-    (place / "config.toml").rename(place / "skillyard.toml")
-    (place / "skillyard.toml").write_text('sources.ranker = "overlap"\n')
-    assert load_settings().ranker == "overlap"
-
-
 def test_a_project_sets_no_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stranger's file would lead tokens and requests elsewhere."""
     (tmp_path / ".git").mkdir()
@@ -281,24 +269,6 @@ def test_the_tokens_of_the_settings_go_to_their_hosts(net: Network) -> None:
         assert (SKILLS_SH_TOKEN in str(headers)) == (request.server == "skills_sh")
 
 
-def built(settings: Settings, names: list[str] | None = None) -> list[str]:
-    sources: list[Source] = build_sources(settings, build_transport(settings), names)
-    assert all(isinstance(source, Source) for source in sources)
-    return [source.name for source in sources]
-
-
-def test_sources_are_built_in_the_order_asked_for_and_once(net: Network) -> None:
-    settings = pointed(net)
-    assert built(settings, ["skills.sh", "registry", "skills.sh"]) == ["skills.sh", "registry"]
-    assert "skills.sh" in built(settings)
-    assert built(settings, []) == []
-
-
-def test_local_without_a_catalog_is_an_error(net: Network) -> None:
-    with pytest.raises(InvalidInput, match="local"):
-        built(pointed(net), ["local"])
-
-
 def test_offline_settings_send_nothing(net: Network) -> None:
     settings = pointed(net, offline=True)
 
@@ -310,11 +280,3 @@ def test_offline_settings_send_nothing(net: Network) -> None:
 
     asyncio.run(use())
     assert net.up.requests == []
-
-
-def test_the_cache_lies_in_the_users_cache_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path))
-    assert response_cache(Settings()).folder.startswith(str(tmp_path))
-    assert list(tmp_path.rglob("*.md")) == []

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skillyard import SourceFailed
 from skillyard.install.sources.github import GitHub
@@ -18,8 +15,7 @@ from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.skills_sh import SkillsSh, installs_of
 from skillyard_testkit import Response, faults
 from skillyard_testkit.faults import Fault
-from tests.install.sources.clients import SKILLS_SH_TOKEN, Network, skill, unless
-from tests.property.strategies import few
+from tests.install.sources.clients import SKILLS_SH_TOKEN, Network, skill
 from tests.tables import for_each
 
 PDF = skill("pdf", "Extract tables from PDF files.")
@@ -83,29 +79,6 @@ def test_the_documented_search_is_asked_when_there_is_a_token(site: Network) -> 
     assert headers["authorization"] == f"Bearer {SKILLS_SH_TOKEN}"
 
 
-def test_a_refused_token_is_said(site: Network) -> None:
-    site.up.switches.skills_sh_token = "another"
-    with pytest.raises(SourceFailed) as caught:
-        search(site, "pdf", tokens=True)
-    assert caught.value.code == "denied"
-    assert SKILLS_SH_TOKEN not in str(caught.value)
-
-
-@pytest.mark.parametrize("query", ["a b+c", "a&limit=1#b", "q=\u00e9t\u00e9 100%", "a/b?c"])
-def test_a_query_arrives_as_it_was_asked(site: Network, query: str) -> None:
-    search(site, query, 7)
-    (request,) = site.up.requests
-    asked = parse_qs(urlsplit(request.path).query)
-    assert asked["q"] == [query]
-    assert asked["limit"] == ["7"]
-
-
-@for_each("query", ["", " ", "x", " x ", "\t"])
-def test_a_query_that_is_too_short_is_not_asked(site: Network, query: str) -> None:
-    assert search(site, query) == []
-    assert site.up.requests == []
-
-
 @pytest.mark.parametrize("limit", [50, 101])
 def test_no_more_than_wanted_and_no_more_than_a_hundred_are_asked_for(
     net: Network, limit: int
@@ -131,64 +104,7 @@ def test_any_count_is_read_as_far_as_it_goes(value: Any, count: int) -> None:
     assert installs_of(value) == count
 
 
-@few
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
-        lambda inner: (
-            st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
-        ),
-        max_leaves=4,
-    )
-)
-def test_any_value_is_a_count(value: Any) -> None:
-    count = installs_of(value)
-    assert type(count) is int
-    assert 0 <= count <= 10**12
-
-
 # --- odd items ---
-
-GOOD = {"id": "a/b/good", "skillId": "good", "name": "good", "installs": 3, "source": "a/b"}
-ODD_ITEMS: dict[str, Any] = {
-    "null": None,
-    "number": 7,
-    "text": "x",
-    "list": [],
-    "empty": {},
-    "no id": {"name": "x", "source": "a/b", "installs": 1},
-    "id a number": {"id": 7, "source": "a/b"},
-    "skillId a list": {"id": "a/b/x", "skillId": [], "source": "a/b"},
-    "source null": {**GOOD, "source": None, "id": "x", "skillId": "x"},
-    "source a map": {**GOOD, "source": {}, "id": "x", "skillId": "x"},
-    "source empty": {**GOOD, "source": "", "id": "x", "skillId": "x"},
-    "source of four parts": {**GOOD, "source": "a/b/c/d", "id": "x", "skillId": "x"},
-    "source an address": {**GOOD, "source": "http://169.254.169.254/x", "id": "x"},
-    "source above": {**GOOD, "source": "../..", "id": "../../x", "skillId": "x"},
-    "id above": {**GOOD, "skillId": "../../etc", "id": "a/b/../../etc"},
-    "id with a break": {**GOOD, "skillId": "x\ny", "id": "a/b/x\ny"},
-    "id with an escape": {**GOOD, "skillId": "x\x1b[2J", "id": "a/b/x\x1b[2J"},
-    "old, no source": {"id": "x", "name": "x", "installs": 1, "topSource": None},
-    "name a number": {**GOOD, "skillId": "x", "id": "a/b/x", "name": 7},
-    "name null": {**GOOD, "skillId": "x", "id": "a/b/x", "name": None},
-    "name a list": {**GOOD, "skillId": "x", "id": "a/b/x", "name": ["x"]},
-    "surrogate": {**GOOD, "skillId": "\ud800", "id": "a/b/\ud800"},
-    "long": {**GOOD, "skillId": "x" * 100_000, "id": "a/b/" + "x" * 100_000},
-}
-
-
-def test_what_is_found_by_odd_items_leads_nowhere_else(site: Network) -> None:
-    said(site, {"skills": [*ODD_ITEMS.values()]}, "/api/search*")
-    for one in search(site, "anything", 50):
-        asked = len(site.up.requests)
-        found = unless(("not_found", "refused"), partial(fetch, site, one))
-        assert found is None or set(found.files) == {"SKILL.md"}
-        for request in site.up.requests[asked:]:
-            parts = request.path.partition("?")[0].split("/")
-            assert not {"", ".", ".."} & set(parts[1:])
-            if request.server == "skills_sh":
-                assert parts[1:3] == ["api", "download"]
-                assert len(parts) == 6
 
 
 ODD_ANSWERS: dict[str, Any] = {
@@ -295,21 +211,6 @@ def test_odd_entries_of_a_snapshot_cost_nothing_but_themselves(site: Network) ->
         "/api/download/*",
     )
     assert fetch(site, hit(), references=True).files["SKILL.md"].decode() == PDF
-
-
-@for_each(
-    "skill_id", ["a b", "a#b", "a?b", "50%", "../../x", "a/b", "\u00e9", "", ".", "..", "a\nb"]
-)
-def test_an_odd_id_is_one_part_of_the_path(site: Network, skill_id: str) -> None:
-    with pytest.raises(SourceFailed) as caught:
-        fetch(site, hit("acme/kit", skill_id))
-    assert caught.value.code in ("not_found", "refused")
-    for request in site.up.requests:
-        if request.server == "skills_sh":
-            assert request.path.startswith("/api/download/acme/kit/")
-            rest = request.path.removeprefix("/api/download/acme/kit/")
-            assert not set(rest) & set("/?# \n")
-            assert rest not in ("", ".", "..")
 
 
 def test_when_both_fail_the_reason_is_githubs_or_the_sites_and_never_a_missing_skill(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from skillyard import SourceFailed
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport
-from skillyard_testkit import FakeServers, Response, faults
+from skillyard_testkit import FakeServers, faults
 from skillyard_testkit.faults import Fault
 from tests.install.sources.clients import (
     FILE,
@@ -58,29 +58,6 @@ def test_what_is_asked_for_many_times_at_once_is_asked_for_once(site: Network) -
         assert site.up.count("github_raw") == before + 1
 
 
-@pytest.mark.parametrize("gone", [[0], list(range(9))])
-def test_one_that_no_longer_waits_takes_nothing_from_the_others(
-    site: Network, gone: list[int]
-) -> None:
-    site.up.switches.latency_s = 0.2
-
-    async def use(transport: Transport) -> list[Any]:
-        waiting = [asyncio.create_task(transport.get("github-raw", FILE)) for _ in range(10)]
-        while not site.up.count("github_raw"):
-            await asyncio.sleep(0)
-        for number in gone:
-            waiting[number].cancel()
-        return list(await asyncio.gather(*waiting, return_exceptions=True))
-
-    results = site.ask(use)
-    for number, result in enumerate(results):
-        if number in gone:
-            assert isinstance(result, asyncio.CancelledError)
-        else:
-            assert result.body == b"first"
-    assert site.up.count("github_raw") == 1
-
-
 def test_closing_while_one_waits_ends_at_once(site: Network) -> None:
     site.up.faults.add("github_raw", "*", faults.hang())
 
@@ -121,14 +98,6 @@ def test_a_host_that_hangs_does_not_hold_up_another(site: Network) -> None:
     assert site.ask(use, deadline_s=5.0).body == b"first"
 
 
-def test_another_form_of_the_same_address_is_another_answer(site: Network) -> None:
-    contents = "/repos/demo/skills/contents/a.md"
-    as_json = site.get("github-api", contents, fresh_s=60, accept="application/vnd.github+json")
-    raw = site.get("github-api", contents, fresh_s=60, accept="application/vnd.github.raw+json")
-    assert json.loads(as_json.body)["encoding"] == "base64"
-    assert raw.body == b"first"
-
-
 # --- fresh, the same, changed ---
 
 
@@ -151,12 +120,6 @@ def test_what_is_no_longer_fresh_is_asked_for_with_its_tag(site: Network) -> Non
     assert "if-none-match" not in first
     assert second["if-none-match"]
     assert [request.status for request in site.up.requests] == [200, 304]
-
-
-def test_304_for_what_is_not_kept_is_no_answer(site: Network) -> None:
-    site.answers("github_raw", Response(304))
-    assert site.failure("github-raw", FILE).code in ("bad_answer", "status")
-    assert site.get("github-raw", FILE).body == b"first"
 
 
 def test_an_answer_is_kept_across_processes_and_not_without_a_cache(site: Network) -> None:
@@ -247,17 +210,6 @@ def test_a_check_that_fails_is_a_failure_and_its_answer_is_not_kept(site: Networ
     assert site.failure("github-raw", FILE, fresh_s=60, check=refuse).code == "bad_answer"
     assert site.get("github-raw", FILE, fresh_s=60).body == b"first"
     assert site.up.count("github_raw") == 2
-
-
-def test_one_deadline_holds_for_all_that_a_request_needs(site: Network) -> None:
-    def wait_and_redirect(number: int) -> Fault:
-        return faults.redirect(f"{site.up.github_raw}/hop/{number}")
-
-    site.up.switches.server_latency_s["github_raw"] = 0.3
-    for number in range(4):
-        site.up.faults.add("github_raw", "*", wait_and_redirect(number))
-    assert site.failure("github-raw", FILE, how={"deadline_s": 0.7}).code == "timeout"
-    assert site.up.count("github_raw") <= 4
 
 
 # --- not there ---

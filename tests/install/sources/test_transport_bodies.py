@@ -15,7 +15,6 @@ from tests.install.sources.clients import (
     FILE,
     TREE,
     Network,
-    gzipped,
     is_json,
     sent,
     unless,
@@ -36,17 +35,6 @@ def test_a_body_may_have_as_many_bytes_as_asked_for_and_no_more(site: Network) -
     site.answers("github_raw", Response(200, b"x" * 1_000), Response(200, b"x" * 1_001))
     assert len(site.get("github-raw", FILE, max_bytes=1_000).body) == 1_000
     assert site.failure("github-raw", "/b", max_bytes=1_000).code == "too_large"
-
-
-def test_the_limit_is_on_what_is_unpacked(site: Network) -> None:
-    site.answers("github_raw", gzipped(b"x" * 1_000), gzipped(b"x" * 1_001))
-    assert site.get("github-raw", FILE, max_bytes=1_000).body == b"x" * 1_000
-    assert site.failure("github-raw", "/b", max_bytes=1_000).code == "too_large"
-
-
-def test_what_promises_too_much_is_not_read(site: Network) -> None:
-    site.answers("github_raw", Response(200, b"x", length=10**12, then="hang"))
-    assert site.failure("github-raw", FILE, how={"deadline_s": 5}).code == "too_large"
 
 
 BAD_PACKING = {

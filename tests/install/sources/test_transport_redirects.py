@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import InvalidInput, SkillyardError, SourceFailed
-from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport, origin_of
+from skillyard import SkillyardError, SourceFailed
+from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport
 from skillyard_testkit import Response, faults
 from tests.install.sources.clients import (
     FILE,
@@ -28,17 +28,6 @@ def site(net: Network) -> Network:
 
 
 # --- redirects ---
-
-
-@pytest.mark.parametrize(
-    ("code", "form"),
-    [(301, "whole"), (302, "absolute path"), (303, "relative"), (307, "whole"), (308, "relative")],
-)
-def test_a_redirect_on_the_same_host_is_followed(site: Network, code: int, form: str) -> None:
-    target = {"whole": f"{site.up.github_raw}/demo/skills/HEAD/b.md",
-              "absolute path": "/demo/skills/HEAD/b.md", "relative": "b.md"}[form]  # fmt: skip
-    site.answers("github_raw", Response(code, headers={"location": target}), pattern="*/a.md")
-    assert site.get("github-raw", FILE).body == b"b"
 
 
 def test_a_redirect_to_another_host_of_the_list_is_followed_without_the_token(
@@ -225,25 +214,3 @@ def test_a_host_that_nobody_named_is_refused_by_name(site: Network) -> None:
     with pytest.raises((SkillyardError, LookupError)) as caught:
         site.get("unknown", "/x")
     assert "unknown" in str(caught.value)
-
-
-@for_each(
-    "url", ["", "x", "ftp://a.test", "file:///etc/passwd", "http://", "https:///x", "//a.test",
-            "http://a b.test", "http://a.test:port", "http://a.test:99999", "javascript:alert(1)",
-            "http://[::1", "http://\x00.test", "http://a.test\r\nX: 1"],
-)  # fmt: skip
-def test_what_is_no_address_of_the_web_is_refused_when_it_is_added(net: Network, url: str) -> None:
-    with pytest.raises(InvalidInput):
-        net.transport().add_host("x", RemoteHost(url))
-    with pytest.raises(InvalidInput):
-        origin_of(url)
-
-
-@for_each(
-    ("url", "origin"),
-    [("https://a.test/x?y#z", "https://a.test"), ("http://A.test", "http://a.test"),
-     ("https://a.test:443/x", "https://a.test"), ("https://a.test:8443", "https://a.test:8443")],
-)  # fmt: skip
-def test_an_origin_is_scheme_host_and_port(url: str, origin: str) -> None:
-    assert origin_of(url) in (origin, f"{origin}:443", f"{origin}:80")
-    assert origin_of(url) == origin_of(origin)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from asyncio import gather
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.install.sources.github import GitHub, RepositoryTree, _tree
+from skillyard.install.sources.github import RepositoryTree, _tree
 from skillyard.install.sources.repository import (
     files_beside,
     reference_paths,
     skill_folder,
 )
-from skillyard.install.sources.transport import RemoteHost, Transport
-from tests.install.sources.clients import Network, skill_path
+from tests.install.sources.clients import skill_path
 
 PART = st.sampled_from(
     ["a", "b", "a-b", "a.b", "a/b", "a0", "SKILL.md", "docs", "x.md", "é", "skills"]
@@ -44,17 +40,3 @@ def test_a_part_of_the_tree_gives_what_the_whole_gives(paths: list[str], name: s
         part = tree.below(folder)
         assert files_beside(part, folder) == files_beside(tree.blobs, folder)
         assert reference_paths(part, folder) == reference_paths(tree.blobs, folder)
-
-
-@pytest.mark.parametrize("most", [1, 3])
-def test_a_host_says_how_many_requests_it_takes_at_once(net: Network, most: int) -> None:
-    net.up.switches.latency_s = 0.02
-    net.up.add_repository("demo/many", {f"{n}.md": str(n) for n in range(12)})
-    github = RemoteHost(net.up.github_raw, at_once=most)
-
-    async def all_of_them(transport: Transport) -> None:
-        files = GitHub(transport)
-        await gather(*(files.file("demo/many", "HEAD", f"{n}.md") for n in range(12)))
-
-    net.ask(all_of_them, more={"github-raw": github})
-    assert net.up.max_in_flight("github_raw") == most

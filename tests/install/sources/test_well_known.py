@@ -106,13 +106,6 @@ def test_what_a_site_lists(site: Network) -> None:
     assert not any(hit.curated or hit.install_count for hit in found)
 
 
-def test_a_search_takes_the_entries_that_share_a_word(site: Network) -> None:
-    async def use(transport: Transport) -> list[Hit]:
-        return await WellKnown(transport, [place(site)]).search("pdf tables", 5)
-
-    assert [hit.id for hit in site.ask(use)] == ["pdf"]
-
-
 def test_a_body_that_is_not_what_its_digest_says_is_not_taken(site: Network) -> None:
     for name in ("pdf", "kit", "zipped"):
         hit = named(site, name)
@@ -121,14 +114,6 @@ def test_a_body_that_is_not_what_its_digest_says_is_not_taken(site: Network) -> 
         assert error.code in ("bad_answer", "refused")
         assert "digest" in str(error)
         assert fetch(site, hit).files["SKILL.md"]  # what was refused was not kept
-
-
-def test_a_body_that_changed_since_the_index_is_not_taken(site: Network) -> None:
-    hit = named(site, "pdf")
-    site.up.add_well_known("pdf", {"SKILL.md": PDF + "More.\n"})
-    assert failure(site, hit).code in ("bad_answer", "refused")
-    site.clock.turn(400)
-    assert fetch(site, named(site, "pdf")).files["SKILL.md"].endswith(b"More.\n")
 
 
 ODD_ENTRIES: dict[str, Any] = {
@@ -177,16 +162,6 @@ def test_the_older_index_is_read_where_there_is_no_newer(site: Network) -> None:
     assert set(fetch(site, named(site, "kit"), whole=True).files) == set(MORE)
 
 
-def test_the_newer_index_is_asked_first_and_alone(site: Network) -> None:
-    listed(site)
-    assert [request.path for request in site.up.requests] == [f"{NEW}index.json"]
-    site.up.well_known_version = "0.1.0"
-    site.clock.turn(400)
-    listed(site)
-    asked = [request.path for request in site.up.requests[1:]]
-    assert asked == [f"{NEW}index.json", f"{OLD}index.json"]
-
-
 ODD_FILES: dict[str, Any] = {
     "none": None, "empty": [], "a map": {}, "text": "SKILL.md", "no skill file": ["a.md"],
     "numbers": [1, 2], "above": ["SKILL.md", "../../../x"], "absolute": ["SKILL.md", "/etc/passwd"],
@@ -216,15 +191,6 @@ def test_odd_files_of_the_older_index_lead_nowhere(site: Network, name: str) -> 
 
 
 # --- where the index is ---
-
-
-def test_the_index_below_a_path_comes_before_the_one_at_the_root(site: Network) -> None:
-    body = json.dumps(document(entry(name="below", url=f"{NEW}pdf/SKILL.md"))).encode()
-    answer = Response(200, body, {"content-type": "application/json"})
-    site.up.faults.add(
-        "well_known", f"/docs{NEW}index.json", faults.respond_with(answer), times=None
-    )
-    assert [hit.id for hit in listed(site, "/docs")] == ["below"]
 
 
 def test_addresses_resolve_against_the_index(site: Network) -> None:
@@ -283,19 +249,6 @@ def test_a_failing_site_is_named_and_never_an_empty_list(site: Network, name: st
     assert caught.value.code == code
 
 
-@for_each(
-    "body", [b"[]", b"null", b'"x"', b"{}", b'{"$schema": "x"}', b'{"skills": {}}', b"",
-             json.dumps({"$schema": SCHEMA, "skills": None}).encode(),
-             json.dumps({"$schema": SCHEMA, "skills": {"a": 1}}).encode()],
-)  # fmt: skip
-def test_an_index_of_no_known_shape_is_a_bad_answer(site: Network, body: bytes) -> None:
-    site.up.faults.clear()
-    index(site, body)
-    with pytest.raises(SourceFailed) as caught:
-        listed(site)
-    assert caught.value.code in ("bad_answer", "not_found")
-
-
 def test_one_site_that_fails_does_not_cost_the_others(site: Network) -> None:
     sites = [f"{site.up.other}/none", place(site)]
     hosts = {f"site:{url}": RemoteHost(url) for url in sites}
@@ -305,12 +258,6 @@ def test_one_site_that_fails_does_not_cost_the_others(site: Network) -> None:
         return await WellKnown(transport, sites).search("pdf", 5)
 
     assert [hit.id for hit in site.ask(use, more=hosts)] == ["pdf"]
-
-
-def test_when_no_site_answers_the_source_fails(site: Network) -> None:
-    site.up.faults.add("well_known", "*", faults.status(500), times=None)
-    with pytest.raises(SourceFailed):
-        site.ask(lambda t: WellKnown(t, [place(site)]).search("pdf", 5))
 
 
 # --- archives ---
@@ -367,16 +314,3 @@ def test_a_hostile_archive_is_refused_or_gives_its_good_files_alone(
     if found is not None:
         assert name not in GIVES_NOTHING
         assert dict(found.files) == {"SKILL.md": BODY}
-
-
-def test_modes_of_an_archive_are_yes_or_no(net: Network) -> None:
-    artifact = tarred(GOOD_TAR, ("run.sh", b"x", {"mode": 0o4777}), ("a.md", b"a", {"mode": 0o600}))
-    net.up.add_well_known("odd", {"SKILL.md": BODY}, "archive", artifact=artifact)
-    hit = named(net, "odd")
-    found = unless(("refused",), lambda: fetch(net, hit, whole=True))
-    assert found is None or found.executable == frozenset({"run.sh"})
-
-
-def test_a_skill_file_above_the_limit_is_too_large(net: Network) -> None:
-    net.up.add_well_known("big", {"SKILL.md": skill("big") + "x" * 2**20})
-    assert failure(net, named(net, "big")).code == "too_large"

@@ -180,13 +180,12 @@ def add(args: Namespace, console: Console) -> None:
         skillyard add https://example.com#release-notes --into .agents/skills
         skillyard add ./skills/deploy --agent claude-code --link
     """
-    from skillyard.install.operations.add import add_skill
+    from skillyard.install.operations.add import AddOptions, add_skill
 
     with progress("fetching", console) as step:
-        added = add_skill(
-            args.name,
-            into=args.into,
-            agents=args.agent,
+        options = AddOptions(
+            args.into,
+            args.agent,
             user=args.user,
             copy=args.copy,
             link=args.link,
@@ -195,6 +194,7 @@ def add(args: Namespace, console: Console) -> None:
             accept=reasons_by_rule(args.accept),
             report=None if step is None else lambda count: step(count, None, "bytes"),
         )
+        added = add_skill(args.name, options)
     if added.placed is not None:
         console.show(added, _added)
         return
@@ -210,6 +210,7 @@ _WORDS = {"added": "added", "replaced": "updated", "restored": "put back", "link
 def _added(added: Installation) -> Iterator[Block]:
     """Yield the files that were written for a skill."""
     from skillyard.cli.installation_views import signature_lines
+    from skillyard.install.operations.add import installed_message
 
     placed, would = added.placed, "would be " if added.dry_run else ""
     assert placed is not None
@@ -238,7 +239,9 @@ def _added(added: Installation) -> Iterator[Block]:
         yield line(Span(each.severity, "warning"), f"  {about}", indent=1)
     if added.installed is not None:
         place = "for this user" if added.lock else "left as it is"
-        yield line(Span(place, "medium"), f"  {clean_line(added.installed.message)}", indent=1)
+        yield line(
+            Span(place, "medium"), f"  {clean_line(installed_message(added.installed))}", indent=1
+        )
     for note in added.package.notes:
         yield line(Span("note", "medium"), f"  {clean_line(note)}", indent=1)
     if added.dry_run:

@@ -19,12 +19,10 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from skillyard.base.errors import SkillError, UnknownName
-from skillyard.base.lookalikes import differ_by_one_letter, skeleton
 from skillyard.install.copies.file_paths import (
     FilePaths,
     PathRefused,
     checked_path,
-    collision_key,
     shown_path,
 )
 
@@ -65,8 +63,8 @@ class ArchiveLimits(NamedTuple):
 
 
 DEFAULT = ArchiveLimits()
-_HARD_LINK, _SPECIAL = -1, -2
-"""Types beside those of ``stat``."""
+_LINK, _SPECIAL = stat.S_IFLNK, -1
+"""Types of entries that are refused."""
 _GZIP_SIGN = b"\x1f\x8b"
 _ZIP_SIGN = b"PK"
 _ENTRY_SIGN = b"PK\x01\x02"
@@ -93,8 +91,7 @@ class ArchiveRefused(SkillError):
 
 # Code -> (problem, hint).
 _RULES = {
-    "archive_not_zip": ("this is not a zip archive", "check that the address answers with a zip"),
-    "archive_not_gzip": ("this is not a gzip file", "check that the address answers with a tar.gz"),
+    "archive_kind": ("this is no zip or gzip file", "check that the address answers with one"),
     "archive_damaged": (
         "it is damaged, incomplete or contradicts itself",
         "fetch it again; if that does not help, the publisher has to pack it again",
@@ -104,10 +101,7 @@ _RULES = {
         "it uses a feature that plain archives do without",
         "pack the skill's folder again with an ordinary tool",
     ),
-    "archive_symlink": ("it is a symbolic link", "pack the file that it leads to"),
-    "archive_hard_link": ("it is a hard link", "pack the file that it leads to"),
-    "archive_device": ("it is a device", "leave it out"),
-    "archive_fifo": ("it is a pipe", "leave it out"),
+    "archive_link": ("it is a link", "pack the file that it leads to"),
     "archive_special": ("it is neither a file nor a folder", "leave it out"),
     "archive_too_large": ("it is too large", "leave out what the skill does not need"),
     "archive_too_many_entries": ("it has too many entries", "pack one skill an archive"),
@@ -124,10 +118,6 @@ _RULES = {
     "skill_file_missing": (
         f"it has no {SKILL_FILE} at its root",
         "pack one skill an archive, its files at the top",
-    ),
-    "skill_file_misspelled": (
-        f"its skill file is not spelled {SKILL_FILE}",
-        f"rename it to {SKILL_FILE} and pack again",
     ),
 }
 
@@ -201,7 +191,7 @@ class _Member(NamedTuple):
 
     name: str
     type: int
-    """``stat.S_IFREG`` for a file, ``S_IFDIR`` for a folder; else what is refused."""
+    """``stat.S_IFREG`` for a file, ``S_IFDIR`` for a folder; anything else is refused."""
     size: int
     packed: int | None
     """Packed size, where each entry is packed by itself."""
@@ -239,15 +229,6 @@ def _files(members: Iterator[_Member], limits: ArchiveLimits) -> tuple[ArchiveFi
     return tuple(sorted(files))
 
 
-_REFUSED_TYPES = {
-    stat.S_IFLNK: "archive_symlink",
-    stat.S_IFIFO: "archive_fifo",
-    stat.S_IFCHR: "archive_device",
-    stat.S_IFBLK: "archive_device",
-    _HARD_LINK: "archive_hard_link",
-}
-
-
 def _place(member: _Member, paths: FilePaths) -> str:
     """Return the checked path of a file; empty for a folder, which is checked too."""
     name = member.name
@@ -268,7 +249,7 @@ def _place(member: _Member, paths: FilePaths) -> str:
             code=error.code,
             hint=error.hint,
         ) from None
-    raise _refused(_REFUSED_TYPES.get(member.type, "archive_special"), name)
+    raise _refused("archive_link" if member.type == _LINK else "archive_special", name)
 
 
 def _check_ratio(size: int, packed: int, limits: ArchiveLimits, name: str = "") -> None:
@@ -280,7 +261,7 @@ def _check_ratio(size: int, packed: int, limits: ArchiveLimits, name: str = "") 
 def _zip_members(data: bytes, limits: ArchiveLimits) -> Iterator[_Member]:
     """Yield the entries of a zip. Raises ArchiveRefused, and any of ``_DAMAGE``."""
     if not data.startswith(_ZIP_SIGN):
-        raise _refused("archive_not_zip")
+        raise _refused("archive_kind")
     if data.count(_ENTRY_SIGN) > limits.entries:  # before zipfile makes an object of each
         raise _refused("archive_too_many_entries", limit=limits.entries)
     # Some tools write names in UTF-8 without the flag.
@@ -333,11 +314,8 @@ _TYPES = {
     tarfile.REGTYPE: stat.S_IFREG,
     tarfile.AREGTYPE: stat.S_IFREG,
     tarfile.DIRTYPE: stat.S_IFDIR,
-    tarfile.SYMTYPE: stat.S_IFLNK,
-    tarfile.LNKTYPE: _HARD_LINK,
-    tarfile.FIFOTYPE: stat.S_IFIFO,
-    tarfile.CHRTYPE: stat.S_IFCHR,
-    tarfile.BLKTYPE: stat.S_IFBLK,
+    tarfile.SYMTYPE: _LINK,
+    tarfile.LNKTYPE: _LINK,
 }
 
 
@@ -368,7 +346,7 @@ def _tar_data(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
 def _gunzipped(data: bytes, limits: ArchiveLimits) -> bytes:
     """Return the tar in a gzip file. Raises ArchiveRefused, and any of ``_DAMAGE``."""
     if not data.startswith(_GZIP_SIGN):
-        raise _refused("archive_not_gzip")
+        raise _refused("archive_kind")
     most = limits.total_bytes + limits.entries * _HEADER_SHARE + _TAIL
     with gzip.open(io.BytesIO(data)) as packed:
         stream = packed.read(most + 1)
@@ -379,24 +357,12 @@ def _gunzipped(data: bytes, limits: ArchiveLimits) -> bytes:
 
 
 def _no_skill_file(paths: list[str]) -> ArchiveRefused:
-    """Return the error for a missing skill file: misspelled, in a subfolder, or absent."""
-    for path in sorted(paths):
-        if "/" not in path and _like_skill_file(path):
-            return _refused("skill_file_misspelled", path)
-    for path in sorted(paths):
-        folder, _, name = path.rpartition("/")
-        if name == SKILL_FILE:
-            return _refused(
-                "skill_file_missing",
-                hint=f"one lies in `{shown_path(folder)}`: pack the content of that folder",
-            )
-    return _refused("skill_file_missing")
-
-
-def _like_skill_file(name: str) -> bool:
-    """True for Skill.md, SKILL.MD, SKILLS.md, SKIL.md and look-alikes of SKILL.md."""
-    one, two = collision_key(name), collision_key(SKILL_FILE)
-    return one == two or differ_by_one_letter(one, two) or skeleton(name) == skeleton(SKILL_FILE)
+    """Return the error for a skill file that is in a subfolder, or absent."""
+    folders = sorted(path.rpartition("/")[0] for path in paths if path.endswith(f"/{SKILL_FILE}"))
+    if not folders:
+        return _refused("skill_file_missing")
+    some = f"one lies in `{shown_path(folders[0])}`: pack the content of that folder"
+    return _refused("skill_file_missing", hint=some)
 
 
 _UNIX = 3
@@ -409,8 +375,6 @@ def write_zip(files: Iterable[ArchiveFile]) -> bytes:
     The files are stored uncompressed and dated 1980: the output of deflate differs between versions
     of zlib, and the digest of an archive must not. HTTP compresses the response.
     """
-    import zipfile
-
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         for file in sorted(files):

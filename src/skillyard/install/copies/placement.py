@@ -102,6 +102,7 @@ def place_copies(
     installed: Installed = NOTHING,
     entry: LockedSkill | None = None,
     check: Callable[[], None] | None = None,
+    dry_run: bool = False,
 ) -> list[Placed]:
     """Write a skill's files to the folder ``name`` in each of ``folders``, all or none.
 
@@ -109,10 +110,12 @@ def place_copies(
     ``installed`` says. ``executable`` is None where it is not known which files are: none is made
     so, and a folder that has the files stays. ``entry`` is noted in ``lock`` once the files are in
     place. ``check`` is called before anything is written, when no other run can change the folders,
-    and may raise. The files must have passed :func:`check_files`. Raises InstallRefused,
-    SkillIoError.
+    and may raise. ``dry_run`` writes nothing. The files must have passed :func:`check_files`.
+    Raises InstallRefused, SkillIoError.
     """
     compared = _compared_digests(files, executable)
+    if dry_run:
+        return _placed([_copy(into, name, compared, installed) for into in folders], files)
     missing = {into for into in folders if not os.path.lexists(os.path.join(into, name))}
     with _exclusive(folders, name, lock, check, "write"):
         copies = [_copy(into, name, compared, installed) for into in folders]
@@ -127,19 +130,6 @@ def place_copies(
         for copy in replaced:
             _discard(copy.into, name)
     return _placed(copies, files, missing)
-
-
-def preview_copies(
-    files: Mapping[str, bytes],
-    folders: Sequence[str],
-    name: str,
-    installed: Installed,
-    *,
-    executable: Collection[str] | None,
-) -> list[Placed]:
-    """Return what :func:`place_copies` would do, without writing. Raises what that raises."""
-    compared = _compared_digests(files, executable)
-    return _placed([_copy(into, name, compared, installed) for into in folders], files)
 
 
 def remove_copies(

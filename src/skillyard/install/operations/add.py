@@ -60,48 +60,56 @@ INSTALLER = "npx skills"
 SHOWN_CHARACTERS = 200
 
 
-class UserInstallation(NamedTuple):
-    """The entry of the user's lock for a skill of the same name."""
+class AddOptions(NamedTuple):
+    """How a skill is added."""
 
-    lock: str
-    """Path of that lock."""
-    skill: LockedSkill | None
-    """None where the lock cannot be read."""
-    problem: str = ""
-    """Why it cannot be read."""
+    into: str | None = None
+    """A folder of skills; it is only fetched without one and without agents."""
+    agents: Sequence[str] = ()
+    """Hosts, for which it goes into the folders that they read in the project, or of the user.
+
+    Several share one folder by links, or have one each with ``copy``.
+    """
+    user: bool = False
+    copy: bool = False
+    link: bool = False
+    """A link to a folder on this machine is made, and no copy."""
+    dry_run: bool = False
+    """Everything is done but writing."""
+    accept_look_alike: bool = False
+    accept: Mapping[str, str] = {}
+    """The reason for each rule of the scan whose findings are accepted. They go into the lock file
+    with the digests of the files, and hold until these change."""
+    report: ReportBytes | None = None
+    """Takes how many bytes git fetched."""
 
     @property
-    def tool(self) -> str:
-        """Who wrote the entry, or else whose lock it is."""
-        return "skillyard" if self.skill is not None and self.skill.digest else INSTALLER
+    def folders(self) -> tuple[str, ...]:
+        """The folders of skills; none where it is only fetched."""
+        return host_folders(self.agents, user=self.user) if self.into is None else (self.into,)
 
-    @property
-    def message(self) -> str:
-        """One line for a person, shortened and cleaned."""
-        skill = self.skill
-        if skill is None:
-            return f"what {INSTALLER} installed is not known: {self.problem}"
-        at = f", {_shown(skill.ref)}" if skill.ref else ""
-        when = f", {_shown(skill.updated_at or skill.installed_at or '')[:10]}".rstrip(", ")
-        return f"installed by {self.tool} from {_shown(skill.source)}{at} at {_pinned(skill)}{when}"
+    def places(self, name: str) -> InstallPlaces:
+        """Return where a skill of that name goes."""
+        if self.link:
+            return InstallPlaces((), self.folders)
+        return places_of(self.folders, name, copy=self.copy, user=self.user)
 
-    def document(self) -> shapes.InstalledForUser | shapes.UnreadableLock:
-        """Return the entry as a document shows it."""
-        if self.skill is None:
-            return shapes.UnreadableLock(tool=self.tool, lock=self.lock, problem=self.problem)
-        return from_attributes(shapes.InstalledForUser, self.skill, tool=self.tool, lock=self.lock)
+
+def installed_message(installed: shapes.InstalledForUser | shapes.UnreadableLock) -> str:
+    """Return what the user's lock says of a skill, as one line for a person."""
+    if isinstance(installed, shapes.UnreadableLock):
+        return f"what {INSTALLER} installed is not known: {installed.problem}"
+    tree = installed.folder_hash or ""
+    pinned = f"tree {_shown(tree)[:12]}" if len(tree) == 40 else "no known commit"
+    if installed.commit:  # the installer keeps a tree
+        pinned = f"commit {_shown(installed.commit)[:12]}"
+    at = f", {_shown(installed.ref)}" if installed.ref else ""
+    when = f", {_shown(installed.updated_at or installed.installed_at or '')[:10]}".rstrip(", ")
+    return f"installed by {installed.tool} from {_shown(installed.source)}{at} at {pinned}{when}"
 
 
 def _shown(text: str) -> str:
     return shorten(clean_line(text), SHOWN_CHARACTERS)
-
-
-def _pinned(skill: LockedSkill) -> str:
-    """Say what a locked skill is pinned to: the installer keeps a tree, not a commit."""
-    if skill.commit:
-        return f"commit {_shown(skill.commit)[:12]}"
-    tree = skill.folder_hash or ""
-    return f"tree {_shown(tree)[:12]}" if len(tree) == 40 else "no known commit"
 
 
 class Installation(NamedTuple):
@@ -115,7 +123,7 @@ class Installation(NamedTuple):
     """Path of the lock file that names it; empty when none was written."""
     look_alikes: tuple[str, ...] = ()
     """Names that are there already and look like it."""
-    installed: UserInstallation | None = None
+    installed: shapes.InstalledForUser | shapes.UnreadableLock | None = None
     """What the common installer has of that name for this user."""
     findings: tuple[ScanFinding, ...] = ()
     """Findings of the scan that nobody accepted. Of a skill that was written none is high."""
@@ -149,20 +157,7 @@ class Installation(NamedTuple):
         )
 
 
-def add_skill(
-    target: str,
-    *,
-    into: str | None = None,
-    agents: Sequence[str] = (),
-    user: bool = False,
-    copy: bool = False,
-    link: bool = False,
-    dry_run: bool = False,
-    accept_look_alike: bool = False,
-    accept: Mapping[str, str] | None = None,
-    settings: Settings | None = None,
-    report: ReportBytes | None = None,
-) -> Installation:
+def add_skill(target: str, options: AddOptions) -> Installation:
     """Fetch one skill and, with ``into`` or ``agents``, write it to a folder of its name there.
 
     ``origins/target.py`` lists the forms of ``target``. Raises SkillNotFound, SourceFailed (its
@@ -170,56 +165,27 @@ def add_skill(
     that was not accepted, options that do not go together), UnknownName (a rule, an agent),
     InstallRefused (a finding of high severity in a skill to be written, a signature that is not
     valid), PolicyRefused, and what ``placement.place_copies`` raises.
-
-    ``agents`` are hosts, for which it goes into the folders that they read: those of the project,
-    or with ``user`` those of the user. Several share one folder by links, or have one each with
-    ``copy``. ``link`` makes links to a folder on this machine instead of a copy. ``dry_run`` does
-    everything but write. ``report`` takes how many bytes git fetched.
-
-    ``accept`` is the reason for each rule of the scan whose findings are accepted. They go into the
-    lock file with the digests of the files, and hold until these change.
     """
-    reasons = dict(check_accept(accept or {}))
-    if accept_look_alike:
-        reasons.setdefault("look_alike_name", "--yes")
+    accept = dict(check_accept(options.accept))
+    if options.accept_look_alike:
+        accept.setdefault("look_alike_name", "--yes")
+    into, agents = options.into, options.agents
     if into is not None and agents:
         raise InvalidInput("--into and --agent both say where the skill goes; give one of them")
-    for given, option in ((user, "--global"), (copy, "--copy")):
-        if given and not agents:
+    for is_set, option in ((options.user, "--global"), (options.copy, "--copy")):
+        if is_set and not agents:
             raise InvalidInput(f"{option} needs --agent, which says for whom")
-    if link and (copy or (into is None and not agents)):
+    if options.link and (options.copy or (into is None and not agents)):
         raise InvalidInput("--link needs --into or --agent, which says where, and no --copy")
-    folders = host_folders(agents, user=user) if into is None else (into,)
-    options = _Options(folders, user, copy, link, dry_run, accept_look_alike, reasons, report)
-    settings = settings or load_settings()
-    if folders:
-        lock = _lock_at(folders[0], user=user)
+    settings = load_settings()
+    if folders := options.folders:
+        lock = _lock_at(folders[0], user=options.user)
         folder = os.path.dirname(os.path.abspath(lock.path))
         settings = with_bundles(settings, folder, lock.read().skills)
-    return asyncio.run(_add(target, options, settings))
+    return asyncio.run(_add(target, options._replace(accept=accept), settings))
 
 
-class _Options(NamedTuple):
-    """How a skill is added."""
-
-    folders: tuple[str, ...]
-    """Folders of skills; empty where it is only printed."""
-    user: bool
-    copy: bool
-    link: bool
-    dry_run: bool
-    accept_look_alike: bool
-    accept: Mapping[str, str]
-    report: ReportBytes | None
-
-    def places(self, name: str) -> InstallPlaces:
-        """Return where a skill of that name goes."""
-        if self.link:
-            return InstallPlaces((), self.folders)
-        return places_of(self.folders, name, copy=self.copy, user=self.user)
-
-
-async def _add(target: str, options: _Options, settings: Settings) -> Installation:
+async def _add(target: str, options: AddOptions, settings: Settings) -> Installation:
     async with SearchService(settings=settings) as search:
         query, result = await find_target(search, parse_target(target), options.report)
         name = folder_name(result.skill.name or result.hit.id)
@@ -279,7 +245,7 @@ async def _add(target: str, options: _Options, settings: Settings) -> Installati
             written = admission.write(places.copies, known, lock, dry_run=options.dry_run)
             placed, *copies = written
     except InstallRefused as error:
-        if theirs and installed is not None and installed.skill is not None:
+        if theirs and isinstance(installed, shapes.InstalledForUser):
             raise _not_ours(installed, name, error) from None
         raise
     lock_path = lock.path
@@ -318,7 +284,7 @@ def _note_places(entry: LockedSkill, lock: ProjectLock, placed: Sequence[Placed]
             note_installed(each.folder, there, each.digest, places=places)
 
 
-def _check_author(check: SignatureCheck, options: _Options) -> None:
+def _check_author(check: SignatureCheck, options: AddOptions) -> None:
     """Raise InvalidInput for a version of another author than before, or of none."""
     if check.change not in ("changed", "lost") or options.accept_look_alike or options.dry_run:
         return
@@ -333,7 +299,7 @@ def _lock_at(folder: str, *, user: bool) -> ProjectLock:
     return UserLock(user_lock_path()) if user else ProjectLock(project_lock_path(folder))
 
 
-def _lock_for(into: str, places: InstallPlaces, options: _Options) -> ProjectLock:
+def _lock_for(into: str, places: InstallPlaces, options: AddOptions) -> ProjectLock:
     """Return the lock that names what is installed. Raises InstallRefused for a link out of it."""
     lock = _lock_at(into, user=options.user)
     if options.user:
@@ -362,7 +328,7 @@ def _linked(
     package: Package,
     lock: ProjectLock,
     places: InstallPlaces,
-    options: _Options,
+    options: AddOptions,
 ) -> Placed:
     """Make the first place a link to the folder of a local skill, and note its entry.
 
@@ -470,22 +436,31 @@ def _is_users(place: str) -> bool:
     return any(os.path.realpath(root.path) in above for root in host_roots(["user"]))
 
 
-def _installed_for_user(name: str, *, say_problems: bool) -> UserInstallation | None:
+def _installed_for_user(
+    name: str, *, say_problems: bool
+) -> shapes.InstalledForUser | shapes.UnreadableLock | None:
     """Return what the user's lock says of a folder's name. Never raises: the lock is not ours."""
     path = user_lock_path()
     try:
         skill = read_user_lock(path).in_folder(name)
     except SkillIoError as error:
-        return UserInstallation(path, None, str(error.message)) if say_problems else None
-    return None if skill is None else UserInstallation(path, skill)
+        problem = str(error.message)
+        unreadable = shapes.UnreadableLock(tool=INSTALLER, lock=path, problem=problem)
+        return unreadable if say_problems else None
+    if skill is None:
+        return None
+    tool = "skillyard" if skill.digest else INSTALLER
+    return from_attributes(shapes.InstalledForUser, skill, tool=tool, lock=path)
 
 
-def _not_ours(installed: UserInstallation, name: str, error: InstallRefused) -> InstallRefused:
+def _not_ours(
+    installed: shapes.InstalledForUser, name: str, error: InstallRefused
+) -> InstallRefused:
     update, remove = "update", "remove"
     if installed.tool != INSTALLER:
         update, remove = "update --global", "remove --global"
     return InstallRefused(
-        f"this is {installed.message}, and is not replaced",
+        f"this is {installed_message(installed)}, and is not replaced",
         path=error.path,
         code="install_owned",
         hint=f"say `{installed.tool} {update} {name}`, or `{installed.tool} {remove} {name}` and"

@@ -18,15 +18,14 @@ from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.installed import Installed, InstallRefused
 from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.lockfile import LOCAL, ProjectLock
-from skillyard.install.copies.placement import Placed, check_files, place_copies, preview_copies
+from skillyard.install.copies.placement import Placed, check_files, place_copies
 from skillyard.install.copies.verdict import accepted_of, publisher_of, scan_package, with_accepted
 from skillyard.install.operations.problems import failure_of
 from skillyard.install.operations.project import InstalledSkill
 from skillyard.install.policy.decision import (
     AdmissionPolicy,
-    LockedSource,
     check_install,
-    source_text,
+    locked_source,
 )
 from skillyard.install.policy.places import find_policy
 from skillyard.install.policy.rules import NO_RULES, CertificateSigner, Rules
@@ -68,21 +67,16 @@ class AdmittedSkill(NamedTuple):
         every folder holds the files already. ``dry_run`` returns what would be done.
         See ``placement.place_copies``, also for the errors.
         """
-        name = folder_name(self.entry.name)
-        if dry_run:
-            installed, executable = Installed.by(known), self.package.executable
-            return preview_copies(
-                self.package.files, folders, name, installed, executable=executable
-            )
         return place_copies(
             self.package.files,
             folders,
-            name,
+            folder_name(self.entry.name),
             lock,
             executable=self.package.executable,
             installed=Installed.by(known),
             entry=self.entry if note else None,
             check=check,
+            dry_run=dry_run,
         )
 
 
@@ -141,13 +135,6 @@ def check_package(package: Package, shown: str) -> Skill:
 def policy_of(lock: ProjectLock) -> AdmissionPolicy | None:
     """Return the policy that holds for a lock file. Raises SkillIoError for a broken one."""
     return find_policy(os.path.dirname(os.path.abspath(lock.path)), profile="")
-
-
-def locked_source(entry: LockedSkill, signer: CertificateSigner | None) -> LockedSource:
-    """Return what a policy decides on in an entry whose files somebody signed."""
-    pin = entry.digest or entry.commit or entry.well_known_digest
-    source = source_text(entry.source_type, entry.source, entry.source_url)
-    return LockedSource(entry.name, source, bool(pin), signer)
 
 
 def refusal_of(

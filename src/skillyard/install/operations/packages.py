@@ -11,10 +11,10 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.install.copies.file_paths import name_in_shell
 from skillyard.install.copies.installed import InstallRefused
 from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.operations.admission import locked_source, policy_of, with_bundles
+from skillyard.install.operations.admission import policy_of, with_bundles
 from skillyard.install.operations.project import InstalledSkill, LockedProject
 from skillyard.install.origins.locked import locked_package, repinned
-from skillyard.install.policy.decision import check_source
+from skillyard.install.policy.decision import check_source, locked_source
 from skillyard.install.search import SearchService
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings, load_settings
@@ -29,7 +29,6 @@ def fetch_packages(
     project: LockedProject,
     *,
     pinned: bool,
-    settings: Settings | None = None,
     report: ReportFetched | None = None,
 ) -> dict[str, Package | SkillyardError]:
     """Return the files of skills by the name of their entry, or why they cannot be had.
@@ -41,7 +40,7 @@ def fetch_packages(
     entries = [skill.entry for skill in skills]
     if not entries:
         return {}
-    settings = with_bundles(settings or load_settings(), project.folder, entries)
+    settings = with_bundles(load_settings(), project.folder, entries)
     fetched = _fetch_all(entries, pinned, project, settings, report)
     return dict(zip([entry.name for entry in entries], asyncio.run(fetched), strict=True))
 

@@ -23,12 +23,10 @@ from skillyard.base.errors import InvalidInput, SkillError, SkillIoError, Skilly
 from skillyard.base.io.atomic_write import remove_leftovers
 from skillyard.base.io.folder_manifest import FolderManifest
 from skillyard.base.io.paths import is_below
-from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.shapes.installation import FileChange
-from skillyard.base.text import UNNAMED, folder_name
+from skillyard.base.text import folder_name
 from skillyard.engine.discovery.added_sources import may_read_source
 from skillyard.engine.discovery.hosts import expand_pattern
-from skillyard.engine.resources import read_file
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.folder_hash import is_tree_hash
 from skillyard.install.copies.installed import (
@@ -65,7 +63,6 @@ from skillyard.install.operations.destinations import (
     existing_folders,
     places_of,
 )
-from skillyard.install.origins.choice import folders_named
 from skillyard.install.origins.locked import skill_folder_of
 
 RACED = "install_raced"
@@ -226,28 +223,11 @@ class LockedProject(NamedTuple):
         if not copies and os.path.isdir(os.path.join(self.default, name)):
             problem = "it is missing, and in the place is a folder of yours"
             copies = [self._foreign(entry, problem, "drops its entry; then add it for a HOST")]
-        if not copies and (place := self._shared_place(entry)):
-            problem = "`npx skills` put it where names like this share one folder"
-            effect = "drops its entry, and leaves the folder; then `skillyard add` it again"
-            copy = self._foreign(entry, problem, effect)
-            copies = [copy._replace(into=os.path.dirname(place), name=UNNAMED)]
         default, lacking = self.default, self._lacking(name, copies) if copies else ()
         if self.agents and not copies:
             folders = dict.fromkeys(agent.folder for agent in self.agents)
             (default, *_), lacking = places_of(tuple(folders), name, copy=False, user=self.is_users)
         return InstalledSkill(entry, tuple(copies), tuple(links), default, lacking, self.option)
-
-    def _shared_place(self, entry: LockedSkill) -> str:
-        """Return the folder in which `npx skills` puts every name without ASCII letters."""
-        for into in self.folders if folder_name(entry.name).startswith(f"{UNNAMED}-") else ():
-            place = os.path.join(into, UNNAMED)
-            with suppress(SkillIoError):
-                data = read_file(
-                    os.path.join(place, "SKILL.md"), DEFAULT_LIMITS.skill_file_bytes
-                ).data
-                if folders_named({place: data}, entry.name):
-                    return place
-        return ""
 
     def _lacking(self, name: str, copies: list[Copy]) -> tuple[str, ...]:
         """Return the folders of hosts that do not find a skill which lies elsewhere."""
@@ -353,7 +333,6 @@ class LockedProject(NamedTuple):
         extra = {path for into in real.values() for path in _unnamed(into, named)}
         for entry in lock.skills:
             extra.update(filter(_is_skill, self._copies_and_links(entry, sources)[2]))
-            extra.discard(self._shared_place(entry))
         users = set(map(os.path.dirname, sources))
         return tuple(sorted(p for p in extra if os.path.realpath(os.path.dirname(p)) not in users))
 

@@ -39,7 +39,6 @@ from skillyard.install.operations.verify import refusal_in_place
 from skillyard.install.policy.decision import AdmissionPolicy
 from skillyard.install.signatures import signer_of
 from skillyard.install.sources.protocol import Package
-from skillyard.install.sources.settings import Settings
 
 PRESENT = (states.CURRENT, states.LINKED)
 """States in which there may be a link to it."""
@@ -54,7 +53,6 @@ def sync_skills(
     dry_run: bool = False,
     allow_extra: bool = False,
     accept: Mapping[str, str] | None = None,
-    settings: Settings | None = None,
     report: ReportFetched | None = None,
 ) -> Synced:
     """Install the skills of the lock whose folders are missing, as the lock pins them.
@@ -80,7 +78,7 @@ def sync_skills(
         _note_current(skills)
         lacking = [skill for skill in skills if _is_lacking(skill)]
         unlinked = [skill for skill in skills if skill.state in PRESENT and skill.lacking]
-        packages = fetch_packages(lacking, project, pinned=True, settings=settings, report=report)
+        packages = fetch_packages(lacking, project, pinned=True, report=report)
         results = {skill.entry.name: _synced(skill) for skill in skills}
         for skill in skills:
             failure = failures.get(folder_name(skill.entry.name))

@@ -46,7 +46,6 @@ from skillyard.install.origins.locked import repinned
 from skillyard.install.policy.decision import AdmissionPolicy
 from skillyard.install.signatures import signer_of
 from skillyard.install.sources.protocol import Package
-from skillyard.install.sources.settings import Settings
 
 _FETCHED = (states.CURRENT, states.BEHIND, states.MISSING, states.NOT_COMPARABLE)
 """States of which the newest version is asked for."""
@@ -60,7 +59,6 @@ def update_skills(
     confirm: Callable[[SkillUpdate], bool],
     accept: Mapping[str, str] | None = None,
     dry_run: bool = False,
-    settings: Settings | None = None,
     report: ReportFetched | None = None,
 ) -> Updated:
     """Replace skills by the newest of their branch or tag; all of the lock without names.
@@ -81,13 +79,13 @@ def update_skills(
     _check_locked(names, lock, extra)
     skills = project.skills(lock, entries_named(names, lock))
     fetched = [skill for skill in skills if skill.state in _FETCHED or skill.has_other_line_ends]
-    newest = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
+    newest = fetch_packages(fetched, project, pinned=False, report=report)
     edited = [
         skill
         for skill in skills
         if skill.state == states.EDITED and skill.is_pinned and skill not in fetched
     ]
-    original = fetch_packages(edited, project, pinned=True, settings=settings)
+    original = fetch_packages(edited, project, pinned=True)
     results = []
     for skill in skills:
         name = skill.entry.name
@@ -316,7 +314,6 @@ def outdated_skills(
     into: str | None = None,
     *,
     user: bool = False,
-    settings: Settings | None = None,
     report: ReportFetched | None = None,
 ) -> Outdated:
     """Ask for the newest version of each skill of the lock, or of that of the user.
@@ -329,7 +326,7 @@ def outdated_skills(
     policy = policy_of(project.lock)
     skills = project.skills(project.lock.read())
     fetched = [skill for skill in skills if skill.state not in (states.LINKED, states.REFUSED)]
-    packages = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
+    packages = fetch_packages(fetched, project, pinned=False, report=report)
     versions = [_version(skill, packages.get(skill.entry.name), policy) for skill in skills]
     return Outdated(lock=project.lock.path, skills=tuple(versions))
 

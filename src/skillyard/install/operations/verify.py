@@ -25,7 +25,6 @@ from skillyard.install.operations import states
 from skillyard.install.operations.admission import (
     SignatureCheck,
     invalid_signature,
-    locked_source,
     other_signer,
     policy_of,
     refusal_of,
@@ -34,7 +33,7 @@ from skillyard.install.operations.admission import (
 from skillyard.install.operations.problems import failure_of, problem_of_state
 from skillyard.install.operations.project import InstalledSkill, LockedProject, open_project
 from skillyard.install.origins.archive import ARCHIVE
-from skillyard.install.policy.decision import AdmissionPolicy, check_signer
+from skillyard.install.policy.decision import AdmissionPolicy, check_signer, locked_source
 from skillyard.install.policy.rules import NO_RULES, CertificateSigner
 from skillyard.install.signatures import FOLDER_BUNDLE, signer_of
 from skillyard.install.sources.protocol import Package

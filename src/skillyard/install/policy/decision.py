@@ -12,6 +12,7 @@ from skillyard.base.errors import Diagnostic, SkillError
 from skillyard.base.io.paths import is_below
 from skillyard.base.text import clean_line, folder_name, shorten
 from skillyard.engine.skill import Origin, Skill
+from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.policy.rules import (
     NO_RULES,
     SEVERITIES,
@@ -44,16 +45,19 @@ class LockedSource(NamedTuple):
     """Who signed what the entry pins."""
 
 
-def source_text(kind: str, source: str, source_url: str | None) -> str:
-    """Return what a policy matches for an entry of a lock file: what is fetched for it.
+def locked_source(entry: LockedSkill, signer: CertificateSigner | None) -> LockedSource:
+    """Return what a policy decides on in an entry whose files somebody signed: what is fetched.
 
-    Beside the source, which may be any text then, an entry of these kinds may have an address. The
+    Beside the source, which may be any text then, entries of some kinds may have an address. The
     path of a folder is without steps such as ``..``.
     """
+    kind, source = entry.source_type, entry.source
     if kind == "local":
         path = posixpath.normpath(source)
         source = f"./{path}" if source.startswith("./") and not path.startswith("../") else path
-    return f"{kind}:{(kind in _BY_URL and source_url) or source}"
+    pin = entry.digest or entry.commit or entry.well_known_digest
+    text = f"{kind}:{(kind in _BY_URL and entry.source_url) or source}"
+    return LockedSource(entry.name, text, bool(pin), signer)
 
 
 class RuleRefusal(NamedTuple):

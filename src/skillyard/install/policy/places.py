@@ -23,16 +23,12 @@ if TYPE_CHECKING:
     from skillyard.install.policy.decision import AdmissionPolicy, LockedSource
     from skillyard.install.policy.rules import PolicyFile, Profile
 
+LOCK_FILE = "skills-lock.json"
 POLICY_FILE = "skillyard-policy.toml"
 PROFILE_VARIABLE = "SKILLYARD_PROFILE"
 """The environment variable that names a profile."""
 MAX_BYTES = 256 * 1024
 """Maximum size of a policy file."""
-MAX_LOCK_BYTES = 8 * 1024 * 1024
-"""Maximum size of a lock file, as in ``remote.install.lockfile``."""
-LOCK_FILE = "skills-lock.json"
-"""As in ``remote.install.lockfile``, which is of a higher level."""
-_PINS = ("commit", "digest", "wellKnownDigest")
 
 
 def system_policy_path() -> str:
@@ -133,31 +129,20 @@ def _read(path: str) -> PolicyFile:
 
 def _locked(path: str) -> tuple[LockedSource, ...]:
     """Return what the lock file says of each skill; nothing where there is none."""
-    from skillyard.base.io.strict_json import strict_loads
-    from skillyard.engine.resources import read_file
-    from skillyard.install.policy.decision import LockedSource, source_text
+    from skillyard.install.copies.lockfile import read_project_lock
+    from skillyard.install.policy.decision import locked_source
     from skillyard.install.policy.rules import signer_in_entry
 
-    if not os.path.lexists(path):
-        return ()
     try:
-        skills = strict_loads(read_file(path, MAX_LOCK_BYTES).data.decode("utf-8"))["skills"]
-        return tuple(
-            LockedSource(
-                name,
-                source_text(entry["sourceType"], entry["source"], entry.get("sourceUrl")),
-                any(isinstance(entry.get(pin), str) and entry[pin] for pin in _PINS),
-                signer_in_entry(entry),
-            )
-            for name, entry in sorted(skills.items())
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, SkillIoError):
+        skills = read_project_lock(path).skills
+    except SkillIoError:
         raise SkillIoError(
             "the policy needs the lock file, which cannot be read",
             path=path,
             code="policy_invalid",
             hint="restore it, for example from version control",
         ) from None
+    return tuple(locked_source(each, signer_in_entry(each.to_json())) for each in skills)
 
 
 def _with_profile(

@@ -452,13 +452,12 @@ def search_skills(
     limit: int = 10,
     references: bool = False,
     ranker: str | None = None,
-    settings: Settings | None = None,
     catalog: Catalog | None = None,
 ) -> SearchResult:
     """Search the sources. Raises InvalidInput, UnknownName, SkillIoError."""
 
     async def run() -> SearchResult:
-        async with SearchService(sources, ranker, settings=settings, catalog=catalog) as search:
+        async with SearchService(sources, ranker, catalog=catalog) as search:
             return await search.search(query, limit, include_references=references)
 
     return asyncio.run(run())
