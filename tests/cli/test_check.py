@@ -102,7 +102,7 @@ def test_a_repair_that_cannot_be_written_fails_the_check(
     def full(path: str, data: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("skillyard.check.validation.fix_plan.atomic_write", full)
+    monkeypatch.setattr("skillyard.check.validation.fixes.atomic_write", full)
     answer = run("check", "lib", "--fix")
     assert answer.code == 1
     refused = "lib/pencil/SKILL.md: not fixed cannot write: No space left on device"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from skillyard.store.values import Durability, Standby
+from skillyard.store.values import Durability, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,28 +63,11 @@ class Statements:
     view_changed: str
 
 
-class Rows(Protocol):
-    """The result of a statement."""
-
-    @property
-    def rowcount(self) -> int:
-        """The number of affected rows."""
-        ...
-
-    def fetchone(self) -> Any:
-        """Return the next row, or None."""
-        ...
-
-    def fetchall(self) -> list[Any]:
-        """Return the remaining rows."""
-        ...
-
-
 class Session(Protocol):
     """A transaction."""
 
-    def execute(self, sql: str, parameters: Mapping[str, Any], /) -> Rows:
-        """Run one statement."""
+    def execute(self, sql: str, parameters: Mapping[str, Any], /) -> Any:
+        """Run one statement; return its cursor."""
         ...
 
 
@@ -102,19 +85,6 @@ class Work(Session, Protocol):
     def commit(self, generation: int) -> None:
         """Commit with the requested durability. Raises StoreFailed, with ``committed`` set."""
         ...
-
-
-class Condition(NamedTuple):
-    """The part of a status that is specific to the database."""
-
-    schema: int
-    """The schema version."""
-    writable: bool
-    """False on a standby, and when the file is read-only."""
-    notifies: bool
-    """See ``Status``."""
-    standbys: tuple[Standby, ...]
-    """The servers that replicate this one."""
 
 
 class Backend(Protocol):
@@ -147,7 +117,7 @@ class Backend(Protocol):
         """Return a write transaction, which is rolled back on exit unless committed."""
         ...
 
-    def listen(self, caller: str | None, after: int, timeout_s: float) -> int:
+    def listen(self, after: int, timeout_s: float) -> int:
         """See ``CatalogStore.listen``."""
         ...
 
@@ -159,8 +129,8 @@ class Backend(Protocol):
         """Raise StoreSchema unless the schema has the version that this program needs."""
         ...
 
-    def condition(self) -> Condition:
-        """Return the state of the database."""
+    def status(self) -> Status:
+        """Return the state of the database, without the number of its skills."""
         ...
 
     def close(self) -> None:

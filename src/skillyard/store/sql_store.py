@@ -320,25 +320,15 @@ class CatalogStore(Closeable):
         """Return the last generation as soon as it is above ``after``, or after the timeout."""
         if not 0 <= timeout_s <= 86_400:
             raise InvalidInput("timeout_s must be from 0 to 86,400 seconds")
-        return self._backend.listen(self._caller, after, timeout_s)
+        return self._backend.listen(after, timeout_s)
 
     def status(self) -> Status:
         """Return the status of the store."""
-        condition = self._backend.condition()
         with self._backend.reading(self._caller) as session:
             generation, _ = head_of(session, self._backend)
             count = self._backend.sql.count.format(entries=self._backend.relation(self._caller))
             skills = session.execute(count, {}).fetchone()[0]
-        return Status(
-            self._backend.name,
-            self.address,
-            condition.schema,
-            generation,
-            skills,
-            condition.writable,
-            condition.notifies,
-            condition.standbys,
-        )
+        return self._backend.status()._replace(generation=generation, skills=skills)
 
     def grant(self, grant: Grant) -> int:
         """Add a grant of a caller; return the generation from which it holds."""

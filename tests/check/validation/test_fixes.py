@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard import CheckConfig, Skill, SkillError
 from skillyard.check.operations.library_check import check_paths, plan_paths
-from skillyard.check.validation.fix_plan import plan_fixes, write_plan
-from skillyard.check.validation.fixes import FIXABLE, FixPlace, fix_document
+from skillyard.check.validation.fixes import FIXABLE, FixPlace, fix_document, plan_fixes, write_plan
 from skillyard.engine.formats.agentskills import SkillText, parse_document
 from tests.check.validation.skill_files import codes, text, tree
 from tests.tables import for_each

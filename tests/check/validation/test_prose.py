@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.check.validation.prose import comments, links, named_paths
+from skillyard.check.validation.view import comments, links, named_paths
 from tests.tables import for_each
 
 

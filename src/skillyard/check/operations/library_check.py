@@ -14,7 +14,7 @@ from skillyard.check.validation.fixes import Fix
 
 if TYPE_CHECKING:
     from skillyard.check.validation.config import CheckConfig
-    from skillyard.check.validation.fix_plan import FixPlan
+    from skillyard.check.validation.fixes import FixPlan
     from skillyard.engine.catalog.roots import LibrarySpec
 
 SEVERITIES = ("error", "warning", "info")
@@ -90,7 +90,7 @@ def check_paths(
     before, plans = plan()
     if not fix or not plans:
         return before
-    from skillyard.check.validation.fix_plan import write_plan
+    from skillyard.check.validation.fixes import write_plan
 
     fixes: list[Fix] = []
     refused: list[Diagnostic] = []
@@ -113,11 +113,10 @@ def plan_paths(
     library: LibrarySpec | None = None,
 ) -> tuple[Checked, tuple[FixPlan, ...]]:
     """Check as :func:`check_paths`, and return what ``--fix`` would change, sorted by path."""
-    from skillyard.check.validation.checker import check_target
+    from skillyard.check.validation.checker import Target, check_target, target_of
     from skillyard.check.validation.codes import check_profile
     from skillyard.check.validation.config import CheckConfig, find_check_config
-    from skillyard.check.validation.fix_plan import plan_fixes
-    from skillyard.check.validation.target import Target, target_of
+    from skillyard.check.validation.fixes import plan_fixes
 
     check_profile(profile)
     roots = () if library is None else library.roots

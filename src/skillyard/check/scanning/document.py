@@ -22,12 +22,13 @@ _DATA_ENDINGS = """
 """
 _DATA = frozenset(_DATA_ENDINGS.split())
 KIND_BITS = {PROSE: 1, SCRIPT: 2, DATA: 4}
-_ASCII = bytes(range(128))
 _HIDDEN = re.compile(
-    rb"[\xe2\xef\xf0\xf3](?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf]|\xbb\xbf|\x9d[\x90-\x9f]"
-    rb"|\xa0[\x80-\x87]|\xbc[\xa1-\xba]|\xbd[\x81-\x9a])"
+    "[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e01ff"
+    "\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff]"
 )
-"""UTF-8 of hidden characters and of Latin letters in other forms."""
+"""Hidden characters, and Latin letters in other forms."""
+_MIX = re.compile("[\u0370-\u052f][A-Za-z]|[A-Za-z][\u0370-\u052f]")
+"""A Greek or Cyrillic letter beside a Latin one."""
 _FOLD = str.maketrans(
     {
         **dict.fromkeys("\x85\xa0\u1680\u202f\u205f\u3000", " "),
@@ -37,23 +38,14 @@ _FOLD = str.maketrans(
     }
 )
 """Blanks and quotes beside ASCII ones, each for one character: words end at them."""
-_FOLDED = re.compile(
-    rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\x8a\x98\x99\x9c\x9d\xaf]|\x81\x9f)|\xe3\x80\x80"
-)
-_FOREIGN = re.compile(rb"[\xcd-\xd4]")
-_MIX = re.compile(rb"[\xcd-\xd4][\x80-\xbf][A-Za-z]|[A-Za-z][\xcd-\xd4]")
-"""UTF-8 of a Greek or Cyrillic letter beside a Latin one."""
+_FOLDED = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2018\u2019\u201c\u201d\u202f\u205f\u3000]")
+_ASCII = re.compile("[\0-\x7f]+")
 _OTHER_FORM = re.compile("[\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff]")
 _OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0400-\u052f]")
 _MIXED = re.compile("[a-zA-Z\u0370-\u03ff\u0400-\u052f]{2,200}")
 SPACED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_][ \t]{1,4}){7,400}[^\W\d_](?![^\W\d_])")
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,20}|~{3,20})[ \t]{0,8}([^\s`]{0,40})", re.MULTILINE)
-_LATIN = [
-    ("İ".encode(), b"I"),
-    ("ı".encode(), b"i"),
-    ("ſ".encode(), b"s"),
-    ("\u212a".encode(), b"K"),
-]
+_LATIN = str.maketrans("İıſ\u212a", "IisK")
 """Letters that are Latin ones to a search without case. The first becomes longer in lower case."""
 _LETTERS = [group(letter) for letter in "ignore"]
 """Words of a document that may hide a word by blanks between its letters."""
@@ -77,56 +69,37 @@ class Document:
         """Who publishes the skill: the owner of its repository or its host. Empty: not known."""
         self.data = data
         self.kind = kind_of(path, data)
+        text = data.decode("utf-8", "replace").replace("\r\n", "\n")
         if path.lower().endswith(".ipynb"):  # its code is in strings, as escape sequences
-            data = data.replace(b"\\n", b"  ").replace(b'\\"', b' "')
-        self._plain = data
-        self.foreign = b"" if data.isascii() else data.translate(None, _ASCII)
-        """The bytes of the text that are not ASCII."""
-        self.disguised = bool(self.foreign) and _is_disguised(data, self.foreign)
+            text = text.replace("\\n", "  ").replace('\\"', ' "')
+        self.disguised = not text.isascii() and (
+            _HIDDEN.search(text) is not None or _MIX.search(text) is not None
+        )
         """True when the file may contain hidden characters or letters in the shape of others."""
-        if self.disguised:
-            self._rewrite(_plain(data.decode("utf-8", "replace")))
-            self.foreign = self._plain.translate(None, _ASCII)
-        for letter, plain in _LATIN:
-            if letter in self.foreign:
-                self._plain = self._plain.replace(letter, plain)
-        if self.places.may_be_spaced and all(map(self.has, _LETTERS)):
-            self._rewrite(SPACED.sub(lambda match: _joined(match[0]), self.text))
-
-    def _rewrite(self, text: str) -> None:
-        for cached in ("text", "lowered", "places"):
-            self.__dict__.pop(cached, None)
-        self._plain = text.encode("utf-8", "replace")
-
-    @cached_property
-    def text(self) -> str:
+        text = _plain(text) if self.disguised else text
+        is_latin = text.isascii() or not any(letter in text for letter in "İıſ\u212a")
+        self.text = text if is_latin else text.translate(_LATIN)
         """The text without hidden characters and with Latin letters for their look-alikes.
 
         Lines are those of the file, columns may differ.
         """
-        return _text(self._plain)
+        if self.places.may_be_spaced and all(map(self.has, _LETTERS)):
+            self.text = SPACED.sub(lambda match: _joined(match[0]), self.text)
+            del self.lowered, self.places
 
     @cached_property
     def lowered(self) -> str:
         """The text in lower case with ASCII blanks and quotes, with the same offsets."""
-        lowered = self._lowered
-        return lowered if _FOLDED.search(self.foreign) is None else lowered.translate(_FOLD)
-
-    @property
-    def _lowered(self) -> str:
-        foreign = self._foreign_text
-        if foreign == foreign.lower():  # then bytes have the same letters, and are faster
-            return _text(self._plain.lower())
-        return self.text.lower()
-
-    @cached_property
-    def _foreign_text(self) -> str:
-        return self.foreign.decode("utf-8", "replace")
+        lowered = self.text.lower()
+        if lowered.isascii() or _FOLDED.search(lowered) is None:
+            return lowered
+        return lowered.translate(_FOLD)
 
     @cached_property
     def places(self) -> Places:
         """Where the words of patterns stand in :attr:`lowered`."""
-        return places_in(self.lowered, KIND_BITS[self.kind], self._foreign_text)
+        foreign = "" if self.lowered.isascii() else _ASCII.sub("", self.lowered)
+        return places_in(self.lowered, KIND_BITS[self.kind], foreign)
 
     def has(self, group: int) -> bool:
         """True when a word of the group occurs."""
@@ -195,17 +168,6 @@ def kind_of(path: str, data: bytes) -> str:
     return SCRIPT
 
 
-def _is_disguised(data: bytes, foreign: bytes) -> bool:
-    if _HIDDEN.search(foreign) is not None:
-        return True
-    return _FOREIGN.search(foreign) is not None and _MIX.search(data) is not None
-
-
-def _text(data: bytes) -> str:
-    text = data.decode("utf-8", "replace")
-    return text.replace("\r\n", "\n") if "\r" in text else text
-
-
 def _joined(spaced: str) -> str:
     """Return letters with one blank between them as words; wider gaps separate words."""
     words = re.split(r"[ \t]{2,}", spaced)
@@ -214,7 +176,6 @@ def _joined(spaced: str) -> str:
 
 def _plain(text: str) -> str:
     """Return the text as it is read: nothing invisible, one form and one script for each letter."""
-    text = text.replace("\r\n", "\n")
     pieces, position = [], 0
     for start, end in hidden_runs(text):
         pieces.append(text[position:start])

@@ -6,7 +6,7 @@ patterns run only where their words occur, and every pattern has bounded repetit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from typing import NamedTuple
@@ -15,12 +15,46 @@ from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.scans import ScanFinding
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.check.scanning import hidden
+from skillyard.check.scanning.commands import secrets_sent_later
 from skillyard.check.scanning.context import is_negated, is_quoted, subject_of
 from skillyard.check.scanning.document import DATA, Document
 from skillyard.check.scanning.files import SkillFile, is_compiled, text_of, unscanned_severity
 from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Rule
 from skillyard.check.scanning.rules import RULES, RULES_BY_ID
-from skillyard.check.scanning.secrets import secrets_sent_later
+
+
+class Accepted(NamedTuple):
+    """One rule that does not apply to files of one content."""
+
+    rule: str
+    digest: str
+    """``sha256:…`` of the file."""
+    reason: str
+
+
+def without_accepted(
+    findings: Iterable[ScanFinding],
+    accepted: Iterable[Accepted],
+    reasons: Mapping[str, str] | None = None,
+) -> tuple[list[ScanFinding], list[tuple[ScanFinding, Accepted]]]:
+    """Return the findings that are not accepted, and those that are with their entries.
+
+    ``reasons`` accept all findings of a rule from now on.
+    """
+    entries = {(each.rule, each.digest): each for each in accepted}
+    left: list[ScanFinding] = []
+    taken: list[tuple[ScanFinding, Accepted]] = []
+    for finding in findings:
+        rule, digest = finding.rule, finding.digest
+        entry = entries.get((rule, digest))
+        if entry is None and reasons and rule in reasons:
+            entry = Accepted(rule, digest, reasons[rule])
+        if entry is None:
+            left.append(finding)
+        else:
+            taken.append((finding, entry))
+    return left, taken
+
 
 _COMPILED = RULES_BY_ID["compiled_program"]
 _LINK = RULES_BY_ID["link_outside"]

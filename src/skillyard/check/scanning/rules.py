@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from skillyard.check.scanning.commands import download_and_run
+from skillyard.check.scanning.commands import download_and_run, secrets_sent
 from skillyard.check.scanning.hidden import hidden_characters
 from skillyard.check.scanning.rule import Example, Find, Pattern, Rule, find_patterns, pattern
-from skillyard.check.scanning.secrets import secrets_sent
 from skillyard.check.scanning.skill_rules import (
     look_alike_name,
     misleading_link,

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.codes import RULES
-from skillyard.check.validation.prose import TextPlace, comments, named_paths
-from skillyard.check.validation.view import View, quote
+from skillyard.check.validation.view import TextPlace, View, comments, named_paths, quote
 from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value
 from skillyard.engine.skill import SKILL_FIELDS
 

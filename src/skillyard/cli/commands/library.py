@@ -17,7 +17,7 @@ from skillyard.cli.source import load, note_unloaded, show_findings, unbound_lib
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillyard.check.validation.fix_plan import FixPlan
+    from skillyard.check.validation.fixes import FixPlan
     from skillyard.engine.catalog.roots import LibrarySpec
 
 

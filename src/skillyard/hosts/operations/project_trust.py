@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.processes import processors
 from skillyard.check.operations.skill_scan import Scanned, scan_skills
-from skillyard.check.scanning.accepted import Accepted
+from skillyard.check.scanning.engine import Accepted
 from skillyard.engine.catalog import read_catalog
 from skillyard.hosts.hook.approval import (
     ProjectSkills,

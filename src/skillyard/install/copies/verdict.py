@@ -12,7 +12,7 @@ from skillyard.base.errors import InvalidInput, SkillIoError, UnknownName
 from skillyard.base.shapes.scans import ScanFinding
 from skillyard.base.text import folder_name, plural
 from skillyard.check.scanning import HIGH, RULES, files_of_folder, files_of_package, scan_files
-from skillyard.check.scanning.accepted import Accepted, without_accepted
+from skillyard.check.scanning.engine import Accepted, without_accepted
 from skillyard.install.copies.file_paths import name_in_shell
 from skillyard.install.copies.installed import InstallRefused
 from skillyard.install.copies.lock_entries import Json, LockedSkill

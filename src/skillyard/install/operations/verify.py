@@ -16,7 +16,7 @@ from skillyard.base.shapes.installation import (
     VerifiedSkill,
 )
 from skillyard.check.scanning import files_of_folder, scan_files
-from skillyard.check.scanning.accepted import without_accepted
+from skillyard.check.scanning.engine import without_accepted
 from skillyard.engine.resources import read_file
 from skillyard.install.copies.installed import LIMITS
 from skillyard.install.copies.lock_entries import LockedSkill

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import StoreFailed, StoreRefused
-from skillyard.store.backend import Condition, Options, Rows, Session, Statements, Work
+from skillyard.store.backend import Options, Session, Statements, Work
 from skillyard.store.backends.connections import Connections
 from skillyard.store.backends.postgres_client import (
     address_of,
@@ -35,7 +35,7 @@ from skillyard.store.backends.postgres_statements import (
 from skillyard.store.backends.shared_statements import STAGED_AT_ONCE
 from skillyard.store.schema_steps import check_schema, latest, pending
 from skillyard.store.sql_store import CatalogStore, open_sql_store
-from skillyard.store.values import Durability, Standby
+from skillyard.store.values import Durability, Standby, Status
 
 if TYPE_CHECKING:
     import psycopg
@@ -64,7 +64,7 @@ class _Session:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
-    def execute(self, sql: str, parameters: Mapping[str, Any], /) -> Rows:
+    def execute(self, sql: str, parameters: Mapping[str, Any], /) -> Any:
         """Run one statement."""
         return self.connection.execute(sql.encode(), parameters)
 
@@ -124,8 +124,8 @@ class PostgresBackend:
                 refuse_without_standby(connection, self.address)
             yield _PostgresWork(self, connection, replicated)
 
-    def listen(self, caller: str | None, after: int, timeout_s: float) -> int:
-        """See the protocol. Generations are global, so the caller does not matter."""
+    def listen(self, after: int, timeout_s: float) -> int:
+        """See the protocol."""
         psycopg = driver(self.address)
         until = time.monotonic() + timeout_s
         while True:
@@ -184,7 +184,7 @@ class PostgresBackend:
         """See the protocol."""
         check_schema(self.name, self._schema(), self.address)
 
-    def condition(self) -> Condition:
+    def status(self) -> Status:
         """See the protocol."""
         with self.lent(b"BEGIN READ ONLY") as connection:
             schema = _schema(connection) or 0
@@ -194,7 +194,7 @@ class PostgresBackend:
                 Standby(name or "", state or "unknown", lag)
                 for name, state, lag in connection.execute(STANDBYS.encode()).fetchall()
             )
-        return Condition(schema, not standby, not standby, standbys)
+        return Status(self.name, self.address, schema, 0, 0, not standby, not standby, standbys)
 
     def close(self) -> None:
         """Close every connection."""

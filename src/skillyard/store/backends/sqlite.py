@@ -25,7 +25,7 @@ from skillyard.base.errors import (
     StoreSchema,
     StoreUnavailable,
 )
-from skillyard.store.backend import Condition, Options, Session, Statements, Work
+from skillyard.store.backend import Options, Session, Statements, Work
 from skillyard.store.backends.connections import Connections
 from skillyard.store.backends.shared_statements import STAGED_AT_ONCE
 from skillyard.store.backends.sqlite_statements import (
@@ -37,7 +37,7 @@ from skillyard.store.backends.sqlite_statements import (
 )
 from skillyard.store.schema_steps import Migration, check_schema, latest, pending
 from skillyard.store.sql_store import CatalogStore, open_sql_store
-from skillyard.store.values import Durability
+from skillyard.store.values import Durability, Status
 
 PREFIX = "sqlite:///"
 OLDEST = (3, 25, 0)
@@ -130,12 +130,12 @@ class SqliteBackend:
                 connection.execute(f"DELETE FROM temp.{table}")
             yield _SqliteWork(connection)
 
-    def listen(self, caller: str | None, after: int, timeout_s: float) -> int:
+    def listen(self, after: int, timeout_s: float) -> int:
         """See the protocol. The file is checked a hundred times a second."""
         until = time.monotonic() + timeout_s
         pause = threading.Event()
         while True:
-            with self.reading(caller) as session:
+            with self.reading(None) as session:
                 row = session.execute(self.sql.head, {}).fetchone()
             generation = 0 if row is None else int(row[0])
             left = until - time.monotonic()
@@ -165,12 +165,13 @@ class SqliteBackend:
         with self._lent() as connection:
             check_schema(self.name, _schema(connection), self.address)
 
-    def condition(self) -> Condition:
+    def status(self) -> Status:
         """See the protocol."""
         with self._lent() as connection:
             schema = _schema(connection) or 0
             writable = not connection.execute("PRAGMA query_only").fetchone()[0]
-        return Condition(schema, writable and os.access(self.path, os.W_OK), False, ())
+        writable = writable and os.access(self.path, os.W_OK)
+        return Status(self.name, self.address, schema, 0, 0, writable, False, ())
 
     def close(self) -> None:
         """Close every connection."""
