@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import random
 import shutil
-import signal
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skillyard.install.copies import placement
-from skillyard.install.copies.folder_hash import folder_hash
-from skillyard.install.copies.installed import Installed, InstallRefused
-from skillyard.install.copies.lockfile import read_project_lock
 from skillyard.install.copies.placement import take_aside
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
-from tests.install.copies.placing import place
 from tests.remote_answers import forget_remote_answers
 from tests.requirements import requirement
-from tests.shared_data import PACKAGES
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -161,29 +148,6 @@ def test_what_is_not_what_the_lock_pins_is_not_written(
 
 
 @requirement("safety:add:completed")
-def test_a_run_killed_between_rename_and_lock_is_undone_by_the_next(
-    run: Run, remotes: FakeServers, into: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run("add", "pdf", "--into", str(into))
-    move_on(run, remotes)
-
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("skillyard.install.copies.lockfile.ProjectLock.note", killed)
-        run("add", "pdf", "--into", str(into))
-    assert (into / "pdf" / "SKILL.md").read_text() == NEWER
-    remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": text("pdf", "The third.")})
-    forget_remote_answers()
-    done = run("add", "pdf", "--into", str(into), "--json")
-    assert done.json["state"] == "replaced"
-    (locked,) = read_project_lock(done.json["lock"]).skills
-    assert locked.digest == done.json["digest"]
-    assert [entry.name for entry in into.iterdir()] == ["pdf"]
-
-
-@requirement("safety:add:completed")
 def test_what_a_stopped_run_had_moved_aside_is_put_back_and_said(
     run: Run, remotes: FakeServers, into: Path
 ) -> None:
@@ -191,91 +155,3 @@ def test_what_a_stopped_run_had_moved_aside_is_put_back_and_said(
     (into / "pdf").rename(into / ".skillyard-swap-pdf")
     assert run("add", "pdf", "--into", str(into), "--json").json["state"] == "restored"
     assert [entry.name for entry in into.iterdir()] == ["pdf"]
-
-
-VERSIONS = [{"SKILL.md": f"---\nname: a\ndescription: v{n}\n---\n".encode(), f"f{n}": b"x" * 99}
-            for n in range(3)]  # fmt: skip
-
-_ADDING = """
-import sys
-from skillyard.install.copies.installed import Installed
-from tests.cli.test_adding_again import VERSIONS
-from tests.install.copies.placing import place
-from skillyard.install.copies.folder_hash import folder_hash
-print(flush=True)
-place(VERSIONS[1], sys.argv[1], "a", installed=Installed(folder_hash(VERSIONS[0])))
-"""
-RUNS = 200 if os.environ.get("SKILLYARD_SOAK") else 20
-
-
-@pytest.mark.slow
-@requirement("safety:add:concurrent-edits")
-def test_random_kills_lose_nothing(tmp_path: Path) -> None:
-    """A process is killed at a random moment while somebody edits; the edit is there afterwards."""
-    seed = random.randrange(1 << 30) if os.environ.get("SKILLYARD_SOAK") else 17
-    chance = random.Random(seed)
-    for number in range(RUNS):
-        into = tmp_path / str(number)
-        place(VERSIONS[0], str(into), "a")
-        edited = chance.random() < 0.5
-        process = subprocess.Popen(
-            [sys.executable, "-c", _ADDING, str(into)], stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": f"{PACKAGES}{os.pathsep}{os.getcwd()}"},
-        )  # fmt: skip
-        assert process.stdout is not None
-        process.stdout.readline()  # it has loaded everything
-        end = time.perf_counter() + chance.random() * 0.05
-        while time.perf_counter() < end:
-            pass
-        saved = not edited
-        while not saved:
-            with suppress(FileNotFoundError):  # the folder was moved aside at that moment
-                write(into / "a" / "mine")
-                saved = True
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        held = VERSIONS[1] if (into / "a" / "f1").exists() else VERSIONS[0]
-        for _ in range(2):  # the next run mends, and refuses where something was edited
-            try:
-                place(VERSIONS[2], str(into), "a",
-                      installed=Installed(folder_hash(held)))  # fmt: skip
-            except InstallRefused:
-                assert edited, seed
-        mine = [path for path in into.rglob("mine") if path.read_bytes() == MINE]
-        assert len(mine) == edited, (seed, number)
-        kept = tree_of(into / "a")
-        kept.pop("mine", None)
-        backup = tmp_path / f"{number}-kept" / "a"  # the file was saved while nothing was there
-        assert (kept or tree_of(backup)) in VERSIONS, (seed, number)
-
-
-@pytest.mark.slow
-@requirement("safety:add:concurrent-edits")
-def test_random_edits_are_never_lost(tmp_path: Path) -> None:
-    """A thread saves a file at a random moment of a replacement."""
-    chance = random.Random(7)
-    for number in range(RUNS):
-        into = tmp_path / str(number)
-        held = place(VERSIONS[0], str(into), "a")
-        pause = chance.random() * 0.02
-
-        def save(into: Path = into, pause: float = pause) -> None:
-            end = time.perf_counter() + pause
-            while time.perf_counter() < end:
-                pass
-            while True:
-                try:
-                    (into / "a" / "SKILL.md").write_bytes(MINE)
-                except FileNotFoundError:  # between two renames
-                    continue
-                return
-
-        thread = threading.Thread(target=save)
-        thread.start()
-        try:
-            place(VERSIONS[1], str(into), "a", installed=Installed(held.hash))
-        except InstallRefused:
-            pass
-        thread.join()
-        saved = [p for p in into.rglob("SKILL.md") if p.read_bytes() == MINE]
-        assert len(saved) == 1, number

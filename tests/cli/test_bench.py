@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import json
-import os
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import Query, SkillIoError
+from skillyard import Query
 from skillyard.engine.ranking.match import score_query
 from skillyard.evals.retrieval import measures as retrieval
 from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, measures, write_json
@@ -136,24 +135,6 @@ def test_a_damaged_archive_is_an_error(run: Run, tmp_path: Path, content: bytes)
     answer = bench(run, skills="s.jsonl.gz")
     assert answer.code == 2
     assert "s.jsonl.gz" in answer.err
-
-
-def test_a_run_file_is_written_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "run.json"
-    write_json(str(path), {"old": 1})
-
-    def refuse(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    for call in ("fsync", "replace"):
-        with monkeypatch.context() as patch:
-            patch.setattr(os, call, refuse)
-            with pytest.raises(SkillIoError, match="No space left"):
-                write_json(str(path), {"new": 2})
-        assert json.loads(path.read_text()) == {"old": 1}
-        assert [item.name for item in tmp_path.glob("*.tmp")] == []
 
 
 def test_an_interrupted_run_keeps_what_was_done_beside_the_target(

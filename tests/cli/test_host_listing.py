@@ -75,16 +75,6 @@ def test_a_name_that_two_skills_share_is_no_use_of_either(tmp_path: Path) -> Non
     assert used_in(skills, str(log)) == ({"/s/2/SKILL.md": 1}, 1)
 
 
-@pytest.mark.parametrize("scorer", ["hybrid", "overlap"])
-def test_a_folder_that_a_document_of_ours_hides_here_is_in_the_rewritten_listing(
-    run: Run, scorer: str
-) -> None:
-    query = ("--scorer", scorer, "--query", "review the liability clause of a contract")
-    answer = run(*LIBRARY, "--host", "claude-code", "--fit", *query)
-    assert "- contract-clause-review" in answer.out
-    assert len(answer.out.splitlines()) == 32
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

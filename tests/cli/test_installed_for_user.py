@@ -68,13 +68,6 @@ class TestInstalledForUser:
         assert tree_of(home) == before
         assert lock.read_bytes() == before[".agents/.skill-lock.json"]
 
-    def test_a_commit_is_said_where_the_lock_has_one(
-        self, run: Run, remotes: FakeServers, home: Path
-    ) -> None:
-        self.locked(home, commit=COMMIT, ref="stable")
-        done = run("add", "pdf", "--into", str(home / ".agents" / "skills"))
-        assert f"from acme/skills, stable at commit {COMMIT[:12]}" in done.err
-
     @pytest.mark.parametrize("link", ["folder", "skill"])
     def test_a_link_to_it_is_it(
         self, run: Run, remotes: FakeServers, home: Path, link: str
@@ -145,13 +138,6 @@ class TestInstalledForUser:
         (into / "pdf").rmdir()
         done = run("add", "pdf", "--into", str(into))
         assert (done.code, "installed by npx skills" in done.out) == (0, True)
-
-    def test_a_name_of_any_spelling_is_found_by_its_folder(
-        self, run: Run, remotes: FakeServers, home: Path
-    ) -> None:
-        self.locked(home, name="PDF!")
-        done = run("add", "pdf", "--into", str(home / ".agents" / "skills"))
-        assert (done.code, "installed by npx skills" in done.err) == (2, True)
 
     def test_the_state_folder_is_where_the_variable_says(
         self,

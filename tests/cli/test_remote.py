@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from skillyard import Skill
 from skillyard.install.copies.lockfile import read_project_lock
-from skillyard.install.operations.add import AddOptions, add_skill
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
@@ -44,9 +42,6 @@ class TestSearch:
         assert "points behind the best" in run("search", "pdf", "--explain").out
         shape = run("search", "pdf", "--explain", "--json").json
         assert shape["skills"][0]["explanation"]["value"] == shape["skills"][0]["relevance_score"]
-
-    def test_another_scorer_ranks(self, run: Run, remotes: FakeServers) -> None:
-        assert run("search", "pdf", "--scorer", "hybrid", "--json").json["ranker"] == "hybrid"
 
     def test_nothing_found_is_1(self, run: Run, remotes: FakeServers) -> None:
         done = run("search", "zzzz", "--source", "skills.sh")
@@ -83,13 +78,6 @@ class TestSearch:
         assert (done.code, said in done.err) == (2, True)
         assert remotes.requests == []
 
-    def test_settings_that_are_wrong_are_named(
-        self, run: Run, remotes: FakeServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        configure(monkeypatch, tmp_path, sources={"ranker": 3})
-        done = run("search", "pdf")
-        assert (done.code, "sources.ranker must be a text in quotes" in done.err) == (2, True)
-
 
 class TestAdd:
     def test_without_a_folder_it_is_printed(self, run: Run, remotes: FakeServers) -> None:
@@ -115,14 +103,6 @@ class TestAdd:
         assert locked.digest == shape["digest"]
         assert locked.skill_path == "skills/pdf/SKILL.md"
 
-    def test_the_only_skill_of_a_repository_needs_no_name(
-        self, run: Run, remotes: FakeServers
-    ) -> None:
-        assert run("add", "acme/one").out == text("one", "One skill.")
-        done = run("add", "acme/skills")
-        assert done.code == 2
-        assert "holds 2 skills; name one: acme/skills/docx, acme/skills/pdf" in done.err
-
     def test_an_unknown_name_is_not_replaced_by_a_popular_one(
         self, run: Run, remotes: FakeServers
     ) -> None:
@@ -130,27 +110,6 @@ class TestAdd:
         assert done.code == 2
         assert "no skill named" in done.err
         assert done.out == ""
-
-    def test_edits_are_kept(self, run: Run, remotes: FakeServers, tmp_path: Path) -> None:
-        into = str(tmp_path / "skills")
-        assert run("add", "pdf", "--into", into).code == 0
-        (tmp_path / "skills" / "pdf" / "SKILL.md").write_text("mine")
-        done = run("add", "pdf", "--into", into)
-        assert (done.code, "remove the folder" in done.err) == (2, True)
-        assert (tmp_path / "skills" / "pdf" / "SKILL.md").read_text() == "mine"
-
-    def test_a_newer_version_replaces_what_was_installed(
-        self, run: Run, remotes: FakeServers, tmp_path: Path
-    ) -> None:
-        into = str(tmp_path / "skills")
-        first = run("add", "pdf", "--into", into, "--json").json
-        remotes.add_repository(
-            "acme/skills", {"skills/pdf/SKILL.md": text("pdf", "Fill in PDF forms, newer.")}
-        )
-        forget_remote_answers()
-        second = run("add", "pdf", "--into", into, "--json").json
-        assert (first["state"], second["state"]) == ("added", "replaced")
-        assert [path.name for path in (tmp_path / "skills" / "pdf").iterdir()] == ["SKILL.md"]
 
     def test_an_entry_of_another_spelling_is_the_one_that_is_updated(
         self, run: Run, remotes: FakeServers, tmp_path: Path
@@ -165,33 +124,6 @@ class TestAdd:
         forget_remote_answers()
         assert run("add", "pdf", "--into", into, "--json").json["state"] == "replaced"
         assert [skill.name for skill in read_project_lock(lock).skills] == ["PDF"]
-
-    def test_many_that_add_at_once_are_all_noted(
-        self, remotes: FakeServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Each reads the lock that the others have written, not the one of when it began."""
-        monkeypatch.chdir(tmp_path)
-        names = ["apples", "bridges", "clocks", "dolphins", "engines", "feathers"]
-        remotes.add_repository(
-            "acme/many", {f"skills/{name}/SKILL.md": text(name, "One of many.") for name in names}
-        )
-        failures: list[BaseException] = []
-        start = threading.Barrier(len(names))
-
-        def add(name: str) -> None:
-            try:
-                start.wait(30)
-                add_skill(f"acme/many/{name}", AddOptions(into="skills"))
-            except BaseException as error:  # noqa: BLE001 - a thread's failure is the test's
-                failures.append(error)
-
-        threads = [threading.Thread(target=add, args=(name,)) for name in names]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert failures == []
-        assert [skill.name for skill in read_project_lock("skills-lock.json").skills] == names
 
     def test_a_look_alike_needs_a_yes(self, run: Run, remotes: FakeServers, tmp_path: Path) -> None:
         remotes.add_repository("evil/skills", {"skills/pdff/SKILL.md": text("pdff", "Evil.")})

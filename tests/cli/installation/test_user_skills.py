@@ -225,19 +225,6 @@ class TestInstallersEntries:
         assert "installed by skillyard" in done.err
 
 
-def test_a_stopped_run_is_undone(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("skillyard.install.copies.lockfile.ProjectLock.note", stopped)
-        assert user.run("add", "docx", *AGENTS[:-1]).code == 3
-    assert user.entries() == {"pdf": user.entry}
-    assert user.states("sync", "--agent", "claude-code") == {"pdf": "current"}
-    assert user.entries() == {"pdf": user.entry}
-    assert [entry.name for entry in user.skills.iterdir()] == ["pdf"]
-
-
 @pytest.mark.parametrize("gone", ["pdf", ""])
 def test_links_to_nothing_go_with_the_entry(user: User, gone: str) -> None:
     shutil.rmtree(user.skills / gone)
