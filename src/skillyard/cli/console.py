@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from skillyard.base.invisible import clean
@@ -30,15 +31,6 @@ def is_terminal(stream: IO[str]) -> bool:
         return False
 
 
-def columns(stream: IO[str]) -> int | None:
-    """Return the width of the terminal of a stream; None without a terminal."""
-    if not is_terminal(stream):
-        return None
-    from shutil import get_terminal_size
-
-    return get_terminal_size((100, 24)).columns
-
-
 class Console:
     """The two output streams of one run."""
 
@@ -50,20 +42,21 @@ class Console:
         self._profile = profile
         self.quiet = quiet
         self._color = color
-        self._screen: Screen | None = None
-        self._ready = False
 
     def print(self, *blocks: Block) -> None:
         """Print blocks on standard output, drawn on a terminal and plain elsewhere."""
-        if not self._ready:
-            self._prepare()
-        width, ascii_only = columns(sys.stdout), not _writes_lines(sys.stdout)
+        ascii_only = not _writes_lines(sys.stdout)
         if self._screen is not None:
             for block in blocks:
                 self._screen.print(block, ascii_only)
             return
         from skillyard.cli.plain import render
 
+        width = None
+        if is_terminal(sys.stdout):
+            from shutil import get_terminal_size
+
+            width = get_terminal_size((100, 24)).columns
         for block in blocks:
             for line in render(block, width, ascii_only):
                 sys.stdout.write(line + "\n")
@@ -134,24 +127,19 @@ class Console:
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
-    def _prepare(self) -> None:
-        self._ready = True
+    @cached_property
+    def _screen(self) -> Screen | None:
+        """What draws in colour: by ``--color``, then by NO_COLOR (if not empty) and TERM=dumb."""
         terminal = is_terminal(sys.stdout)
-        if not _wants_color(self._color, terminal):
-            return
+        refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        if self._color == "never" or (self._color == "auto" and (refused or not terminal)):
+            return None
         try:
             from skillyard.cli.fancy import Screen
 
-            self._screen = Screen(sys.stdout, None if terminal else _FILE_COLUMNS)
+            return Screen(sys.stdout, None if terminal else _FILE_COLUMNS)
         except ImportError:  # without rich, plain text
-            self._screen = None
-
-
-def _wants_color(color: str, terminal: bool) -> bool:
-    """Decide by ``--color``, then by NO_COLOR (set and not empty) and TERM=dumb."""
-    if color != "auto":
-        return color == "always"
-    return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+            return None
 
 
 def _writes_lines(stream: IO[str]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack, redirect_stdout
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import SkillError, SkillNotFound, SkillyardError
@@ -20,45 +21,40 @@ if TYPE_CHECKING:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return its exit code. Raises nothing."""
-    if sys.stdout is None:  # closed by the caller: `>&-`
-        from contextlib import redirect_stdout
-
-        with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
-            return _run_guarded(arguments)
-    code = _run_guarded(arguments)
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _drop_output()
-        return 0
-    except (OSError, ValueError) as error:
-        return _report_write_error(error) if isinstance(error, OSError) else code
-    return code
-
-
-def _run_guarded(arguments: list[str]) -> int:
-    """Run one command; every error becomes a line on standard error and an exit code."""
-    try:
-        return _run(arguments)
-    except BrokenPipeError:
-        _drop_output()
-        return 0
-    except KeyboardInterrupt:
-        complain("skillyard: interrupted")
-        return INTERRUPTED
-    except UsageError as error:
-        complain(str(error))
-        return WRONG_USE
-    except SkillyardError as error:
-        return _report_refusal(error)
-    except OSError as error:
-        return _report_write_error(error)
-    except Exception as error:  # noqa: BLE001 - the one place where a bug must not end in a trace
-        return _report_bug(error)
+    """Run one command and return its exit code: every error is a line on standard error."""
+    with ExitStack() as stack:
+        if sys.stdout is None:  # closed by the caller: `>&-`
+            nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            stack.enter_context(redirect_stdout(nowhere))
+        try:
+            code = _run(arguments) or 0
+        except BrokenPipeError:
+            code = 0
+        except KeyboardInterrupt:
+            complain("skillyard: interrupted")
+            code = INTERRUPTED
+        except UsageError as error:
+            complain(str(error))
+            code = WRONG_USE
+        except SkillyardError as error:
+            code = _report_refusal(error)
+        except OSError as error:
+            code = _report_write_error(error)
+        except Exception as error:  # noqa: BLE001 - the one place where a bug must not end in a trace
+            code = _report_bug(error)
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _drop_output()
+            return 0
+        except OSError as error:
+            return _report_write_error(error)
+        except ValueError:  # it was closed meanwhile
+            pass
+        return code
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str]) -> int | None:
     _prepare_output()
     try:
         parser, args = parse(arguments)
@@ -70,11 +66,11 @@ def _run(arguments: list[str]) -> int:
     console = Console(json=args.json, color=args.color, quiet=args.quiet, profile=profile)
     run_command: RunCommand = args.run_command
     if parser.words[0] not in ("serve", "hook"):
-        return run_command(args, console) or 0
+        return run_command(args, console)
     from skillyard.base.configuration import own_file_only
 
     with own_file_only():
-        return run_command(args, console) or 0
+        return run_command(args, console)
 
 
 def _prepare_output() -> None:
