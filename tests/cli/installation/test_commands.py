@@ -302,6 +302,18 @@ class TestRemove:
         assert not link.is_symlink()
         assert [entry.name for entry in project.skills.iterdir()] == ["docx"]
 
+    def test_local_changes_are_refused_or_moved_aside(self, project: Project) -> None:
+        (project.skills / "pdf" / "SKILL.md").write_text("mine")
+        before = project.tree()
+        done = project.run("remove", "pdf")
+        assert (done.code, "--backup" in done.out) == (1, True)
+        assert project.tree() == before
+        (removed,) = project.run("remove", "pdf", "--backup", "--json").json["skills"]
+        (folder,) = removed["folders"]
+        assert (Path(folder["backup"]) / "SKILL.md").read_text() == "mine"
+        assert Path(folder["backup"]).parent.name == "skills-kept"
+        assert list(project.lock()["skills"]) == ["docx"]
+
     def test_an_entry_without_a_folder_goes(self, project: Project) -> None:
         shutil.rmtree(project.skills / "pdf")
         assert project.run("remove", "pdf").code == 0
