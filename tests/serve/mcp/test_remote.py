@@ -19,9 +19,7 @@ from tests.serve.mcp.local_servers import (
     ERAS,
     Serving,
     called,
-    connected,
     eventually,
-    run,
     serving,
     shows,
 )
@@ -181,29 +179,6 @@ def test_a_name_that_is_only_like_another_brings_nothing(
         assert told in text
         assert "Use a ruler." not in text
         assert "Fill the form" not in text
-
-
-@pytest.mark.parametrize("era", [ERAS[0], pytest.param(ERAS[1], marks=pytest.mark.slow)])
-def test_progress_says_whom_it_asks_and_what_came(
-    tmp_path: Path, market: FakeServers, era: str
-) -> None:
-    with remote(tmp_path, market) as server:
-        told: list[tuple[float, float | None, str | None]] = []
-
-        async def note(progress: float, total: float | None, message: str | None) -> None:
-            told.append((progress, total, message))
-
-        async def work() -> None:
-            async with connected(server.url, era) as client:
-                await client.call_tool("search_skills", {"query": "pdf"}, progress_callback=note)
-
-                async def all_told() -> bool:
-                    return len(told) == 2
-
-                await eventually(all_told)
-
-        run(work())
-        assert told == [(0, 2, "asking 2 sources"), (2, 2, "2 skills found")]
 
 
 @pytest.mark.parametrize("era", [ERAS[0], pytest.param(ERAS[1], marks=pytest.mark.slow)])

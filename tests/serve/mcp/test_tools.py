@@ -242,7 +242,7 @@ ABSENT = "skill_not_found"
         ("add_skill", {"name": "/"}, "name must not be empty", WRONG),
         ("add_skill", {"name": "deplo"}, "did you mean deploy", ABSENT),
         ("add_skill", {"name": "a/b/../../c"}, "no skill is called", ABSENT),
-        ("list_skills", {"cursor": "@@"}, "cursor: not a cursor", WRONG),
+        ("list_skills", {"cursor": "@@"}, "cursor: not a cursor", "bad_cursor"),
         ("list_skills", {"limit": 0}, "limit must be at least 1", WRONG),
         ("load_skill", {"name": "deplyo"}, "did you mean deploy", ABSENT),
         ("load_skill", {"name": "x" * 301}, "at most 300", WRONG),
@@ -351,17 +351,3 @@ def test_why_skill_says_the_grounds_and_what_goes_before(served: Serving) -> Non
     assert str(served.root) not in str(found)
     assert len(found["sentences"]) == 3
     assert shows(result).split("\n")[:3] == found["sentences"]
-
-
-def test_progress_is_told_for_work_that_leaves_this_library(served: Serving) -> None:
-    told: list[str | None] = []
-
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append(message)
-
-    async def search() -> None:
-        async with Client(served.url, mode="legacy") as client:
-            await client.call_tool("search_skills", {"query": "pdf"}, progress_callback=note)
-
-    run(search())
-    assert told[0] == "asking 1 source"

@@ -22,6 +22,7 @@ from skillyard.serve.mcp.frames import (
     safe_text,
 )
 from skillyard.serve.mcp.skill_uris import below, segment
+from skillyard.serve.runtime.errors import Refused
 from tests.serve.mcp.local_servers import called, document, in_process, run, shows, write_tree
 from tests.tables import for_each
 
@@ -159,7 +160,7 @@ def test_a_cursor_comes_back_as_the_place_that_it_names(place: str) -> None:
 def test_no_other_text_is_a_cursor(text: str) -> None:
     try:
         place = place_in(text)
-    except ValueError:
+    except Refused:
         return
     assert place is not None
 

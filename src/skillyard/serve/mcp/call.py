@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
-import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
-from skillyard.serve.runtime import follower as freshness
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.default_scorer import service_scorer
+from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.snapshot import Snapshot
 
 T = TypeVar("T")
-Progress = Callable[[float, float, str], Awaitable[None]]
-"""Reports progress to a client: done, total, message."""
-
-MAX_REPORTED_SHARE = 0.99
-"""The share of the work that is reported while it runs; the answer reports the rest."""
+CURSOR_CHARS = 4_000
 
 
 class SharedState:
@@ -44,16 +38,6 @@ class SharedState:
             raise InvalidInput("scorer must be a plain name, without an embedder")
         return name or self._scorer
 
-    async def prepare(self, report: Progress) -> None:
-        """Wait for the first snapshot, and report the progress of indexing a large library."""
-        refresh = self._follower.refresh()
-        while not refresh.done():
-            await asyncio.wait({refresh}, timeout=freshness.PATIENCE_S)
-            index = self._follower.building
-            if index is not None and index.total:
-                words = f"making the index: {index.done:,} of {index.total:,} files"
-                await report(min(index.done / index.total, MAX_REPORTED_SHARE), 1.0, words)
-
     async def answer(self, work: Callable[[Snapshot], T]) -> T:
         """Return the result of ``work``, computed in a thread for a fresh snapshot.
 
@@ -68,8 +52,6 @@ class ToolCall(NamedTuple):
     shared: SharedState
     request: Any
     """The validated arguments: a value of the tool's class in :mod:`.requests`."""
-    progress: Progress
-    """Reports progress to the client: done, total, message."""
 
 
 class Answer(NamedTuple):
@@ -96,23 +78,17 @@ def problem_of(diagnostic: Diagnostic) -> str:
 
 def cursor_of(last: str) -> str:
     """Return the cursor of the page after an item. Opaque to clients."""
-    return base64.urlsafe_b64encode(json.dumps({"after": last}).encode()).decode("ascii")
+    return base64.urlsafe_b64encode(f"after {last}".encode()).decode("ascii")
 
 
 def place_in(cursor: str | None) -> str | None:
-    """Return the item before a page; None for the first page. Raises ValueError."""
+    """Return the item before a page; None for the first page. Raises Refused."""
     if cursor is None:
         return None
-    if not cursor.isascii() or len(cursor) > 4_000:
-        raise ValueError("not a cursor of this server")
     try:
-        decoded = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
-    except (ValueError, RecursionError):
-        raise ValueError("not a cursor of this server") from None
-    if (
-        not isinstance(decoded, dict)
-        or not isinstance(decoded.get("after"), str)
-        or len(decoded) != 1
-    ):
-        raise ValueError("not a cursor of this server")
-    return str(decoded["after"])
+        word, _, last = base64.b64decode(cursor, b"-_", validate=True).decode().partition(" ")
+    except ValueError:
+        word, last = "", ""
+    if word != "after" or len(cursor) > CURSOR_CHARS:
+        raise Refused(400, "bad_cursor", "cursor: not a cursor of this server")
+    return last

@@ -60,17 +60,9 @@ class DirectoryParams(PaginatedRequestParams):
     uri: str
 
 
-def place_after(cursor: str | None) -> str | None:
-    """Return the item before a page; None for the first page. Raises MCPError."""
-    try:
-        return place_in(cursor)
-    except ValueError as error:
-        raise invalid(f"cursor: {error}", "bad_cursor") from None
-
-
 def _page(snapshot: Snapshot, cursor: str | None) -> tuple[list[Entry], str | None]:
     """Return the entries of one page, and the cursor of the next one if there is one."""
-    after = place_after(cursor)
+    after = place_in(cursor)
     by_root = uris_of(snapshot).by_root
     roots = [root for root in by_root if after is None or root > after]
     entries: list[Entry] = []
@@ -205,7 +197,7 @@ async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> d
 
     Directories are those that contain a file at any depth; an empty one does not exist.
     """
-    after = place_after(cursor)
+    after = place_in(cursor)
 
     def work(snapshot: Snapshot) -> dict[str, Any]:
         uris = uris_of(snapshot)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from skillyard.base.errors import InvalidInput, ResourceRefused, SkillyardError
+from skillyard.base.errors import ResourceRefused, SkillyardError
 from skillyard.base.text import clean_line, shorten
 from skillyard.serve.runtime.errors import Refused, refusal_of
 from skillyard.serve.runtime.logging import Log, cause_of
@@ -18,34 +18,16 @@ BUSY = -32_000
 """The first JSON-RPC code for servers: the service is overloaded, or has no catalog."""
 
 
-class ToolFailed(Exception):
-    """A tool failed. The message gives the reason, and what to do instead."""
-
-    def __init__(self, code: str, message: str, *, status: int = 400) -> None:
-        super().__init__(message)
-        self.code = code
-        self.status = status
-        """The HTTP status of the same refusal, which decides the level in the log."""
-        """A stable code: ``skill_not_found``, ``invalid_argument`` …"""
-        self.message = shorten(clean_line(message), MESSAGE_CHARS)
-
-
-def failure_of(error: Exception) -> ToolFailed | None:
-    """Return the tool failure of an external error; None for internal errors."""
-    if isinstance(error, ToolFailed):
-        return error
-    if isinstance(error, Refused):
-        return _tool_failure_of(error)
+def failure_of(error: Exception) -> Refused | None:
+    """Return the refusal that a model or a program reads; None for internal errors."""
     if isinstance(error, ResourceRefused):
-        return ToolFailed("resource_refused", _with_hint(error.message, error.hint))
-    if isinstance(error, InvalidInput):
-        return ToolFailed("invalid_argument", str(error))
-    if isinstance(error, SkillyardError):
-        return _tool_failure_of(refusal_of(error))
-    return None
-
-
-def _tool_failure_of(refused: Refused) -> ToolFailed | None:
+        refused = Refused(400, "resource_refused", error.message, hint=error.hint)
+    elif isinstance(error, Refused):
+        refused = error
+    elif isinstance(error, SkillyardError):
+        refused = refusal_of(error)
+    else:
+        return None
     if refused.status == 500:
         return None
     code = "invalid_argument" if refused.code == "invalid_field" else refused.code
@@ -56,16 +38,13 @@ def _tool_failure_of(refused: Refused) -> ToolFailed | None:
         hint = "search_skills finds the skills of this library by words"
     elif hint.startswith(("/docs", "GET ")):  # hints for users of the HTTP routes
         hint = ""
-    return ToolFailed(code, _with_hint(refused.message, hint), status=refused.status)
+    message = f"{refused.message}; {hint}" if hint else refused.message
+    return Refused(refused.status, code, shorten(clean_line(message), MESSAGE_CHARS))
 
 
-def _with_hint(message: str, hint: str) -> str:
-    return f"{message}; {hint}" if hint else message
-
-
-def log_failure(log: Log, failure: ToolFailed, error: Exception, **where: str) -> None:
+def log_failure(log: Log, failure: Refused, error: Exception, **where: str) -> None:
     """Log a refusal with its cause."""
-    cause = cause_of(error) if isinstance(error, ToolFailed | Refused) else error
+    cause = cause_of(error) if isinstance(error, Refused) else error
     log.write_refusal(failure.code, failure.message, status=failure.status, cause=cause, **where)
 
 

@@ -35,9 +35,9 @@ from skillyard.serve.mcp.call import (
     place_in,
     problem_of,
 )
-from skillyard.serve.mcp.failures import ToolFailed
 from skillyard.serve.mcp.frames import frame_file, frame_skill, safe_json, safe_text
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, uris_of
+from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 
 CONFIDENCE = "confidence"
@@ -69,14 +69,12 @@ def list_skills(call: ToolCall, snapshot: Snapshot) -> Answer:
     """List the library's skills as cards, page by page."""
     request, count = call.request, len(snapshot.whole)
     if snapshot.whole.on_demand and count > MAX_LISTED_SKILLS:
-        raise ToolFailed(
+        raise Refused(
+            400,
             "library_too_large",
             f"{count:,} skills are too many to list: search_skills and skill_evaluate find them",
         )
-    try:
-        after = place_in(request.cursor)
-    except ValueError as error:
-        raise InvalidInput(f"cursor: {error}") from None
+    after = place_in(request.cursor)
     hidden: bool = request.include_hidden
     keyed = snapshot.cached(("in order", hidden), lambda: _in_order(snapshot, hidden))
     if request.tags:
@@ -147,7 +145,7 @@ def _problems(snapshot: Snapshot) -> tuple[shapes.Problem, ...]:
 
 
 def skill_by_name(snapshot: Snapshot, name: str) -> Skill:
-    """Return the skill with that name, id or slug. Raises ToolFailed, with similar names."""
+    """Return the skill with that name, id or slug. Raises Refused, with similar names."""
     try:
         return snapshot.whole.get(name.strip())
     except SkillError:
@@ -155,7 +153,9 @@ def skill_by_name(snapshot: Snapshot, name: str) -> Skill:
             parts = snapshot.path_below_root(diagnostic.path).split("/")
             if diagnostic.severity == "error" and name.strip() in parts:
                 what = f"no skill is called {name.strip()[:200]!r}: {'/'.join(parts)} did not load"
-                raise ToolFailed("skill_not_loaded", f"{what}: {problem_of(diagnostic)}") from None
+                raise Refused(
+                    400, "skill_not_loaded", f"{what}: {problem_of(diagnostic)}"
+                ) from None
         raise
 
 
@@ -176,9 +176,9 @@ def load_answer(
     section: str | None = None,
     max_tokens: int | None = None,
 ) -> Answer:
-    """Return a framed skill of the snapshot. Raises ToolFailed for one without instructions."""
+    """Return a framed skill of the snapshot. Raises Refused for one without instructions."""
     if skill.body is None:
-        raise ToolFailed("no_content", f"{skill.name} has no instructions")
+        raise Refused(400, "no_content", f"{skill.name} has no instructions")
     body = skill.body
     if section:
         body = show_skill(snapshot.whole, skill.id, section=section).body
@@ -232,8 +232,8 @@ def read_skill_file(call: ToolCall, snapshot: Snapshot) -> Answer:
             raise UnicodeDecodeError("utf-8", data, 0, 1, "a NUL byte")
         text = unify_lines(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise ToolFailed(
-            "not_text", f"{path} is not text ({len(data):,} bytes); its resource has its bytes"
+        raise Refused(
+            400, "not_text", f"{path} is not text ({len(data):,} bytes); its resource has its bytes"
         ) from None
     origin, digest = origin_of(snapshot, skill), sha256(data).hex()
     framed = frame_file(

@@ -16,9 +16,8 @@ from mcp_types import (
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
-from skillyard.serve.mcp.call import SharedState, cursor_of, origin_of
-from skillyard.serve.mcp.extension import place_after
-from skillyard.serve.mcp.failures import ToolFailed, invalid
+from skillyard.serve.mcp.call import SharedState, cursor_of, origin_of, place_in
+from skillyard.serve.mcp.failures import invalid
 from skillyard.serve.mcp.local_tools import load_answer, offered_skills
 from skillyard.serve.runtime.snapshot import Snapshot
 
@@ -40,7 +39,7 @@ def _skills_by_prompt(snapshot: Snapshot) -> dict[str, Skill]:
 
 async def list_prompts(shared: SharedState, cursor: str | None) -> ListPromptsResult:
     """Return one page of the prompts."""
-    after = place_after(cursor)
+    after = place_in(cursor)
 
     def work(snapshot: Snapshot) -> ListPromptsResult:
         rest = [p for p in _skills_by_prompt(snapshot).items() if after is None or p[0] > after]
@@ -88,7 +87,4 @@ async def get_prompt(
         about = clean_line(skill.description)
         return GetPromptResult(description=about, messages=messages)
 
-    try:
-        return await shared.answer(work)
-    except ToolFailed as error:
-        raise invalid(error.message, error.code) from None
+    return await shared.answer(work)

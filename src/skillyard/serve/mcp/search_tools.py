@@ -42,7 +42,6 @@ async def search_skills(call: ToolCall) -> Answer:
     searches = context.searches
     scorer = searches.scorer_for(request.scorer and call.shared.scorer_of(request.scorer), names)
     sources = await context.in_thread(searches.observed_sources, names, snapshot, False, scorer)
-    await call.progress(0, 2, f"asking {plural(len(sources), 'source')}")
 
     async def run(searcher: SearchService) -> Any:
         return await searcher.search(
@@ -50,7 +49,6 @@ async def search_skills(call: ToolCall) -> Answer:
         )
 
     result = ranked_result(await searches.run(run, sources, scorer), scorer, sources)
-    await call.progress(2, 2, f"{plural(len(result.skills), 'skill')} found")
     statuses = [status.to_dict() for status in result.sources]
     if result.failed:
         raise sources_refusal(statuses)

@@ -228,19 +228,9 @@ class _Methods:
         tool = self._tools.get(params.name)
         if tool is None:
             raise _unknown_tool(params.name, self._tools)
-
-        before = 0.0
-
-        async def progress(current: float, total: float, message: str) -> None:
-            await ctx.session.report_progress(before + current, before + total, message)
-
         try:
             request = read_arguments(params.name, params.arguments)
-            if self._follower.snapshot is None:  # the index of a large library takes time
-                await progress(0, 1, "reading the library")
-                await self._shared.prepare(progress)
-                before = 1.0  # progress must not decrease
-            call = ToolCall(self._shared, request, progress)
+            call = ToolCall(self._shared, request)
             if tool.remote:
                 answer: Answer = await tool.run(call)
             else:

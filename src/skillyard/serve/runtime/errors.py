@@ -141,13 +141,14 @@ def unavailable() -> Refused:
 def building(progress: Progress) -> Refused:
     """Return the 503 of a service whose library is being indexed for the first time."""
     left = progress.seconds_left
+    wait = str(2 if left is None else min(max(round(left), 1), MAX_WAIT_S))
     total = "" if progress.total is None else f" of {progress.total:,}"
     return Refused(
         503,
         BUILDING,
         f"the index of this library is being made: {progress.done:,}{total} files are done",
-        hint="ask again after the seconds in Retry-After",
-        headers={"Retry-After": str(2 if left is None else min(max(round(left), 1), MAX_WAIT_S))},
+        hint=f"ask again in {wait} s",
+        headers={"Retry-After": wait},
         extra={"progress": from_attributes(shapes.Building, progress)},
     )
 

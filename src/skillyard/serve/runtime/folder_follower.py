@@ -60,10 +60,10 @@ class FolderFollower(freshness.Follower):
 
         In a library with slow scans, it may be several refreshes old.
         """
-        slow = freshness.SLOW_REFRESHES * (self._ended - self._began)
         if self.snapshot is None:
-            await asyncio.wait({self.refresh()})
-        elif self._clock() - self._began > max(freshness.MAX_AGE_S, slow):
+            return await self.current()
+        slow = freshness.SLOW_REFRESHES * (self._ended - self._began)
+        if self._clock() - self._began > max(freshness.MAX_AGE_S, slow):
             await asyncio.wait({self.refresh()}, timeout=freshness.PATIENCE_S)
         return self._newest()
 
