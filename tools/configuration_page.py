@@ -89,10 +89,8 @@ def configuration_page(generated: str) -> Iterator[str]:
     for name, section in SECTIONS.items():
         record = record_of(name)
         yield f"## [{name}]\n"
-        whose = (
-            "Your own file and that of a project." if section.of_project else "Your own file only."
-        )
-        yield f"{_plain(inspect.getdoc(record) or '').splitlines()[0]} {whose}\n"
+        whose = "" if section.of_project else " Your own file only."
+        yield f"{_plain(inspect.getdoc(record) or '').splitlines()[0]}{whose}\n"
         yield from _rows(record, "")
         yield ""
 

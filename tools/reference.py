@@ -212,10 +212,14 @@ validator), in this order. A finding of reading is never milder than reading its
 
 def _diagnostics() -> Iterator[str]:
     yield _DIAGNOSTICS_HEAD
+    alike: dict[tuple[str, str], list[str]] = {}
     for code, rule in RULES.items():
         grades = [_grade(rule.severities[profile]) for profile in PROFILES]
-        same = grades[:1] if len(set(grades)) == 1 else grades
-        yield f"- `{code}` ({'/'.join(same)}): {rule.title}"
+        grade = "/".join(grades[:1] if len(set(grades)) == 1 else grades)
+        title = re.sub(r"^The field \w+ is", "The field is", rule.title)
+        alike.setdefault((grade, title), []).append(f"`{code}`")
+    for (grade, title), codes in alike.items():
+        yield f"- {', '.join(codes)} ({grade}): {title}"
     yield from ("", "## Coarser names", "")
     yield "Some sources know no finer word. Under these profiles a finding goes by another code:"
     for profile, names in RENAMED.items():
@@ -250,7 +254,7 @@ def _scan_rules() -> Iterator[str]:
     for rule in SCAN_RULES:
         quoted = "" if rule.quotable else " Quoting does not lower it."
         yield from (f"## {rule.id}", "", f"{rule.title} (`{rule.severity}`). {rule.why}{quoted}")
-        yield from (f"For example: {_example(rule.hit)}.", "")
+        yield from (f"Found: {_example(rule.hit)}.", "")
 
 
 def _example(example: Example) -> str:
