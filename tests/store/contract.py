@@ -103,13 +103,6 @@ class Contract(Publishing, Looking, Following, Callers):
             assert second.status() == store.status()
             assert second.address in repr(second)
 
-    def test_a_closed_store_says_so(self, url: str) -> None:
-        store = open_store(url, migrate=True)
-        store.close()
-        store.close()
-        with pytest.raises(StoreUnavailable, match="closed"):
-            store.generation()
-
     def test_connections_are_bounded_and_waiting_for_one_too(
         self, store: CatalogStore, url: str
     ) -> None:

@@ -75,19 +75,6 @@ class Following:
         assert texts(follower.held.values()) == texts(store.snapshot())
         assert len(follower.held) == 13
 
-    def test_a_skill_that_weighs_more_than_a_page_has_one_of_its_own(
-        self, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(pages_module, "PAGE_BYTES", 1)
-        store.publish(skills(4), tenant="acme", publisher="ci")
-        follower = Follower(store)
-        taken = 0
-        while not follower.page():
-            taken += 1
-            assert len(follower.held) == taken
-        assert len(follower.held) == 4
-        assert follower.follow() == texts(store.snapshot())
-
     def test_a_follower_sees_each_change_once_and_in_order(self, store: CatalogStore) -> None:
         store.publish(skills(5), tenant="acme", publisher="ci")
         follower = Follower(store)
@@ -121,12 +108,6 @@ class Following:
         assert texts(follower.held.values()) == texts(store.snapshot(1))
         assert follower.follow(2) == texts(store.snapshot())
 
-    def test_a_skill_that_changed_often_is_told_once(self, store: CatalogStore) -> None:
-        for text in "abcde":
-            store.publish([skill("a", text)], tenant="acme", publisher="ci")
-        upserts = store.changes(1).upserts
-        assert [(v.generation, v.version) for v in upserts] == [(5, 5)]
-
     def test_a_position_survives_being_written_down(self, store: CatalogStore) -> None:
         store.publish(skills(5), tenant="acme", publisher="ci")
         positions = [store.changes(0, 2).position, store.changes(0).position, START]
@@ -143,14 +124,6 @@ class Following:
             assert len(changes.upserts) == 2
         paging = store.changes(0, 1).position._replace(until_stamp="of-another-life")
         assert store.changes(paging).whole
-
-    def test_a_page_has_a_sensible_size(self, store: CatalogStore) -> None:
-        for limit in (0, -1, 10_001, True, 1.5):
-            with pytest.raises(InvalidInput):
-                store.changes(0, limit)  # type: ignore[arg-type]
-        for after in (-1, None, "1"):
-            with pytest.raises(InvalidInput):
-                store.changes(after)  # type: ignore[arg-type]
 
     def test_a_snapshot_streams_any_generation_while_others_publish(
         self, store: CatalogStore

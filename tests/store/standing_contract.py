@@ -45,16 +45,6 @@ class Looking:
         assert store.standing([asked]) == {}
         assert store.standing([]) == {}
 
-    def test_keys_of_any_text_are_found(self, store: CatalogStore) -> None:
-        words = ["a'b", 'a"b', "a\\b", "%s", ":x", "é", "\U0001f600", "a/b c", "{}", "\u2028"]
-        given = [
-            Submission(skill("x", source=word), place=place) for word in words for place in words
-        ]
-        store.publish(given, tenant="acme", publisher="ci")
-        asked = [key(place, source=word) for word in words for place in words]
-        assert set(store.standing(asked)) == set(asked)
-        assert store.standing([key("a", source="a"), *asked[:1]]).keys() == {asked[0]}
-
     def test_what_is_too_large_to_be_looked_at_stands_all_the_same(
         self, store: CatalogStore
     ) -> None:
@@ -125,10 +115,6 @@ class Looking:
         ):
             with pytest.raises(StoreRefused):
                 attempt()
-
-    def test_keys_of_two_tenants_are_asked_for_apart(self, store: CatalogStore) -> None:
-        with pytest.raises(InvalidInput):
-            store.standing([key("a"), key("a", "other")])
 
     def test_a_row_made_elsewhere_is_published_as_the_skill_that_it_was_made_of(
         self, store: CatalogStore

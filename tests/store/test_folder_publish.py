@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import DEFAULT_LIMITS, InvalidInput
+from skillyard import InvalidInput
 from skillyard.base.errors import StoreRefused, StoreUnavailable
 from skillyard.base.io.workers import WorkerLost
 from skillyard.store import folders
@@ -125,18 +125,6 @@ def test_nothing_is_pruned_where_not_everything_could_be_read(
     assert len(store.places("acme")) == 3
 
 
-def test_what_is_only_remarked_does_not_stand_against_pruning(
-    tmp_path: Path, store: CatalogStore
-) -> None:
-    root = tree(tmp_path / "root", 3)
-    large = b"x" * (DEFAULT_LIMITS.resource_bytes + 1)
-    write(root, {"s000/large.bin": large, "odd/skill.md": document("odd")})
-    publish(store, root)
-    (root / "s001" / "SKILL.md").unlink()
-    done = publish(store, root, prune=True)
-    assert (done.withdrawn, done.pruned) == (1, True)
-
-
 def test_a_dry_run_says_what_would_be_and_changes_nothing(
     tmp_path: Path, store: CatalogStore
 ) -> None:
@@ -224,14 +212,6 @@ def test_a_store_that_goes_away_ends_the_run_and_keeps_what_stands(
     monkeypatch.undo()
     done = publish(store, root, batch=10)
     assert (done.unchanged, done.added) == (20, 30)
-
-
-def test_batches_are_bounded_by_their_size_too(
-    tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(folder_publish, "MAX_BATCH_CHARS", 9_000)
-    done = publish(store, tree(tmp_path / "root", 9, "x" * 2_000))
-    assert (done.added, done.generations) == (9, 5)
 
 
 def test_worker_processes_make_the_same_of_it(tmp_path: Path, store: CatalogStore) -> None:
@@ -379,25 +359,6 @@ def test_a_skill_whose_slug_is_not_its_folder_is_read_and_found_unchanged(
     done = publish(store, root / "top", root)
     assert (done.unchanged, done.repeated, done.generations) == (3, 0, 0)
     assert held(store) == before
-
-
-def test_where_the_root_lies_makes_no_difference(tmp_path: Path, store: CatalogStore) -> None:
-    publish(store, tree(tmp_path / "one", 3))
-    done = publish(store, tree(tmp_path / "else/where", 3))
-    assert (done.unchanged, done.generations) == (3, 0)
-
-
-def test_a_file_that_is_too_large_is_left_out_of_the_list_with_a_warning(
-    tmp_path: Path, store: CatalogStore
-) -> None:
-    root = write(
-        tmp_path / "root",
-        {"a/SKILL.md": document("a"), "a/data.bin": b"x" * (DEFAULT_LIMITS.resource_bytes + 1)},
-    )
-    done = publish(store, root)
-    assert (done.added, done.warnings, done.refused) == (1, 1, 0)
-    assert store.get(key("a")).files == ()
-    assert publish(store, root).unchanged == 1
 
 
 def test_copies_below_the_roots_are_published_once_and_pruned_where_they_stand(

@@ -66,25 +66,6 @@ def whole(store: CatalogStore, name: str) -> str:
     return found[0] if found else ""
 
 
-def test_processes_publish_side_by_side_and_no_generation_is_lost(
-    store: CatalogStore, url: str
-) -> None:
-    names, rounds = ("p", "q", "r"), 6
-    running = [publisher(url, name, rounds) for name in names]
-    follower = Follower(store)
-    while any(process.poll() is None for process in running):
-        follower.generation = store.listen(follower.generation, 0.5)
-        follower.follow(7)
-    given: list[int] = []
-    for process in running:
-        out, _ = process.communicate(timeout=60)
-        assert process.returncode == 0
-        given += [int(line.split()[0]) for line in out.splitlines()]
-    assert sorted(given) == list(range(1, len(names) * rounds + 1))
-    assert follower.follow(7) == texts(store.snapshot())
-    assert {whole(store, name) for name in names} == {f"Says {rounds - 1}."}
-
-
 def test_a_publisher_that_is_killed_leaves_whole_publishes_and_all_it_was_told_of(
     store: CatalogStore, url: str
 ) -> None:

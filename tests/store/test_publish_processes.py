@@ -91,36 +91,6 @@ def test_runs_that_are_killed_and_run_again_end_where_an_undisturbed_one_does(
     assert sum(counts) == COUNT
 
 
-def test_two_runs_of_the_same_side_by_side_publish_nothing_twice(
-    store: CatalogStore, url: str, root: str, undisturbed: dict[Any, Any]
-) -> None:
-    running = [started(url, root, "--jobs", jobs) for jobs in ("1", "2")]
-    done = [ended(process) for process in running]
-    assert held(store) == undisturbed
-    assert sum(answer["added"] for answer in done) == COUNT
-    assert sum(answer["unchanged"] for answer in done) == COUNT
-    assert [answer["changed"] for answer in done] == [0, 0]
-
-
-def test_runs_that_overlap_leave_every_skill_as_one_of_them_has_it(
-    store: CatalogStore, url: str, root: str, tmp_path: Path
-) -> None:
-    texts = {f"s{n}/SKILL.md": document(f"s{n}", "other") for n in range(1_000, 4_000)}
-    other = write(tmp_path / "other", texts)
-    running = [started(url, path) for path in (root, str(other))]
-    done = [ended(process) for process in running]
-    said = {version.key.place: version.skill.description for version in store.snapshot()}
-    assert len(said) == 4_000
-    for number in range(4_000):
-        first, second = f"Says {number} ", "Says other."
-        text = said[f"s{number}"]
-        assert text.startswith(first if number < 1_000 else second) or (
-            1_000 <= number < COUNT and text.startswith(first)
-        )
-    versions = [version for _, version, _ in held(store).values()]
-    assert sum(versions) == sum(answer["added"] + answer["changed"] for answer in done)
-
-
 def test_an_interrupt_ends_it_well_and_tells_what_was_acknowledged(
     store: CatalogStore, url: str, root: str
 ) -> None:

@@ -16,7 +16,6 @@ from skillyard.base.errors import StoreRefused, StoreSchema
 from skillyard.store import schema_steps
 from skillyard.store.opening import open_store
 from skillyard.store.schema_steps import Migration, latest, migrations, pending
-from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, Version
 from tests.store.schema_release import RELEASED, fill
 from tests.store.servers import Server
@@ -162,13 +161,6 @@ def test_a_schema_from_the_future_is_refused_by_name(url: str, sql: Sql) -> None
     assert sql(f"SELECT max(version) FROM {table(url)}") == [(99,)]
 
 
-def test_where_there_is_no_catalog_there_is_a_named_error(url: str) -> None:
-    with pytest.raises(StoreSchema, match="holds no catalog") as caught:
-        open_store(url)
-    assert caught.value.found is None
-    assert "store init" in caught.value.hint
-
-
 def test_many_may_migrate_at_once(url: str) -> None:
     def migrate(_: int) -> int:
         with open_store(url, migrate=True) as store:
@@ -197,18 +189,6 @@ def test_a_step_that_fails_leaves_the_schema_before_it(
         assert again.status()[2:5] == (before, 1, 1)
     there = "sqlite_schema WHERE name" if backend == "sqlite" else "pg_class WHERE relname"
     assert sql(f"SELECT count(*) FROM {there} = 'extra'") == [(0,)]
-
-
-def test_migrating_is_asked_of_a_store_and_not_of_a_view(url: str) -> None:
-    with open_store(url, migrate=True) as store:
-        assert _migrate(store) == (latest(backend_of(url)),) * 2
-        with pytest.raises(Exception, match="may not migrate"):
-            _migrate(store.seen_by("bob"))
-
-
-def _migrate(store: CatalogStore) -> tuple[int | None, int]:
-    made: tuple[int | None, int] = store.migrate()
-    return made
 
 
 def test_steps_are_numbered_without_gaps_and_only_what_is_missing_is_done() -> None:

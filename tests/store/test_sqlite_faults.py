@@ -21,13 +21,12 @@ from skillyard.base.errors import (
     StoreUnavailable,
 )
 from skillyard.store.backend import Options
-from skillyard.store.backends.sqlite import SqliteBackend, failure_of
+from skillyard.store.backends.sqlite import SqliteBackend
 from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant
 from tests.shared_data import PACKAGES
 from tests.store.skills import skill, skills
-from tests.tables import for_each
 
 
 @pytest.fixture
@@ -100,20 +99,6 @@ def test_a_full_disk_is_named_and_what_stood_still_stands(
     assert counts == "1 3"
     assert store.publish([skill("more")], tenant="acme", publisher="ci").generation == 2
     assert sound(tmp_path / "store.db")
-
-
-def test_a_writer_who_is_busy_for_too_long_is_named(
-    store: CatalogStore, sqlite_url: str, tmp_path: Path
-) -> None:
-    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with open_store(sqlite_url, statement_timeout_s=0.1) as waiting:
-            assert waiting.generation() == 0  # readers do not wait
-            with pytest.raises(StoreUnavailable, match=r"busy for 0\.1 seconds") as caught:
-                waiting.publish([skill("a")], tenant="acme", publisher="ci")
-            assert caught.value.committed is False
-            other.execute("ROLLBACK")
-            assert waiting.publish([skill("a")], tenant="acme", publisher="ci").generation == 1
 
 
 def test_a_new_file_that_two_open_at_once_opens_for_both(
@@ -210,22 +195,3 @@ def test_a_log_that_was_torn_anywhere_leaves_whole_generations(
             opened.publish([skill("more")], tenant="acme", publisher="ci")
         assert sound(folder / "store.db")
     assert len(seen) >= 4
-
-
-@for_each(
-    ("name", "kind"),
-    [
-        ("FULL", StoreUnavailable), ("IOERR_WRITE", StoreUnavailable), ("BUSY", StoreUnavailable),
-        ("CANTOPEN", StoreUnavailable), ("READONLY_DIRECTORY", StoreRefused),
-        ("PERM", StoreRefused),
-        ("AUTH", StoreRefused), ("NOTADB", StoreSchema), ("CORRUPT_INDEX", StoreSchema),
-        ("MISMATCH", StoreFailed),
-    ],
-)  # fmt: skip
-def test_every_result_of_sqlite_has_a_name_here(name: str, kind: type[StoreFailed]) -> None:
-    error = sqlite3.OperationalError("said")
-    error.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{name}")
-    failure = failure_of(error, "sqlite:///x", 1.0)
-    assert type(failure) is kind
-    assert failure.committed is False
-    assert str(failure).startswith("sqlite:///x: ")

@@ -189,12 +189,6 @@ def test_letters_that_a_search_without_case_takes_for_others_hide_nothing() -> N
         assert "override_instructions" in _severities(_scan(hidden)), ascii(text)
 
 
-def test_joined_emoji_and_persian_are_not_hidden_text() -> None:
-    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
-    persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
-    assert _scan(f"{family * 9} {persian * 9}") == []
-
-
 def test_many_findings_of_a_rule_are_bounded_and_counted() -> None:
     findings = _scan(f"{ATTACK}\n" * 100)
     assert len(findings) == 20
@@ -251,20 +245,6 @@ def test_a_file_that_runs_by_its_name_is_only_found_under_that_name() -> None:
     line = "import os; os.getcwd()\n"
     assert _severities(_scan(line, "assets/z.pth")) == {"runs_unasked": "high"}
     assert _severities(_scan(line, "assets/z.py")) == {}
-
-
-@pytest.mark.parametrize(
-    "link",
-    [
-        "[https://acme.example](https://docs.acme.example/x)",
-        "[https://www.gov.uk/a](https://assets.www.gov.uk/b)",
-        "[https://example.com](https://host.invalid)",
-        "[the page](https://host.invalid)",
-        "https://acme.example and https://host.invalid",
-    ],
-)
-def test_a_link_to_the_site_that_it_shows_is_no_finding(link: str) -> None:
-    assert _scan(link) == []
 
 
 @pytest.mark.parametrize(

@@ -114,25 +114,6 @@ def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:
     assert find_check_config(tmp_path / "inner/a") is None
 
 
-def test_a_path_outside_repository_and_working_folder_has_only_its_own(tmp_path: Path) -> None:
-    tree(tmp_path, {"skillyard.toml": "[check]", "a/SKILL.md": text("a")})
-    assert find_check_config(tmp_path / "a") is None
-    assert find_check_config(tmp_path) is not None
-
-
-def test_the_search_ends_at_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tree(tmp_path, {"skillyard.toml": "[check]", "work/lib/a/SKILL.md": text("a"), "work/x": ""})
-    monkeypatch.chdir(tmp_path / "work")
-    assert find_check_config("lib/a") is None
-    tree(tmp_path, {"work/skillyard.toml": '[check]\nignore = ["html_comment"]'})
-    config = find_check_config("lib/a")
-    assert config is not None
-    assert config.path == "skillyard.toml"
-    assert config.ignore == {"html_comment"}
-
-
 REFUSED = [
     ("check.ignore = [", ":1: this is not TOML: Invalid value", ""),
     ("a = 1\nb = = 2", ":2: this is not TOML: Invalid value", ""),

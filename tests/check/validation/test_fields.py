@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from skillyard.check.validation.codes import LISTS, TEXTS
 from skillyard.check.validation.file_rules import EXTENSION_FIELDS
 
 
@@ -15,9 +14,3 @@ def test_the_fields_of_each_document_are_known() -> None:
         *("paths", "when_to_use"),  # Claude Code
         *("requires", "dependencies"),  # agentskills#110 and #485
     } == EXTENSION_FIELDS
-
-
-def test_a_code_of_reading_names_its_field_with_underscores() -> None:
-    assert TEXTS["argument_hint_not_string"] == "argument_hint"
-    assert LISTS["allowed_tools_not_list"] == "allowed_tools"
-    assert LISTS["references_not_list"] == "references"

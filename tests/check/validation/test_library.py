@@ -6,10 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import skillyard as sy
-from skillyard import Diagnostic
 from skillyard.check.validation import library_rules, validate
 from tests.check.validation.skill_files import codes, text, tree
 from tests.tables import for_each
@@ -61,34 +58,12 @@ def test_a_trigger_twice_in_one_skill_and_punctuation_alone_are_not_shared() -> 
     assert _told(one, two) == []
 
 
-def test_one_skill_is_told_once_however_many_triggers_it_shares() -> None:
-    shared = sy.Triggers(phrases=("a b", "c d", "e f"))
-    found = library_rules(
-        sy.Catalog.from_skills([_skill(name, triggers=shared) for name in ("one", "two", "six")])
-    )
-    assert codes(found) == ["trigger_shared"] * 3
-    assert found[0].message.endswith("and 1 other skill; so are 2 other triggers")
-
-
 def test_descriptions_of_nearly_the_same_words_are_told_at_the_later_one() -> None:
     first = _skill("first", "Extract text and tables from PDF files and fill in PDF forms.")
     second = _skill(
         "second", "Use this skill to fill PDF forms and extract tables, text from files."
     )
     third = _skill("third", "Bakes bread from wheat and rye in stone ovens.")
-    assert _told(first, second, third) == [("descriptions_confusable", "second")]
-
-
-def test_descriptions_that_share_half_their_words_are_not_told() -> None:
-    first = _skill("first", "Extract tables from PDF files into spreadsheets.")
-    second = _skill("second", "Merge and split PDF files by page tables.")
-    assert _told(first, second, _skill("third", ""), _skill("fourth", "")) == []
-
-
-def test_chinese_descriptions_are_compared_by_their_letters() -> None:
-    first = _skill("first", "从文件中提取文本和表格并填写表单")
-    second = _skill("second", "从文件中提取文本和表格并填写表单。")
-    third = _skill("third", "烤面包和蛋糕的详细步骤说明书")
     assert _told(first, second, third) == [("descriptions_confusable", "second")]
 
 
@@ -113,20 +88,6 @@ def test_names_that_are_taken_for_one_another_are_told_at_both(one: str, two: st
     assert sorted(told) == sorted([("name_lookalike", one), ("name_lookalike", two)])
 
 
-@for_each(
-    ("one", "two"),
-    [
-        ("pdf", "pdb"),
-        ("step-1", "step-2"),
-        ("clawhub", "clawhouse"),
-        ("git", "gist"),
-        ("abcd", "badc"),
-    ],
-)
-def test_names_that_are_apart_or_a_series_are_not_told(one: str, two: str) -> None:
-    assert _told(_skill(one, "Cuts wood."), _skill(two, "Bakes bread.")) == []
-
-
 def test_a_tag_that_every_skill_carries_is_told_once() -> None:
     skills = [_skill(name, tags=("Wood", name)) for name in ("birch", "maple", "cedar")]
     assert _told(*skills) == [("tag_on_every_skill", "birch")]
@@ -140,12 +101,6 @@ def test_a_tool_that_does_not_exist_is_told_when_the_tools_are_known() -> None:
     assert _told(skill, tools=["Read", "Bash", "mcp__x__get"]) == [("tool_unknown", "one")] * 2
     found = library_rules(sy.Catalog.from_skills([skill]), tools=["Read", "Bash", "mcp__y__get"])
     assert "did you mean `Read`?" in [each.hint for each in found]
-
-
-@for_each("tools", ["Read", b"Read", [1]])
-def test_tools_of_a_wrong_kind_are_invalid_input(tools: Any) -> None:
-    with pytest.raises(sy.InvalidInput):
-        library_rules(sy.Catalog.from_skills([]), tools=tools)
 
 
 def test_shadowed_twins_and_convention_documents_are_left_out(tmp_path: Path) -> None:
@@ -192,11 +147,3 @@ def test_the_order_in_which_skills_are_given_changes_nothing() -> None:
     first, second = (library_rules(sy.Catalog.from_skills(each)) for each in (skills, shuffled))
     assert first == second
     assert first == sorted(first, key=lambda d: (d.path, d.line or 0, d.code, d.message))
-
-
-def test_another_skill_elsewhere_does_not_change_what_is_told_of_two() -> None:
-    one = _skill("first", "Extract text and tables from PDF files and fill in PDF forms.")
-    two = _skill("second", "Extract text, tables from PDF files; fill forms.")
-    pair: list[Diagnostic] = library_rules(sy.Catalog.from_skills([one, two]))
-    more = library_rules(sy.Catalog.from_skills([one, two, _skill("bread", "Bakes rye loaves.")]))
-    assert pair == more != []

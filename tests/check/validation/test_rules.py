@@ -196,13 +196,6 @@ def test_a_good_skill_has_no_finding_under_any_profile(tmp_path: Path) -> None:
     assert [sy.validate(path, profile) for profile in PROFILES] == [[], [], []]
 
 
-def test_a_misspelt_field_is_told_the_right_one(tmp_path: Path) -> None:
-    found = _found(
-        tmp_path, _extra("licence: MIT"), Sample("unexpected_fields", {}, {}, look_at="pencil")
-    )
-    assert found[0].hint == "did you mean `license`?"
-
-
 @for_each("line", ['"lic\\u0065nces": x', "? licences\n: x", "' licences': x"])
 def test_a_field_is_seen_however_its_key_is_written(line: str, tmp_path: Path) -> None:
     assert "unexpected_fields" in codes(sy.validate(tree(tmp_path, _extra(line)) / "pencil"))
@@ -214,25 +207,6 @@ def test_an_indented_or_flow_mapping_is_seen_as_fields_too(tmp_path: Path) -> No
     for number, content in enumerate((flow, indented)):
         path = tree(tmp_path / str(number), _one(content)) / "pencil"
         assert "unexpected_fields" in codes(sy.validate(path))
-
-
-def test_display_names_of_oasis_are_no_identifiers(tmp_path: Path) -> None:
-    files = _one(text("Blunt Pencils", extra=_OASIS.format("pencil")), "key_skills/pencil/SKILL.md")
-    root = tree(tmp_path, files)
-    for path in (root, root / "key_skills/pencil", root / "key_skills/pencil/SKILL.md"):
-        assert sy.validate(path) == []
-        assert sy.validate(path, "spec") == []
-
-
-def test_convention_documents_have_no_names_to_check(tmp_path: Path) -> None:
-    root = tree(tmp_path, {"AGENTS.md": "---\nname: My Agents\ndescription: x\n---\nText.\n"})
-    assert sy.validate(root) == []
-    assert sy.validate(root / "AGENTS.md", "spec") == []
-
-
-def test_a_document_below_dot_skills_has_no_folder_to_match(tmp_path: Path) -> None:
-    root = tree(tmp_path, {".skills/deep/My_pencil.md": text("My_pencil")})
-    assert codes(sy.validate(root)) == ["name_bad_chars", "name_not_lowercase"]
 
 
 def test_a_body_that_repeats_a_fault_is_not_a_flood(tmp_path: Path) -> None:

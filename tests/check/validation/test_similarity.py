@@ -57,17 +57,5 @@ def test_no_set_is_compared_with_more_than_the_bound() -> None:
     assert 0 < compared <= similarity.MAX_COMPARED * len(sets)
 
 
-def test_many_identical_sets_cost_a_look_up_each() -> None:
-    pairs = near_pairs([frozenset({"a", "b"})] * 5_000)
-    assert len(pairs) == 4_999
-    assert {pair.earlier for pair in pairs} == {0}
-
-
-def test_function_words_and_case_do_not_count() -> None:
-    assert words("Use this skill when the user asks for PDF forms.") == {"pdf", "forms"}
-    assert words("PDF-Forms") == words("forms, pdf")
-    assert words("") == frozenset()
-
-
 def test_chinese_text_gives_pairs_of_letters() -> None:
     assert words("填写表单 pdf") == {"填写", "写表", "表单", "pdf"}

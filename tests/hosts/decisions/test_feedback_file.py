@@ -118,11 +118,6 @@ def test_any_text_comes_back(request_: str, note: str) -> None:
     assert entry.note == note.strip()
 
 
-def test_half_a_character_is_stored_as_a_question_mark() -> None:
-    add_feedback("a", "x\ud800", right=True, now=NOW)
-    assert stored() == [("a", True, "x?")]
-
-
 GOOD = {"number": 1, "time": "t", "skill": "a", "right": True, "request": "r"}
 BAD_CHANGES: list[dict[str, object]] = [
     {"number": True},
@@ -188,19 +183,6 @@ def test_a_file_that_is_not_plain_and_private_is_not_used(
     with pytest.raises(SkillIoError):
         add_feedback("a", "r", right=True)
     assert elsewhere.read_text(encoding="utf-8") == json.dumps(GOOD)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
-def test_the_file_is_private(state: Path) -> None:
-    add_feedback("a", "r", right=True)
-    assert (state / "feedback.jsonl").stat().st_mode & 0o777 == 0o600
-    assert state.stat().st_mode & 0o777 == 0o700
-
-
-def test_a_folder_that_cannot_be_made_is_named(state: Path) -> None:
-    state.write_text("a file", encoding="utf-8")
-    with pytest.raises(SkillIoError, match="feedback cannot be stored"):
-        add_feedback("a", "r", right=True)
 
 
 def _add_many(first: int) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.io.user_folders import state_folder
 from skillyard.hosts.decisions.files import append_line
 from tests.shared_data import PACKAGES
 from tests.tables import for_each
@@ -29,14 +28,6 @@ def test_the_file_and_its_folder_are_made_for_the_user_alone(tmp_path: Path) -> 
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_a_file_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    path.touch()
-    path.chmod(0o640)
-    append_line(str(path), "one")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-
-
 def test_it_is_bounded_and_what_was_before_is_kept_once(tmp_path: Path) -> None:
     path = tmp_path / "log"
     for number in range(25):
@@ -47,28 +38,10 @@ def test_it_is_bounded_and_what_was_before_is_kept_once(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_line_that_is_longer_than_the_bound_is_still_written_whole(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    append_line(str(path), "x" * 100, 50)
-    append_line(str(path), "y" * 100, 50)
-    assert lines(path) == ["y" * 100]
-
-
 def test_what_is_no_text_is_written_as_escapes(tmp_path: Path) -> None:
     path = tmp_path / "log"
     append_line(str(path), "a\ud800b")
     assert lines(path) == ["a\\ud800b"]
-
-
-def test_a_pipe_that_nobody_reads_is_an_error_and_no_wait(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError):  # noqa: PT011 - whichever the system says
-        append_line(str(tmp_path / "pipe"), "one")
-
-
-def test_a_device_is_written_to_and_never_renamed() -> None:
-    append_line(os.devnull, "one", 1)
-    assert os.path.exists(os.devnull)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
@@ -108,16 +81,3 @@ def test_processes_that_write_at_once_lose_no_line_and_mix_none(most: int, tmp_p
         assert any(line.split(" ")[1] == "399" for line in lines(path))  # the newest are there
         assert (tmp_path / "log.1").stat().st_size > most / 2
         assert path.stat().st_size <= most
-
-
-def test_the_state_folder_follows_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SKILLYARD_STATE", "/own")
-    assert state_folder() == "/own"
-    monkeypatch.delenv("SKILLYARD_STATE")
-    monkeypatch.setenv("XDG_STATE_HOME", "/state")
-    assert state_folder() == "/state/skillyard"
-    monkeypatch.setenv("XDG_STATE_HOME", "relative")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert state_folder() == str(tmp_path / ".local" / "state" / "skillyard")

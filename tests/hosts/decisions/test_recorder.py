@@ -17,7 +17,7 @@ import skillyard as sy
 from skillyard import Query, scorer_names
 from skillyard.base.shapes.encoder import encode
 from skillyard.hosts.decisions import is_enabled
-from skillyard.hosts.decisions.recorder import MAX_TEXT_CHARS, RUNNERS_UP, entry, text_digest
+from skillyard.hosts.decisions.recorder import MAX_TEXT_CHARS, entry, text_digest
 from skillyard.hosts.operations.prompts import inject_prompt
 from skillyard.hosts.operations.skill_selection import select_skills
 from tests.configuration import configure
@@ -69,12 +69,6 @@ def test_a_selection_is_one_line_with_all_that_was_decided(catalog: sy.Catalog, 
     assert shape["time"].endswith("Z")
 
 
-def test_an_abstention_is_logged_as_one(catalog: sy.Catalog, log: Path) -> None:
-    select_skills(catalog, Query("xylophone"))
-    (shape,) = entries(log)
-    assert (shape["selected"], shape["abstained"]) == ([], True)
-
-
 @pytest.mark.parametrize("scorer", scorer_names())
 def test_without_being_asked_to_the_log_holds_none_of_the_users_words(
     scorer: str, catalog: sy.Catalog, log: Path
@@ -101,23 +95,6 @@ def test_the_text_is_kept_when_that_is_asked_for(
     assert second["query"]["cut"] is True
 
 
-def test_the_tools_that_a_request_named_are_logged(
-    log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    configure(monkeypatch, log.parent, log={"text": True})
-    needs = sy.Skill("browser", "Opens a page in the browser.", "Open.", requires=("tool:web",))
-    catalog = sy.Catalog.from_skills([*SKILLS, needs])
-    request = "open the page in the browser"
-    for tools in ((), ("web",), ("shell",)):
-        select_skills(catalog, Query(request, tools=tools), caller="acme")
-    select_skills(catalog, Query(REQUEST))
-    anything, met, unmet, other = entries(log)
-    assert [bool(each["selected"]) for each in (anything, met, unmet)] == [True, True, False]
-    assert unmet["query"]["tools"] == ["shell"]
-    assert "tools" not in anything["query"]
-    assert (unmet["caller"], "caller" in other) == ("acme", False)
-
-
 def test_an_injection_is_logged_with_what_came_close(catalog: sy.Catalog, log: Path) -> None:
     done = inject_prompt(catalog, f"[skill:x]\nold\n[/skill]\n\n{REQUEST}")
     other = inject_prompt(catalog, "a prompt", Query(REQUEST))
@@ -130,14 +107,6 @@ def test_an_injection_is_logged_with_what_came_close(catalog: sy.Catalog, log: P
     assert second["selected"][0]["id"] == other.match.id
     assert second["runners_up"]
     assert done.scorer == first["scorer"] == "hybrid"
-
-
-def test_runners_up_are_bounded(log: Path) -> None:
-    many = sy.Catalog.from_skills(
-        [sy.Skill(f"s{number}", "Finds the broken commit.", f"{number}") for number in range(30)]
-    )
-    select_skills(many, Query("find the broken commit"))
-    assert len(entries(log)[0]["runners_up"]) <= RUNNERS_UP
 
 
 def test_where_an_index_answers_its_walk_stands_for_the_catalog(log: Path, tmp_path: Path) -> None:

@@ -151,12 +151,6 @@ def test_decisions_are_counted_by_caller_where_one_is_named() -> None:
     assert (count.decisions, count.unreadable) == (len(entries), 0)
 
 
-def test_a_skill_that_an_entry_lists_twice_counts_once() -> None:
-    count = count_usage([decision([("a", 0.9), ("a", 0.9)], [("a", 0.9)])])
-    assert count.skills["a"].fired == 1
-    assert count.pairs == {}
-
-
 WANTS = {
     "book a flight to Rome": 3,
     "cheap flights to Berlin": 1,
@@ -173,11 +167,6 @@ def test_similar_requests_form_one_group_and_small_talk_forms_none() -> None:
     assert [(each.total, len(each.requests)) for each in clusters] == [(5, 3), (2, 1)]
     assert clusters[0].requests[0] == "book a flight to Rome"
     assert "flight" in clusters[0].terms
-
-
-def test_groups_do_not_depend_on_the_order_of_the_log() -> None:
-    turned = dict(reversed(WANTS.items()))
-    assert cluster_requests(turned) == cluster_requests(WANTS)
 
 
 def test_entries_are_read_line_by_line_from_files_only(tmp_path: Path) -> None:

@@ -13,14 +13,11 @@ import pytest
 
 from skillyard.engine.index.library_spec import index_folder
 from skillyard.engine.index.manifest import NAME
-from skillyard.hosts.hook import index_refresh
 from skillyard.hosts.hook.index_refresh import bring_up_to_date, main
-from skillyard.hosts.hook.journal import journal_path
-from skillyard.hosts.hook.library import REFRESH_AFTER_S, library_place, open_library, start_refresh
+from skillyard.hosts.hook.library import library_place, open_library, start_refresh
 from tests.cli.conftest import Run, plain_surroundings, run
 from tests.hosts.hook.conftest import Hook, add_skill, payload
 from tests.parity.trees import write_tree
-from tests.tables import for_each
 
 __all__ = ["plain_surroundings", "run"]
 
@@ -65,15 +62,6 @@ def test_an_index_that_was_just_looked_at_is_left_alone(
     assert started == []
 
 
-def test_an_older_one_answers_and_is_looked_after(users_skill: Path, started: list[Any]) -> None:
-    then = manifest().stat().st_mtime - REFRESH_AFTER_S
-    os.utime(manifest(), (then, then))
-    assert open_library(PLACE) is not None
-    assert len(started) == 1
-    assert open_library(PLACE, refresh=False) is not None
-    assert len(started) == 1
-
-
 def test_an_index_from_the_future_is_looked_after(users_skill: Path, started: list[Any]) -> None:
     os.utime(manifest(), (4e9, 4e9))
     assert open_library(PLACE) is not None
@@ -108,28 +96,11 @@ def test_one_process_at_a_time(users_skill: Path) -> None:
     assert bring_up_to_date(PLACE) is True
 
 
-@for_each("arguments", [[], ["x"], ["3"], ["{"], ["{}"], ["[]"]])
-def test_roots_that_are_none_are_wrong_use(arguments: list[str]) -> None:
-    assert main(arguments) == 2
-
-
 def test_a_root_that_is_gone_ends_in_silence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main([json.dumps({"roots": [str(tmp_path / "gone")], "project": None})]) == 0
     assert capfd.readouterr() == ("", "")
-
-
-def test_an_error_that_nobody_foresaw_is_in_the_log_and_ends_in_silence(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise MemoryError("no more memory")
-
-    monkeypatch.setattr(index_refresh, "refresh_index", fail)
-    assert main([NOTHING]) == 0
-    assert capfd.readouterr() == ("", "")
-    assert "MemoryError: no more memory" in Path(journal_path()).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
@@ -188,22 +159,6 @@ def test_a_process_that_cannot_be_started_changes_nothing(monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "posix_spawn", refuse)
     assert start_refresh(PLACE) is False
     assert open_library(PLACE) is None
-
-
-def test_a_system_without_sessions_gives_it_a_group_of_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[Any] = []
-
-    def spawn(*_: Any, **how: Any) -> int:
-        if "setsid" in how:
-            raise NotImplementedError
-        seen.append(how["setpgroup"])
-        return 1
-
-    monkeypatch.setattr(os, "posix_spawn", spawn)
-    assert start_refresh(PLACE) is True
-    assert seen == [0]
 
 
 def test_the_real_process_makes_the_index(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

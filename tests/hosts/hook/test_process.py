@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.hosts.hook.installation import command_of
-from tests.hosts.hook.conftest import PAYLOADS, PROMPT, Hook, payload
+from tests.hosts.hook.conftest import PAYLOADS, Hook, payload
 from tests.shared_data import PACKAGES
 
 Events = Callable[[], list[dict[str, str]]]
@@ -31,11 +31,6 @@ def test_each_host_gets_the_skill_in_its_format(
     assert str(users_skill) in answer.context
     assert "origin: user (agentskills)" in answer.context
     assert events() == []
-
-
-def test_instructions_come_when_they_are_asked_for(hook: Hook, users_skill: Path) -> None:
-    assert "Do it." not in hook(payload("/")).context
-    assert "Do it." in hook(payload("/"), "--max-chars", "100").context
 
 
 @pytest.mark.parametrize("prompt", ["", "   \n", "bake a sponge cake", "\ud800"])
@@ -82,23 +77,6 @@ def test_without_an_index_the_answer_is_empty_and_the_log_says_so(
 ) -> None:
     assert hook(payload("/")) == (0, "", "")
     assert [event["event"] for event in events()] == ["no_index"]
-
-
-@pytest.mark.parametrize("damage", [b"", b"junk", b"SKYIDX\x00\x01\xff\xff\xff\xff"])
-def test_a_damaged_index_is_as_good_as_none(
-    damage: bytes, hook: Hook, users_skill: Path, tmp_path: Path, events: Events
-) -> None:
-    (manifest,) = (tmp_path / "cache" / "index").glob("*/manifest.skyidx")
-    manifest.write_bytes(damage)
-    assert hook(payload("/")) == (0, "", "")
-    assert [event["event"] for event in events()] == ["no_index"]
-
-
-def test_a_budget_that_is_used_up_is_logged_and_the_answer_is_empty(
-    hook: Hook, users_skill: Path, events: Events
-) -> None:
-    assert hook(payload("/"), "--budget-ms", "0") == (0, "", "")
-    assert [event["event"] for event in events()] == ["breach"]
 
 
 def test_a_state_folder_that_cannot_be_written_changes_no_answer(
@@ -195,8 +173,3 @@ def test_an_answer_loads_nothing_for_terminals_networks_or_yaml(users_skill: Pat
         "opentelemetry",
     }
     assert loaded & heavy == set()
-
-
-def test_a_prompt_of_megabytes_is_answered_from_its_ends(hook: Hook, users_skill: Path) -> None:
-    long = f"{PROMPT}\n" + "log line\n" * 300_000
-    assert hook(payload("/", long), "--min-score", "0.1").skill == "bisecting"

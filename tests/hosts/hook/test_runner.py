@@ -17,7 +17,6 @@ import pytest
 
 import skillyard as sy
 from skillyard.hosts.hook import runner, timed_selection
-from skillyard.hosts.hook.budget import Budget, BudgetExceeded
 from skillyard.hosts.hook.choice import HookOptions
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
@@ -78,14 +77,6 @@ def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
     assert events() == []
 
 
-def test_a_budget_knows_what_is_left() -> None:
-    budget = Budget(100, clock(0.0, 0.04, 0.3, 0.3))
-    assert budget.remaining_s() == pytest.approx(0.06)
-    assert budget.remaining_s() == 0.0
-    with pytest.raises(BudgetExceeded, match="x ended after 300 ms of 100"):
-        budget.check("x")
-
-
 @pytest.mark.parametrize(
     "error", [RuntimeError("my secret"), RecursionError(), MemoryError(), OSError(5, "my secret")]
 )
@@ -101,13 +92,6 @@ def test_a_bug_of_ours_is_logged_by_its_place_and_never_raised(
     assert event["event"] == "error"
     assert event["message"].startswith(f"{type(error).__name__} in test_runner.py:")
     assert "secret" not in json.dumps(event)
-
-
-def test_an_interrupt_is_no_answer_and_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: Any) -> bytes:
-        raise KeyboardInterrupt
-
-    assert answer("codex", interrupted, QUIET) == ""
 
 
 def test_standard_input_that_nobody_closes_is_not_waited_for(
@@ -237,20 +221,6 @@ def test_an_embedder_that_needs_too_long_leaves_the_choice_to_hybrid_and_both_lo
     assert (event["event"], event["message"]) == ("scorer", late)
     (entry,) = map(json.loads, log.read_text(encoding="utf-8").splitlines())
     assert (entry["scorer"], entry["note"]) == ("hybrid", late)
-
-
-def test_without_any_time_the_embedder_is_not_asked(
-    home: Path, users_skill: Path, events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    letters = Letters()
-    install(monkeypatch, letters)
-    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
-    assert bring_up_to_date(library_place((), None))
-    limit_ms = round(timed_selection.RESERVE_S * 1e3)
-    text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=limit_ms, clock=clock(0.0))
-    assert "bisecting" in text
-    assert letters.queries == []
-    assert [event["event"] for event in events()] == ["scorer"]
 
 
 PROGRAM = """

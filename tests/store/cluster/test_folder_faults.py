@@ -115,29 +115,6 @@ def test_a_disk_that_became_read_only_is_named_at_start_and_while_it_runs(
         made.wait_generation(wanted)
 
 
-def test_a_folder_that_may_not_be_written_is_named_at_start(url: str, tmp_path: Path) -> None:
-    (tmp_path / "node").mkdir()
-    (tmp_path / "node" / "state").write_text("a file, not a folder")
-    made = Node(url, tmp_path / "node")
-    try:
-        with pytest.raises(AssertionError, match="cannot use the node's folder"):
-            made.start()
-    finally:
-        made.close()
-
-
-def test_two_nodes_on_one_folder_are_refused_by_name(
-    store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    with node(url, tmp_path) as first:
-        second = Node(url, tmp_path)
-        second._starts = 1  # its log beside the first one's
-        with pytest.raises(AssertionError, match="another process follows the store into"):
-            second.start()
-        second.close()
-        first.wait_generation(store.publish(AMBER.skills(1), tenant=TENANT, publisher="p")[0])
-
-
 def test_an_index_that_the_node_cannot_use_is_named_and_nothing_is_confirmed(
     store: CatalogStore, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,21 +171,6 @@ def test_a_segment_that_is_damaged_under_a_node_is_fetched_again(
         assert told == ["the index of this node is damaged; it is being rebuilt"]
 
 
-def test_a_segment_that_was_damaged_while_the_node_was_away_is_fetched_again(
-    store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    wanted = store.publish(crowd(600), tenant=TENANT, publisher="p").generation
-    with node(url, tmp_path) as made:
-        made.wait_generation(wanted)
-        assert made.stop() == 0
-        for path in segments(made):
-            path.write_bytes(path.read_bytes()[:-1_000])
-        made.start()
-        made.wait_generation(wanted)
-        made.wait_ready()
-        assert "Write 36." in made.get("/skill/crowd-00006").text
-
-
 def test_a_node_killed_over_its_first_skills_leaves_nobody_behind_and_ends_equal(
     store: CatalogStore, url: str, tmp_path: Path
 ) -> None:
@@ -236,16 +198,3 @@ def _makes(made: Node) -> list[int]:
         for child in alive_children(made.pid)
         if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
-
-
-def test_a_node_that_is_told_to_end_over_its_first_skills_ends(
-    store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    store.publish(crowd(CROWD), tenant=TENANT, publisher="p")
-    with node(url, tmp_path) as made:
-        until(lambda: made.store()["taken"], "the first skills")
-        workers = alive_children(made.pid)
-        began = time.monotonic()
-        assert made.stop() == 0
-        assert time.monotonic() - began < 15
-        until(lambda: not any(map(is_alive, workers)), "their end", 10)

@@ -69,21 +69,6 @@ def test_a_wrong_password_is_named_and_never_told(
         assert "neither" not in made.get("/health").text + made.log.read_text()
 
 
-def test_a_node_that_had_the_skills_answers_on_with_a_wrong_password(
-    store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    generation = published(store, 1)
-    with node(url, tmp_path) as made:
-        made.wait_generation(generation)
-        assert made.stop() == 0
-    with node(url.replace(PASSWORD, "neither"), tmp_path, "--max-stale", "5") as made:
-        until(lambda: made.failure)
-        assert said(made) == {1}
-        answer = made.get("/rank?q=amber")
-        assert answer.headers["skillyard-age"] == "unknown"
-        assert made.probe("/readyz") == (503, "stale")
-
-
 def test_a_schema_from_the_future_is_named_and_the_node_answers_until_it_is_over(
     server: Server, store: CatalogStore, url: str, tmp_path: Path
 ) -> None:
@@ -101,23 +86,6 @@ def test_a_schema_from_the_future_is_named_and_the_node_answers_until_it_is_over
         made.wait_generation(published(store, 2))
         until(lambda: not made.failure)
         assert (said(made), made.store()["failure"]) == ({2}, None)
-
-
-def test_a_slow_store_makes_answers_old_and_not_slow(
-    server: Server, store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    generation = published(store, 1)
-    with node(url, tmp_path, "--max-stale", "1") as made:
-        made.wait_generation(generation)
-        made.wait_ready()
-        with locked(server):
-            until(lambda: made.probe("/readyz") == (503, "stale"))
-            began = time.monotonic()
-            assert said(made) == {1}
-            assert time.monotonic() - began < 1
-            assert int(made.get("/rank?q=amber").headers["skillyard-age"]) >= 1
-        made.wait_ready()
-        made.wait_generation(published(store, 2))
 
 
 def test_a_node_ends_in_time_while_its_store_does_not_answer(
@@ -162,19 +130,6 @@ def test_a_backup_that_was_put_back_replaces_the_past_that_it_does_not_have(
             assert made.get("/skill/amber-0").status_code == 200
     finally:
         server.sql("DROP SCHEMA backup CASCADE", DATABASE_OF_NODES)
-
-
-def test_an_emptied_store_is_followed_as_a_whole_and_again_when_it_is_filled(
-    server: Server, store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    generation = published(store, 1)
-    with node(url, tmp_path) as made:
-        made.wait_generation(generation)
-        server.sql("TRUNCATE skillyard.generations CASCADE", DATABASE_OF_NODES)
-        made.wait_generation(0)
-        assert made.get("/skill/amber-0").status_code == 404
-        made.wait_generation(published(store, 7))
-        assert said(made) == {7}
 
 
 def test_a_store_that_hangs_is_left_for_a_connection_that_does_not(

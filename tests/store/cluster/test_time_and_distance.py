@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from skillyard.engine.index.token_table import bundled_table
-from skillyard.store.node import follower as follower_module
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import PAGE, rebuild
@@ -99,51 +98,6 @@ def test_an_age_counts_from_when_the_store_was_asked_and_not_from_when_that_was_
         assert follower.age_s(START._replace(generation=99)) is None
     finally:
         follower.close()
-
-
-def test_when_something_was_published_decides_nothing(
-    server: Server, store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    """A publisher's server may be ten years ahead, or before the first of all clocks."""
-    with node(url, tmp_path) as made:
-        for number, when in enumerate(("2036-01-01", "1901-01-01", "9999-12-31", "1970-01-01"), 1):
-            wanted = store.publish(AMBER.skills(number), tenant=TENANT, publisher="p").generation
-            server.sql(
-                f"UPDATE skillyard.generations SET published_at = '{when}'"
-                f" WHERE generation = {wanted}",
-                DATABASE_OF_NODES,
-            )
-            made.wait_generation(wanted)
-            found = made.get("/search?q=polish+amber+stones&limit=20")
-            assert AMBER.numbers_in(found.text) == {number}
-        assert made.store()["age_s"] < 60
-        made.kill()
-        made.start()  # and it reads those dates again
-        made.wait_generation(wanted)
-
-
-def test_a_slow_query_is_named_and_what_is_held_answers(
-    server: Server,
-    store: CatalogStore,
-    url: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(follower_module, "ASK_S", 0.2)
-    wanted = store.publish(AMBER.skills(1), tenant=TENANT, publisher="p").generation
-    with Follower(url, str(tmp_path / "node")) as follower:
-        until(lambda: follower.following.generation == wanted)
-        with server.connect(DATABASE_OF_NODES) as connection, connection.transaction():
-            connection.execute(b"LOCK TABLE skillyard.generations IN ACCESS EXCLUSIVE MODE")
-            until(lambda: "took longer than 0.2 seconds" in follower.following.failure)
-            before = follower.following.age_s or 0.0
-            assert follower.catalog is not None
-            assert AMBER.numbers_in(follower.catalog.get("amber-0").description) == {1}
-            until(lambda: (follower.following.age_s or 0.0) > before + 0.5)
-        wanted = store.publish(AMBER.skills(2), tenant=TENANT, publisher="p").generation
-        until(lambda: follower.following.generation == wanted)
-        # Where much runs, one more statement may take those 0.2 seconds; the next does not.
-        until(lambda: follower.following.failure == "")
 
 
 class Asked(CatalogStore):

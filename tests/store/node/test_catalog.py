@@ -11,7 +11,6 @@ from skillyard import (
     Catalog,
     InvalidInput,
     Origin,
-    Skill,
     SkillNotFound,
     rank,
     scorer_names,
@@ -78,17 +77,6 @@ def test_a_convention_is_found_by_name_id_and_slug(library: tuple[NodeCatalog, C
         assert found(node, name) == found(memory, name) == convention
 
 
-def test_a_convention_makes_a_slug_ambiguous_as_in_memory(
-    store: CatalogStore, tmp_path: Path
-) -> None:
-    convention = Skill("AGENTS", "Rules.", "Be kind.", slug="rules", origin=Origin.CONVENTION)
-    store.publish([convention], tenant="acme", publisher="ci")
-    store.publish([skill("other", slug="rules")], tenant="beta", publisher="ci")
-    node = Node(store, tmp_path / "node").take()
-    assert found(in_memory(store), "rules") == ("AmbiguousName", "ambiguousname")
-    assert found(node, "rules") == ("AmbiguousName", "ambiguousname")
-
-
 def test_skills_of_one_name_stand_side_by_side(store: CatalogStore, tmp_path: Path) -> None:
     for tenant in ("acme", "beta"):
         given = [
@@ -121,22 +109,6 @@ def test_a_name_that_is_nearly_right_is_told(library: tuple[NodeCatalog, Catalog
     assert list(raised.value.near) == []
 
 
-def test_what_is_in_it_and_how_many(library: tuple[NodeCatalog, Catalog]) -> None:
-    node, memory = library
-    assert (len(node), list(node), node.skills) == (len(memory), list(memory), memory.skills)
-    for each in memory:
-        assert each in node
-        assert each.replace(description="Other.") not in node
-        assert each.replace(path="store://acme/elsewhere") not in node
-        assert each.replace(path="/etc/passwd") not in node
-    assert "deploy" not in node
-    assert node.reload().catalog is node
-    assert node.find(tag="GIT") == memory.find(tag="GIT")
-    assert repr(node) == "<NodeCatalog of 6 skills, generation 1>"
-    with pytest.raises(AttributeError, match="nonsense"):
-        _ = node.nonsense
-
-
 def test_an_empty_store_is_an_empty_catalog(store: CatalogStore, tmp_path: Path) -> None:
     node = Node(store, tmp_path / "node").take()
     assert (len(node), list(node), rank(node, "anything")) == (0, [], [])
@@ -154,25 +126,6 @@ def test_two_nodes_of_one_view_have_one_digest_and_each_view_its_own(
     assert len(seen) == 0
     store.publish([skill("more")], tenant="acme", publisher="ci")
     assert Node(store, tmp_path / "four").take().digest != one.digest
-
-
-@pytest.mark.parametrize(
-    ("bound", "value"), [("MAX_CACHED_SKILLS", 10), ("MAX_CACHED_CHARACTERS", 150)]
-)
-def test_skills_that_were_asked_for_are_one_object_and_bounded(
-    store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, value: int
-) -> None:
-    """Each body has fourteen characters."""
-    monkeypatch.setattr(f"skillyard.store.node.library.{bound}", value)
-    store.publish(skills(40), tenant="acme", publisher="ci")
-    node = Node(store, tmp_path / "node").take()
-    for round_number in range(2):
-        for number in range(40):
-            each = node.get(f"s{number:05}")
-            assert each is node.get(f"s{number:05}")
-            assert each in node, round_number
-    assert len(node.library._cache) <= 11
-    assert list(node) == list(in_memory(store))
 
 
 def test_what_was_read_is_known_in_the_next_generation_but_for_what_changed(

@@ -8,10 +8,8 @@ import pytest
 
 from skillyard import IndexDamaged, SkillyardError
 from skillyard.engine.index.manifest import NAME
-from skillyard.store.node import generation_builder
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import rebuild
-from skillyard.store.values import START
 from tests.store.node.nodes import Node, answers, in_memory
 from tests.store.skills import skill
 
@@ -66,12 +64,6 @@ class TestDamaged:
             node.state.open()
         self.healed(node, tmp_path)
 
-    def test_a_header(self, node: Node, tmp_path: Path) -> None:
-        self.spoil(self.segment_of(node), 8, 16)
-        with pytest.raises(IndexDamaged, match="header"):
-            node.state.open()
-        self.healed(node, tmp_path)
-
     def test_a_segment_that_is_gone_or_short(self, node: Node, tmp_path: Path) -> None:
         path = self.segment_of(node)
         data = path.read_bytes()
@@ -100,13 +92,6 @@ class TestDamaged:
         changed = [skill(f"s{number:05}", "two") for number in range(20)]
         node.store.publish(changed, tenant="acme", publisher="ci")
         self.healed(node, tmp_path)
-
-    def test_pages_that_a_rebuild_looks_at(self, node: Node, tmp_path: Path) -> None:
-        self.spoil_records(node)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(generation_builder, "position_in", lambda searcher: START)
-            rebuild(node.store, node.state)
-        assert answers(node.open()) == answers(in_memory(node.store))
 
     def test_pages_that_only_answers_read(self, node: Node, tmp_path: Path) -> None:
         self.spoil_records(node)

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from skillyard import Origin, Skill, Triggers
 from skillyard.store.node.catalog import NodeCatalog
-from skillyard.store.node.records import path_of
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, StoreKey, Submission
-from tests.store.node.nodes import Node, answers, in_memory, store_in, touched_by
-from tests.store.skills import key, skill, skills
+from tests.store.node.nodes import Node, answers, in_memory, store_in
+from tests.store.skills import skill, skills
 
 TENANTS = ("acme", "beta")
 PLACES = ("git-bisect", "csv", "wipe-disk", "agents", "a/b", "x?source=y")
@@ -159,42 +158,6 @@ def test_a_step_tells_exactly_what_it_changed(
             before = after
 
 
-@SLOW
-@given(histories, st.booleans())
-def test_a_follower_that_slept_catches_up(history: list[tuple[Any, ...]], in_files: bool) -> None:
-    """Steps that were missed are taken in one, and told as one difference."""
-    with empty_store(in_files) as (store, folder):
-        store.publish(skills(3), tenant="acme", publisher="ci")
-        node = Node(store, folder / "node")
-        before = node.take()
-        for step in history:
-            happen(store, step)
-        after = node.take()
-        assert answers(after) == answers(in_memory(store))
-        added, changed, removed = before.difference(after)
-        old, new = by_path(before), by_path(after)
-        kept = {path for path, each in new.items() if old.get(path) == each}
-        assert {s.path for s in (*added, *changed)} == new.keys() - kept
-        assert {s.path for s in removed} == old.keys() - new.keys()
-
-
-def test_without_a_step_between_them_all_is_compared(tmp_path: Path) -> None:
-    with store_in(tmp_path) as store:
-        store.publish(skills(4), tenant="acme", publisher="ci")
-        node = Node(store, tmp_path / "node")
-        first = node.take()
-        store.publish([skill("s00001", "two")], tenant="acme", publisher="ci")
-        node.take()
-        store.withdraw([key("s00002")], tenant="acme", publisher="ci")
-        third = node.take()
-        assert third.touched == frozenset({path_of(key("s00002"))})
-        added, changed, removed = first.difference(third)
-        assert (list(added), [s.name for s in changed], [s.name for s in removed]) == (
-            [], ["s00001"], ["s00002"],
-        )  # fmt: skip
-        assert [len(part) for part in third.difference(first)] == [1, 1, 0]
-
-
 def test_a_store_that_was_put_back_is_taken_anew(tmp_path: Path) -> None:
     """Numbers of generations may repeat after a backup came back; stamps do not."""
     with store_in(tmp_path) as store:
@@ -213,13 +176,3 @@ def test_a_store_that_was_put_back_is_taken_anew(tmp_path: Path) -> None:
         emptied = Node(empty, tmp_path / "node")
         emptied.catalog = emptied.open()
         assert list(emptied.take()) == []
-
-
-def test_what_a_page_names_is_what_it_touches(tmp_path: Path) -> None:
-    with store_in(tmp_path) as store:
-        store.publish([skill("a"), skill("b")], tenant="acme", publisher="ci")
-        at = store.changes(0).position
-        store.publish([skill("b", "two"), skill("c")], tenant="acme", publisher="ci")
-        store.withdraw([key("a")], tenant="acme", publisher="ci")
-        named = {path_of(key(place)) for place in "abc"}
-        assert touched_by(store.changes(at)) == named

@@ -19,7 +19,6 @@ from skillyard.engine.index.integrity import verify
 from skillyard.engine.index.manifest import (
     IndexManifest,
     parse_manifest,
-    read_manifest,
     render_manifest,
 )
 from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
@@ -110,28 +109,6 @@ def test_what_is_opened_over_the_one_before_answers_like_one_opened_afresh(
                 assert asker.answers(earlier[0]) == earlier[1]
 
 
-def test_what_stays_is_not_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skillyard.engine.index.index_writer.INLINE_BYTES", 0)
-    rng = random.Random(2)
-    with writer(tmp_path) as changing:
-        for number in range(60):
-            changing.add(document(rng, f"k{number}"))
-        changing.commit()
-    before = opened(tmp_path)
-    with writer(tmp_path) as changing:
-        changing.delete("k3")
-        changing.add(document(rng, "k60"))
-        changing.commit()
-    after = opened(tmp_path, before)
-    (stays,) = before.segments
-    kept, added = after.segments
-    assert kept.identity == stays.identity != added.identity
-    assert (len(stays.dead), len(kept.dead)) == (0, 1)
-    assert before.ordinal("k3") is not None
-    assert after.ordinal("k3") is None
-    assert {s.identity for s in opened(tmp_path).segments}.isdisjoint({stays.identity})
-
-
 def test_a_commit_that_may_copy_little_leaves_large_segments_and_says_so(tmp_path: Path) -> None:
     rng = random.Random(4)
     live = {f"k{number}": document(rng, f"k{number}") for number in range(3_000)}
@@ -157,30 +134,6 @@ def test_a_commit_that_may_copy_little_leaves_large_segments_and_says_so(tmp_pat
         found = opened(tmp_path, left)
         assert [(s.documents, len(s.dead)) for s in found.segments] == [(2_000, 0)]
         assert asker.answers(found) == asker.answers(left)
-
-
-def test_what_does_not_fit_the_manifest_is_moved_even_when_merging_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else each small change would write the manifest, with everything in it, again."""
-    monkeypatch.setattr("skillyard.engine.index.index_writer.INLINE_BYTES", 20_000)
-    rng = random.Random(6)
-    live: dict[str, IndexedDocument] = {}
-    overdue = []
-    for start in range(0, 400, 10):
-        with writer(tmp_path, max_rewritten=60) as changing:
-            for number in range(start, start + 10):
-                live[f"k{number}"] = document(rng, f"k{number}")
-                changing.add(live[f"k{number}"])
-            changing.commit()
-            overdue.append(changing.overdue)
-        found = read_manifest(str(tmp_path))
-        assert found is not None
-        assert sum(part.size for part in found[0].parts if not part.file) <= 20_000
-    assert any(overdue)
-    asker = Asker(6)
-    assert asker.answers(opened(tmp_path)) == asker.answers(in_memory(live.values()))
-    assert verify(str(tmp_path)) == []
 
 
 def test_segments_that_wait_for_merging_are_merged_by_a_rebuild(

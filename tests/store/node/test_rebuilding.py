@@ -11,7 +11,7 @@ import pytest
 from skillyard import SkillIoError
 from skillyard.store.node import generation_builder
 from skillyard.store.node.generation_builder import few_changes, rebuild
-from skillyard.store.node.state import NodeState, state_folder
+from skillyard.store.node.state import NodeState
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Changes, Grant, Position
 from tests.store.node.nodes import Node, answers, in_memory, store_in
@@ -135,19 +135,6 @@ class TestInterrupted:
         assert {each.description for each in found} == {"Says beta."}
         assert answers(found) == answers(in_memory(store.seen_by("team")))
 
-    def test_who_stops_again_and_again_gets_there(
-        self, store: CatalogStore, tmp_path: Path
-    ) -> None:
-        store.publish(skills(200), tenant="acme", publisher="ci")
-        state = NodeState(str(tmp_path / "node"))
-        for _ in range(20):
-            try:
-                rebuild(store, state, progress=self.stop_at(30))
-                break
-            except self.Stopped:
-                continue
-        assert answers(Node(store, state.folder).open()) == answers(in_memory(store))
-
     def test_a_note_that_cannot_be_read_is_a_new_beginning(
         self, store: CatalogStore, tmp_path: Path
     ) -> None:
@@ -193,29 +180,6 @@ class TestForeign:
         with pytest.raises(KeyboardInterrupt):
             rebuild(store, NodeState(folder), progress=stop)
         assert list(Node(store, folder, "nobody").take()) == []
-
-    def test_another_shape_of_records_or_another_table_is_made_anew(
-        self, store: CatalogStore, node: Node, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("skillyard.store.node.state.VERSION", "0")
-            assert node.state.open() is None
-            again = Node(store, node.state.folder)
-            assert answers(again.take()) == answers(in_memory(store))
-        assert node.state.open() is None
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("skillyard.store.node.state.index_settings", lambda: {"table": "other"})
-            assert answers(Node(store, node.state.folder).take()) == answers(in_memory(store))
-        assert answers(Node(store, node.state.folder).take()) == answers(in_memory(store))
-
-    def test_each_address_and_caller_has_a_folder_of_its_own(self) -> None:
-        pairs = [
-            ("sqlite:///a", None), ("sqlite:///a", "b"), ("sqlite:///ab", None),
-            ("sqlite:///c", None), ("sqlite:///\ud800", "\ud800"),
-        ]  # fmt: skip
-        folders = [state_folder(*pair) for pair in pairs]
-        assert folders[0] == state_folder("sqlite:///a", "")
-        assert len(set(folders)) == len(pairs)
 
     def test_what_the_pointer_names_is_never_outside_the_folder(
         self, node: Node, tmp_path: Path

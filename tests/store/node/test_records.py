@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import Origin, Skill, Triggers
+from skillyard import Skill
 from skillyard.base.errors import StoreRefused
-from skillyard.engine.index.searcher import EXCLUDED
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.skill import STORED
 from skillyard.store.node.records import (
-    HIDDEN,
     ID,
     NAMED,
-    PATTERNS,
     SLUG,
     document_of_version,
     key_at,
@@ -86,41 +82,6 @@ def test_a_path_tells_its_key(key: StoreKey) -> None:
 def test_different_keys_have_different_paths_and_texts(given_: list[StoreKey]) -> None:
     assert len({path_of(key) for key in given_}) == len(given_)
     assert len({key_text(key) for key in given_}) == len(given_)
-
-
-def test_keys_that_share_their_letters_stay_apart() -> None:
-    close = [
-        StoreKey("a", "", "", "b/c"),
-        StoreKey("a", "b", "", "c"),
-        StoreKey("a", "", "b", "c"),
-        StoreKey("a", "", "", "c?namespace=b"),
-        StoreKey("a", "", "", "c?source=b"),
-        StoreKey("a", "", "x&namespace=b", "c"),
-        StoreKey("a", "b", "x", "c"),
-        StoreKey("a", "", "", "b%2Fc"),
-        StoreKey("a", "", "", "b c"),
-        StoreKey("a", "", "", "b+c"),
-    ]
-    assert [key_at(path_of(key)) for key in close] == close
-    assert len({path_of(key) for key in close}) == len(close)
-
-
-@for_each(
-    ("fields", "flags"),
-    [
-        ({}, 0),
-        ({"trigger": True}, EXCLUDED | HIDDEN),
-        ({"disable_model_invocation": True}, EXCLUDED | HIDDEN),
-        ({"origin": Origin.CONVENTION}, EXCLUDED),
-        ({"origin": Origin.CONVENTION, "trigger": True}, EXCLUDED | HIDDEN),
-        ({"triggers": Triggers(files=("*.csv",))}, PATTERNS),
-        ({"triggers": Triggers(files=("*.csv",)), "trigger": True}, EXCLUDED | HIDDEN),
-    ],
-)
-def test_flags_say_who_may_be_an_answer_and_who_declares_patterns(
-    fields: dict[str, Any], flags: int
-) -> None:
-    assert document_of_version(version(skill("a", **fields)), bundled_table()).flags == flags
 
 
 def test_marks_name_a_skill_by_name_id_and_a_slug_of_its_own() -> None:
