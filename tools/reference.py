@@ -90,12 +90,8 @@ colours and tables; elsewhere they are plain text, the same bytes for the same i
 
 ## Exit codes
 
-| code | meaning |
-|---|---|
-| 0 | done |
-| 1 | the command's own negative answer (below) |
-| 2 | wrong use, or input that cannot be read |
-| 3 | interrupted |
+0: done. 1: the command's own negative answer. 2: wrong use, or input that cannot be read. 3:
+interrupted.
 
 The negative answers: `rank` and `evaluate` found nothing; `select` abstained; `check` and `doctor`
 have a finding of the severity `error`, `scan` a `high` one; `store publish` could not publish
