@@ -42,15 +42,8 @@ ends the command with 2 and names file, line and the nearest key. `skillyard doc
 files. The [policy](../guides/policy.md) and the lock file are files of their own.
 
 ```toml
-[scorer]
-name = "hybrid"
-
 [sources]
-enabled = ["registry", "skills.sh", "github"]
-repositories = ["my-company/skills"]
-
-[log]
-file = "~/skillyard-decisions.jsonl"
+enabled = ["registry", "github"]
 ```
 
 ## Environment variables
