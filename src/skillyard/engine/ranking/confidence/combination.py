@@ -30,10 +30,6 @@ class Weights(NamedTuple):
     pattern_weight: float = 0.5
     keyword_weight: float = 0.5
     activity_boost: float = 1.2
-    monotone_guard: bool = False
-    """Not in the document; off by default. The documented sum is below the single-signal score of
-    the stronger signal when the weaker signal is less than two thirds of it. With the guard, the
-    greater of the two counts."""
 
 
 class Signals(NamedTuple):
@@ -51,32 +47,15 @@ class Signals(NamedTuple):
 
 def combine_signals(pattern: float, keyword: float, weights: Weights) -> Signals:
     """Return the contributions for a pattern score P and a keyword score K, both 0..1."""
-    if not (pattern > 0.0 and keyword > 0.0):
-        return _single(pattern, keyword)
-    both = Signals(
+    if not keyword > 0.0:
+        return Signals(pattern * SINGLE_SIGNAL, 0.0, 0.0)
+    if not pattern > 0.0:
+        return Signals(0.0, keyword * SINGLE_SIGNAL, 0.0)
+    return Signals(
         pattern * weights.pattern_weight,
         keyword * weights.keyword_weight,
         AGREEMENT * min(pattern, keyword),
     )
-    if weights.monotone_guard:
-        return max(both, _single(pattern, keyword), key=lambda signals: signals.raw)
-    return both
-
-
-def _single(pattern: float, keyword: float) -> Signals:
-    """Return the contributions when only the stronger signal counts."""
-    if pattern >= keyword:
-        return Signals(pattern * SINGLE_SIGNAL, 0.0, 0.0)
-    return Signals(0.0, keyword * SINGLE_SIGNAL, 0.0)
-
-
-def raw_confidence(pattern: float, keyword: float, weights: Weights) -> float:
-    """Return ``combine_signals(…).raw``, for each skill, without building :class:`Signals`."""
-    if not (pattern > 0.0 and keyword > 0.0):
-        return max(pattern, keyword) * SINGLE_SIGNAL
-    both = pattern * weights.pattern_weight + keyword * weights.keyword_weight
-    both += AGREEMENT * min(pattern, keyword)
-    return max(both, max(pattern, keyword) * SINGLE_SIGNAL) if weights.monotone_guard else both
 
 
 def boost(raw: float, active: bool, weights: Weights) -> float:

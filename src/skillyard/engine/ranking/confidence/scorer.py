@@ -6,22 +6,20 @@ Source: "Skill Evaluation System". This module implements the scorer protocol wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
 from skillyard.base.arguments import check_arguments, text_items
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.ranking.confidence.combination import (
-    SINGLE_SIGNAL,
     Weights,
     boost,
+    combine_signals,
     explanation,
-    raw_confidence,
     reason_of,
 )
 from skillyard.engine.ranking.confidence.keywords import (
-    SATURATION,
     KeywordHit,
     KeywordIndex,
     keyword_match,
@@ -43,8 +41,6 @@ class Confidence:
     pattern_weight: float = 0.5
     keyword_weight: float = 0.5
     activity_boost: float = 1.2
-    monotone_guard: bool = False
-    """At least 0.9 of the stronger signal; see :class:`.combination.Weights`."""
     case_sensitive: bool = False
     """Compare file patterns case-sensitively."""
     short_terms: frozenset[str] = frozenset()
@@ -65,9 +61,7 @@ class Confidence:
     @property
     def weights(self) -> Weights:
         """The settings of the combination."""
-        return Weights(
-            self.pattern_weight, self.keyword_weight, self.activity_boost, self.monotone_guard
-        )
+        return Weights(self.pattern_weight, self.keyword_weight, self.activity_boost)
 
     @check_arguments
     def bind(self, skills: Iterable[Skill]) -> BoundConfidence:
@@ -158,36 +152,17 @@ class ScoredConfidence(Scored):
 
     def scores(self) -> list[tuple[Skill, float]]:
         """Return the skills with a matching file or word. Activity alone does not add a skill."""
-        skills = self._snapshot.skills
-        evidence = self._snapshot.keywords.evidence(self._prompt)
-        if not self._files.scores and not self._active:
-            # Inlined, because this loop dominates the time for a long prompt.
-            return [
-                (skill, total / (total + SATURATION) * SINGLE_SIGNAL)
-                for skill, total in zip(skills, evidence, strict=True)
-                if total
-            ]
-        scores = map(self._score_of(), range(len(skills)), evidence)
-        return [pair for pair in zip(skills, scores, strict=True) if pair[1]]
-
-    def _score_of(self) -> Callable[[int, float], float]:
-        """Return the function from (position, evidence) of a skill to its confidence."""
-        pattern, active, weights = self._files.scores, self._active, self._weights
-        known: dict[tuple[float, float, bool], float] = {}
-
-        def score_of(number: int, evidence: float) -> float:
-            if not evidence and number not in pattern:
-                return 0.0
-            # Skills with the same patterns have the same score, so few distinct ones are
-            # computed.
-            signals = (pattern.get(number, 0.0), evidence, number in active)
-            score = known.get(signals)
-            if score is None:
-                raw = raw_confidence(signals[0], keyword_score(evidence), weights)
-                score = known[signals] = boost(raw, signals[2], weights)
-            return score
-
-        return score_of
+        skills, pattern = self._snapshot.skills, self._files.scores
+        pairs = []
+        for number, evidence in enumerate(self._snapshot.keywords.evidence(self._prompt)):
+            if evidence or number in pattern:
+                raw = combine_signals(
+                    pattern.get(number, 0.0), keyword_score(evidence), self._weights
+                ).raw
+                confidence = boost(raw, number in self._active, self._weights)
+                if confidence:
+                    pairs.append((skills[number], confidence))
+        return pairs
 
     def explain(self, skill: Skill) -> Explanation:
         """Return the tree: calibration (boost, clamp) over the sum of the two signals."""
