@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 
 from skillyard.base.invisible import clean, find_hidden, hidden_in_body
 from skillyard.base.text import (
-    clean_line,
     escape_frame,
     name_fault,
     normalised_name,
-    one_line,
     plural,
     shorten,
     stream_safe,
@@ -202,12 +200,6 @@ class TestNames:
 
 
 class TestLines:
-    def test_one_line_is_one_line_whatever_breaks_it(self) -> None:
-        assert one_line("  a\r\n\tb\u2028c\x85d \v e ") == "a b c d e"
-
-    def test_a_cleaned_line_has_neither_breaks_nor_hidden_characters(self) -> None:
-        assert clean_line("a\n\u202eb\x1b") == "a \\u{202e}b\\x1b"
-
     @for_each(
         ("limit", "shown"),
         [(20, "one two three"), (13, "one two three"), (8, "one two…"), (5, "one…"), (1, "…")],
@@ -258,9 +250,6 @@ class TestFrames:
     def test_other_brackets_are_left_alone(self, text: str) -> None:
         assert escape_frame(text) == text
         assert unescape_frame(text) == text
-
-    def test_nested_tags_are_each_escaped(self) -> None:
-        assert escape_frame("[[/skill][skill:[/skill]") == "[[\\/skill][\\skill:[\\/skill]"
 
     @for_each(
         "text",

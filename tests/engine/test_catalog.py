@@ -64,25 +64,11 @@ class TestValue:
 
 
 class TestGet:
-    def test_a_name_goes_before_an_id_and_an_id_before_a_slug(self) -> None:
-        named = skill("x", id="1", slug="s1")
-        with_id = skill("y", id="x", slug="s2")
-        with_slug = skill("z", id="3", slug="x")
-        assert sy.Catalog.from_skills([with_slug, with_id, named]).get("x") is named
-        assert sy.Catalog.from_skills([with_slug, with_id]).get("x") is with_id
-        assert sy.Catalog.from_skills([with_slug]).get("x") is with_slug
-
     def test_identical_files_share_an_id_and_the_first_by_path_answers(self) -> None:
         one, two = skill("x", path="a"), skill("x", path="b")
         assert one.id == two.id
         catalog = sy.Catalog.from_skills([two, one])
         assert catalog.get(one.id or "") is catalog.get("x") is one
-
-    def test_a_slug_of_two_skills_is_ambiguous(self) -> None:
-        catalog = sy.Catalog.from_skills([skill("a", slug="s"), skill("b", slug="s")])
-        with pytest.raises(sy.AmbiguousName) as caught:
-            catalog.get("s")
-        assert caught.value.paths == (".skills/a.md", ".skills/b.md")
 
     @for_each("name", [None, 5, b"x"])
     def test_a_name_is_text(self, name: Any) -> None:
@@ -124,13 +110,6 @@ class TestTags:
     ) -> None:
         assert has_tag(skill(tags=tags), asked) is has
 
-    def test_skills_are_found_by_tag_and_by_origin(self) -> None:
-        one, two = skill("a", tags=["ops"], origin="runtime"), skill("b", origin="runtime")
-        skills = sy.Catalog.from_skills([one, two])
-        assert skills.find() == skills.find(origin="runtime") == (one, two)
-        assert skills.find("OPS") == skills.find("ops", "runtime") == (one,)
-        assert skills.find("ops", "oasis") == ()
-
     def test_the_oasis_registry_is_ordered_by_id_in_bytes(self, tmp_path: Path) -> None:
         ids = ["b", "a-2", "a-10", "é", "Z"]
         files = {f"key_skills/f{n}/SKILL.md": oasis(f"n{n}", one) for n, one in enumerate(ids)}
@@ -140,20 +119,6 @@ class TestTags:
 
 
 class TestCollisions:
-    def test_an_earlier_root_wins_over_all_later_ones(self, tmp_path: Path) -> None:
-        roots = [write_tree(tmp_path / name, {"x/SKILL.md": document("x", name)}) for name in "zya"]
-        catalog = sy.load_catalog(*roots)
-        assert catalog.get("x").description == "z"
-        assert {one.description: won.description for one, won in catalog.shadowed.items()} == {
-            "y": "z",
-            "a": "z",
-        }
-        assert [(d.code, d.severity, d.path) for d in catalog.diagnostics] == [
-            ("name_shadowed", "warning", f"{tmp_path}/a/x/SKILL.md"),
-            ("name_shadowed", "warning", f"{tmp_path}/y/x/SKILL.md"),
-        ]
-        assert [one.description for one in catalog.candidates] == ["z"]
-
     def test_the_project_wins_over_the_user(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -6,10 +6,8 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard import Catalog, InvalidSkillsRoot, load_catalog
@@ -93,42 +91,7 @@ EDITS = st.lists(
 )
 
 
-@settings(max_examples=60)
-@given(EDITS)
-def test_reloads_after_any_changes_say_what_a_new_reading_says(
-    edits: list[tuple[str, str, int]],
-) -> None:
-    with TemporaryDirectory() as folder:
-        root = write_tree(Path(folder) / "skills", TREE)
-        catalog = load_catalog(root)
-        for name, what, number in edits:
-            place = root / name
-            place.mkdir(parents=True, exist_ok=True)
-            file = place / "SKILL.md"
-            if what == "edit":
-                file.write_text(document(name[-1], f"Does {number}."))
-            elif what == "break":
-                file.write_text("---\nname: [\n---\n")
-            elif what == "remove":
-                file.unlink(missing_ok=True)
-            elif what == "rename" and file.exists():
-                _replaced(file)
-            elif what == "touch" and file.exists():
-                file.touch()
-            elif what == "beside":
-                (place / f"notes-{number}.md").write_text("x")
-            else:
-                catalog = catalog.reload().catalog
-        assert same(catalog.reload().catalog, load_catalog(root))
-
-
 def test_the_folders_are_those_that_were_listed(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "skills", {**TREE, "node_modules/x/SKILL.md": document("x")})
     found = load_catalog(root).folders
     assert sorted(Path(folder.path).name for folder in found) == ["a", "b", "skills"]
-
-
-def test_a_catalog_built_in_code_never_changes() -> None:
-    catalog = Catalog.from_skills([])
-    assert not catalog.reload()
-    assert catalog.folders == ()

@@ -8,7 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine.ranking.hybrid import HYBRID
-from skillyard.engine.selection import MAX_REJECTED, MENU_SIZE, floor, survivors
+from skillyard.engine.selection import MAX_REJECTED, floor, survivors
 from tests.requirements import requirement
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
@@ -50,15 +50,6 @@ class TestPolicy:
 
 
 class TestSelect:
-    def test_it_says_what_was_chosen_and_how_many_were_looked_at(self) -> None:
-        skills = catalog(
-            skill("deploy"), skill("deploy-docs"), skill("zz"), skill("no", trigger=True)
-        )
-        selection = sy.select(skills, "deploy", sy.SelectionPolicy(top_k=1), scorer="overlap")
-        assert names(selection.selected) == ["deploy"]
-        assert (selection.considered, selection.scorer) == (3, "overlap")
-        assert (selection.abstained, selection.fallback) == (False, False)
-
     def test_the_others_come_best_first_with_the_reason_they_were_left(self) -> None:
         skills = catalog(
             skill("deploy"), skill("deploy-docs"), skill("aa", "deploy"),
@@ -85,11 +76,6 @@ class TestSelect:
         ] * 3
         many = catalog(*(skill(f"a{number:02}", "bills") for number in range(30)))
         assert len(sy.select(many, "bills").rejected) == MAX_REJECTED
-
-    def test_none_chosen_is_an_abstention(self) -> None:
-        selection = sy.select(catalog(skill("deploy")), "nothing like it", scorer="overlap")
-        assert (selection.selected, selection.abstained, selection.menu) == ((), True, ())
-        assert selection.considered == 1
 
     @for_each("query", ["", "  ", sy.Query(recent_activity=("deploy",))])
     def test_nothing_to_look_at_selects_nothing(self, query: str | sy.Query) -> None:
@@ -136,18 +122,6 @@ class TestSelect:
 
 
 class TestMenu:
-    def test_matches_close_to_the_best_are_offered(self) -> None:
-        skills = catalog(*(skill(f"s{number}", "bills") for number in range(5)))
-        selection = sy.select(skills, "bills", scorer="overlap")
-        assert names(selection.menu) == ["s0", "s1", "s2"]
-        assert len(selection.menu) == MENU_SIZE
-
-    def test_a_leader_leaves_no_menu(self) -> None:
-        skills = catalog(skill("bills"), skill("s", "bills"))
-        selection = sy.select(skills, "bills", scorer="overlap")
-        assert selection.menu == ()
-        assert sy.menu_text(selection) == ""
-
     def test_the_question_names_titles_or_names(self) -> None:
         skills = catalog(skill("s1", "bills", title="First"), skill("s2", "bills"))
         assert sy.menu_text(sy.select(skills, "bills", scorer="overlap")) == (
@@ -166,32 +140,10 @@ class TestFallback:
     )
     POLICY = sy.SelectionPolicy(fallback_tag="general")
 
-    def test_a_generalist_without_tools_is_taken_when_nothing_passes(self) -> None:
-        selection = sy.select(self.SKILLS, "unheard of", self.POLICY)
-        assert names(selection.selected) == ["c-general"]
-        assert (selection.fallback, selection.abstained) == (True, False)
-        assert selection.selected[0].score == 0.0
-
-    def test_it_is_not_taken_when_something_passes(self) -> None:
-        selection = sy.select(self.SKILLS, "deploy", self.POLICY)
-        assert (names(selection.selected), selection.fallback) == (["deploy"], False)
-
     def test_one_with_tools_is_taken_where_there_is_no_other(self) -> None:
         policy = sy.SelectionPolicy(fallback_tag="general")
         only = catalog(skill("b", tags=["general"], allowed_tools=["Bash"]))
         assert names(sy.select(only, "unheard of", policy).selected) == ["b"]
-
-    @for_each(
-        "policy",
-        [
-            sy.SelectionPolicy(),
-            sy.SelectionPolicy(fallback_tag="nobody"),
-            sy.SelectionPolicy(fallback_tag="general", exclude_tags=("general",)),
-        ],
-    )
-    def test_without_a_generalist_it_is_an_abstention(self, policy: sy.SelectionPolicy) -> None:
-        selection = sy.select(self.SKILLS, "unheard of", policy)
-        assert (selection.selected, selection.abstained, selection.fallback) == ((), True, False)
 
     @for_each("scorer", ["hybrid", "overlap", "triggers"])
     def test_what_the_query_excludes_is_no_generalist(self, scorer: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 import skillyard as sy
-from skillyard.engine.context.activation import frame_name, safe_body
+from skillyard.engine.context.activation import safe_body
 from skillyard.engine.context.budget import TRUNCATED
 from tests.parity.trees import write_tree
 from tests.tables import for_each
@@ -17,9 +16,6 @@ from tests.worked_examples.making import document, skill
 
 
 class TestBlock:
-    def test_it_is_the_name_the_body_and_the_end_a_line_each(self) -> None:
-        assert sy.prompt_block(skill("a", body="One.\nTwo.")) == "[skill:a]\nOne.\nTwo.\n[/skill]"
-
     @for_each("body", [None, ""])
     def test_without_a_body_the_frame_is_empty(self, body: str | None) -> None:
         assert sy.prompt_block(skill("a", body=body)) == "[skill:a]\n\n[/skill]"
@@ -45,9 +41,6 @@ class TestBlock:
         with pytest.raises(sy.InvalidInput, match=field):
             sy.prompt_block(skill(), **{field: limit})
 
-    def test_a_name_cannot_end_its_tag(self) -> None:
-        assert frame_name("a]\n[skill:\u200bb") == "a) (skill:\\u{200b}b"
-
 
 class TestActivate:
     FILES: ClassVar[dict[str, str | bytes]] = {
@@ -59,30 +52,6 @@ class TestActivate:
     @pytest.fixture
     def root(self, tmp_path: Path) -> Path:
         return write_tree(tmp_path / "p", self.FILES)
-
-    def test_the_file_is_read_again_and_the_scripts_are_listed(self, root: Path) -> None:
-        loaded = sy.load_catalog(root)
-        (root / "deploy/SKILL.md").write_text(document("deploy", body="New."), encoding="utf-8")
-        found = sy.activate(loaded, "deploy", scorer="overlap")
-        assert found is not None
-        assert found.block == "[skill:deploy]\nNew.\n[/skill]"
-        assert (found.skill.body, found.match.skill.body) == ("New.", "Run scripts/go.py.")
-        assert [(script.path, script.mentioned) for script in found.scripts] == [
-            ("scripts/go.py", False)
-        ]
-
-    def test_a_file_that_cannot_be_read_any_more_gives_way_to_the_next(
-        self, root: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        loaded = sy.load_catalog(root)
-        (root / "deploy/SKILL.md").unlink()
-        with caplog.at_level(logging.WARNING):
-            found = sy.activate(loaded, "deploy", scorer="overlap")
-        assert found is not None
-        assert found.skill.name == "manual"
-        assert "deploy did not load again" in caplog.text
-        (root / "other/SKILL.md").write_text("broken", encoding="utf-8")
-        assert sy.activate(loaded, "deploy", scorer="overlap") is None
 
     def test_nothing_fits_is_none_and_a_list_of_skills_will_do(self) -> None:
         one = skill("deploy", body="0123456789")

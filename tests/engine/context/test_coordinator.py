@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-import math
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 import skillyard as sy
-from skillyard.engine.context.budget import TRUNCATED
 from skillyard.engine.context.coordinator import ResolvedReference
 from tests.engine.context.test_tools import Tools
 from tests.parity.trees import write_tree
@@ -33,28 +31,8 @@ def found(skills: Any, *strategies: Any, **config: Any) -> sy.SkillContext:
     return context
 
 
-def test_a_context_is_skill_instruction_tools_and_score_in_one() -> None:
-    one = skill("deploy", "Deploy\napps.", "Steps.", allowed_tools=["Bash", "Read"])
-    context = found([one], sy.ByQuery("deploy"))
-    assert context.instruction == (
-        "[skill:deploy]\n\n# deploy\n\nDeploy apps.\n\n"
-        "You have access to the following tools: Bash, Read.\n\n"
-        "## Instructions\n\nSteps.\n\n[/skill]"
-    )
-    assert (context.tools, context.tool_names) == (("bash-tool", "read-tool"), ("Bash", "Read"))
-    assert (context.skill, context.score, context.warnings) == (one, 6.5, ())
-
-
 def test_without_tools_none_are_spoken_of() -> None:
     assert "tools" not in found([skill("deploy")], sy.ByQuery("deploy")).instruction
-
-
-@for_each(("limit", "body"), [(5, "01234"), (4, f"0123\n{TRUNCATED}")])
-def test_the_body_is_cut_to_its_limit_and_the_cut_is_marked(limit: int, body: str) -> None:
-    context = found(
-        [skill("deploy", body="01234")], sy.ByName("deploy"), max_instruction_chars=limit
-    )
-    assert f"## Instructions\n\n{body}\n\n[/skill]" in context.instruction
 
 
 def test_no_field_of_a_skill_can_leave_the_frame() -> None:
@@ -72,22 +50,6 @@ class TestStrategies:
         skill("alert", "Alerts.", tags=["Ops", "page"]),
         skill("secret", trigger=True, tags=["ops"]),
     )
-
-    @for_each("name", ["secret", "@secret"])
-    def test_a_name_reaches_a_hidden_skill_and_no_policy_applies(self, name: str) -> None:
-        context = found(self.SKILLS, sy.ByName(name), policy=sy.SelectionPolicy(min_score=99))
-        assert (context.skill.name, context.score) == ("secret", math.inf)
-
-    def test_the_first_strategy_that_succeeds_decides(self) -> None:
-        cascade = (
-            sy.ByName("gone"),
-            sy.ByQuery("unheard of"),
-            sy.ByTag("page"),
-            sy.ByName("deploy"),
-        )
-        assert found(self.SKILLS, *cascade).skill.name == "alert"
-        assert resolve(self.SKILLS, sy.ByName("gone"), sy.ByTag("none")) is None
-        assert resolve(self.SKILLS) is None
 
     def test_one_strategy_may_stand_alone(self) -> None:
         coordinator = sy.ContextCoordinator(
@@ -142,21 +104,6 @@ class TestStrategies:
 class TestTools:
     SKILLS = catalog(skill("deploy", allowed_tools=["Read", "Kubectl"]), skill("deploy-docs"))
 
-    def test_strict_passes_over_a_skill_whose_tool_is_missing(self) -> None:
-        policy = sy.SelectionPolicy(top_k=1)
-        assert found(self.SKILLS, sy.ByQuery("deploy"), policy=policy).skill.name == "deploy-docs"
-        assert resolve(self.SKILLS, sy.ByName("deploy")) is None
-
-    def test_permissive_leaves_the_tool_out_and_warns(
-        self, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        with caplog.at_level(logging.WARNING):
-            context = found(self.SKILLS, sy.ByQuery("deploy"), validation="permissive")
-        assert (context.skill.name, context.tool_names) == ("deploy", ("Read",))
-        assert context.warnings == ("deploy: the host has no tool 'Kubectl'",)
-        assert "no tool 'Kubectl'" in caplog.text
-        assert "Kubectl" not in context.instruction
-
 
 class TestReferences:
     FILES: ClassVar[dict[str, str | bytes]] = {
@@ -193,11 +140,6 @@ class TestReferences:
         assert "not UTF-8" in reasons["bin.dat"]
         assert "not read" in reasons["../out.md"]
         assert ("budget used up" in reasons.get("c.md", "")) == (room < 100)
-
-    def test_no_other_file_is_read(self, tmp_path: Path) -> None:
-        files = {"p/SKILL.md": document("p"), "p/references/a.md": "x"}
-        skills = sy.load_catalog(write_tree(tmp_path / "r", files))
-        assert found(skills, sy.ByName("p")).references == ()
 
 
 class TestConfig:

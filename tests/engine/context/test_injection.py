@@ -11,7 +11,7 @@ import pytest
 import skillyard as sy
 from tests.parity.trees import write_tree
 from tests.tables import for_each
-from tests.worked_examples.making import catalog, document, message, skill
+from tests.worked_examples.making import catalog, document, skill
 
 SKILLS = catalog(skill("deploy", "Deploy apps.", "Steps."), skill("review", "Reviews."))
 BLOCK = "[skill:deploy]\nSteps.\n[/skill]"
@@ -21,41 +21,6 @@ PUT = f"{BLOCK}\n\n{TEXT}"
 
 def inject(prompt: Any, **options: Any) -> sy.Injection:
     return sy.inject(prompt, SKILLS, **{"scorer": "overlap"} | options)
-
-
-class TestForms:
-    @for_each("field", ["content", "parts"])
-    @for_each(
-        ("given", "put"),
-        [
-            (TEXT, PUT),
-            ([TEXT], [PUT]),
-            ([{"text": TEXT}], [{"text": PUT}]),
-            ([{"type": "text", "text": TEXT, "k": 1}], [{"type": "text", "text": PUT, "k": 1}]),
-            ([{"type": "input_text", "text": TEXT}], [{"type": "input_text", "text": PUT}]),
-            (({"type": "image"}, {"text": TEXT}), [{"type": "image"}, {"text": PUT}]),
-        ],
-    )
-    def test_a_message_of_the_user(self, field: str, given: Any, put: Any) -> None:
-        prompt = {"role": "user", field: given, "id": 7}
-        before = copy.deepcopy(prompt)
-        injection = inject(prompt)
-        assert injection.prompt == {"role": "user", field: put, "id": 7}
-        assert prompt == before
-
-    def test_the_last_message_of_a_list(self) -> None:
-        prompt = [message("hello", role="system"), message(TEXT), message(TEXT)]
-        injection = inject(tuple(prompt))
-        assert injection.prompt[:2] == prompt[:2]
-        assert injection.prompt[2]["content"][0]["text"] == PUT
-
-    def test_the_parts_are_one_query_and_only_the_first_text_is_changed(self) -> None:
-        prompt = {
-            "role": "user",
-            "content": [{"type": "image"}, {"text": "the"}, {"text": "deploy"}, "apps"],
-        }
-        put = inject(prompt).prompt["content"]
-        assert put == [{"type": "image"}, {"text": f"{BLOCK}\n\nthe"}, {"text": "deploy"}, "apps"]
 
 
 class TestUnchanged:
@@ -115,13 +80,6 @@ class TestChoice:
 
 
 class TestInjector:
-    def test_it_applies_its_configuration_to_every_prompt(self) -> None:
-        config = sy.InjectorConfig(sy.SelectionPolicy(min_score=1), 2, "triggers")
-        injector = sy.SkillInjector(SKILLS, config)
-        assert injector.apply("deploy").prompt == "[skill:deploy]\nSt\n[/skill]\n\ndeploy"
-        assert injector.apply("unheard").match is None
-        assert injector.catalog is SKILLS
-
     def test_it_takes_any_skills_or_a_root(self, tmp_path: Path) -> None:
         assert (
             sy.SkillInjector(iter(SKILLS), sy.InjectorConfig(scorer="overlap")).apply(TEXT).prompt

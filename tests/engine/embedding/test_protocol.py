@@ -47,11 +47,6 @@ def test_a_wrong_name_lists_the_known_ones() -> None:
         resolve_embedder("nosuch")
 
 
-def test_the_removed_minilm_names_what_replaces_it() -> None:
-    with pytest.raises(InvalidInput, match=r"minilm was removed; use hybrid\+http"):
-        resolve("hybrid+minilm")
-
-
 @for_each("wrong", [3, None, object(), Letters])
 def test_what_is_no_embedder_is_refused(wrong: Any) -> None:
     with pytest.raises(InvalidInput):

@@ -20,12 +20,6 @@ def parse(**fields: str) -> ParsedDocument:
     return parse_key_skill(where, document("Accounts", extra=extra))
 
 
-def test_a_file_with_every_field_is_in_the_registry() -> None:
-    parsed = parse()
-    assert (parsed.skill.origin, parsed.skill.slug, parsed.skill.priority) == ("oasis", "acct", 5)
-    assert parsed.diagnostics == []
-
-
 @for_each(
     "fields",
     [

@@ -82,31 +82,12 @@ class TestOrder:
 
 
 class TestCandidates:
-    def test_hidden_skills_are_left_out_until_they_are_called(self) -> None:
-        hidden = skill("deploy", trigger=True)
-        skills = catalog(hidden, skill("deploy-docs"))
-        assert names(sy.rank(skills, "deploy")) == ["deploy-docs"]
-        assert names(sy.rank(skills, "@deploy docs")) == ["deploy", "deploy-docs"]
-        assert names(sy.rank(skills, "@deploy docs", scorer="overlap")) == ["deploy-docs", "deploy"]
-
     def test_shadowed_skills_are_left_out(self, tmp_path: Path) -> None:
         files = {"deploy/SKILL.md": document("deploy"), ".skills/deploy.md": document("deploy")}
         skills = sy.load_catalog(write_tree(tmp_path / "p", files))
         for scorer in SCORERS:
             found = sy.rank(skills, "deploy", scorer=scorer)
             assert [match.skill.origin for match in found] == ["runtime"], scorer
-
-    def test_tags_keep_and_drop(self) -> None:
-        skills = catalog(
-            skill("a", tags=["Ops"]), skill("b", tags=["ops", "old"]), skill("c", tags=["x"])
-        )
-        bills: dict[str, Any] = {"text": "bills"}
-        for scorer in ("overlap", "hybrid"):
-            bills["scorer"] = scorer
-            assert sorted(names(sy.rank(skills, **bills, include_tags=["ops"]))) == ["a", "b"]
-            assert sorted(names(sy.rank(skills, **bills, exclude_tags=["OLD"]))) == ["a", "c"]
-            both = sy.rank(skills, **bills, include_tags=["ops", "x"], exclude_tags=["old"])
-            assert sorted(names(both)) == ["a", "c"]
 
     def test_scores_of_zero_are_added_only_when_wanted(self) -> None:
         skills = catalog(skill("a"), skill("deploy"))
@@ -147,10 +128,6 @@ class TestRank:
 
     def test_any_iterable_of_skills_is_ranked_as_a_catalog(self) -> None:
         assert names(sy.rank((skill(name) for name in "ba"), "bills")) == ["a", "b"]
-
-    def test_a_wrong_scorer_is_an_error_with_the_known_names(self) -> None:
-        with pytest.raises(sy.UnknownName, match="overlap"):
-            sy.rank([], "x", scorer="nope")
 
 
 class TestMatch:

@@ -133,12 +133,6 @@ class TestNames:
         plugins.append(Point("overlap", Overlap(name_weight=9.0)))
         assert resolve("overlap") is OVERLAP
 
-    @pytest.mark.usefixtures("plugins")
-    def test_a_wrong_name_lists_the_known_ones(self) -> None:
-        with pytest.raises(sy.UnknownName) as caught:
-            resolve("Overlap")
-        assert caught.value.known == ("confidence", "hybrid", "overlap", "relevance", "triggers")
-
     def test_a_scorer_is_itself_and_a_ranker_becomes_one(self) -> None:
         assert resolve(OVERLAP) is OVERLAP
         assert isinstance(resolve(Backwards()), RankerScorer)

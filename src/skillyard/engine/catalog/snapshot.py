@@ -153,13 +153,7 @@ class Catalog:
 
         Skills in ``added`` and ``changed`` are the new versions.
         """
-        old = {skill.path: skill for skill in self}
-        new = {skill.path: skill for skill in after}
-        return (
-            tuple(skill for path, skill in new.items() if path not in old),
-            tuple(s for path, s in new.items() if path in old and old[path].hash != s.hash),
-            tuple(skill for path, skill in old.items() if path not in new),
-        )
+        return difference_of(tuple(self), tuple(after), after)[:3]
 
     @property
     def shadowed(self) -> dict[Skill, Skill]:

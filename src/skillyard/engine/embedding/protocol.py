@@ -19,13 +19,6 @@ UNIT = 127
 MAX_DIMENSIONS = 4_096
 
 _BUILT_IN = {"http": "skillyard.engine.embedding.endpoint:configured_endpoint"}
-_REMOVED = {
-    "minilm": (
-        "removed; use hybrid+http with an embeddings server"
-        " (set url and model in [embeddings] of your skillyard.toml)"
-    )
-}
-"""Names of earlier releases with their replacements."""
 _PACKAGES = {"encoder": "skillyard-encoder"}
 """Names that another package of ours adds."""
 
@@ -106,8 +99,7 @@ def embedder_names() -> tuple[str, ...]:
 def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
     """Return the embedder of a name (entry point ``skillyard.embedders``), or the object itself.
 
-    Raises UnknownName, InvalidInput (also for a name of an earlier release, with its replacement),
-    and EmbedderFailed when a dependency is not installed.
+    Raises UnknownName, InvalidInput, and EmbedderFailed when a dependency is not installed.
     """
     if isinstance(embedder, str):
         target = _BUILT_IN.get(embedder)
@@ -116,8 +108,6 @@ def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
             factory = getattr(import_module(module), name)
         else:
             load = _entry_points().get(embedder)
-            if load is None and embedder in _REMOVED:
-                raise InvalidInput(f"embedder {embedder} was {_REMOVED[embedder]}")
             if load is None and embedder in _PACKAGES:
                 hint = (
                     f"install it with: pip install {_PACKAGES[embedder]}"

@@ -206,3 +206,20 @@ def test_every_confidence_lies_between_zero_and_one(
     candidates: list[Skill], words: list[str]
 ) -> None:
     assert all(0 < found.confidence < 1 for found in match(" ".join(words), *candidates))
+
+
+@requirement("confidence:no-prefix")
+@for_each(
+    ("text", "keyword"),
+    [
+        ("javascript", "java"),
+        ("java", "javascript"),
+        ("category", "cat"),
+        ("network", "net"),
+        ("article", "art"),
+        ("github", "git"),
+        ("address", "add"),
+    ],
+)
+def test_the_beginning_of_a_word_is_not_the_word(text: str, keyword: str) -> None:
+    assert match(text, skill("subject", keywords=[keyword])) == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import Catalog, Confidence, ConfidenceScorer, InvalidInput, Query
+from skillyard import Catalog, Confidence, ConfidenceScorer, InvalidInput, Query, rank
 from skillyard.engine.ranking.confidence import evaluate
 from tests.engine.ranking.confidence.skills import filler, patterned, skill
 from tests.requirements import requirement
@@ -32,24 +32,6 @@ def scorer(skills: Any = REACT, settings: Confidence | None = None) -> Confidenc
     made = ConfidenceScorer() if settings is None else ConfidenceScorer(settings)
     made.set_skills(skills)
     return made
-
-
-@requirement("confidence:records")
-def test_records_turn_into_the_documented_keys() -> None:
-    (found,) = scorer().evaluate(CONTEXT)
-    record = found.to_dict()
-    assert list(record) == [
-        "skillName",
-        "confidence",
-        "level",
-        "reason",
-        "patternMatch",
-        "keywordMatch",
-    ]
-    (text_only,) = scorer().evaluate({"text": "react"})
-    assert "patternMatch" not in text_only.to_dict()
-    (files_only,) = scorer().evaluate({"files": ["a.test.tsx"]})
-    assert "keywordMatch" not in files_only.to_dict()
 
 
 @requirement("confidence:quick-checks")
@@ -185,3 +167,52 @@ def test_a_catalog_is_indexed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Confidence, "bind", refuse)
     assert evaluate(catalog, "audit") == first
     assert evaluate(catalog, "audit", activity_boost=2.0) == first
+
+
+REACT_TESTING = skill(
+    "react-testing",
+    "React component testing",
+    keywords=["test", "react", "jest"],
+    tags=["testing"],
+    files=["*.test.tsx"],
+)
+OPTIONS = {
+    "threshold": 0.3,
+    "patternWeight": 0.5,
+    "keywordWeight": 0.5,
+    "limit": 10,
+    "activityBoost": 1.2,
+}
+PATTERN_SCORE = 0.6 * 0.20 + 0.4
+# test and React in the name (0.40 each), component in the description (0.15).
+KEYWORD_SCORE = 0.95 / (0.95 + 0.4)
+COMBINED = 0.5 * PATTERN_SCORE + 0.5 * KEYWORD_SCORE + 0.1 * min(PATTERN_SCORE, KEYWORD_SCORE)
+
+
+@requirement("confidence:full-example", "confidence:records", "confidence:camel-options")
+def test_the_full_evaluation_combines_both_signals_and_the_boost() -> None:
+    (found,) = scorer().evaluate(CONTEXT, OPTIONS)
+    assert found.skill_name == "react-testing"
+    assert found.confidence == pytest.approx(1.2 * COMBINED)
+    assert found.level == "high"
+    assert found.reason.startswith("File patterns: *.test.tsx | Keywords: test, ")
+    record = found.to_dict()
+    assert record["skillName"] == "react-testing"
+    assert record["confidence"] == found.confidence
+    assert {"level", "reason", "patternMatch", "keywordMatch"} <= set(record)
+
+
+@requirement("confidence:full-example", "confidence:options")
+def test_the_documented_options_are_the_defaults_everywhere() -> None:
+    made = scorer()
+    assert made.evaluate(CONTEXT) == made.evaluate(CONTEXT, OPTIONS)
+    assert made.evaluate(CONTEXT) == made.evaluate(CONTEXT, dict.fromkeys(OPTIONS))
+    asked: dict[str, Any] = {
+        "files": CONTEXT["files"],
+        "text": CONTEXT["text"],
+        "recent_activity": ["testing"],
+    }
+    (result,) = evaluate([REACT_TESTING], **asked)["results"]
+    (match,) = rank([REACT_TESTING], scorer="confidence", **asked)
+    for confidence in (result["confidence"], match.score):
+        assert confidence == pytest.approx(1.2 * COMBINED)
