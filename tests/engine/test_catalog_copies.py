@@ -9,7 +9,6 @@ import pytest
 
 import skillyard as sy
 from skillyard import validate
-from skillyard.engine.catalog.collisions import without_paths
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.install.policy.library import open_catalog
 from skillyard.serve.runtime.snapshot import snapshot_of
@@ -141,17 +140,6 @@ def test_files_and_index_agree_before_and_after_one_copy_changes(
     (root / ".agents/skills/pdf/SKILL.md").unlink()
     files, _ = both()
     assert files.counts == (2, 0, 0, 0, 0, 0)
-
-
-def test_a_copy_takes_the_place_of_a_file_that_is_gone(tmp_path: Path) -> None:
-    root = write_tree(tmp_path, {f"{at}/pdf/SKILL.md": PDF for at in "abc"})
-    catalog = sy.load_catalog(root)
-    a, b, c = catalog.skills
-    assert catalog.shadowed == {b: a, c: a}
-    assert without_paths(catalog.shadowed, catalog.further, {a.path}) == {c: b}
-    assert without_paths(catalog.shadowed, catalog.further, {b.path}) == {c: a}
-    assert without_paths(catalog.shadowed, catalog.further, {a.path, b.path}) == {}
-    assert without_paths({b: a, c: b}, {c.path}, {b.path}) == {c: a}  # a copy of what was shadowed
 
 
 @pytest.mark.parametrize(

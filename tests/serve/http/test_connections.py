@@ -101,7 +101,7 @@ def test_the_soft_limit_is_raised_where_it_may_be() -> None:
         pytest.skip("the hard limit of this machine is too low")
     code = (
         "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (256, 1_000))\n"
-        "from skillyard.base.io.descriptors import raise_descriptor_limit as up\n"
+        "from skillyard.base.io.platforms import raise_descriptor_limit as up\n"
         "print(up(600), r.getrlimit(r.RLIMIT_NOFILE)[0], up(), r.getrlimit(r.RLIMIT_NOFILE)[0])"
     )
     done = subprocess.run(

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+
+from skillyard.base.io.sha256 import sha256
 
 _NAME = "skillyard"
 
@@ -48,3 +51,23 @@ def _of_windows(kind: str) -> str:
     if kind == "cache":
         return folders.user_cache_dir
     return folders.user_config_dir if kind == "config" else folders.user_state_dir
+
+
+def write_note(path: str, text: str) -> None:
+    """Write a note, for the user alone; one that cannot be written is left out."""
+    from skillyard.base.io.atomic_write import atomic_write  # deferred: a query only reads
+
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        atomic_write(path, text.encode("ascii"), mode=0o600)
+
+
+def note_path(folder: str, kind: str) -> str:
+    """Return where the note of a kind on a folder lies."""
+    name = sha256(os.fsencode(os.path.normcase(real_place(folder)))).hex()[:32]
+    return os.path.join(state_folder(), kind, name)
+
+
+def real_place(folder: str) -> str:
+    """Return the real path of a folder, of which the last part may be a link itself."""
+    return os.path.join(os.path.realpath(os.path.dirname(folder) or "."), os.path.basename(folder))

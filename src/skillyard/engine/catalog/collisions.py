@@ -230,29 +230,6 @@ def places_by_path(
     return {path: tuple(places) for path, places in by_path.items()}
 
 
-def without_paths(
-    shadowed: Mapping[Skill, Skill], further: Collection[str], removed: Collection[str]
-) -> dict[Skill, Skill]:
-    """Return the shadowed skills, each with its winner, after files were removed.
-
-    The first copy or variant of a removed skill takes its place, also as the loser of what shadowed
-    it.
-    """
-    heirs: dict[str, Skill] = {}
-    remaining: dict[Skill, Skill] = {}
-    for loser, winner in shadowed.items():
-        if loser.path in removed:
-            continue
-        if winner.path not in removed:
-            remaining[loser] = winner
-        elif loser.path in further:
-            heir = heirs.setdefault(winner.path, loser)
-            above = shadowed.get(winner) if heir is loser else heir
-            if above is not None and above.path not in removed:
-                remaining[loser] = above
-    return remaining
-
-
 MIN_OVERLAP = 0.4
 """Jaccard index of the word trigrams from which two texts of one name are one skill.
 

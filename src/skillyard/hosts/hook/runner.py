@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from time import monotonic
 
-from skillyard.base.io.pipes import read_within
+from skillyard.base.io.platforms import read_within
 from skillyard.hosts.hook.answer import context_text, render_output
 from skillyard.hosts.hook.budget import DEFAULT_MS, Budget, BudgetExceeded
 from skillyard.hosts.hook.choice import HookOptions, choose

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 from mcp.server.stdio import stdio_server
 
-from skillyard.base.io.signals import on_signals
+from skillyard.base.io.platforms import on_signals
 from skillyard.serve.mcp.messages import answered
 from skillyard.serve.mcp.server import create_server
 from skillyard.serve.runtime.app_context import AppContext

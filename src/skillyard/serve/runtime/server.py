@@ -16,8 +16,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skillyard.base.errors import InvalidInput
-from skillyard.base.io.descriptors import raise_descriptor_limit
-from skillyard.base.io.signals import ENDING
+from skillyard.base.io.platforms import ENDING, raise_descriptor_limit
 from skillyard.base.io.sockets import own_address
 from skillyard.serve.runtime.guards import HEAD_BYTES
 from skillyard.serve.runtime.logging import Log, redirect
