@@ -405,9 +405,6 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     ("eval compare", "--gate"): (
         "cli/test_eval_compare.py::test_a_regression_is_told_and_gates_only_when_asked"
     ),
-    ("index build", "--watch"): (
-        "cli/test_index.py::test_watching_follows_the_files_until_interrupted"
-    ),
 }
 """(command, option) -> the test that fails where the option is dropped."""
 

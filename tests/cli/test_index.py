@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
-from tests.shared_data import PACKAGES
 
 
 @pytest.fixture(autouse=True)
@@ -73,33 +68,3 @@ def test_a_root_that_is_no_folder_is_an_error(run: Run, skills: Path) -> None:
         answer = run("index", command, "nowhere")
         assert (answer.code, answer.out) == (2, "")
         assert "nowhere" in answer.err
-
-
-def test_watching_follows_the_files_until_interrupted(skills: Path, own_cache: Path) -> None:
-    environment = {**os.environ, "SKILLYARD_CACHE": str(own_cache)}
-    environment.pop("PYTHONUNBUFFERED", None)
-    environment["PYTHONPATH"] = str(PACKAGES)
-    command = [sys.executable, "-m", "skillyard", "index", "build", "skills", "--watch", "--json"]
-    with subprocess.Popen(
-        command,
-        cwd=skills.parent,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        bufsize=1,
-    ) as child:
-        assert child.stdout is not None
-        assert '"added": 7' in child.stdout.readline()
-        folder = skills / "new-one"
-        folder.mkdir()
-        (folder / "SKILL.md").write_text("---\nname: new-one\ndescription: New.\n---\nX.\n")
-        line = child.stdout.readline()
-        while '"added": 1' not in line:  # young files are read again first
-            line = child.stdout.readline()
-            assert line
-        child.send_signal(signal.SIGINT)
-        try:
-            assert child.wait(timeout=20) == 0
-        finally:
-            child.kill()

@@ -21,6 +21,7 @@ REMOVED = {
     "eval suggest": "skillyard why NAME QUERY says which words of a request decide",
     "fake-llm": "python -m skillyard_testkit.fake_llm is the same server, of skillyard-testkit",
     "index build --adapt": "hybrid+encoder knows words that the bundled table does not contain",
+    "index build --watch": "each command, hook and service brings the index up to date by itself",
     "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",
     "scan --also": "run the other scanner itself, as in: skill-scanner scan PATH",
     "scan --reader": "the rules scan alone; ask a model of your choice to read the files",

@@ -12,16 +12,13 @@ from skillyard.store.sql_store import CatalogStore
 
 ENTRY_POINT_GROUP = "skillyard.stores"
 
+_POSTGRES = ("postgresql", "postgres")
+_CLIENT = "skillyard.store.backends.postgres_client"
 _BUILT_IN = {
     "postgres": "skillyard.store.backends.postgres:open_postgres",
     "postgresql": "skillyard.store.backends.postgres:open_postgres",
     "sqlite": "skillyard.store.backends.sqlite:open_sqlite",
 }
-
-
-def store_names() -> tuple[str, ...]:
-    """Return the supported URL schemes, sorted."""
-    return tuple(sorted({*_BUILT_IN, *_entry_points()}))
 
 
 def open_store(
@@ -66,10 +63,9 @@ def safe_address(url: str) -> str:
     scheme, colon, rest = url.partition(":") if isinstance(url, str) else ("", "", "")
     if not colon:
         raise InvalidInput("the address of a store begins with its kind, as in sqlite:///path")
-    if scheme in ("postgresql", "postgres"):
-        from skillyard.store.backends.postgres_client import address_of, parse_address
-
-        return address_of(parse_address(url))
+    if scheme in _POSTGRES:
+        client = import_module(_CLIENT)
+        return str(client.address_of(client.parse_address(url)))
     # The position of a password in an address of a plugin is unknown.
     return url if scheme == "sqlite" else f"{scheme}:{'//…' if rest else ''}"
 
@@ -79,11 +75,9 @@ def login_of(url: str) -> str:
 
     Different logins may see different skills. Raises InvalidInput.
     """
-    if url.partition(":")[0] not in ("postgresql", "postgres"):
+    if url.partition(":")[0] not in _POSTGRES:
         return ""
-    from skillyard.store.backends.postgres_client import parse_address
-
-    return str(parse_address(url).get("user") or "")
+    return str(import_module(_CLIENT).parse_address(url).get("user") or "")
 
 
 def check_kind(url: str) -> None:
@@ -107,7 +101,7 @@ def _factory(scheme: str) -> Callable[[str, Options], Any]:
         return cast(Callable[[str, Options], Any], getattr(import_module(module), name))
     load = _entry_points().get(scheme)
     if load is None:
-        raise UnknownName("store", scheme[:40], store_names())
+        raise UnknownName("store", scheme[:40], sorted({*_BUILT_IN, *_entry_points()}))
     return cast(Callable[[str, Options], Any], load())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from skillyard.cli.binder import command
 from skillyard.cli.blocks import STYLES, Block, Span, line
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import flag, library
+from skillyard.cli.options import library
 from skillyard.cli.progress import progress
 from skillyard.cli.source import note_unloaded
 
@@ -21,11 +20,7 @@ if TYPE_CHECKING:
     from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
 
 
-@command(
-    "index build",
-    library(),
-    flag("--watch", "keep running and update the index when files change"),
-)
+@command("index build", library())
 def index_build(args: Namespace, console: Console) -> None:
     """Build the index of a library.
 
@@ -33,29 +28,17 @@ def index_build(args: Namespace, console: Console) -> None:
     Windows %LOCALAPPDATA%). It is updated automatically; rank, select and why always use it.
 
         skillyard index build
-        skillyard index build skills --watch
+        skillyard index build skills
     """
     from skillyard.hosts.operations import library_index
 
     profile = args.library_profile
     with progress("indexing", console) as step:
         built = library_index.index_build(args.root, args.scope, profile=profile, progress=step)
-    _print_index(built, console)
+    console.show(built, _built)
     note_unloaded(built.diagnostics, args, console)
     if built.hook_problem:
         console.note(f"prompt hooks over this library are not prepared: {built.hook_problem}")
-    if args.watch:
-        console.note("following the files; interrupt to stop")
-        try:
-            for changed in library_index.index_follow(args.root, args.scope, profile=profile):
-                _print_index(changed, console)
-        except KeyboardInterrupt:
-            return
-
-
-def _print_index(built: IndexBuilt, console: Console) -> None:
-    console.show(built, _built)
-    sys.stdout.flush()  # who reads a watch through a pipe reads each line as it comes
 
 
 def _built(result: IndexBuilt) -> Iterator[Block]:

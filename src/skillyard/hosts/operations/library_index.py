@@ -1,10 +1,9 @@
-"""The index of a library: build it, report its state, verify it, and follow file changes."""
+"""The index of a library: build it, report its state, and verify it."""
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from skillyard.base.errors import Diagnostic, IndexDamaged, SkillyardError
@@ -12,15 +11,12 @@ from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
 from skillyard.engine.catalog.entries import Progress
 from skillyard.engine.catalog.roots import LibrarySpec
-from skillyard.engine.index.index_update import IndexChanges, build_index, refresh_index
-from skillyard.engine.index.indexed_catalog import open_current as current_catalog
+from skillyard.engine.index.index_update import build_index
+from skillyard.engine.index.indexed_catalog import open_current
 from skillyard.engine.index.integrity import verify
 from skillyard.engine.index.library_spec import index_folder, is_fresh
 from skillyard.engine.index.segment_searcher import open_index
 from skillyard.install.policy.library import library_spec
-
-EVERY_S = 1.0
-"""Seconds between two looks at the files while they are followed."""
 
 
 def index_build(
@@ -40,17 +36,10 @@ def index_build(
 
     place = library_spec(roots, scopes, profile=profile)
     folder = index_folder(place)
-    built = _built(place, folder, build_index(place, folder, progress=progress))
-    try:
-        return replace(built, hook_folders=prepare_hooks(place, os.getcwd()))
-    except (SkillyardError, OSError) as error:
-        return replace(built, hook_problem=str(error))
-
-
-def _built(place: LibrarySpec, folder: str, changes: IndexChanges) -> IndexBuilt:
-    catalog = current_catalog(place, folder, trusted=True)
+    changes = build_index(place, folder, progress=progress)
+    catalog = open_current(place, folder, trusted=True)
     diagnostics = () if catalog is None else catalog.diagnostics
-    return from_attributes(
+    built = from_attributes(
         IndexBuilt,
         changes,
         folder=folder,
@@ -59,39 +48,10 @@ def _built(place: LibrarySpec, folder: str, changes: IndexChanges) -> IndexBuilt
         hook_problem="",
         profile="" if place.policy is None else place.policy.profile,
     )
-
-
-def index_follow(
-    roots: Sequence[str],
-    scopes: Sequence[str] = (),
-    *,
-    profile: str | None = None,
-    every_s: float = EVERY_S,
-) -> Iterator[IndexBuilt]:
-    """Yield after each change of the files that has reached the index. Never ends by itself.
-
-    Raises what :func:`index_build` raises.
-    """
-    place = library_spec(roots, scopes, profile=profile)
-    folder = index_folder(place)
-    while True:
-        changes = _follow_once(place, folder)
-        if changes is not None:
-            yield _built(place, folder, changes)
-        time.sleep(every_s)
-
-
-def _follow_once(place: LibrarySpec, folder: str) -> IndexChanges | None:
     try:
-        catalog = current_catalog(place, folder, trusted=True)
-        if catalog is not None and is_fresh(
-            catalog.library.searcher, place, catalog.summary, force_scan=True
-        ):
-            return None
-    except IndexDamaged:
-        pass  # rebuilt below
-    changes = refresh_index(place, folder)
-    return changes if changes.added or changes.changed or changes.removed else None
+        return replace(built, hook_folders=prepare_hooks(place, os.getcwd()))
+    except (SkillyardError, OSError) as error:
+        return replace(built, hook_problem=str(error))
 
 
 def index_status(
@@ -119,7 +79,7 @@ def status_of(place: LibrarySpec) -> IndexStatus:
         if searcher is None:
             place.scan()  # a root that is no folder is an error here too
             return none
-        catalog = current_catalog(place, folder, trusted=True)
+        catalog = open_current(place, folder, trusted=True)
         state = "foreign" if catalog is None else "stale"
         if catalog is not None and is_fresh(
             searcher, place, catalog.summary, force_scan=True, touch=False
