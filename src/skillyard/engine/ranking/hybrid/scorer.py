@@ -42,7 +42,6 @@ from skillyard.engine.ranking.hybrid.query_analysis import (
     analyse_query,
     written_forms,
 )
-from skillyard.engine.ranking.hybrid.reason import reason
 from skillyard.engine.ranking.hybrid.retrieval import retrieve
 from skillyard.engine.ranking.hybrid.user_feedback import feedback_by_ordinal
 from skillyard.engine.ranking.query import Query
@@ -69,6 +68,10 @@ FLOOR = floor_of(WRONG_COST)
 MAYBE = maybe_of(WRONG_COST)
 """1/4: from this probability a skill is worth a question when none is selected."""
 MENU_MARGIN = 0.02
+MAX_NAMED_TERMS = 6
+"""Terms listed in a reason."""
+MIN_NAMED_COSINE = 0.2
+"""Smallest cosine that a reason mentions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,12 +329,40 @@ class ScoredHybrid(Scored):
         return fuse(evidence, self.candidates, self.bound.scorer.fusion)
 
     def reason(self, skill: Skill) -> str:
-        """Return the matched words, phrases and cosines in one line."""
+        """Return the reason in one line: matched words, phrases, meaning, embedder, files."""
         ordinal, evidence = self.evidence_of(skill)
-        searcher = self.bound.library.searcher
-        name = self.bound.scorer.name.partition("+")[2] or "embedder"
-        lifted_by = name if ordinal in self._lifted_by_embedder else ""
-        return reason(self.analysed, evidence, searcher, ordinal, self._written_forms, lifted_by)
+        if ordinal < 0:
+            return ""
+        terms, spelled = self.analysed.terms, self._written_forms
+        impacts = self.bound.library.searcher.impacts(ordinal, [term.text for term in terms])
+        hits = [
+            (term.weight * impact, term.text)
+            for term, impact in zip(terms, impacts, strict=True)
+            if impact
+        ]
+        hits.sort(key=lambda hit: (-hit[0], hit[1]))
+        parts = []
+        if hits:
+            more = f" and {len(hits) - MAX_NAMED_TERMS} more" if len(hits) > MAX_NAMED_TERMS else ""
+            words = ", ".join(spelled.get(text, text) for _, text in hits[:MAX_NAMED_TERMS])
+            parts.append(f"words: {words}{more}")
+        if evidence.forbidden:
+            parts.append("excluded by the request")
+        if evidence.called:
+            parts.append("called by name")
+        if evidence.phrases:
+            parts.append("phrase: " + ", ".join(evidence.phrases))
+        if evidence.meaning >= MIN_NAMED_COSINE:
+            parts.append(f"meaning: {evidence.meaning:.2f}")
+        if ordinal in self._lifted_by_embedder and evidence.embedded >= MIN_NAMED_COSINE:
+            name = self.bound.scorer.name.partition("+")[2] or "embedder"
+            parts.append(f"meaning by {name}: {evidence.embedded:.2f}")
+        if evidence.files:
+            parts.append("files: a pattern matches")
+        if evidence.feedback:
+            word = "right" if evidence.feedback > 0 else "wrong"
+            parts.append(f"feedback: {word} for a similar request")
+        return " | ".join(parts)
 
     @cached_property
     def _lifted_by_embedder(self) -> frozenset[int]:
