@@ -40,8 +40,8 @@ from skillyard.install.search import SearchService
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import PLACES, SKILL_FILE, is_repository, skill_folder
-from skillyard.install.sources.transport import host_name, host_of
-from skillyard.install.sources.well_known import WellKnown
+from skillyard.install.sources.transport import host_name
+from skillyard.install.sources.well_known import site_source
 
 GIT = ("git", "gitlab")
 NODE_MODULES = "node_modules"
@@ -222,10 +222,7 @@ async def _of_site(request: _Request) -> Package:
     except ValueError:  # InvalidInput too: this entry is wrong, and not the others
         raise _refused(locked, "its source is not a valid address") from None
     site = f"{parts.scheme}://{parts.netloc}"
-    if site not in search.settings.sites:
-        host = host_of(site, search.settings.host_tokens, named_by_user=False)
-        search.transport.add_host(f"site:{site}", host)
-    source = WellKnown(search.transport, [site], bundles=search.settings.archive_bundles)
+    source = site_source(search.transport, search.settings, site)
     for hit in await source.list_skills(site):
         if folder_name(hit.name) == folder_name(locked.name):
             return await source.fetch(hit, whole=True)

@@ -22,8 +22,7 @@ from skillyard.install.search.content import read_package
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import is_repository
-from skillyard.install.sources.transport import host_of
-from skillyard.install.sources.well_known import WellKnown
+from skillyard.install.sources.well_known import site_source
 
 
 async def find_target(
@@ -128,10 +127,7 @@ async def _by_own_name(
 async def _on_site(search: SearchService, target: SkillTarget) -> FoundSkill:
     """Return a skill of a site that the command line named: it must be a public one."""
     url = target.site
-    if url not in search.settings.sites:
-        host = host_of(url, search.settings.host_tokens, named_by_user=False)
-        search.transport.add_host(f"site:{url}", host)
-    source = WellKnown(search.transport, [url], bundles=search.settings.archive_bundles)
+    source = site_source(search.transport, search.settings, url)
     listed = await source.list_skills(url)
     names = [hit.name for hit in listed]
     if not target.skill_id and len(listed) != 1:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.formats.agentskills import SkillText, parse_document
 from skillyard.engine.formats.frontmatter import decode, split, unify_lines
 from skillyard.engine.skill import Origin, Reference, Skill
@@ -36,7 +35,7 @@ def pointer(hit: Hit) -> Skill:
     )
 
 
-def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) -> PackageContent:
+def read_package(hit: Hit, package: Package) -> PackageContent:
     """Parse the skill of a package. Never raises: faults become diagnostics.
 
     When the frontmatter cannot be read, name and description come from the sources and the body is
@@ -52,12 +51,12 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
         text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
     try:
         document = SkillText(path, hit.id, Origin.AGENTSKILLS)
-        parsed = parse_document(document, text, strict=False, limits=limits)
+        parsed = parse_document(document, text, strict=False)
         skill = parsed.skill
         diagnostics += parsed.diagnostics
     except SkillError as error:
         diagnostics.append(_diagnostic(error, path))
-        skill = Skill(hit.name or hit.id, hit.description, _body(text, path, limits))
+        skill = Skill(hit.name or hit.id, hit.description, _body(text, path))
     skill = skill.replace(
         path="",
         slug=hit.id,
@@ -66,7 +65,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
         description=skill.description or hit.description,
         install_count=hit.install_count,
         curated=hit.curated,
-        references=_references(package, limits),
+        references=_references(package),
     )
     return PackageContent(skill, text, tuple(diagnostics))
 
@@ -87,10 +86,10 @@ _PLAIN = (str, int, float, type(None))
 """Immutable types of values."""
 
 
-def _body(text: str, path: str, limits: Limits) -> str:
+def _body(text: str, path: str) -> str:
     unified = unify_lines(text)
     try:
-        return split(unified, path, limits).body
+        return split(unified, path, DEFAULT_LIMITS).body
     except SkillError:
         return unified.strip()
 
@@ -107,19 +106,14 @@ def _diagnostic(error: SkillError, path: str) -> Diagnostic:
     )
 
 
-def _references(package: Package, limits: Limits) -> tuple[Reference, ...]:
+def _references(package: Package) -> tuple[Reference, ...]:
+    paths = (path for path in sorted(package.files) if path != "SKILL.md")
     return tuple(
         Reference(
             path.rpartition("/")[2],
             path,
-            package.files[path][: limits.resource_bytes].decode("utf-8", "replace"),
+            package.files[path][: DEFAULT_LIMITS.resource_bytes].decode("utf-8", "replace"),
         )
-        for path in _markdown(package)
+        for path in paths
+        if path.lower().endswith((".md", ".markdown", ".mdx"))
     )
-
-
-def _markdown(package: Package) -> Iterator[str]:
-    """Yield the paths of a package's references, sorted."""
-    for path in sorted(package.files):
-        if path != "SKILL.md" and path.lower().endswith((".md", ".markdown", ".mdx")):
-            yield path

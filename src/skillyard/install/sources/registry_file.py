@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skillyard.install.sources.transport import Transport
 
 FILE_BYTES = 4 * 1024 * 1024
+_COMMENT = re.compile("<!--.*?(?:-->|\\Z)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}##(?!#)\s*(.*?)\s*#*\s*")
 
@@ -42,15 +43,14 @@ def parse_registry(text: str, path: str = "") -> Registry:
     hits: list[Hit] = []
     diagnostics: list[Diagnostic] = []
     category, fence = "", ""
-    commented = False
-    for number, raw_line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
-        opened = None if commented else _FENCE.match(raw_line)
+    plain = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text.removeprefix("\ufeff"))
+    for number, line in enumerate(plain.splitlines(), 1):
+        opened = _FENCE.match(line)
         if opened and (not fence or opened[1].startswith(fence)):
             fence = "" if fence else opened[1]
             continue
         if fence:
             continue
-        line, commented = _without_comments(raw_line, commented)
         heading = _HEADING.fullmatch(line)
         if heading:
             category = _without_symbols(heading[1])
@@ -61,21 +61,6 @@ def parse_registry(text: str, path: str = "") -> Registry:
             else:
                 hits.append(hit)
     return Registry(tuple(hits), tuple(diagnostics))
-
-
-def _without_comments(line: str, inside: bool) -> tuple[str, bool]:
-    """Return (the line without comments, whether a comment continues on the next line)."""
-    pieces: list[str] = []
-    start = 0
-    while True:
-        mark = "-->" if inside else "<!--"
-        end = line.find(mark, start)
-        if not inside:
-            pieces.append(line[start:] if end < 0 else line[start:end])
-        if end < 0:
-            break
-        inside, start = not inside, end + len(mark)
-    return "".join(pieces), inside
 
 
 def _entry(text: str, category: str) -> Hit | None:

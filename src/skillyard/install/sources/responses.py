@@ -175,3 +175,9 @@ def json_of(headers: Mapping[str, str], body: bytes, what: str) -> Any:
         page = kind == "text/html" or body.lstrip()[:1] == b"<"
         came = "a web page" if page else "something else"
         raise SourceFailed("bad_answer", f"{what}: {came} came instead of JSON") from None
+
+
+def text_in(value: Any, most: int) -> str:
+    """Return a text of an answer without lone surrogates, shortened; empty for anything else."""
+    text = value.strip()[:most] if isinstance(value, str) else ""
+    return text.encode("utf-8", "replace").decode()

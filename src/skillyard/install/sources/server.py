@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 from skillyard.base.errors import SourceFailed
 from skillyard.install.copies.file_paths import checked_files
 from skillyard.install.sources.protocol import Hit, Package, Source
+from skillyard.install.sources.responses import text_in
 from skillyard.install.sources.skills_sh import installs_of
 from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport, host_of
 
@@ -47,15 +48,17 @@ class ServerSource:
     def _hit(self, item: Any) -> Hit | None:
         if not isinstance(item, dict):
             return None
-        source, skill_id = _text(item.get("source")), _text(item.get("id"))
+        source, skill_id = (
+            text_in(item.get(each), NAME_CHARACTERS + 1) for each in ("source", "id")
+        )
         if not source or not skill_id or max(len(source), len(skill_id)) > NAME_CHARACTERS:
             return None
         return Hit(
             source,
             skill_id,
             self.name,
-            name=_text(item.get("title"))[:NAME_CHARACTERS] or skill_id,
-            description=_text(item.get("description"))[:1_024],
+            name=text_in(item.get("title"), NAME_CHARACTERS) or skill_id,
+            description=text_in(item.get("description"), 1_024),
             install_count=installs_of(item.get("install_count")),
             curated=item.get("curated") is True,
         )
@@ -100,11 +103,6 @@ class ServerSource:
         if reply.status != 200:
             raise SourceFailed("not_found", f"{self.url}{path} is not there", status=reply.status)
         return reply, answer
-
-
-def _text(value: Any) -> str:
-    """Return a text without lone surrogates; empty for anything else."""
-    return value.strip().encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def hosts(settings: Settings) -> dict[str, RemoteHost]:

@@ -21,6 +21,7 @@ from skillyard.install.sources.repository import (
     is_repository,
     reference_paths,
 )
+from skillyard.install.sources.responses import text_in
 from skillyard.install.sources.settings import Settings
 from skillyard.install.sources.transport import RemoteHost, Transport
 
@@ -32,6 +33,8 @@ SNAPSHOT_FRESH_S = 3_600.0
 SNAPSHOT_BYTES = 16 * 1024 * 1024
 """The size that hosts of the Skills extension must accept (spec/peers.md §3.5)."""
 MAX_INSTALLS = 10**12
+MAX_CHARACTERS = 500
+"""Maximum length of a text that is read."""
 
 
 class SkillsSh:
@@ -137,28 +140,23 @@ def _hit(item: Any) -> Hit | None:
     """Return an item of any shape as a hit; None for one that names no skill."""
     if not isinstance(item, dict):
         return None
-    whole = _text(item.get("id"))
-    source = _text(item.get("source")) or _text(item.get("topSource"))
-    slug = _text(item.get("skillId")) or _text(item.get("slug"))
-    if not source and "/" in whole:
-        source, _, slug = whole.rpartition("/")
-    slug = slug or whole.rpartition("/")[2]
+    names = ("id", "source", "topSource", "skillId", "slug", "name", "description")
+    text = {name: text_in(item.get(name), MAX_CHARACTERS) for name in names}
+    source = text["source"] or text["topSource"]
+    slug = text["skillId"] or text["slug"]
+    if not source and "/" in text["id"]:
+        source, _, slug = text["id"].rpartition("/")
+    slug = slug or text["id"].rpartition("/")[2]
     if not slug or not source:
         return None
     return Hit(
         source,
         slug,
         SkillsSh.name,
-        name=_text(item.get("name")) or slug,
-        description=_text(item.get("description")),
+        name=text["name"] or slug,
+        description=text["description"],
         install_count=installs_of(item.get("installs")),
     )
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        return ""
-    return value.strip()[:500].encode("utf-8", "replace").decode()
 
 
 def installs_of(value: Any) -> int:

@@ -5,6 +5,7 @@ The index has a digest for every file; content that does not match is rejected.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -20,6 +21,7 @@ from skillyard.install.sources.protocol import (
     Source,
     hits_by_words,
 )
+from skillyard.install.sources.responses import text_in
 from skillyard.install.sources.transport import (
     HttpResponse,
     RemoteHost,
@@ -38,6 +40,7 @@ OLDER = "/.well-known/skills/index.json"
 FRESH_S = 300.0
 ARCHIVE_BYTES = 16 * 1024 * 1024
 FILE_BYTES = 1_048_576
+_DIGEST = re.compile("sha256:[0-9a-f]{64}")
 MAX_FILES = 64
 """Maximum number of files of one skill in the older index, which are fetched one by one."""
 
@@ -127,15 +130,12 @@ class WellKnown:
     def _hit(
         self, site: str, item: Mapping[str, Any], name: str, url: str, digest: str, kind: str
     ) -> Hit:
-        given_description = item.get("description")
-        description = given_description[:1_024] if isinstance(given_description, str) else ""
-        source = urlsplit(site).netloc
         return Hit(
-            source,
+            urlsplit(site).netloc,
             name,
             self.name,
             name=name,
-            description=description,
+            description=text_in(item.get("description"), 1_024),
             category=site,
             url=url,
             digest=digest,
@@ -212,12 +212,7 @@ def _is_name(name: Any) -> bool:
 
 
 def _is_digest(digest: Any) -> bool:
-    return (
-        isinstance(digest, str)
-        and digest.startswith("sha256:")
-        and len(digest) == 71
-        and all(char in "0123456789abcdef" for char in digest[7:])
-    )
+    return isinstance(digest, str) and _DIGEST.fullmatch(digest) is not None
 
 
 def _unpack(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
@@ -231,6 +226,14 @@ def _unpack(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
         raise SourceFailed("refused", what, hint=error.hint) from None
     files = {file.path: file.data for file in archived}
     return files, frozenset(file.path for file in archived if file.executable)
+
+
+def site_source(transport: Transport, settings: Settings, url: str) -> WellKnown:
+    """Return the source over a site that a user or a lock names, which must be a public one."""
+    if url not in settings.sites:
+        host = host_of(url, settings.host_tokens, named_by_user=False)
+        transport.add_host(f"site:{url}", host)
+    return WellKnown(transport, [url], bundles=settings.archive_bundles)
 
 
 def hosts(settings: Settings) -> dict[str, RemoteHost]:
