@@ -11,7 +11,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from shlex import quote
-from typing import NamedTuple
 
 from skillyard.base.errors import SkillError
 from skillyard.base.limits import DEFAULT_LIMITS
@@ -56,54 +55,52 @@ class PathRefused(SkillError):
         self.reason = reason or message
 
 
-class _Rule(NamedTuple):
-    """The messages of one rule."""
-
-    what: str
-    hint: str
-
-
+# Code -> (problem, hint).
 _RULES = {
-    "path_not_text": _Rule("it is no Unicode text", "give a path in UTF-8"),
-    "path_empty": _Rule("it names no file", "give a relative path such as references/guide.md"),
-    "path_too_long": _Rule(
+    "path_not_text": ("it is no Unicode text", "give a path in UTF-8"),
+    "path_empty": ("it names no file", "give a relative path such as references/guide.md"),
+    "path_too_long": (
         f"it has more than {MAX_PATH_BYTES} bytes, or a component more than {MAX_PART_BYTES}",
         "shorten the names of its folders",
     ),
-    "path_too_deep": _Rule(
-        f"it lies more than {MAX_FOLDERS} folders deep", "move the file closer to SKILL.md"
+    "path_too_deep": (
+        f"it lies more than {MAX_FOLDERS} folders deep",
+        "move the file closer to SKILL.md",
     ),
-    "path_git": _Rule(
-        "a component is .git or reads as it on some system", "leave version control out"
+    "path_git": ("a component is .git or reads as it on some system", "leave version control out"),
+    "path_device": (
+        "a component is the name of a device on some systems",
+        "rename that file or folder",
     ),
-    "path_device": _Rule(
-        "a component is the name of a device on some systems", "rename that file or folder"
+    "path_hidden_character": (
+        "it holds a control character or one that shows nothing",
+        "rename it to what can be seen",
     ),
-    "path_hidden_character": _Rule(
-        "it holds a control character or one that shows nothing", "rename it to what can be seen"
+    "path_backslash": ("it holds a backslash", "separate folders by / alone"),
+    "path_absolute": ("it is absolute", "give it relative to the skill's folder"),
+    "path_home": ("it begins in a home folder", "give it relative to the skill's folder"),
+    "path_drive": ("it begins with a drive letter", "give it relative to the skill's folder"),
+    "path_colon": (
+        "it holds a colon, which opens a stream or a scheme",
+        "rename it without the colon",
     ),
-    "path_backslash": _Rule("it holds a backslash", "separate folders by / alone"),
-    "path_absolute": _Rule("it is absolute", "give it relative to the skill's folder"),
-    "path_home": _Rule("it begins in a home folder", "give it relative to the skill's folder"),
-    "path_drive": _Rule("it begins with a drive letter", "give it relative to the skill's folder"),
-    "path_colon": _Rule(
-        "it holds a colon, which opens a stream or a scheme", "rename it without the colon"
+    "path_traversal": ("it leads upwards by ..", "give a path inside the skill's folder"),
+    "path_escape": ("it holds a percent escape", "write the character itself"),
+    "path_look_alike": (
+        "it holds a look-alike of a slash, a backslash or ..",
+        "write plain / and .",
     ),
-    "path_traversal": _Rule("it leads upwards by ..", "give a path inside the skill's folder"),
-    "path_escape": _Rule("it holds a percent escape", "write the character itself"),
-    "path_look_alike": _Rule(
-        "it holds a look-alike of a slash, a backslash or ..", "write plain / and ."
+    "path_edge": (
+        "a component ends with a dot or a blank, which some systems drop",
+        "rename it without",
     ),
-    "path_edge": _Rule(
-        "a component ends with a dot or a blank, which some systems drop", "rename it without"
-    ),
-    "path_folder": _Rule("it ends like a folder", "name a file"),
-    "path_duplicate": _Rule("it is there twice", "keep one of the two"),
-    "path_collision": _Rule(
+    "path_folder": ("it ends like a folder", "name a file"),
+    "path_duplicate": ("it is there twice", "keep one of the two"),
+    "path_collision": (
         "another path differs from it only in case or in Unicode form",
         "rename one, since many systems take both for one file",
     ),
-    "path_file_and_folder": _Rule("it is both a file and a folder", "rename one of the two"),
+    "path_file_and_folder": ("it is both a file and a folder", "rename one of the two"),
 }
 
 
@@ -122,13 +119,9 @@ def name_in_shell(name: str) -> str:
 
 
 def _refused(path: str, code: str) -> PathRefused:
-    rule = _RULES[code]
-    return PathRefused(
-        f"refused the path `{shown_path(path)}`: {rule.what}",
-        reason=rule.what,
-        code=code,
-        hint=rule.hint,
-    )
+    reason, hint = _RULES[code]
+    what = f"refused the path `{shown_path(path)}`: {reason}"
+    return PathRefused(what, reason=reason, code=code, hint=hint)
 
 
 def checked_path(path: str) -> str:

@@ -63,7 +63,7 @@ def is_folder_hash_of(expected: str, path: str, there: FolderManifest) -> bool:
 def _hash(paths: Iterable[str], data: Callable[[str], bytes]) -> str:
     digest = hashlib.sha256()
     for path in sorted(paths, key=lambda path: _order(_hashed_path(path))):
-        if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1]):
+        if _counts(path):
             digest.update(_encoded(_hashed_path(path)))
             digest.update(data(path))
     return digest.hexdigest()
@@ -79,7 +79,7 @@ def tree_hash(files: Mapping[str, bytes], executable: Collection[str] = ()) -> s
     blobs = {
         path: _Blob(path in executable, _git_object(b"blob", data))
         for path, data in files.items()
-        if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1])
+        if _counts(path)
     }
     return _tree(blobs).hex()
 
@@ -92,12 +92,16 @@ def is_tree_of(tree: str, path: str, there: FolderManifest) -> bool:
     """
     blobs, scripts = {}, {}
     for entry in there.of_kind("file"):
-        if FOLDERS_LEFT_OUT.isdisjoint(entry.path.split("/")[:-1]):
+        if _counts(entry.path):
             data = _data(path, entry)
             name = _git_object(b"blob", data)
             blobs[entry.path] = _Blob(entry.executable, name)
             scripts[entry.path] = _Blob(data.startswith(b"#!"), name)
     return tree in (_tree(blobs).hex(), _tree(scripts).hex())
+
+
+def _counts(path: str) -> bool:
+    return FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1])
 
 
 class _Blob(NamedTuple):

@@ -216,22 +216,14 @@ def _rules(tables: _Tables, given: Mapping[str, Any], path: str) -> Rules:
     known = {name: given[name] for name in _Tables.__dataclass_fields__ if name in given}
     where = {f"{name}.{key}": path for name, members in known.items() for key in members}
 
-    def sets(key: str, patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        return (patterns,) if key in where else ()
-
-    return Rules(
-        allowed_sources=sets("sources.allowed", tables.sources.allowed),
-        unlocked=tables.sources.unlocked,
-        pins_required=tables.pins.required,
-        max_severity=tables.scan.max_severity,
-        allowed_licences=sets("licences.allowed", tables.licences.allowed),
-        missing_licence=tables.licences.missing,
-        denied_tools=tables.tools.denied,
-        denied_skills=tables.skills.denied,
-        allowed_tags=sets("tags.allowed", tables.tags.allowed),
-        where=where,
-        **signature_rules(tables.signatures, os.path.dirname(path)),
-    )
+    values: dict[str, Any] = signature_rules(tables.signatures, os.path.dirname(path))
+    for key, name in _ATTRIBUTES.items():
+        table, member = key.split(".")
+        if table != "signatures":
+            value = getattr(getattr(tables, table), member)
+            is_set = member == "allowed"
+            values[name] = ((value,) if key in where else ()) if is_set else value
+    return Rules(where=where, **values)
 
 
 def stricter(one: Rules, other: Rules) -> Rules:

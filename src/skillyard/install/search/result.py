@@ -117,14 +117,9 @@ class FoundSkill(NamedTuple):
             explanation=match.explanation.document() if explain and match is not None else None,
         )
 
-    def to_dict(
-        self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
-    ) -> dict[str, Any]:
-        """Return the JSON shape: Skyll's fields, then skillyard's."""
-        document = self.document(
-            include_content=include_content, include_raw=include_raw, explain=explain
-        )
-        members: dict[str, Any] = _encodable(encode(document))
+    def to_dict(self, **texts: bool) -> dict[str, Any]:
+        """Return the JSON shape: Skyll's fields, then skillyard's; options as for a document."""
+        members: dict[str, Any] = _encodable(encode(self.document(**texts)))
         return members
 
 
@@ -139,18 +134,10 @@ def _frontmatter(skill: Skill) -> dict[str, Any]:
 def _encodable(value: Any) -> Any:
     """Return a JSON value without lone surrogates, which cannot be encoded."""
     if isinstance(value, str):
-        return value if value.isascii() else _text(value)
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
         return {_encodable(key): _encodable(item) for key, item in value.items()}
     return [_encodable(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _text(value: str) -> str:
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        return value.encode("utf-8", "replace").decode()
-    return value
 
 
 def _marketplace(hit: Hit) -> str:
@@ -205,19 +192,15 @@ class SearchResult:
         """True when every source failed."""
         return bool(self.sources) and all(status.state == "failed" for status in self.sources)
 
-    def document(
-        self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
-    ) -> shapes.SearchResult:
-        """Return ``skillyard.search/1``: Skyll's shape, with the status of each source."""
+    def document(self, **texts: bool) -> shapes.SearchResult:
+        """Return ``skillyard.search/1``: Skyll's shape, with the status of each source.
+
+        ``texts`` are the options of :meth:`FoundSkill.document`.
+        """
         return shapes.SearchResult(
             query=self.query,
             count=self.count,
-            skills=tuple(
-                each.document(
-                    include_content=include_content, include_raw=include_raw, explain=explain
-                )
-                for each in self.skills
-            ),
+            skills=tuple(each.document(**texts) for each in self.skills),
             ranker=self.ranker,
             floor=None if self.floor == float("-inf") else self.floor,
             abstained=self.abstained,
@@ -227,12 +210,7 @@ class SearchResult:
             note=self.note or None,
         )
 
-    def to_dict(
-        self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
-    ) -> dict[str, Any]:
-        """Return ``skillyard.search/1``: Skyll's shape, with the status of each source."""
-        document = self.document(
-            include_content=include_content, include_raw=include_raw, explain=explain
-        )
-        encoded: dict[str, Any] = encode(document)
+    def to_dict(self, **texts: bool) -> dict[str, Any]:
+        """Return the document as JSON."""
+        encoded: dict[str, Any] = encode(self.document(**texts))
         return {**encoded, "skills": _encodable(encoded["skills"])}
