@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.files import DEPLOY
-from tests.deploy.shell import free_port
 from tests.tables import for_each
 
 ENTRY_POINT = DEPLOY / "container" / "entrypoint"
@@ -123,14 +122,3 @@ def test_healthy_is_200_and_nothing_else(service: Answering, status: int) -> Non
     expected = (0, "") if status == 200 else (1, f"answered {status}\n")
     assert healthy(f"http://127.0.0.1:{service.server_port}/readyz") == expected
     assert service.asked == "/readyz"
-
-
-def test_nobody_there_is_not_healthy() -> None:
-    code, said = healthy(f"http://127.0.0.1:{free_port()}/readyz")
-    assert code == 1
-    assert said.startswith("no answer: ")
-
-
-@for_each("arguments", [(), ("a", "b"), ("ftp://127.0.0.1/",), ("http://",)])
-def test_wrong_use_is_not_healthy(arguments: tuple[str, ...]) -> None:
-    assert healthy(*arguments)[0] == (1 if len(arguments) == 1 else 2)

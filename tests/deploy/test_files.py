@@ -71,24 +71,6 @@ def test_the_commands_that_start_things_are_all_found() -> None:
     assert {command.arguments[0] for command in commands()} >= {"store", "serve", "--version"}
 
 
-def test_nodes_listen_where_everything_else_looks_for_them() -> None:
-    shared = [node for node in nodes() if "0.0.0.0" in node.arguments]
-    assert len(shared) == 4
-    for node in shared:
-        assert node.arguments[node.arguments.index("--port") + 1] == PORT, node.where
-    assert ("EXPOSE", PORT) in instructions(1)
-    proxy = compose()["services"]["proxy"]["environment"]
-    for number in (1, 2, 3):
-        assert f"node-{number}" in compose()["services"]
-        assert proxy[f"NODE_{number}"] == f"node-{number}:{PORT}"
-    (ports,) = [c["ports"] for name, c in containers() if name == "nodes.yaml"]
-    assert ports == [{"name": "http", "containerPort": int(PORT)}]
-    for service in documents(KUBERNETES / "services.yaml"):
-        assert service["spec"]["ports"][0]["targetPort"] == "http"
-    (policy,) = documents(KUBERNETES / "network-policy.yaml")
-    assert policy["spec"]["ingress"][0]["ports"] == [{"port": int(PORT)}]
-
-
 def test_everything_asks_for_probes_that_the_service_answers() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in TEXTS)
     ready = re.findall(rf"http://127\.0\.0\.1:{PORT}(/[a-z]*)\"", text)
@@ -112,19 +94,6 @@ def test_every_file_names_the_version_that_there_is(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     versions = re.findall(r"skillyard:(\d[\w.]*)|VERSION=(\d[\w.]*)|newTag: (\d[\w.]*)", text)
     assert {"".join(found) for found in versions} <= {__version__}
-
-
-def test_the_version_stands_where_it_should() -> None:
-    assert ("ARG", f"VERSION={__version__}") in instructions(1)
-    images = {service["image"] for service in compose()["services"].values()}
-    images |= {container["image"] for _, container in containers()}
-    assert f"skillyard:{__version__}" in images
-    for image in images - {f"skillyard:{__version__}"}:
-        assert re.fullmatch(r"[a-z]+:\d[\w.-]*", image), image
-    bases = [rest.split()[0] for stage in (0, 1) for word, rest in instructions(stage)[:1]]
-    assert all(re.fullmatch(r"python:3\.\d+[\w-]*", base) for base in bases)
-    # One minor version: the environment of the first stage is used in the second.
-    assert len({re.split(r"[:-]", base)[1] for base in bases}) == 1
 
 
 @for_each("path", [*TEXTS, GUIDE], ids=_name)
@@ -194,15 +163,6 @@ def test_what_compose_mounts_and_reads_is_there() -> None:
     over = compose("compose.tls.yaml")["services"]["proxy"]
     for volume in over["volumes"]:
         assert (folder / volume.split(":")[0]).is_file()
-
-
-def test_scripts_that_are_mounted_can_be_run() -> None:
-    for path in (
-        DEPLOY / "container" / "entrypoint",
-        DEPLOY / "container" / "healthy.py",
-        *(DEPLOY / "compose" / "postgres").glob("*.sh"),
-    ):
-        assert path.stat().st_mode & 0o111 == 0o111, _name(path)
 
 
 def test_what_the_image_copies_is_there_and_not_left_out_of_the_context() -> None:

@@ -60,12 +60,6 @@ def test_the_containerfile() -> None:
     assert passes(tool("hadolint"), *found("container/Containerfile")) == ""
 
 
-def test_a_containerfile_that_is_wrong_would_be_noticed(tmp_path: Path) -> None:
-    (tmp_path / "Containerfile").write_text("FROM debian\nRUN cd /tmp && sudo true\n")
-    with pytest.raises(AssertionError, match="DL3006"):
-        passes(tool("hadolint"), str(tmp_path / "Containerfile"))
-
-
 def test_the_compose_files() -> None:
     schema = ("--builtin-schema", "vendor.compose-spec")
     assert "ok" in passes(tool("check-jsonschema"), *schema, *found("compose/*.yaml"))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.base.invisible import find_hidden
 from skillyard.base.text import escape_frame
-from tests.frames import unescape_frame
 from tests.hostile import tree
 from tests.hostile.body_cases import INJECTIONS
 from tests.hostile.conftest import Tree
@@ -89,12 +88,6 @@ def test_a_name_given_in_code_cannot_leave_the_frame(name: str) -> None:
     assert find_hidden(block.split("\n")[0]) is None
 
 
-def test_a_lone_surrogate_in_a_body_can_still_be_sent() -> None:
-    block = sy.prompt_block(_skill("half \ud800 a character\n"))
-    _assert_framed(block)
-    block.encode("utf-8")
-
-
 @for_each("case", tree.cases("inject"), ids=lambda case: case.id)
 def test_an_injected_prompt_holds_one_frame_and_then_the_question(
     case: Any, hostile_tree: Tree
@@ -140,12 +133,6 @@ _BODIES = st.one_of(st.lists(_PIECES, max_size=40).map("".join), st.text(max_siz
 @given(body=_BODIES, length=st.one_of(st.none(), st.integers(0, 120)))
 def test_any_body_at_any_length_gives_exactly_one_frame(body: str, length: int | None) -> None:
     _assert_framed(sy.prompt_block(_skill(body), max_chars=length))
-
-
-@settings(max_examples=300, deadline=None)
-@given(body=_BODIES)
-def test_what_was_escaped_can_be_had_back(body: str) -> None:
-    assert unescape_frame(escape_frame(body)) == body
 
 
 @settings(max_examples=300, deadline=None)

@@ -75,47 +75,6 @@ def test_a_status_is_named_and_costs_one_source(here: World, name: str) -> None:
     assert failed["message"]
 
 
-def test_a_search_that_the_marketplace_does_not_have_is_a_bad_answer(here: World) -> None:
-    """Its search is a route, not a thing that may be missing."""
-    here.up.faults.add("skills_sh", "*search*", faults.status(404), times=None)
-    failed = searched(here).source("skills.sh")
-    assert (failed["state"], failed["code"]) == ("failed", "bad_answer")
-
-
-@pytest.mark.parametrize("name", ["429", "a hang"])
-def test_what_is_kept_answers_instead_and_says_its_age(
-    here: World, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """A day later, when nothing that is kept is fresh."""
-    fresh = searched(here)
-    here.up.faults.clear()
-    here.up.faults.add("*", "*", STATUSES[name][0], times=None)
-    later(monkeypatch)
-    stale = searched(here)
-    assert stale.ids == fresh.ids == EVERY
-    for one in stale.json["skills"]:
-        assert one["content"] == "Do it so."
-        assert one["age_s"] >= 80_000, one["id"]
-
-
-def test_a_304_with_a_copy_is_that_copy(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = searched(here)
-    later(monkeypatch)
-    before = len(here.up.requests)
-    second = searched(here)
-    assert second.json["skills"] == first.json["skills"]
-    again = here.up.requests[before:]
-    assert 304 in {request.status for request in again}
-
-
-def test_an_empty_repository_fails_alone(here: World) -> None:
-    here.up.add_repository("acme/empty")
-    here.configure(repositories=["acme/empty", "acme/skills"])
-    done = searched(here)
-    assert done.ids == EVERY
-    assert done.source("github")["state"] in ("ok", "partial")
-
-
 def test_a_budget_that_runs_out_is_named_with_its_end(here: World) -> None:
     """Three calls are left for twelve repositories."""
     for number in range(12):
@@ -151,16 +110,6 @@ def test_no_more_than_a_roomful_waits_for_a_host_that_is_silent(here: World) -> 
 # --- trees ---
 
 
-def test_a_truncated_tree_is_said_to_be_one(here: World) -> None:
-    files = {f"skills/pdf-{n}/SKILL.md": skill(f"pdf-{n}") for n in range(6)}
-    here.up.add_repository("acme/skills", files)
-    here.up.faults.add("github_api", TREE, faults.truncated_tree(), times=None)
-    done = searched(here)
-    github = done.source("github")
-    assert (github["state"], github["code"]) == ("partial", "too_large")
-    assert github["found"] >= 1
-
-
 def test_a_tree_of_fifty_thousand_entries_is_searched(here: World) -> None:
     here.up.add_big_tree("acme/skills", 50_000)
     done = here.run("search", "skill-00042", "--json", "--limit", "3", "--source", "github")
@@ -185,31 +134,4 @@ DOCUMENTS: Mapping[str, tuple[bytes, Mapping[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_an_odd_document_keeps_its_body(here: World, name: str) -> None:
-    data, expected = DOCUMENTS[name]
-    here.up.add_repository("acme/skills", {"skills/pdf-ours/SKILL.md": data})
-    one = found(searched(here), "pdf-ours")
-    assert {field: one[field] for field in expected} == expected
-    assert one["name"] == "pdf-ours"
-    assert bool(one["diagnostics"]) == (name in ODDITIES)
-
-
-ODDITIES = {"invalid UTF-8", "a bomb of aliases"}
-
-
-def test_a_pointer_is_not_taken_for_the_file(here: World) -> None:
-    here.up.faults.add("github_raw", "/acme/skills/*", faults.lfs_pointer(), times=None)
-    one = found(searched(here), "pdf-ours")
-    assert one["content"] is None
-    assert "Git LFS" in one["fetch_error"]
-
-
 # --- listings ---
-
-
-def test_a_bare_domain_is_a_pointer_that_nobody_follows(here: World) -> None:
-    here.up.list_skill("skills.example.com", "pdf-domain", installs=7)
-    one = found(searched(here), "pdf-domain")
-    assert (one["source"], one["content"]) == ("skills.example.com", None)
-    assert "skills.example.com" in one["fetch_error"]

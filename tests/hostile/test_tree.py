@@ -55,19 +55,6 @@ def test_the_verdicts_are_those_of_the_specification() -> None:
     assert counted == {REJECT: 97, LOAD: 85, SKIP: 11}
 
 
-def test_building_the_tree_twice_gives_the_same_bytes(tmp_path: Path) -> None:
-    for case in _CASES:
-        again = [case.content, case.record_json()]
-        assert again == [tree.cases(case.area)[_number(case)].content, case.record_json()]
-    small = next(case for case in _CASES if case.id == "clean-01-control")
-    written = [tree.build(small, tmp_path / part) for part in ("one", "two")]
-    one, two = (
-        {file.relative_to(root): file.read_bytes() for file in root.rglob("*") if file.is_file()}
-        for root in written
-    )
-    assert one == two
-
-
 def _number(case: Case) -> int:
     return [other.id for other in tree.cases(case.area)].index(case.id)
 
@@ -144,15 +131,6 @@ def test_every_diagnostic_says_where_what_and_what_to_do(case: Case, hostile_tre
 
 
 @_of(REJECT, LOAD, SKIP)
-def test_reading_twice_gives_the_same_answer(case: Case, hostile_tree: Tree) -> None:
-    first, _ = _read(case, hostile_tree)
-    second, _ = _read(case, hostile_tree)
-    assert tuple(first.skills) == tuple(second.skills)
-    assert tuple(first.diagnostics) == tuple(second.diagnostics)
-    assert first.digest == second.digest
-
-
-@_of(REJECT, LOAD, SKIP)
 def test_the_secret_outside_never_shows(case: Case, hostile_tree: Tree) -> None:
     catalog, _ = _read(case, hostile_tree)
     shown = [skill.body or "" for skill in catalog.skills]
@@ -162,16 +140,6 @@ def test_the_secret_outside_never_shows(case: Case, hostile_tree: Tree) -> None:
 
 def test_a_good_skill_gives_no_diagnostic(hostile_tree: Tree) -> None:
     assert not load(hostile_tree.root("clean-01-control")).diagnostics
-
-
-def test_a_shadow_is_reported_and_both_stay_reachable(hostile_tree: Tree) -> None:
-    root = hostile_tree.root("name-27-shadow")
-    catalog = load(root)
-    assert sorted(below(skill.path, root) for skill in catalog.skills) == [
-        "another/SKILL.md",
-        CANARY_PATH,
-    ]
-    assert all(catalog.get(skill.id) is skill for skill in catalog.skills)
 
 
 @pytest.mark.parametrize("place", [".skills/deep/document.md", "AGENTS.md"])
