@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 def check_blocks(result: Checked) -> Iterator[Block]:
     """Yield the fixes, the findings, the counts by rule, and the totals."""
+    if not (result.files or result.diagnostics):
+        return
     yield from _fixes(result)
     for _, of_file in groupby(result.diagnostics, key=lambda item: item.path):
         for item in of_file:
@@ -97,6 +99,8 @@ def _looked_at(result: Checked | Scanned) -> str:
 
 def scan_blocks(result: Scanned) -> Iterator[Block]:
     """Yield the findings by file, the accepted ones, and the totals."""
+    if not (result.files or result.findings):
+        return
     for _, of_file in groupby(result.findings, key=lambda each: each.path):
         yield from finding_lines(of_file)
         yield line()

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
 from skillyard.cli.console import Console
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from skillyard.base.errors import Diagnostic
     from skillyard.base.shapes import details as shapes
-    from skillyard.check.operations.library_check import Checked
-    from skillyard.check.operations.skill_scan import Scanned
-    from skillyard.cli.blocks import Block
     from skillyard.engine.catalog import Catalog
     from skillyard.engine.catalog.roots import LibrarySpec
     from skillyard.engine.operations.requests import QueryRequest
     from skillyard.engine.ranking.query import Query
-
-    _Result = TypeVar("_Result", Checked, Scanned)
 
 
 def load(args: Namespace, console: Console, *, indexed: bool = False) -> Catalog:
@@ -58,7 +53,7 @@ def load(args: Namespace, console: Console, *, indexed: bool = False) -> Catalog
         console.note(
             f"a policy refuses {plural(len(refused), 'skill')}: `skillyard policy` names them"
             if refused
-            else _no_skills(list(catalog.roots), () if spec is None else spec.scopes)
+            else no_skills(list(catalog.roots), () if spec is None else spec.scopes)
         )
     return catalog
 
@@ -99,30 +94,6 @@ def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibraryS
     return LibrarySpec(spec.roots, spec.scopes)
 
 
-def show_findings(
-    result: _Result,
-    findings: tuple[object, ...],
-    view: Callable[[_Result], Iterable[Block]],
-    args: Namespace,
-    console: Console,
-) -> None:
-    """Print the result of ``check`` or ``scan`` in the form of ``--format``.
-
-    Raises InvalidInput afterwards where not a single file was looked at.
-    """
-    if console.json or args.format == "json":
-        console.document(result)
-    elif args.format == "text":
-        if result.files or findings:
-            console.print(*view(result))
-    elif text := result.render(args.format):
-        console.write(text)
-    if not result.files:
-        raise InvalidInput(
-            f"nothing was looked at: {_no_skills(list(result.paths), result.scopes)}"
-        )
-
-
 def load_to_rank(args: Namespace, console: Console, scorer: str) -> Catalog:
     """Load the catalog that a scorer ranks: ``hybrid`` answers from the index.
 
@@ -138,7 +109,8 @@ def load_to_rank(args: Namespace, console: Console, scorer: str) -> Catalog:
     return catalog
 
 
-def _no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
+def no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
+    """Return that nothing is there, and what to do next."""
     from os.path import abspath
 
     folders = ", ".join(dict.fromkeys(map(abspath, roots)))

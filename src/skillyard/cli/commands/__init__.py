@@ -13,7 +13,7 @@ GROUPS = {
         "select": "selection",
         "why": "selection",
         "check": "library",
-        "scan": "scans",
+        "scan": "library",
         "add": "remote",
         "sync": "installation",
         "serve": "service",

@@ -1,9 +1,10 @@
-"""``list``, ``check`` and ``show``: what is in a library."""
+"""``list``, ``check``, ``scan`` and ``show``: what is in a library."""
 
 from __future__ import annotations
 
 import os
 from argparse import Namespace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import InvalidInput
@@ -12,12 +13,15 @@ from skillyard.cli.binder import command
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import FORMAT, LAYOUTS, flag, library, value, words
-from skillyard.cli.source import load, note_unloaded, show_findings, unbound_library_of
+from skillyard.cli.source import load, no_skills, note_unloaded, unbound_library_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from skillyard.check.operations.library_check import Checked
+    from skillyard.check.operations.skill_scan import Scanned
     from skillyard.check.validation.fixes import FixPlan
+    from skillyard.cli.blocks import Block
     from skillyard.engine.catalog.roots import LibrarySpec
 
 
@@ -104,7 +108,7 @@ def check(args: Namespace, console: Console) -> int:
     if not console.json and args.format in ("sarif", "github"):
         for each in result.refused:
             console.note(f"{each.path}: {each.message}; {each.hint}")
-    show_findings(result, result.diagnostics, check_blocks, args, console)
+    _show_findings(result, check_blocks(result), args, console)
     return NEGATIVE if result.fails(strict=args.strict) else 0
 
 
@@ -131,6 +135,71 @@ def _diff(plans: Sequence[FixPlan], console: Console) -> int:
         else "nothing is fixable"
     )
     return NEGATIVE if plans else 0
+
+
+@command(
+    "scan",
+    words(
+        "path", "PATH|NAME", "skill folders, skill files, roots, or names of skills (default: .)"
+    ),
+    FORMAT,
+    flag("--strict", "also fail on medium findings"),
+    value(
+        "--lock",
+        "FILE",
+        "the lock file whose accepted findings are taken out (default: that of this project, for "
+        "what lies in it)",
+    ),
+)
+def scan(args: Namespace, console: Console) -> int:
+    """Scan skills for malicious techniques.
+
+    Reads every file of each skill and runs nothing. Exits with 1 when a finding is high, with
+    --strict also when one is medium, with 2 when nothing was looked at. Findings that the lock file
+    accepts are counted and do not fail.
+
+        skillyard scan ~/.claude/skills
+        skillyard scan git-bisect --strict
+        skillyard scan skills/ --format sarif
+    """
+    from skillyard.base.io.processes import processors
+    from skillyard.check.operations.skill_scan import scan_skills
+    from skillyard.cli.findings import scan_blocks
+    from skillyard.install.copies.lockfile import is_of_project
+    from skillyard.install.copies.verdict import lock_for_scan
+
+    # Where a skill is named, --root and --scope say where it is looked up.
+    named = not all(map(os.path.lexists, args.path))
+    lock = lock_for_scan(args.lock)
+    result = scan_skills(
+        args.path,
+        load=lambda: load(args, console),
+        library=None if named else unbound_library_of(args),
+        jobs=processors(),
+        accepted=lock.accepted,
+        lock=lock.path,
+        is_own=bool if args.lock else partial(is_of_project, lock.path),
+        publishers=lock.publishers,
+    )
+    _show_findings(result, scan_blocks(result), args, console)
+    return NEGATIVE if result.fails(strict=args.strict) else 0
+
+
+def _show_findings(
+    result: Checked | Scanned, blocks: Iterable[Block], args: Namespace, console: Console
+) -> None:
+    """Print the result of ``check`` or ``scan`` in the form of ``--format``.
+
+    Raises InvalidInput afterwards where not a single file was looked at.
+    """
+    if console.json or args.format == "json":
+        console.document(result)
+    elif args.format == "text":
+        console.print(*blocks)
+    elif text := result.render(args.format):
+        console.write(text)
+    if not result.files:
+        raise InvalidInput(f"nothing was looked at: {no_skills(list(result.paths), result.scopes)}")
 
 
 @command(
