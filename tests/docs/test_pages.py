@@ -52,6 +52,8 @@ def test_every_block_is_closed_and_none_that_shows_a_command_escapes_being_run(p
     for block in blocks(text):
         where = f"{_name(page)}:{block.line}"
         assert block.end <= lines, f"{where}: a block that is never closed"
+        above = next(filter(None, map(str.strip, reversed(text.split("\n")[: block.line - 1]))), "")
+        assert block.title in above, f"{where}: the page does not show the path of this file"
         if block.language != "console":
             assert "$ skillyard" not in block.text, f"{where}: a command outside a console block"
         if block.language not in ("python", "py"):  # py: asks a service, see test_service
