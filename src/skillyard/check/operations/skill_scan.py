@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
 from skillyard.base.io.workers import Workers
@@ -27,9 +27,6 @@ from skillyard.check.scanning.rules import RULES_BY_ID
 from skillyard.check.validation.codes import RuleText
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.roots import LibrarySpec, all_roots
-
-if TYPE_CHECKING:
-    from skillyard.engine.catalog.roots import LibrarySpec
 
 _BY_PATH = "scan it by its path if it matters"
 _MAX_NAMES = 5

@@ -16,7 +16,6 @@ from skillyard.hosts.decisions import log_section
 from skillyard.hosts.decisions.files import append_line, moment
 
 if TYPE_CHECKING:
-    from skillyard.base.shapes.logs import Decision
     from skillyard.engine.catalog import Catalog
     from skillyard.engine.ranking.match import Match
     from skillyard.engine.ranking.query import Query
