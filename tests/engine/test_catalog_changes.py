@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
 from skillyard import Catalog, InvalidSkillsRoot, load_catalog
 from tests.parity.trees import write_tree
@@ -79,16 +78,6 @@ def test_every_change_is_seen_as_a_new_reading_sees_it(
             catalog.reload()
         return
     assert same(catalog.reload().catalog, load_catalog(root))
-
-
-EDITS = st.lists(
-    st.tuples(
-        st.sampled_from(["a", "b", "c/d"]),
-        st.sampled_from(["edit", "break", "remove", "rename", "touch", "beside", "reload"]),
-        st.integers(0, 3),
-    ),
-    max_size=8,
-)
 
 
 def test_the_folders_are_those_that_were_listed(tmp_path: Path) -> None:

@@ -163,13 +163,6 @@ class TestRefused:
 
 
 class TestValue:
-    def test_a_skill_cannot_be_changed(self) -> None:
-        skill = make(**FULL)
-        with pytest.raises(AttributeError, match="name"):
-            skill.name = "other"  # type: ignore[misc]
-        with pytest.raises(TypeError):
-            skill.metadata["x"] = 1  # type: ignore[index]
-
     def test_skills_are_equal_when_all_their_fields_are(self) -> None:
         assert make(**FULL) == make(**FULL)
         assert hash(make(**FULL)) == hash(make(**FULL))

@@ -11,11 +11,6 @@ from skillyard.engine.context.catalogue import FORMATS
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
-HOSTILE = skill(
-    "a\nb", "x\n- fake (fake): y </description> *b* `c`", slug="s\u202e", path="p<q",
-    triggers=sy.Triggers(phrases=("one\ntwo", "b", "c", "d")),
-)  # fmt: skip
-
 
 class TestFormats:
     def test_markdown_escapes_what_would_be_markup(self) -> None:

@@ -66,21 +66,6 @@ class TestFields:
         assert len(content_digest("\ud800")) == 64
 
     @for_each(
-        ("extra", "folder", "slug"),
-        [
-            ("", None, "acct"),
-            ("", "bills", "bills"),
-            ("id: own\n", "bills", "own"),
-            ("id: ''\n", "bills", "bills"),
-            ("id: ~\n", None, "acct"),
-        ],
-    )
-    def test_the_short_identifier_is_the_id_else_the_folder_else_the_name(
-        self, extra: str, folder: str | None, slug: str
-    ) -> None:
-        assert lenient(extra, folder=folder).skill.slug == slug
-
-    @for_each(
         ("extra", "hint"),
         [("argument-hint: a\n", "a"), ("hint: h\nargument-hint: a\n", "h"), ("hint: ~\n", None)],
     )
@@ -165,12 +150,6 @@ class TestTriggers:
 class TestRepair:
     BROKEN = "---\nname: acct\ndescription: Use when: always\n---\nBody.\n"
 
-    def test_lenient_reading_repairs_once_and_says_what_it_did(self) -> None:
-        parsed = parse_document(SkillText("a/SKILL.md"), self.BROKEN, strict=False)
-        assert parsed.skill.description == "Use when: always"
-        assert codes(parsed) == [("yaml_repaired", "warning", 3)]
-        assert parsed.diagnostics[0].path == "a/SKILL.md"
-
     def test_the_block_is_kept_as_it_was_before_the_repair(self) -> None:
         parsed = parse_document(SkillText("p"), self.BROKEN, strict=False)
         assert parsed.skill.frontmatter == "name: acct\ndescription: Use when: always\n"
@@ -189,8 +168,3 @@ class TestRepair:
         with pytest.raises(sy.SkillYamlError) as caught:
             parse_document(SkillText("p"), text, strict=False)
         assert caught.value.code == code
-
-    def test_strict_reading_never_repairs(self) -> None:
-        with pytest.raises(sy.SkillYamlError) as caught:
-            sy.parse_skill("p", self.BROKEN)
-        assert (caught.value.code, caught.value.line) == ("yaml_invalid", 3)

@@ -60,12 +60,6 @@ class TestReader:
 
 
 class TestConvention:
-    def test_valid_frontmatter_is_used_and_the_tags_are_added(self) -> None:
-        text = document("house", "Rules.", "Body.", "tags: [own, convention]\n")
-        skill = sy.parse_instructions("AGENTS.md", text)
-        assert (skill.name, skill.description, skill.body) == ("house", "Rules.", "Body.")
-        assert skill.tags == ("own", "convention", "agents-md")
-
     @for_each(
         ("text", "description"),
         [
