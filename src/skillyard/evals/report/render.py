@@ -117,7 +117,7 @@ def _finalize(value: object) -> object:
     The views format figures as text, so a float or None here is a programming error.
     """
     if isinstance(value, str) and not hasattr(value, "__html__"):
-        return value if _PART in value else visible(value)
+        return visible(value)
     if hasattr(value, "__html__") or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     raise TypeError(f"the page shows texts and whole numbers, not {type(value).__name__}")
@@ -148,7 +148,9 @@ def markdown(report: Report, *, limit: int = MARKDOWN_LIMIT) -> str:
     If it would be longer, whole parts are left out from the end, and a last line gives their
     number.
     """
-    text = environment().get_template("report.md").render(report=report, part=_PART)
+    from markupsafe import Markup
+
+    text = environment().get_template("report.md").render(report=report, part=Markup(_PART))
     parts = [stripped for part in text.split(_PART) if (stripped := part.strip())]
     note = "*{} left out here: the whole report is in the HTML file.*"
     fitting: list[str] = []
