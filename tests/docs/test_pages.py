@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import pytest
 
+from skillyard.cli.grammar import parse
 from tests.docs.page_blocks import Shown, matches, run_page, updated
 from tests.docs.pages import blocks, pages
 from tests.shared_data import REPOSITORY
@@ -58,6 +60,15 @@ def test_every_block_is_closed_and_none_that_shows_a_command_escapes_being_run(p
             assert "$ skillyard" not in block.text, f"{where}: a command outside a console block"
         if block.language not in ("python", "py"):  # py: asks a service, see test_service
             assert "import skillyard" not in block.text, f"{where}: Python outside a python block"
+
+
+@for_each("page", pages(), ids=_name)
+def test_every_command_that_is_shown_and_not_run_is_one_that_the_parser_takes(page: Path) -> None:
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.language == "sh":
+            for line in block.text.replace("\\\n", " ").split("\n"):
+                if line.startswith("skillyard ") and "--version" not in line:
+                    parse(shlex.split(line, comments=True)[1:])
 
 
 def test_an_elision_stands_for_lines_and_for_nothing_else() -> None:
