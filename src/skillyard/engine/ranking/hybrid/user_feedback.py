@@ -4,7 +4,7 @@ One judgement is weak evidence: it may be a slip, and the request it was about i
 it moves a skill by a fixed number of points at most, in proportion to the similarity of the
 requests, and the log-odds by what a judgement is worth that is right four times in five. More
 judgements never move a skill further than one about the very same request.
-``docs/guides/usage.md`` has the figures.
+``python -m benchmarks feedback`` prints the figures.
 """
 
 from __future__ import annotations
