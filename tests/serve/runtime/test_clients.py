@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.serve.runtime.clients import UNKNOWN, FairShare, client_of_address
+from skillyard.serve.runtime.guards import UNKNOWN, FairShare, client_of_address
 from tests.requirements import requirement
 from tests.tables import for_each
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -323,12 +324,10 @@ class _Resource:
         values = read_values(route.path_fields, scope["path_params"], "path")
         if route.method == "GET":
             fields = from_query(route.fields, scope["query_string"], strict=route.strict)
-        elif route.form:
-            body = await self._context.body_reader.read(scope, receive, form=True)
-            fields = await self._context.in_thread(_of_form, route, body)
         else:
-            body = await self._context.body_reader.read(scope, receive)
-            fields = await self._context.in_thread(_document, route, body)
+            body = await self._context.body_reader.read(scope, receive, form=route.form)
+            parse = partial(from_form if route.form else from_json, strict=route.strict)
+            fields = await self._context.in_thread(parse, route.fields, body)
         return {**fields, **values}
 
     def _with_etag(self, scope: Scope, reply: Reply) -> Reply:
@@ -336,21 +335,11 @@ class _Resource:
         if not reply.tagged or reply.status != 200:
             return reply
         tag = tag_of(reply.basis or reply.body)
-        reply = reply.with_headers(ETag=tag)
-        if "Cache-Control" not in reply.headers:
-            reply = reply.with_headers(Cache_Control="no-cache")
-        if_none_match = header_of(scope, b"if-none-match")
-        if if_none_match and matches(tag, if_none_match):
+        headers = {"Cache-Control": "no-cache", **reply.headers, "ETag": tag}
+        reply = reply._replace(headers=headers)
+        if matches(tag, header_of(scope, b"if-none-match")):
             return reply._replace(body=b"", media="", status=304)
         return reply
-
-
-def _of_form(route: HttpRoute, body: bytes) -> dict[str, Any]:
-    return from_form(route.fields, body, strict=route.strict)
-
-
-def _document(route: HttpRoute, body: bytes) -> dict[str, Any]:
-    return from_json(route.fields, body, strict=route.strict)
 
 
 def _reply_of(refused: Refused, scope: Scope, *, page: bool = False, bare: bool = False) -> Reply:

@@ -22,9 +22,8 @@ from starlette.types import Message, Receive, Scope, Send
 from skillyard.serve.mcp.messages import refusal_of_surrogates
 from skillyard.serve.mcp.server import create_server
 from skillyard.serve.runtime.app_context import ROUTE, AppContext
-from skillyard.serve.runtime.clients import CLIENT, FairShare
 from skillyard.serve.runtime.errors import Refused
-from skillyard.serve.runtime.guards import busy, header_of
+from skillyard.serve.runtime.guards import CLIENT, FairShare, busy, header_of
 
 MCP_PATH = "/mcp"
 SESSION = b"mcp-session-id"

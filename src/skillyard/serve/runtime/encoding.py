@@ -77,32 +77,11 @@ def matches(tag: str, if_none_match: str) -> bool:
     return any(part.strip().removeprefix("W/") == ours for part in if_none_match[:8_192].split(","))
 
 
-def _weight(parameter: str) -> float:
-    name, equals, value = parameter.partition("=")
-    if not equals or name.strip().lower() != "q":
-        return 1.0
-    try:
-        return float(value.strip())
-    except ValueError:
-        return 0.0
-
-
 def prefers_html(accept: str, *, at_least: bool = False) -> bool:
-    """True when the header prefers HTML to JSON, as browsers do.
+    """True when the header names HTML, and not JSON before it, as browsers do.
 
-    With ``at_least`` equal preference is enough. Most programs accept anything and then get JSON.
-    An exact media type takes precedence over a range that covers it.
+    With ``at_least`` it is enough that it names neither. Most programs accept anything and then
+    get JSON.
     """
-    weights: dict[str, float] = {}
-    for part in accept[:2_048].split(","):
-        media, _, rest = part.partition(";")
-        quality = next((p for p in rest.split(";") if p.strip().lower().startswith("q=")), "")
-        weights[media.strip().lower()] = _weight(quality)
-    weights = weights if accept.strip() else {"*/*": 1.0}
-    html, data = _weight_of(weights, "text", "html"), _weight_of(weights, "application", "json")
-    return html > data or (at_least and html == data)
-
-
-def _weight_of(weights: Mapping[str, float], kind: str, name: str) -> float:
-    ranges = (f"{kind}/{name}", f"{kind}/*", "*/*")
-    return next((weights[media] for media in ranges if media in weights), 0.0)
+    html, data = accept.lower().find("text/html"), accept.lower().find("application/json")
+    return at_least if html < 0 and data < 0 else html >= 0 and (data < 0 or html < data)

@@ -47,14 +47,7 @@ class Artifact(NamedTuple):
     """SHA-256 of the served bytes, in hexadecimal."""
 
 
-class _Stamp(NamedTuple):
-    """The properties of a file on which its cached digest depends."""
-
-    path: str
-    size: int
-    changed_ns: int
-    inode: int
-    executable: bool
+_Stamps = tuple[tuple[object, ...], ...]
 
 
 class Publication:
@@ -63,7 +56,7 @@ class Publication:
     def __init__(self) -> None:
         self._lock = Lock()
         self._skills: WeakKeyDictionary[Snapshot, dict[str, Skill]] = WeakKeyDictionary()
-        self._digests: dict[str, tuple[str, tuple[_Stamp, ...], str]] = {}
+        self._digests: dict[str, tuple[str, _Stamps, str]] = {}
         """By path: hash of the skill, stamps of its files, digest of its archive."""
 
     def skills(self, snapshot: Snapshot) -> Mapping[str, Skill]:
@@ -115,7 +108,7 @@ def archive_of(skill: Skill) -> bytes:
             data = read_resource(skill, file.path, _LIMITS)
         except SkillError as error:
             raise Unpublished(f"a file of {skill.name} cannot be read: {error.message}") from None
-        executable = not skill.stored and _stamp(skill, file).executable
+        executable = not skill.stored and bool(_status(skill, file).st_mode & stat.S_IXUSR)
         packed.append(ArchiveFile(file.path, data, executable))
     return write_zip(packed)
 
@@ -157,15 +150,16 @@ def _is_heavy(path: str) -> bool:
     return any(part.lower() in HEAVY_FOLDERS for part in path.split("/")[:-1])
 
 
-def _stamps(skill: Skill, files: list[Resource]) -> tuple[_Stamp, ...]:
-    """Return the stamps of the files, to detect changes. Raises Unpublished."""
-    return tuple(_stamp(skill, file) for file in files)
+def _stamps(skill: Skill, files: list[Resource]) -> _Stamps:
+    """Return the properties of the files, to detect changes. Raises Unpublished."""
+    statuses = [(file.path, _status(skill, file)) for file in files]
+    return tuple(
+        (path, each.st_size, each.st_mtime_ns, each.st_ino, each.st_mode) for path, each in statuses
+    )
 
 
-def _stamp(skill: Skill, file: Resource) -> _Stamp:
+def _status(skill: Skill, file: Resource) -> os.stat_result:
     try:
-        status = os.lstat(real_resource_path(skill, file.path))
+        return os.lstat(real_resource_path(skill, file.path))
     except (OSError, SkillError):
         raise Unpublished(f"a file of {skill.name} cannot be read") from None
-    executable = bool(status.st_mode & stat.S_IXUSR)
-    return _Stamp(file.path, status.st_size, status.st_mtime_ns, status.st_ino, executable)

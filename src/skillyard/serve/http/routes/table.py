@@ -11,177 +11,151 @@ from skillyard.hosts.operations.skill_feedback import FEEDBACK
 from skillyard.hosts.operations.skill_selection import RANK, SELECT
 from skillyard.serve import requests
 from skillyard.serve.http.routes import discovery, operations, pages, ranking, search
+from skillyard.serve.requests import SEARCH
 from skillyard.serve.runtime.app_context import Handler, HttpRoute
+from skillyard.serve.runtime.encoding import JSON
 from skillyard.serve.runtime.metrics import MEDIA as METRICS
 
 _TEXT = {"type": "string"}
+_HTML = "text/html"
+
+
+def _route(
+    operation: Operation, handler: Handler, answer: str, group: str = "Choose", **more: Any
+) -> HttpRoute:
+    """Return the route of an operation."""
+    (method, path), request = operation.route, operation.request
+    name, about = operation.name, operation.about
+    return HttpRoute(method, path, name, about, handler, answer, request, group=group, **more)
+
+
+def _state(
+    path: str, name: str, about: str, handler: Handler, answer: str | dict[str, Any], **more: Any
+) -> HttpRoute:
+    """Return a route that is served however busy the service is."""
+    more = {"group": "Service", **more}
+    return HttpRoute("GET", path, name, about, handler, answer, free=True, **more)
+
+
+def _one_skill(
+    path: str, name: str, about: str, handler: Handler, path_request: type, *refusals: int
+) -> HttpRoute:
+    """Return a route that answers with one skill, as a program reads it."""
+    return HttpRoute(
+        "GET",
+        path,
+        name,
+        about,
+        handler,
+        "Skill",
+        requests.OneSkillRequest,
+        path_request,
+        refusals=(*refusals, 404, 409, 502),
+        strict=False,
+        tagged=True,
+        group="Search",
+    )
 
 
 def _page(
     method: str,
-    pattern: str,
+    path: str,
     name: str,
     about: str,
     handler: Handler,
     request: type,
-    path_request: type | None = None,
-    refusals: tuple[int, ...] = (),
+    *refusals: int,
+    **more: Any,
 ) -> HttpRoute:
     """Return the route of a page; one of POST answers what the form of the page sends."""
-    return HttpRoute(
-        method,
-        pattern,
-        name,
-        about,
-        handler,
-        _TEXT,
-        request,
-        path_request,
-        refusals=refusals,
-        strict=False,
-        media="text/html",
-        tagged=method == "GET",
-        form=method == "POST",
-        group="Pages",
-    )
-
-
-def _route(operation: Operation, handler: Handler, answer: str, **more: Any) -> HttpRoute:
-    """Return the route of an operation."""
-    method, path = operation.route
+    form = method == "POST"
+    more = {"media": _HTML, "tagged": not form, "form": form, "group": "Pages", **more}
     return HttpRoute(
         method,
         path,
-        operation.name,
-        operation.about,
+        name,
+        about,
         handler,
-        answer,
-        operation.request,
-        group="Choose",
+        more.pop("answer", _TEXT),
+        request,
+        refusals=refusals,
+        strict=False,
         **more,
     )
 
 
 ROUTES = (
-    HttpRoute(
-        "GET",
-        "/search",
-        "search",
-        "Search the catalog and the remotes; best first, each with its content.",
+    _route(
+        SEARCH,
         search.search,
         "SearchResult",
-        requests.SearchRequest,
+        "Search",
         refusals=(502,),
         strict=False,
         tagged=True,
-        group="Search",
     ),
-    HttpRoute(
-        "POST",
-        "/search",
-        "searchByBody",
-        "The same search, asked in JSON.",
+    _route(
+        SEARCH._replace(
+            name="searchByBody",
+            about="The same search, asked in JSON.",
+            route=("POST", "/search"),
+        ),
         search.search,
         "SearchResult",
-        requests.SearchRequest,
+        "Search",
         refusals=(502,),
         strict=False,
-        group="Search",
     ),
-    HttpRoute(
-        "GET",
+    _one_skill(
         "/skill/{name:path}",
         "skillByName",
         "One skill by its exact name, id or slug, or by owner/repo/id from a remote source that"
         " the operator allows.",
         search.by_name,
-        "Skill",
-        requests.OneSkillRequest,
         requests.NamedPath,
-        refusals=(400, 404, 409, 502),
-        strict=False,
-        tagged=True,
-        group="Search",
+        400,
     ),
-    HttpRoute(
-        "GET",
+    _one_skill(
         "/skills/{source:path}/{id}",
         "skillBySource",
         "One skill by its source and its id there: local, or owner/repo or a domain, from a remote"
         " source that the operator allows.",
         search.by_source,
-        "Skill",
-        requests.OneSkillRequest,
         requests.SourcePath,
-        refusals=(404, 409, 502),
-        strict=False,
-        tagged=True,
-        group="Search",
     ),
-    _route(
-        RANK,
-        ranking.rank,
-        "Ranked",
-    ),
-    _route(
-        EVALUATE,
-        ranking.evaluate,
-        "Evaluated",
-        either=("text", "files", "recent_activity"),
-    ),
-    _route(
-        SELECT,
-        ranking.select,
-        "Selected",
-    ),
-    _route(
-        WHY,
-        ranking.why,
-        "Why",
-        refusals=(404, 409),
-    ),
-    _route(
-        FEEDBACK,
-        ranking.feedback,
-        "FeedbackReceipt",
-        refusals=(404, 409, 503),
-    ),
-    HttpRoute(
-        "GET",
+    _route(RANK, ranking.rank, "Ranked"),
+    _route(EVALUATE, ranking.evaluate, "Evaluated", either=("text", "files", "recent_activity")),
+    _route(SELECT, ranking.select, "Selected"),
+    _route(WHY, ranking.why, "Why", refusals=(404, 409)),
+    _route(FEEDBACK, ranking.feedback, "FeedbackReceipt", refusals=(404, 409, 503)),
+    _state(
         "/health",
         "health",
         "The true state of the service.",
         operations.health,
         "Health",
         refusals=(503,),
-        free=True,
-        group="Service",
     ),
-    HttpRoute(
-        "GET",
+    _state(
         "/metrics",
         "metrics",
         "Figures in the text format of Prometheus.",
         operations.metrics,
         _TEXT,
-        free=True,
         media=METRICS,
-        group="Service",
     ),
-    HttpRoute(
-        "GET",
+    _state(
         discovery.INDEX_PATH,
         "wellKnownIndex",
         "The skills that may be fetched, with their digests.",
         discovery.index,
         "WellKnownIndex",
         refusals=(503,),
-        free=True,
         tagged=True,
         group="Publication",
     ),
-    HttpRoute(
-        "GET",
+    # `npx skills` fetches all listed skills at once, and treats refused ones as absent.
+    _state(
         discovery.SKILL_PATH,
         "wellKnownSkill",
         "The SKILL.md of one of them, byte for byte.",
@@ -189,14 +163,11 @@ ROUTES = (
         _TEXT,
         path_request=requests.NamedPath,
         refusals=(404, 503),
-        # `npx skills` fetches all listed skills at once, and treats refused ones as absent.
-        free=True,
         media="text/markdown",
         tagged=True,
         group="Publication",
     ),
-    HttpRoute(
-        "GET",
+    _state(
         discovery.ARCHIVE_PATH,
         "wellKnownArchive",
         "All files of one of them that has more than its SKILL.md, as a zip archive.",
@@ -204,47 +175,34 @@ ROUTES = (
         {"type": "string", "format": "binary"},
         path_request=requests.NamedPath,
         refusals=(404, 503),
-        free=True,
         media="application/zip",
         tagged=True,
         group="Publication",
     ),
-    HttpRoute(
-        "GET",
+    _state(
         "/openapi.json",
         "openapi",
         "This description.",
         operations.openapi,
         {"type": "object"},
-        free=True,
         tagged=True,
-        group="Service",
     ),
-    HttpRoute(
-        "GET",
-        "/docs",
-        "docs",
-        "This description as a page.",
-        pages.docs,
-        _TEXT,
-        free=True,
-        media="text/html",
-        tagged=True,
-        group="Service",
+    _state(
+        "/docs", "docs", "This description as a page.", pages.docs, _TEXT, media=_HTML, tagged=True
     ),
-    HttpRoute(
+    _page(
         "GET",
         "/",
         "root",
         "Names and links; to browsers the page, which searches for q.",
         pages.home,
-        "Root",
         requests.SearchPage,
-        refusals=(429, 502, 503),
-        strict=False,
+        429,
+        502,
+        503,
         free=True,
-        tagged=True,
-        group="Pages",
+        media=JSON,
+        answer="Root",
     ),
     _page(
         "POST",
@@ -253,7 +211,7 @@ ROUTES = (
         "The same page for what its form sends: a request that is too long for an address.",
         pages.home_by_form,
         requests.SearchPage,
-        refusals=(502,),
+        502,
     ),
     _page(
         "GET",
@@ -270,7 +228,9 @@ ROUTES = (
         "One skill as a page: what /skills/{source}/{id} answers, rendered.",
         pages.skill,
         requests.SkillPage,
-        requests.SourcePath,
-        refusals=(404, 409, 502),
+        404,
+        409,
+        502,
+        path_request=requests.SourcePath,
     ),
 )
