@@ -29,7 +29,6 @@ from skillyard.base.strict_toml import (
 from skillyard.cli import main
 from skillyard.engine.ranking.registry import ScorerSection, default_scorer
 from skillyard.hosts.decisions import log_section
-from skillyard.serve.runtime.default_scorer import service_scorer
 from tests.configuration import configure
 from tests.tables import for_each
 
@@ -268,14 +267,3 @@ def test_hooks_and_services_read_no_file_of_a_project(
         assert default_scorer() == "hybrid"
         (tmp_path / "skillyard.toml").write_text("[sources]\nx = 1\n", encoding="utf-8")
         assert default_scorer() == "hybrid"
-
-
-def test_a_service_keeps_its_scorer_while_its_file_is_broken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = configure(monkeypatch, tmp_path, scorer={"name": "overlap"})
-    assert service_scorer() == "overlap"
-    path.write_text('[scorer]\nname = "nope"\n', encoding="utf-8")
-    with pytest.raises(SkillIoError):
-        default_scorer()
-    assert service_scorer() == "overlap"

@@ -10,7 +10,6 @@ from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
 from skillyard.serve.runtime.app_context import AppContext
-from skillyard.serve.runtime.default_scorer import service_scorer
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.snapshot import Snapshot
@@ -27,7 +26,7 @@ class SharedState:
         self.context = context
         self.show_folders = show_folders
         self._follower = context.follower
-        self._scorer = service_scorer()
+        self._scorer = context.scorer
 
     def scorer_of(self, name: str | None) -> str:
         """Return the name of a scorer, or of the default one. Raises InvalidInput for an embedder.

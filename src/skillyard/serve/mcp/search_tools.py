@@ -19,7 +19,6 @@ from skillyard.serve.mcp.call import Answer, ToolCall, origin_of
 from skillyard.serve.mcp.frames import frame_skill, safe_json
 from skillyard.serve.runtime.errors import sources_refusal
 from skillyard.serve.runtime.local import LOCAL
-from skillyard.serve.runtime.search_runner import ranked_result
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
 
@@ -48,7 +47,7 @@ async def search_skills(call: ToolCall) -> Answer:
             request.query, limit, include_references=request.include_references
         )
 
-    result = ranked_result(await searches.run(run, sources, scorer), scorer, sources)
+    result = searches.ranked_result(await searches.run(run, sources, scorer), scorer, sources)
     statuses = [status.to_dict() for status in result.sources]
     if result.failed:
         raise sources_refusal(statuses)

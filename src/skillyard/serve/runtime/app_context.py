@@ -124,14 +124,17 @@ class AppContext:
         self.source_health = SourceHealth()
         self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
         self._slow_thread = ThreadPoolExecutor(1, thread_name_prefix="skillyard-aside")
+        self.follower = _follower_for(options, self.log)
+        self.scorer = self.follower.vectors.scorer
+        """The default scorer, as the operator's file named it at the start."""
         self.searches = SearchRunner(
             settings,
             self.source_health,
             self._pool,
             local_only=options.local_only,
             remote=options.remote,
+            scorer=self.scorer,
         )
-        self.follower = _follower_for(options, self.log)
         self.metrics = Metrics(self.follower, self.searches, self.limiter)
         self.publication = Publication()
         self.closing = False

@@ -132,13 +132,13 @@ class FolderFollower(freshness.Follower):
         before = self.snapshot
         if before is None:
             first = snapshot_of(opened(), 1, opened)
-            first.make_ready(first.used)
+            first.make_ready({*first.used, self.vectors.scorer})
             return first
         changed = before.reload_if_changed(opened)
         if changed is None:
             return None
         snapshot = snapshot_of(changed, before.generation + 1, opened, before.whole)
-        snapshot.make_ready(before.used)
+        snapshot.make_ready({*before.used, self.vectors.scorer})
         snapshot.used = before.used  # that is still being answered from
         if snapshot.digest == before.digest:  # the same content under a newer index
             snapshot.generation = before.generation

@@ -25,7 +25,6 @@ from skillyard.install.sources.build import build_sources, build_transport, resp
 from skillyard.install.sources.protocol import Source
 from skillyard.install.sources.registry import source_names
 from skillyard.install.sources.settings import Settings
-from skillyard.serve.runtime.default_scorer import service_scorer
 from skillyard.serve.runtime.errors import ALLOW_REMOTES
 from skillyard.serve.runtime.local import LOCAL, CatalogSource
 from skillyard.serve.runtime.snapshot import Snapshot
@@ -33,23 +32,6 @@ from skillyard.serve.runtime.source_health import ObservedSource, SourceHealth
 
 T = TypeVar("T")
 Search = Callable[[SearchService], Awaitable[T]]
-
-
-def ranked_result(
-    result: SearchResult, scorer: str, sources: Sequence[ObservedSource]
-) -> SearchResult:
-    """Return the result of :meth:`SearchRunner.run` with the scorer that ranked, and its note."""
-    if not _ranks_by_vectors(scorer, [source.name for source in sources]):
-        return result
-    note = sources[0].note
-    return replace(result, ranker=DEFAULT_SCORER if note else scorer, note=note)
-
-
-def _ranks_by_vectors(scorer: str | None, names: Sequence[str]) -> bool:
-    """Return True for a search of the catalog alone by a default scorer with an embedder."""
-    if scorer is None or not scorer.startswith(f"{DEFAULT_SCORER}+") or set(names) != {LOCAL}:
-        return False
-    return scorer == service_scorer()
 
 
 class _Closed(Exception):
@@ -67,8 +49,12 @@ class SearchRunner:
         *,
         local_only: bool,
         remote: bool,
+        scorer: str,
     ) -> None:
-        """Raises InvalidInput when remotes are allowed and their client is not installed."""
+        """``scorer`` is the default one of the service.
+
+        Raises InvalidInput when remotes are allowed and their client is not installed.
+        """
         from importlib.util import find_spec
 
         allowed = settings.enabled if remote else settings.named
@@ -80,6 +66,7 @@ class SearchRunner:
                 " library alone: --local-only, local_only=True"
             )
         self.settings = settings
+        self._scorer = scorer
         self.source_health = source_health
         self._pool = pool
         self._cache = response_cache(settings)
@@ -121,7 +108,7 @@ class SearchRunner:
 
         ``raw`` also returns the text of each SKILL.md. ``scorer`` is the one of :meth:`run`.
         """
-        own = scorer if _ranks_by_vectors(scorer, names) else DEFAULT_SCORER
+        own = scorer if self._ranks_by_vectors(scorer, names) else DEFAULT_SCORER
         self.check_names(names)
         sources: list[Source] = []
         pool = self._pool if set(names) != {LOCAL} else None
@@ -157,8 +144,21 @@ class SearchRunner:
         if scorer is not None:
             return scorer
         if set(names) == {LOCAL} and self.settings.ranker == DEFAULT_SCORER:
-            return service_scorer()
+            return self._scorer
         return self.settings.ranker
+
+    def ranked_result(
+        self, result: SearchResult, scorer: str, sources: Sequence[ObservedSource]
+    ) -> SearchResult:
+        """Return the result of :meth:`run` with the scorer that ranked, and its note."""
+        if not self._ranks_by_vectors(scorer, [source.name for source in sources]):
+            return result
+        note = sources[0].note
+        return replace(result, ranker=DEFAULT_SCORER if note else scorer, note=note)
+
+    def _ranks_by_vectors(self, scorer: str | None, names: Sequence[str]) -> bool:
+        """Return True for a search of the catalog alone by a default scorer with an embedder."""
+        return scorer == self._scorer and "+" in scorer and set(names) == {LOCAL}
 
     async def run(
         self, search: Search[T], sources: Sequence[ObservedSource], scorer: str | None
@@ -169,7 +169,7 @@ class SearchRunner:
         """
         names = [source.name for source in sources]
         # The catalog ranks its skills itself, and the search takes its scores over.
-        ranker = DEFAULT_SCORER if _ranks_by_vectors(scorer, names) else scorer
+        ranker = DEFAULT_SCORER if self._ranks_by_vectors(scorer, names) else scorer
 
         async def run_search() -> T:
             return await search(

@@ -19,7 +19,7 @@ from skillyard.engine.embedding.cache import Progress, refuse_missing
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.engine.skill import STORED
-from skillyard.serve.runtime.default_scorer import EMBEDDER_SLOW, EmbedderHealth, service_scorer
+from skillyard.serve.runtime.embedder_health import EMBEDDER_SLOW, EmbedderHealth
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.protocol import Scorer
@@ -61,7 +61,7 @@ class Snapshot:
         """The vectors of ``hybrid+NAME``."""
         self.embedder: EmbedderHealth | None = None
         """Whether the embedder of the default scorer can be used; None before it is known."""
-        self.used = {DEFAULT_SCORER, service_scorer()}
+        self.used = {DEFAULT_SCORER}
         """Names of the scorers that have ranked it; the next snapshot is prepared for them."""
         self._binding = Lock()
         self._bound: dict[str, Ranking] = {}

@@ -116,7 +116,7 @@ class StoreFollower(freshness.Follower):
     def _on_generation(self, catalog: NodeCatalog) -> None:
         """Prepare a generation in the store's thread, and pass it to the loop."""
         snapshot = Snapshot(catalog, catalog, catalog.position.generation)
-        snapshot.make_ready(snapshot.used)
+        snapshot.make_ready({*snapshot.used, self.vectors.scorer})
         self._newest = snapshot
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._take_newest)

@@ -13,8 +13,8 @@ from threading import Condition, Thread
 
 from skillyard.base.shapes.service import VectorState
 from skillyard.engine.embedding.protocol import embed_in_one_thread
-from skillyard.engine.ranking.registry import resolve
-from skillyard.serve.runtime.default_scorer import EmbedderHealth, scorer_at_start
+from skillyard.engine.ranking.registry import default_scorer, resolve
+from skillyard.serve.runtime.embedder_health import EmbedderHealth
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.snapshot import Snapshot, Vectors
 
@@ -28,7 +28,8 @@ class VectorThread:
 
     def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
         """Raises SkillIoError when the default scorer cannot be used."""
-        self.scorer = scorer_at_start()
+        self.scorer = default_scorer()
+        """The scorer that the operator's file named at the start."""
         if "+" in self.scorer:
             embed_in_one_thread(getattr(resolve(self.scorer), "embedder", None))
         self.health = EmbedderHealth(log, clock)

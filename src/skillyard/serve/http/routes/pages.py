@@ -26,7 +26,6 @@ from skillyard.install.search import FoundSkill, SearchResult, SearchService, So
 from skillyard.serve.http.routes import operations
 from skillyard.serve.http.routes.search import scorer_of
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
-from skillyard.serve.runtime.default_scorer import service_scorer
 from skillyard.serve.runtime.encoding import Reply, json_reply, prefers_html
 from skillyard.serve.runtime.errors import BUILDING, Refused, refusal_of, sources_refusal
 from skillyard.serve.runtime.local import LOCAL, hit_of
@@ -96,7 +95,7 @@ def _question(context: AppContext, request: RouteRequest) -> Question:
     scorer = values["scorer"]
     defaults = {_scorer_without_choice(context, sources or searches.default_names)}
     if scorer is not None and "+" in scorer:  # of the form for the catalog alone
-        defaults.add(service_scorer())
+        defaults.add(context.scorer)
     return Question(
         _form_text(values["q"] or ""),
         sources,
@@ -108,7 +107,7 @@ def _question(context: AppContext, request: RouteRequest) -> Question:
 
 def _scorer_without_choice(context: AppContext, names: Sequence[str]) -> str:
     """Return what ranks these sources: the catalog alone is ranked as by ``/rank``."""
-    return service_scorer() if {*names} == {LOCAL} else context.searches.scorer_for(None, names)
+    return context.scorer if {*names} == {LOCAL} else context.searches.scorer_for(None, names)
 
 
 def _form_text(text: str) -> str:
@@ -176,7 +175,7 @@ def _local_results(offer: Offer, snapshot: Snapshot, question: Question, caller:
         selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer, caller=caller)
         return matches, selected._replace(note=ranking.note)
 
-    matches, selected = snapshot.answer(question.scorer or service_scorer(), work)
+    matches, selected = snapshot.answer(question.scorer or offer.scorer, work)
     skills = tuple(
         FoundSkill(match.skill, hit_of(snapshot, match.skill), (LOCAL,), match) for match in matches
     )
@@ -215,7 +214,7 @@ async def browse(context: AppContext, request: RouteRequest) -> Reply:
 async def skill(context: AppContext, request: RouteRequest) -> Reply:
     """Return the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
     values = request.values
-    scorer = None if values["scorer"] == service_scorer() else scorer_of(values["scorer"])
+    scorer = None if values["scorer"] == context.scorer else scorer_of(values["scorer"])
     snapshot = await context.snapshot()
     found_skill = await skill_by_source(
         context, snapshot, values["source"], values["id"], references=True, raw=True
@@ -229,10 +228,10 @@ async def skill(context: AppContext, request: RouteRequest) -> Reply:
     )
     if values["source"] != LOCAL:
         return _page(await context.in_slow_thread(skill_page, view))
-    return _page(await context.in_slow_thread(_local_page, snapshot, view))
+    return _page(await context.in_slow_thread(_local_page, snapshot, view, context.scorer))
 
 
-def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
+def _local_page(snapshot: Snapshot, view: SkillView, scorer: str) -> bytes:
     resources: tuple[Resource, ...] = ()
     try:
         resources = list_resources(view.found_skill.skill)
@@ -248,7 +247,7 @@ def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
         return why._replace(note=ranking.note)
 
     try:
-        why = snapshot.answer(view.scorer or service_scorer(), work)
+        why = snapshot.answer(view.scorer or scorer, work)
     except SkillyardError as error:
         raise refusal_of(error) from None
     return skill_page(view._replace(why=why))

@@ -8,7 +8,6 @@ from typing import Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes.encoder import encode
-from skillyard.engine.operations.requests import QueryRequest
 from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
 from skillyard.engine.selection import SelectionPolicy, bounds
 from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
@@ -24,7 +23,6 @@ from skillyard.hosts.operations.skill_selection import (
 from skillyard.serve.http.fields import refuse_field
 from skillyard.serve.http.routes.search import scorer_of
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
-from skillyard.serve.runtime.default_scorer import service_scorer
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.snapshot import Ranking
@@ -38,7 +36,7 @@ async def rank(context: AppContext, request: RouteRequest) -> Reply:
     """Return a ranking, without a floor or abstention."""
     fields = RankRequest(**request.values)
     query = fields.as_query()
-    scorer = _scorer(fields, "query")
+    scorer = scorer_of(fields.scorer) or context.scorer
 
     def work(ranking: Ranking) -> dict[str, Any]:
         ranked = rank_skills(
@@ -57,7 +55,7 @@ async def select(context: AppContext, request: RouteRequest) -> Reply:
     """Return a selection or an abstention; both have status 200."""
     fields = SelectRequest(**request.values)
     query = fields.as_query()
-    scorer = _scorer(fields, "body")
+    scorer = scorer_of(fields.scorer, "body") or context.scorer
     policy = _policy(fields, scorer)
 
     def work(ranking: Ranking) -> dict[str, Any]:
@@ -107,14 +105,14 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
         shape: dict[str, Any] = encode(evaluated)
         return shape
 
-    return await _ranking_reply(context, service_scorer(), fields.files or (), work)
+    return await _ranking_reply(context, context.scorer, fields.files or (), work)
 
 
 async def why(context: AppContext, request: RouteRequest) -> Reply:
     """Return everything about one skill and one query."""
     fields = WhyRequest(**request.values)
     query = fields.as_query()
-    scorer = _scorer(fields, "query")
+    scorer = scorer_of(fields.scorer) or context.scorer
 
     def work(ranking: Ranking) -> dict[str, Any]:
         explanation = why_skill(
@@ -165,10 +163,6 @@ async def _ranking_reply(
         context.in_slow_thread(run) if len(files) > MAX_QUICK_FILES else context.in_thread(run)
     )
     return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})
-
-
-def _scorer(fields: QueryRequest, place: str) -> str:
-    return scorer_of(fields.scorer, place) or service_scorer()
 
 
 def _answer_shape(answer: Ranked | Selected, listed: bool) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serve.runtime.errors import Refused, sources_refusal
 from skillyard.serve.runtime.local import LOCAL
-from skillyard.serve.runtime.search_runner import ranked_result
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
 
@@ -41,7 +40,7 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
         )
         if result.failed:
             raise sources_refusal([status.to_dict() for status in result.sources])
-        return json_bytes(_shape(ranked_result(result, scorer, sources), values))
+        return json_bytes(_shape(context.searches.ranked_result(result, scorer, sources), values))
 
     body = await context.searches.run(run, sources, scorer)
     headers = {"Skillyard-Catalog": snapshot.digest[:16]}

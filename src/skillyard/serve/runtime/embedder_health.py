@@ -1,13 +1,12 @@
-"""The default scorer of a running service, and whether its embedder can be used now."""
+"""Whether the embedder of the default scorer can be used now."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
-from skillyard.base.errors import EmbedderFailed, SkillIoError
-from skillyard.engine.ranking.registry import DEFAULT_SCORER, default_scorer
+from skillyard.base.errors import EmbedderFailed
 from skillyard.serve.runtime.logging import Log
 
 EMBEDDER_FAILED = "embedder_failed"
@@ -16,25 +15,6 @@ SLOW_S = 5.0
 """Seconds after which an answer counts as a failure: a request should not wait longer."""
 RETRY_S = 60.0
 """Seconds between a failed attempt and the next one."""
-
-_LAST = {"name": DEFAULT_SCORER}
-
-
-def scorer_at_start() -> str:
-    """Return the same for a service that starts. Raises SkillIoError for a faulty file."""
-    _LAST["name"] = default_scorer()
-    return _LAST["name"]
-
-
-def service_scorer() -> str:
-    """Return the scorer that the operator's file names.
-
-    While an edit leaves the file unreadable the last scorer answers: the skills are fine.
-    ``skillyard doctor`` says what is wrong.
-    """
-    with suppress(SkillIoError):
-        scorer_at_start()
-    return _LAST["name"]
 
 
 class EmbedderHealth:
