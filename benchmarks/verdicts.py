@@ -1,33 +1,27 @@
 """What a verdict, a gate and a plan claim, against runs whose truth is known.
 
 No model is called: the differences of the prompts are drawn, and the code of ``skillyard eval``
-decides about them. A run is wrong if any of its skills gets a false statement, so with 12 skills
-every cell counts what an author with 12 skills would be told. ``--rounds`` is the number of
-simulated runs a cell.
+decides about them. A skill counts as wrong if any statement about it is false. ``--rounds`` is the
+number of simulated runs a cell.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
+from typing import NamedTuple
 
 from benchmarks.measure import Figure, Options, versions_of
-from skillyard.base.sums import wilson
 from skillyard.evals.regression.changes import REGRESSION, Measure, changes_of_measures
-from skillyard.evals.statistics.intervals import (
-    MARGIN,
-    bounded_interval,
-    level_for,
-    subset_means,
-)
+from skillyard.evals.statistics.intervals import FALSE_STATEMENTS, MARGIN, rare_interval
 from skillyard.evals.statistics.planning import equivalence_units, units_needed
 from skillyard.evals.statistics.verdicts import (
     BETTER,
     EQUIVALENT,
     WORSE,
-    is_enough,
-    word_for,
+    ArmComparison,
+    share_chances,
 )
 
 SUMMARY = "false and missed statements of verdicts, gates and plans, in simulated runs"
@@ -36,11 +30,41 @@ SPREAD = 0.8
 """Standard deviation of the difference between prompts, in points."""
 NOISE = 0.8
 """Standard deviation between runs of one prompt, for the gate."""
-SKILLS = (1, 12)
-PROMPTS = (3, 5, 6, 8, 9, 10, 15, 20, 30)
-EFFECTS = (0.0, 0.3, 0.8)
+SKILLS = (1, 8)
+PROMPTS = (5, 6, 8, 12, 20, 30)
 MOST = 0.05
-"""The largest share of runs with a false statement."""
+"""The largest share of runs with a false statement about a skill."""
+L5, L6 = ("enhanced/baseline",), ("full/baseline", "full/summary", "summary/baseline")
+
+
+class Truth(NamedTuple):
+    """What the differences of one cell are like."""
+
+    mean: float
+    draw: Callable[[random.Random], float]
+    base: float = 3.5
+    """What the other arm scores: an answer can lose no more than what is above 1."""
+
+
+def _bell(mean: float) -> Callable[[random.Random], float]:
+    return lambda rng: rng.gauss(mean, SPREAD)
+
+
+def _mixed(usual: float, rare: float, share: float) -> Callable[[random.Random], float]:
+    return lambda rng: (rare if rng.random() < share else usual) + rng.gauss(0, 0.4)
+
+
+TRUTHS: Mapping[str, Truth] = {
+    "no effect": Truth(0.0, _bell(0.0)),
+    "+0.3": Truth(0.3, _bell(0.3)),
+    "+0.8": Truth(0.8, _bell(0.8)),
+    "-0.5": Truth(-0.5, _bell(-0.5)),
+    "rare harm": Truth(-0.06, _mixed(0.3, -2.7, 0.12), 3.9),
+    "rare help": Truth(0.6, _mixed(0.0, 3.0, 0.2), 1.8),
+    "ceiling": Truth(0.0, lambda rng: rng.choice((0.0, 0.0, 0.0, 0.1, -0.1)), 4.9),
+    "one-sided losses": Truth(-0.53, _mixed(0.3, -2.2, 1 / 3), 3.2),
+}
+"""With one-sided losses a third of the answers is not given, which is the lowest score."""
 
 
 def run(options: Options) -> Iterator[Figure]:
@@ -50,108 +74,85 @@ def run(options: Options) -> Iterator[Figure]:
         f"{runs:,} runs a cell (gates half as many); sd between prompts {SPREAD}, margin {MARGIN}",
         versions_of("numpy", extra="eval"),
     )
-    worst = 0.0
-    for skills in SKILLS:
-        for effect in EFFECTS:
-            for prompts in PROMPTS:
-                cell = _verdicts(skills, prompts, [effect] * skills, runs)
-                worst = max(worst, cell.false_better, cell.false_equivalent)
-                yield Figure(f"verdict, {skills} × {prompts}, effect {effect}", str(cell))
-    for name, (draw, mean) in RARE.items():
+    worst, least = 0.0, 1.0
+    for comparisons in (L5, L6):
         for skills in SKILLS:
-            for prompts in (6, 10, 30):
-                cell = _verdicts(skills, prompts, [mean] * skills, runs, draw)
-                worst = max(worst, cell.false_equivalent)
-                yield Figure(f"verdict, {skills} × {prompts}, {name}", str(cell))
-    for prompts in (6, 8, 10, 15):
-        cell = _verdicts(12, prompts, [0.8] * 3 + [0.0] * 9, runs)
-        worst = max(worst, cell.false_better, cell.false_equivalent)
-        yield Figure(f"verdict, 12 × {prompts}, 3 of 12 help by 0.8", str(cell))
-    low, high = wilson(round(worst * runs), runs)
-    yield Figure(
-        "false statements, the largest share of any cell",
-        f"{worst:.3f} [{low:.3f}, {high:.3f}] (limit {MOST})",
-    )
+            for name, truth in TRUTHS.items():
+                for prompts in PROMPTS:
+                    cell = _verdicts([truth] * skills, prompts, runs, comparisons)
+                    worst, least = max(worst, cell.false), min(least, cell.coverage)
+                    layer = "L5" if comparisons == L5 else "L6"
+                    yield Figure(f"{layer} verdict, {skills} × {prompts}, {name}", str(cell))
+    for prompts in (6, 8, 12, 20):
+        truths = [TRUTHS["+0.8"]] * 3 + [TRUTHS["no effect"]] * 9
+        cell = _verdicts(truths, prompts, runs, L5)
+        worst, least = max(worst, cell.false), min(least, cell.coverage)
+        yield Figure(f"L5 verdict, 12 × {prompts}, 3 of 12 help by 0.8", str(cell))
+    yield Figure("false statements a skill, largest share", f"{worst:.3f} (limit {MOST})")
+    yield Figure("coverage of the interval against no skill, smallest", f"{least:.3f}")
     yield from _gates(max(1, runs // 2))
     yield from _plans(max(1, runs // 4))
 
 
-Draw = Callable[[random.Random, float], float]
-RARE: dict[str, tuple[Draw, float]] = {
-    "+4 at one prompt in 10": (lambda rng, effect: 4.0 * (rng.random() < 0.1), 0.4),
-    "+2 at one prompt in 5": (lambda rng, effect: 2.0 * (rng.random() < 0.2), 0.4),
-}
-"""Differences with many ties, as judges give them, and their means."""
+class _Cell(NamedTuple):
+    """The shares of one cell, over all skills and runs."""
 
-
-def _normal(rng: random.Random, effect: float) -> float:
-    return rng.gauss(effect, SPREAD)
-
-
-class _Cell:
-    """The shares of one cell: of runs for false statements, of skills for the rest."""
-
-    def __init__(self, effects: Sequence[float], runs: Sequence[Sequence[Intervals]]) -> None:
-        words = [[word_for(*intervals) for intervals in run] for run in runs]
-        self.false_better = fmean(
-            any(
-                (word == BETTER and effect <= 0) or (word == WORSE and effect >= 0)
-                for word, effect in zip(run, effects, strict=True)
-            )
-            for run in words
-        )
-        self.false_equivalent = fmean(
-            any(
-                (word == EQUIVALENT or is_enough(bounded)) and effect >= MARGIN
-                for word, (_, bounded), effect in zip(words_of_run, run, effects, strict=True)
-            )
-            for words_of_run, run in zip(words, runs, strict=True)
-        )
-        helping = [place for place, effect in enumerate(effects) if effect > 0]
-        self.better = _share(words, helping, BETTER)
-        self.equivalent = _share(words, [p for p, e in enumerate(effects) if not e], EQUIVALENT)
-        decided = [word in (BETTER, WORSE, EQUIVALENT) for run in words for word in run]
-        self.unclear = 1 - fmean(decided)
+    false: float
+    """Skills with any false statement."""
+    coverage: float
+    better: float
+    worse: float
+    equivalent: float
 
     def __str__(self) -> str:
-        parts = [
-            f"false better/worse {self.false_better:.3f}",
-            f"false equivalent {self.false_equivalent:.3f}",
-        ]
-        if self.better is not None:
-            parts.append(f"found better {self.better:.2f}")
-        if self.equivalent is not None:
-            parts.append(f"found equivalent {self.equivalent:.2f}")
-        return ", ".join([*parts, f"cannot tell {self.unclear:.2f}"])
-
-
-Intervals = tuple[tuple[float, float] | None, tuple[float, float] | None]
-
-
-def _share(words: Sequence[Sequence[str]], places: Sequence[int], word: str) -> float | None:
-    if not places:
-        return None
-    return fmean(run[place] == word for run in words for place in places)
+        return (
+            f"false {self.false:.3f}, coverage {self.coverage:.3f}, better {self.better:.2f},"
+            f" worse {self.worse:.2f}, equivalent {self.equivalent:.2f}"
+        )
 
 
 def _verdicts(
-    skills: int, prompts: int, effects: Sequence[float], runs: int, draw: Draw = _normal
+    truths: Sequence[Truth], prompts: int, runs: int, comparisons: Sequence[str]
 ) -> _Cell:
-    rng = random.Random(f"{skills} {prompts} {effects}")
-    level = level_for(skills)
-    return _Cell(
-        effects,
-        [
-            [_intervals([draw(rng, effect) for _ in range(prompts)], level) for effect in effects]
-            for _ in range(runs)
-        ],
+    """Return what is said of skills. Every comparison of a skill has the same truth."""
+    rng = random.Random(f"{len(truths)} {prompts} {[truth.mean for truth in truths]}")
+    false, holds, words = [], [], []
+    for _ in range(max(1, runs // len(truths))):
+        compared = {
+            str(place): {name: _comparison(name, truth, prompts, rng) for name in comparisons}
+            for place, truth in enumerate(truths)
+        }
+        planned = dict.fromkeys(compared, len(comparisons))
+        for skill, of_skill in share_chances(compared, planned).items():
+            truth = truths[int(skill)]
+            said = [each.word for each in of_skill.values()]
+            false.append(any(_is_false(word, truth.mean) for word in said))
+            words.append(said[0])
+            low, high = of_skill[comparisons[0]].interval or (-9.0, 9.0)
+            holds.append(low - 1e-9 <= truth.mean <= high + 1e-9)
+    shares = (words.count(word) / len(words) for word in (BETTER, WORSE, EQUIVALENT))
+    return _Cell(fmean(false), fmean(holds), *shares)
+
+
+def _is_false(word: str, mean: float) -> bool:
+    return (
+        (word == BETTER and mean <= 0)
+        or (word == WORSE and mean >= 0)
+        or (word == EQUIVALENT and abs(mean) >= MARGIN)
     )
 
 
-def _intervals(values: Sequence[float], level: float) -> Intervals:
-    interval = subset_means(values, 1, level=level).interval(level)
-    undecided = interval is None or fmean(values) >= MARGIN
-    return interval, None if undecided else bounded_interval(values, 1, level=level)
+def _comparison(name: str, truth: Truth, prompts: int, rng: random.Random) -> ArmComparison:
+    first, second = name.split("/")
+    values = tuple(truth.draw(rng) for _ in range(prompts))
+    rare = rare_interval(
+        values,
+        max(truth.base - 1, 5 - truth.base - truth.mean),
+        max(truth.base + truth.mean - 1, 5 - truth.base),
+    )
+    return ArmComparison(
+        first, second, 0, 0, prompts, 0.0, values, rare, MARGIN, over_skills=False, more_tokens=None
+    )
 
 
 def _gates(runs: int) -> Iterator[Figure]:
@@ -195,12 +196,14 @@ def _measure(rng: random.Random, skill: int, worth: Sequence[float], repeats: in
 def _plans(runs: int) -> Iterator[Figure]:
     """Yield how often a planned number of prompts finds what it was planned for (4 times in 5)."""
     for skills in SKILLS:
+        chance = FALSE_STATEMENTS / skills
         for effect in (0.5, 0.8):
-            prompts = units_needed(effect, SPREAD, skills)
+            prompts = units_needed(effect, SPREAD, chance)
             assert prompts is not None
-            cell = _verdicts(skills, prompts, [effect] * skills, max(1, runs // skills))
+            truth = Truth(effect, _bell(effect))
+            cell = _verdicts([truth] * skills, prompts, runs, L5)
             yield Figure(f"plan, {skills} skills, effect {effect}: {prompts} prompts", str(cell))
-        prompts = equivalence_units(SPREAD, skills)
+        prompts = equivalence_units(SPREAD, chance)
         assert prompts is not None
-        cell = _verdicts(skills, prompts, [0.0] * skills, max(1, runs // skills))
+        cell = _verdicts([TRUTHS["no effect"]] * skills, prompts, runs, L5)
         yield Figure(f"plan, {skills} skills, equivalence: {prompts} prompts", str(cell))

@@ -46,7 +46,7 @@ def prompts_blocks(needed: PromptPlan) -> Iterator[Block]:
     among = f" among {plural(needed.skills, 'skill')}" if needed.skills > 1 else ""
     yield line(f"Prompts of each skill{among}, with a spread of {needed.spread:g} points:")
     for count, purpose in (
-        (needed.least, "for any result to count"),
+        (needed.least, "to find a difference of 2 points 4 times in 5"),
         (needed.to_find, f"to find a difference of {needed.effect:g} points 4 times in 5"),
         (
             needed.for_equivalence,

@@ -53,10 +53,11 @@ def pay(run: Run, workspace: Project, capsys: pytest.CaptureFixture[str]) -> Run
 def test_a_run_that_can_decide_nothing_is_not_paid_for(
     pay: Run, run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
-    write_prompts(workspace, 5)
+    write_prompts(workspace, 4)
     plan = pay("effectiveness", "--dry-run")
     assert plan.code == 0
-    assert "tea-brewing: 5 prompts: no outcome can count; 6 needed, about $" in plan.out
+    says = "tea-brewing: 4 prompts: too few for a verdict on it alone; 5 needed, about $"
+    assert says in " ".join(plan.out.split())
     refused = pay("effectiveness")
     assert refused.code == 2
     assert "1 more prompt, about $" in refused.err
@@ -67,23 +68,24 @@ def test_a_run_that_can_decide_nothing_is_not_paid_for(
     assert again.code == 0, "what is paid for already may be looked at"
 
 
-def test_a_refusal_for_many_skills_names_some_and_counts_the_others(
-    pay: Run, workspace: Project
+def test_many_skills_with_few_prompts_get_a_verdict_on_all_of_them(
+    pay: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     write_prompts(workspace, 2)
     skill = (workspace.folder / "skills/tea-brewing/SKILL.md").read_text("utf-8")
     rubric = (workspace.folder / "evals/rubrics/tea-brewing.yaml").read_text("utf-8")
-    for number in range(10, 30):
+    for number in range(10, 17):
         name = f"tea-{number}"
         folder = workspace.folder / "skills" / name
         folder.mkdir()
         (folder / "SKILL.md").write_text(skill.replace("tea-brewing", name), "utf-8")
         path = workspace.folder / f"evals/rubrics/{name}.yaml"
         path.write_text(rubric.replace("tea-brewing", name), "utf-8")
-    refused = pay("effectiveness")
-    assert refused.code == 2
-    assert "could count for tea-10, tea-11," in refused.err
-    assert "tea-21 and 9 more; write" in refused.err
+    done = pay("effectiveness")
+    assert done.code == 0
+    assert "the verdict is on all 8 skills together" in done.err
+    overall = workspace.envelope()["summary"]["_overall"]
+    assert overall["comparisons"]["enhanced/baseline"]["units"] == 8
 
 
 def test_missing_prompts_cost_the_same_when_the_others_are_in_the_cache(
@@ -95,10 +97,10 @@ def test_missing_prompts_cost_the_same_when_the_others_are_in_the_cache(
         plan = json.loads(run("effectiveness", "--dry-run", "--json").out)
         return float(plan["verdicts"][0]["cost_of_more"])
 
-    write_prompts(workspace, 4)
+    write_prompts(workspace, 3)
     assert run("effectiveness").code == 0
     everything_cached = cost_of_more()
-    write_prompts(workspace, 5)
+    write_prompts(workspace, 4)
     one_missing = cost_of_more()
     assert one_missing > 0
     assert one_missing == pytest.approx(everything_cached / 2, rel=0.1)
@@ -128,7 +130,7 @@ def test_a_run_until_decided_stops_at_the_look_that_decides(
     entry = envelope["summary"]["tea-brewing"]
     assert entry["word"] == "equivalent"
     after = looks["decided_after"]["tea-brewing"]
-    assert after == 104, "the second of three looks"
+    assert after == 103, "the second of three looks"
     assert looks["cases_saved"] == 200 - after
     assert entry["comparisons"]["enhanced/baseline"]["units"] == after
     assert [case["skipped"] for case in envelope["cases"]].count("decided") == 200 - after
@@ -155,7 +157,7 @@ def test_from_nothing_to_a_verdict_are_two_commands_and_one_file(
     entry = document["summary"]["tea-brewing"]
     assert entry["comparisons"]["enhanced/baseline"]["units"] == PROMPTS_THAT_FIRE
     assert entry["word"] in ("better", "worse", "equivalent", "not enough data")
-    assert least_units(1) <= PROMPTS_THAT_FIRE, "so that its verdict can count"
+    assert least_units() <= PROMPTS_THAT_FIRE, "so that its verdict can count"
 
 
 def write_case_file(workspace: Project, checked: int, judged: int) -> None:
@@ -181,10 +183,10 @@ def test_only_judged_prompts_count_for_a_verdict(
     (verdict,) = planned["verdicts"]
     assert (verdict["prompts"], verdict["can_decide"]) == (2, False)
     assert planned["checks_only"] == {"tea-brewing": 5}
-    assert verdict["cost_of_more"] > 4 * planned["cost_low"] / 7, "a judged prompt costs more"
+    assert verdict["cost_of_more"] > 3 * planned["cost_low"] / 7, "a judged prompt costs more"
     refused = pay("effectiveness")
     assert refused.code == 2
-    assert "write 4 more prompts that are judged" in refused.err
+    assert "write 3 more prompts that are judged" in refused.err
     assert not fake.log.calls
 
 

@@ -169,7 +169,9 @@ def test_an_answer_without_text_is_an_error_and_is_kept(
     judged = 2 * REQUESTS // 2
     assert Counter(seen.kind for seen in fake.log.calls) == {"generation": 6, "judge": judged}
     summary = envelope["summary"]["_overall"]
-    assert (summary["n"], summary["errors"]) == (2, 1)
+    assert (summary["n"], summary["errors"]) == (3, 0), "one of them is the lowest score"
+    assert sum(summary["lost"].values()) == 1
+    assert "Answers that one arm did not give: the lowest score." in run("effectiveness").out
     before = len(fake.log.calls)
     planned = run("effectiveness", "--dry-run", "--json").json
     assert planned["generations"]["to_make"] == planned["judgements"]["to_make"] == 0
@@ -190,7 +192,9 @@ def test_a_truncated_answer_is_not_judged(run: Run, fake: FakeLlm, workspace: Pr
     assert not cut["judgements"]
     assert sum(seen.kind == "judge" for seen in fake.log.calls) == 4
     summary = workspace.envelope()["summary"]["_overall"]
-    assert (summary["n"], summary["skipped"], summary["errors"]) == (2, 1, 0)
+    assert (summary["n"], summary["skipped"], summary["errors"]) == (3, 0, 0)
+    assert summary["lost"] == {cut["lost"][0]: 1}
+    assert workspace.envelope()["meta"]["degraded"] is True
     planned = run("effectiveness", "--dry-run", "--json").json
     assert planned["judgements"] == {"planned": 4, "kept": 4, "to_make": 0}
 

@@ -235,7 +235,7 @@ def _comparisons(
             "p": 0.0312 if word in ("better", "worse") else 0.41,
             "p_adjusted": 0.0417 if word in ("better", "worse") else 0.52,
             "word": word if len(values) > 1 else "not enough data",
-            "more_units": 12 if word == "not enough data" else None,
+            "study_units": 24 if word == "not enough data" else None,
             "second_is_enough": word in ("equivalent", "worse"),
             "smallest_detectable": round(1.4 * half, 6),
             "value_per_1000_tokens": 0.41,
@@ -277,6 +277,8 @@ def _summary(skill: str, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "errors": sum(bool(case["errors"]) for case in own),
         "skipped": sum(case["skipped"] is not None for case in own),
         "verdict": verdict + enough,
+        "worst_prompts": [{"prompt_index": 2, "prompt": own[0]["prompt"], "mean": -0.5}],
+        "lost": {},
         "recommended_level": recommended,
         "comparisons": comparisons,
         "conditions": {

@@ -32,50 +32,22 @@ def equal_run(difference: float, prompts: int = 8) -> dict[str, Any]:
         for skill in ("letter", "poster")
         for prompt in range(prompts)
     ]
-    summary, artifacts = analyse_pairs(cases, seed=1)
+    summary, artifacts = analyse_pairs(cases)
     meta = run_meta("effectiveness", runs=1)
     return {"meta": meta, "summary": summary, "cases": cases, "artifacts": artifacts}
 
 
 @for_each("difference", [0.0, 1.0])
-def test_every_format_says_that_the_values_were_equal(difference: float) -> None:
+def test_an_interval_of_equal_differences_has_a_width_in_every_format(difference: float) -> None:
+    """It allows for prompts that are too rare to have been among these."""
     report = build_report([equal_run(difference)])
-    for text in (
-        plain(report_blocks(report)),
-        markdown(report),
-        html(report),
-    ):
-        words = " ".join(text.split())
-        assert "all equal" in words
-        assert "Others can still give another value." in words
-        assert not NO_WIDTH.search(words)
-
-
-def test_the_verdict_names_what_equal_differences_leave_open() -> None:
-    run = equal_run(0.0)
-    verdict = run["summary"]["letter"]["verdict"]
-    comparison = run["summary"]["letter"]["comparisons"]["enhanced/baseline"]
-    low, high = comparison["bounded_low"], comparison["bounded_high"]
-    assert low < -1 < 1 < high, "eight prompts may have missed a rare one with a large difference"
-    possible = f"with others, {low:+.2f} to {high:+.2f} is still possible"
-    assert f"every prompt gave the same difference; {possible}" in verdict
-    assert comparison["word"] == "not enough data"
-    assert comparison["ci_method"].endswith("all of them equal, so without a width")
-    better = equal_run(1.0)["summary"]["letter"]["verdict"]
-    assert "every prompt gave the same difference; others may differ): better" in better
-    small = equal_run(0.2)["summary"]["letter"]["verdict"]
-    assert "others may differ): better" in small, "what is possible would contradict the verdict"
+    for text in (plain(report_blocks(report)), markdown(report), html(report)):
+        assert not NO_WIDTH.search(" ".join(text.split()))
 
 
 def test_ends_that_only_round_to_one_figure_are_not_printed_twice() -> None:
     assert between(0.201, 0.204) == "about +0.20"
     assert between(0.2, 0.2) == "all equal"
-    cases = [
-        case("letter", prompt, 0, ARMS, [("enhanced", 3.001 + prompt / 10_000, 3.0)])
-        for prompt in range(8)
-    ]
-    verdict = analyse_pairs(cases, seed=1)[0]["letter"]["verdict"]
-    assert "(95 % interval about +0.00)" in verdict
 
 
 def test_retrieval_says_it_in_the_terminal() -> None:

@@ -28,7 +28,7 @@ def test_regressions_come_first_then_what_is_worse_then_findings() -> None:
         "warning title=release-notes",
     ]
     assert "(11 %25)" in written[1]
-    assert written[3].endswith("::▼ worse, −0.62 (−1.00 to −0.24), $0.64, "
+    assert written[3].endswith("::▼ worse, −0.62 (−1.00 to −0.24), −0.50 at prompt 3, $0.64, "
                                "→ it makes answers worse: rewrite it")  # fmt: skip
 
 

@@ -146,7 +146,7 @@ def test_a_report_of_fifteen_prompts_is_read_in_minutes() -> None:
 
 def test_the_first_table_has_a_line_a_skill_and_says_what_to_do() -> None:
     head, *lines = first_table(whole_page())
-    assert head == "Skill Verdict Difference Fires Cost Next"
+    assert head == "Skill Verdict Difference Worst prompt Fires Cost Next"
     assert [line.split()[0] for line in lines] == sorted(SKILLS)
     by_skill = {line.split()[0]: line for line in lines}
     assert "▲ better +0.91 +0.52 to +1.30" in by_skill["csv-cleaning"]
@@ -246,7 +246,7 @@ def test_what_a_judge_said_is_shown_raw_where_it_could_not_be_used() -> None:
 
 def test_errors_and_skipped_stand_apart() -> None:
     page = size_page()
-    assert "These cases gave no figure and are in none." in flat(page.text())
+    assert "These cases gave no figure and are in none;" in flat(page.text())
     lines = [flat(" ".join(row.text)) for row in page.all("tr")]
     assert "judge_error error 1 the reply is no JSON object" in lines
     assert "budget skipped 1" in lines

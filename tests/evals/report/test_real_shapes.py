@@ -20,7 +20,7 @@ def analysed(envelope: dict[str, Any]) -> dict[str, Any]:
     from skillyard.evals.statistics.analysis import analyse_pairs
 
     cases = [{"more_judges": {}, **case} for case in envelope["cases"]]
-    summary, artifacts = analyse_pairs(cases, seed=42)
+    summary, artifacts = analyse_pairs(cases)
     return {**envelope, "cases": cases, "summary": summary, "artifacts": artifacts}
 
 

@@ -53,7 +53,8 @@ def test_piped_it_has_the_same_words_in_longer_lines() -> None:
     assert "\x1b" not in piped
     first = next(line for line in piped.splitlines() if line.startswith("csv-cleaning"))
     assert re.sub(" {2,}", "  ", first) == (
-        "csv-cleaning  ▲ better  +0.91 (+0.52 to +1.30)  80 % of 5, wrongly 33 % of 3  $0.51"
+        "csv-cleaning  ▲ better  +0.91 (+0.52 to +1.30)  −0.50 at prompt 3"
+        "  80 % of 5, wrongly 33 % of 3  $0.51"
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import sys
+from statistics import fmean
 
 import pytest
 from hypothesis import given
@@ -10,7 +12,16 @@ from hypothesis import strategies as st
 
 from skillyard import InvalidInput
 from skillyard.base.sums import wilson
-from skillyard.evals.statistics.intervals import mean_interval
+from skillyard.evals.statistics.intervals import (
+    RARE,
+    mean_interval,
+    rare_interval,
+    t_interval,
+    t_p_value,
+    t_quantile,
+    t_share,
+)
+from tests.evals.statistics.planting import allowed
 from tests.tables import for_each
 
 
@@ -47,19 +58,57 @@ def test_wilson_holds_the_share_and_mirrors(wins: int, losses: int) -> None:
     assert (1 - high, 1 - low) == pytest.approx(mirrored, abs=1e-12)
 
 
-def test_wilson_needs_no_library_and_the_others_name_the_extra(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_interval_for_rare_prompts_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)  # as where it is not installed
     assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
     with pytest.raises(InvalidInput, match=r"need numpy.*pip install .*\[eval\]( @ [^']*)?'"):
-        mean_interval([1.0, 2.0], 1)
+        rare_interval([1.0, 2.0])
+
+
+@for_each(
+    ("freedom", "quantile"),
+    [(1, 12.7062), (2, 4.3027), (3, 3.1824), (11, 2.2010), (30, 2.0423), (500, 1.9647)],
+)
+def test_quantiles_of_student_are_those_of_the_tables(freedom: int, quantile: float) -> None:
+    assert t_quantile(0.025, freedom) == pytest.approx(quantile, abs=5e-5)
+    assert t_share(quantile, freedom) == pytest.approx(0.05, abs=2e-5)
 
 
 def test_equal_values_have_no_interval() -> None:
+    assert mean_interval([1.0] * 20) == (None, None)
+    assert mean_interval([1.0]) == (None, None)
+    low, high = mean_interval([1.0, 2.0] * 10)
+    assert (low, high) == pytest.approx((1.25992, 1.74008), abs=1e-5)
+    assert t_p_value([1.0]) == t_p_value([0.0, 0.0]) == 1
+    assert t_p_value([1.0, 1.0]) == 0
+
+
+def test_values_that_are_not_finite_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="finite"):
+        t_interval([1.0, float("nan")], 0.95)
+
+
+@for_each(("share", "prompts"), [(0.12, 12), (0.1, 20)])
+def test_rare_harm_is_within_the_interval_as_often_as_it_says(share: float, prompts: int) -> None:
+    """Each end errs at most in 15 of 100 runs; a t interval of 95 % errs in one of five."""
     pytest.importorskip("numpy")
-    assert mean_interval([1.0] * 20, 1) == (None, None)
-    low, high = mean_interval([1.0, 2.0] * 10, 1)
-    assert low is not None
-    assert high is not None
-    assert 1 < low < 1.5 < high < 2
+    rng = random.Random(prompts)
+    runs, alone, missed = 400, 0, 0
+    mean = 0.3 * (1 - share) - 2.7 * share
+    for _ in range(runs):
+        values = [-2.7 if rng.random() < share else 0.3 + rng.gauss(0, 0.1) for _ in range(prompts)]
+        interval = t_interval(values, 0.95)
+        assert interval is not None
+        alone += interval[0] > mean
+        missed += rare_interval(values, 2.7, 1.3)[0] > mean
+    assert missed / runs <= allowed(RARE, runs)
+    assert alone / runs > missed / runs
+
+
+@given(st.lists(st.floats(-2, 2), min_size=1, max_size=40))
+def test_more_room_below_only_lowers_the_lower_end(values: list[float]) -> None:
+    pytest.importorskip("numpy")
+    near, far = rare_interval(values, 2, 2), rare_interval(values, 4, 2)
+    assert far[0] <= near[0] <= fmean(values) <= near[1] == far[1]
+    turned = rare_interval([-value for value in values], 2, 2)
+    assert turned == pytest.approx((-near[1], -near[0]), abs=0.05)

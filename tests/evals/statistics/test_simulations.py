@@ -13,7 +13,13 @@ from typing import Any
 import pytest
 
 from skillyard.evals.statistics.analysis import analyse_pairs
-from skillyard.evals.statistics.intervals import spread_of, subset_means
+from skillyard.evals.statistics.intervals import (
+    hull,
+    rare_interval,
+    spread_of,
+    t_interval,
+    t_p_value,
+)
 from skillyard.evals.statistics.judges import order_effect
 from skillyard.evals.statistics.pairs import OVERALL, pair_of
 from skillyard.evals.statistics.planning import POWER, smallest_detectable
@@ -26,13 +32,10 @@ pytestmark = pytest.mark.slow
 FEW = 3_000 if SOAK else 150
 MANY = 20_000 if SOAK else 1_000
 Draw = Callable[[random.Random], float]
-NORMAL: Draw = lambda rng: rng.gauss(0, 1)  # noqa: E731
-SKEWED: Draw = lambda rng: rng.expovariate(1) - 1  # noqa: E731
-STEPS: Draw = lambda rng: rng.choice((-1.0, -0.5, 0.0, 0.0, 0.5, 1.0))  # noqa: E731
 
 
 def headline(cases: Sequence[dict[str, Any]], name: str = "skill-00") -> dict[str, Any]:
-    summary = analyse_pairs(cases, seed=1)[0]
+    summary = analyse_pairs(cases)[0]
     result: dict[str, Any] = summary[name]["comparisons"]["full/baseline"]
     return result
 
@@ -49,36 +52,11 @@ def test_a_whole_run_of_ten_skills_without_an_effect_is_seldom_wrong_about_any()
     runs = FEW // 5
     wrong = 0
     for seed in range(runs):
-        summary = analyse_pairs(run_of(Judge(), seed, skills=10, prompts=8), seed=1)[0]
+        summary = analyse_pairs(run_of(Judge(), seed, skills=10, prompts=8))[0]
         entries = [entry for name, entry in summary.items() if name != OVERALL]
         words = {entry["comparisons"]["full/baseline"]["word"] for entry in entries}
         wrong += bool(words & {"better", "worse"})
     assert wrong / runs <= allowed(0.05, runs)
-
-
-@for_each(
-    ("count", "draw", "least"),
-    [
-        (6, NORMAL, 0.95),
-        (10, NORMAL, 0.95),
-        (20, NORMAL, 0.95),
-        (10, STEPS, 0.95),
-        # Measured over 6,000: differences of two arms without an effect are symmetric, these not.
-        (10, SKEWED, 0.90),
-        (20, SKEWED, 0.92),
-    ],
-)
-def test_intervals_hold_the_true_mean_as_often_as_they_say(
-    count: int, draw: Draw, least: float
-) -> None:
-    trials = MANY
-    rng = random.Random(count)
-    coverage = 0
-    for _ in range(trials):
-        interval = subset_means([draw(rng) for _ in range(count)], 1).interval(0.95)
-        assert interval is not None
-        coverage += interval[0] <= 1e-9 and interval[1] >= -1e-9
-    assert 1 - coverage / trials <= allowed(1 - least, trials)
 
 
 def test_runs_of_one_prompt_taken_for_prompts_would_raise_false_alarms() -> None:
@@ -89,7 +67,7 @@ def test_runs_of_one_prompt_taken_for_prompts_would_raise_false_alarms() -> None
     for seed in range(runs):
         cases = run_of(judge, seed, prompts=8, runs=5)
         clustered += headline(cases)["word"] in {"better", "worse"}
-        pooled += subset_means([case["improvement"] for case in cases], 1).p_value() <= 0.05
+        pooled += t_p_value([case["improvement"] for case in cases]) <= 0.05
     assert clustered / runs <= allowed(0.05, runs)
     assert pooled / runs > 0.25
 
@@ -100,12 +78,75 @@ def test_planted_effects_are_found_with_the_power_that_is_stated(prompts: int) -
     effect = smallest_detectable(1.0, prompts)
     assert effect is not None
     rng = random.Random(prompts)
-    result = sum(
-        subset_means([rng.gauss(effect, 1.0) for _ in range(prompts)], 1).p_value() <= 0.05
-        for _ in range(trials)
-    )
-    # The statement is of the t test; the sign-flip test comes within 4 points of it.
-    assert result / trials == pytest.approx(POWER, abs=0.04 + 3 * (0.16 / trials) ** 0.5)
+    result = 0
+    for _ in range(trials):
+        values = [rng.gauss(effect, 1.0) for _ in range(prompts)]
+        interval = hull(t_interval(values, 0.95), rare_interval(values, 2.5, 1.5))
+        assert interval is not None
+        result += interval[0] > 0
+    # A rough formula: it may be too careful by some points.
+    assert POWER - 0.06 <= result / trials <= POWER + 0.12
+
+
+HARM: Draw = lambda rng: -2.7 if rng.random() < 0.12 else 0.3 + rng.gauss(0, 0.4)  # noqa: E731
+
+
+@for_each("prompts", [6, 8, 12, 20])
+def test_a_rare_harm_is_seldom_called_better(prompts: int) -> None:
+    """Before, it was in .10, .15 and .13 of runs at 6, 8 and 12 prompts."""
+    runs = MANY // 4
+    rng = random.Random(prompts)
+    better = 0
+    for _ in range(runs):
+        differences = [max(-2.7, HARM(rng)) for _ in range(prompts)]
+        better += headline(cases_of(0, differences, 3.7))["word"] == "better"
+    assert better / runs <= allowed(0.05, runs)
+
+
+def test_any_statement_on_the_sizes_of_a_skill_without_effect_is_seldom_false() -> None:
+    """Before, it was in .14 of runs: each comparison spent 5 % of its own."""
+    runs = FEW
+    three = (("full", "baseline"), ("full", "summary"), ("summary", "baseline"))
+    wrong = 0
+    for seed in range(runs):
+        cases = run_of(Judge(), seed, prompts=12, comparisons=three)
+        comparisons = analyse_pairs(cases)[0]["skill-00"]["comparisons"].values()
+        wrong += any(each["word"] in ("better", "worse") for each in comparisons)
+    assert wrong / runs <= allowed(0.05, runs)
+
+
+def test_a_third_of_the_answers_not_given_is_never_better() -> None:
+    """Before, 10 of 24 answers that were cut, or 14 that were refused, left "better"."""
+    for lost in (10, 14):
+        cases = cases_of(0, [0.8] * 24, 3.0)
+        for each in cases[:lost]:
+            each |= {"scores": None, "improvement": None, "winner": None, "lost": ["full"]}
+            each |= {"skipped": "truncated"}
+        summary = analyse_pairs(cases)[0]
+        assert headline(cases)["word"] != "better"
+        assert summary["skill-00"]["lost"] == {"full": lost}
+        assert summary["skill-00"]["mean"] == pytest.approx((0.8 * (24 - lost) - 2 * lost) / 24)
+
+
+def test_a_summary_that_is_as_good_is_shown_to_be_enough() -> None:
+    """Before, the level stayed empty in 189 of 200 runs."""
+    runs, found = FEW // 3, 0
+    three = (("full", "baseline"), ("full", "summary"), ("summary", "baseline"))
+    for seed in range(runs):
+        judge = Judge({"full": 1.0, "summary": 1.0}, by_prompt=0.4)
+        summary = analyse_pairs(run_of(judge, seed, prompts=30, comparisons=three))[0]
+        found += summary["skill-00"]["recommended_level"] == "summary"
+    assert found / runs >= 0.8
+
+
+def test_all_skills_together_are_answered_where_no_single_skill_can_be() -> None:
+    cases = [
+        each for skill in range(12) for each in cases_of(skill, [0.8 + 0.1 * (skill % 3), 0.9])
+    ]
+    summary = analyse_pairs(cases)[0]
+    assert {summary[name]["word"] for name in summary if name != OVERALL} == {"not enough data"}
+    assert summary[OVERALL]["word"] == "better"
+    assert summary[OVERALL]["recommended_level"] == "full"
 
 
 def test_a_planted_effect_is_called_better_and_its_mean_is_right() -> None:
@@ -123,7 +164,7 @@ def test_a_planted_effect_is_called_better_and_its_mean_is_right() -> None:
 def test_a_planted_order_bias_is_found_and_both_orders_remove_it_from_the_means() -> None:
     biased = Judge(slot_a=0.5, by_prompt=0.3)
     runs = FEW // 10
-    judged = [analyse_pairs(run_of(biased, seed, prompts=40), seed=1) for seed in range(runs)]
+    judged = [analyse_pairs(run_of(biased, seed, prompts=40)) for seed in range(runs)]
     orders = [artifacts["order"] for _, artifacts in judged]
     assert sum(order["word"] == "slot A is favoured" for order in orders) / runs > 0.95
     means = [summary[OVERALL]["mean"] for summary, _ in judged]
@@ -155,7 +196,7 @@ def test_a_judge_without_a_bias_is_seldom_accused_of_one(both: bool) -> None:
 def test_a_planted_length_bias_is_taken_out_of_the_difference() -> None:
     judge = Judge(length=1.2, by_prompt=0.2, by_call=0.3)
     effects = [
-        analyse_pairs(run_of(judge, seed, prompts=150, longer=300), seed=1)[1]["length"]
+        analyse_pairs(run_of(judge, seed, prompts=150, longer=300))[1]["length"]
         for seed in range(FEW // 15)
     ]
     slopes = [effect["per_1000_characters"] for effect in effects]
@@ -177,10 +218,12 @@ def test_no_baseline_sweep_in_three_runs_would_fire_in_three_runs_of_four() -> N
     assert headline(sweep)["word"] == "not enough data"
 
 
-def cases_of(skill: int, differences: Sequence[float]) -> list[dict[str, Any]]:
+def cases_of(
+    skill: int, differences: Sequence[float], baseline: float = 3.0
+) -> list[dict[str, Any]]:
     arms = ("full", "baseline")
     return [
-        case(f"skill-{skill:02}", prompt, 0, arms, [("full", 3 + value, 3.0)])
+        case(f"skill-{skill:02}", prompt, 0, arms, [("full", baseline + value, baseline)])
         for prompt, value in enumerate(differences)
     ]
 
@@ -198,7 +241,7 @@ def test_where_three_of_twelve_skills_help_nobody_is_told_that_no_skill_is_enoug
         for skill in range(12):
             effect = 0.8 if skill < 3 else 0.0
             cases += cases_of(skill, [rng.gauss(effect, 0.8) for _ in range(prompts)])
-        summary = analyse_pairs(cases, seed=1)[0]
+        summary = analyse_pairs(cases)[0]
         helping = [summary[f"skill-{skill:02}"] for skill in range(3)]
         told_so += any(entry["recommended_level"] == "baseline" for entry in helping)
         result += sum(entry["word"] == "better" for entry in helping)
@@ -216,6 +259,6 @@ def test_all_skills_are_seldom_called_better_where_on_average_none_is() -> None:
         for skill in range(8):
             effect = rng.gauss(0, 0.5)
             cases += cases_of(skill, [rng.gauss(effect, 0.5) for _ in range(6)])
-        overall = analyse_pairs(cases, seed=1)[0][OVERALL]
+        overall = analyse_pairs(cases)[0][OVERALL]
         alarms += overall["word"] in ("better", "worse")
     assert alarms / runs <= allowed(0.05, runs)

@@ -1,68 +1,94 @@
-"""The words of a verdict, read off its intervals."""
+"""The words of a verdict, read off its intervals, and the 5 % that the statements share."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.statistics.intervals import level_for
 from skillyard.evals.statistics.verdicts import (
     BETTER,
     EQUIVALENT,
     NOT_ENOUGH,
     WORSE,
-    is_enough,
+    ArmComparison,
+    share_chances,
     word_for,
 )
 from tests.tables import for_each
 
 
 @for_each(
-    ("interval", "bounded", "word", "enough"),
+    ("interval", "near", "word"),
     [
-        (None, None, NOT_ENOUGH, False),
-        ((0.1, 1.0), None, BETTER, False),
-        ((-1.0, -0.1), (-1.5, 0.4), WORSE, False),
-        ((-0.1, 0.1), (-0.2, 0.2), EQUIVALENT, True),
-        ((0.05, 0.2), (-0.5, 0.25), EQUIVALENT, True),
-        ((-0.2, -0.05), (-0.25, 0.5), EQUIVALENT, False),
-        ((0.05, 0.2), (-0.5, 0.35), BETTER, False),
-        ((0.0, 0.0), (-1.8, 1.8), NOT_ENOUGH, False),
-        ((-0.1, 1.0), None, NOT_ENOUGH, False),
-        ((-1.0, 0.1), (-1.5, 0.2), NOT_ENOUGH, True),
-        ((-0.1, 0.1), (-0.3, 0.2), NOT_ENOUGH, True),
-        ((0.0, 1.0), None, NOT_ENOUGH, False),
-        ((-0.1, 0.1), (-0.2, 0.3), NOT_ENOUGH, False),
+        (None, None, NOT_ENOUGH),
+        ((0.1, 1.0), (0.2, 0.9), BETTER),
+        ((-1.0, -0.1), (-0.9, -0.2), WORSE),
+        ((-0.3, 0.3), (-0.2, 0.2), EQUIVALENT),
+        ((0.05, 0.2), (0.1, 0.15), BETTER),
+        ((-0.2, -0.05), (-0.15, -0.1), WORSE),
+        ((0.0, 0.6), (0.1, 0.5), NOT_ENOUGH),
+        ((-0.6, 0.3), (-0.5, 0.2), NOT_ENOUGH),
     ],
 )
 def test_words(
-    interval: tuple[float, float] | None,
-    bounded: tuple[float, float] | None,
-    word: str,
-    enough: bool,
+    interval: tuple[float, float] | None, near: tuple[float, float] | None, word: str
 ) -> None:
-    assert (word_for(interval, bounded), is_enough(bounded)) == (word, enough)
+    assert word_for(interval, near, 0.5) == word
 
 
 ENDS = st.floats(-4, 4)
 
 
-@given(ENDS, ENDS, st.floats(0, 2), st.floats(0, 2), st.floats(0, 1))
-def test_statements_never_contradict_each_other(
-    one: float, other: float, below: float, above: float, margin: float
-) -> None:
+@given(ENDS, ENDS, st.floats(0, 1))
+def test_swapped_arms_swap_the_word(one: float, other: float, margin: float) -> None:
     interval = (min(one, other), max(one, other))
-    bounded = (interval[0] - below, interval[1] + above)
-    word = word_for(interval, bounded, margin)
-    if word == BETTER:
-        assert not is_enough(bounded, margin), "the smaller arm is not enough"
-    if is_enough(bounded, margin):
-        assert word != BETTER
-    turned = {BETTER: WORSE, WORSE: BETTER}.get(word, word)
-    opposite = word_for((-interval[1], -interval[0]), (-bounded[1], -bounded[0]), margin)
-    assert opposite == turned
+    turned = (-interval[1], -interval[0])
+    swapped = {BETTER: WORSE, WORSE: BETTER}
+    word = word_for(interval, interval, margin)
+    assert word_for(turned, turned, margin) == swapped.get(word, word)
 
 
-def test_the_intervals_of_all_skills_hold_together() -> None:
-    assert level_for(1) == 0.95
-    assert level_for(12) == 1 - 0.05 / 12
+CLEAR, NOTHING, LEVEL = (1.4, 1.6) * 6, (-1.4, 1.6, 0.1) * 4, (-0.1, 0.1) * 15
+
+
+def comparison(name: str, values: Sequence[float]) -> ArmComparison:
+    first, second = name.split("/")
+    rare = min(values) / 10 + sum(values) / len(values) / 2, max(values) / 10 + 0.3
+    return ArmComparison(
+        first, second, 0, 0, 1, 0.0, tuple(values), rare, 0.5, over_skills=False, more_tokens=None
+    )
+
+
+def test_skills_share_the_five_per_cent_and_a_decided_one_passes_its_part_on() -> None:
+    skills = {"a": CLEAR, "b": NOTHING, "c": NOTHING}
+    compared = {
+        name: {"full/baseline": comparison("full/baseline", v)} for name, v in skills.items()
+    }
+    shared = share_chances(compared, {**dict.fromkeys(compared, 1), "not reached": 1})
+    chances = {name: each["full/baseline"].chance for name, each in shared.items()}
+    assert chances["a"] == pytest.approx(0.05 / 4)
+    assert chances["b"] == chances["c"] == pytest.approx(0.05 / 4 * 1.5)
+    assert share_chances(compared, dict.fromkeys(compared, 1), looks=3)["a"][
+        "full/baseline"
+    ].chance == pytest.approx(0.05 / 9)
+
+
+@for_each(("headline", "counts"), [(CLEAR, True), (NOTHING, False)])
+def test_sizes_are_compared_once_the_skill_is_known_to_change_anything(
+    headline: Sequence[float], counts: bool
+) -> None:
+    compared = {
+        "a": {
+            "full/baseline": comparison("full/baseline", headline),
+            "full/summary": comparison("full/summary", LEVEL),
+            "summary/baseline": comparison("summary/baseline", headline),
+        }
+    }
+    own = share_chances(compared, {"a": 3})["a"]
+    assert own["full/baseline"].chance == 0.05
+    assert own["full/summary"].chance == own["summary/baseline"].chance == 0.025
+    assert own["full/summary"].enough == counts
+    assert own["full/summary"].word == (EQUIVALENT if counts else NOT_ENOUGH)

@@ -82,7 +82,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     ),
     "--margin": _value(
         "POINTS",
-        "arms that differ by less are equivalent (default: 0.3 of the 1-5 scale)",
+        "arms that differ by less are equivalent (default: 0.5 of the 1-5 scale)",
         type=number,
     ),
     "--dry-run": _flag("print the plan, what is cached, and the price; send no request"),

@@ -243,7 +243,7 @@ def add_eval_plan_command(commands: Commands) -> None:
         "--margin",
         metavar="POINTS",
         type=number,
-        help="conditions that differ by less are equivalent (default: 0.3)",
+        help="conditions that differ by less are equivalent (default: 0.5)",
     )
 
 

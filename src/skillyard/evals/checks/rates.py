@@ -51,8 +51,8 @@ def _rates(outcomes: Shares) -> dict[str, dict[str, Any]]:
 def _differences(cases: Iterable[Mapping[str, Any]], outcomes: Shares) -> dict[str, dict[str, Any]]:
     """Return, by comparison, the difference of the pass rates over the prompts that both have.
 
-    The interval is that of subset means, over prompts. Where all differences are equal there is
-    none, because their spread says nothing about other prompts.
+    The interval is a t interval over prompts. Where all differences are equal there is none,
+    because their spread says nothing about other prompts.
     """
     pairs = dict.fromkeys((case["condition_a"], case["condition_b"]) for case in cases)
     differences = {}
@@ -61,7 +61,7 @@ def _differences(cases: Iterable[Mapping[str, Any]], outcomes: Shares) -> dict[s
         values = [_share(one[unit]) - _share(other[unit]) for unit in one if unit in other]
         if not values:
             continue
-        low, high = mean_interval(values, 0)
+        low, high = mean_interval(values)
         differences[f"{first}/{second}"] = {
             "mean": _rounded(fmean(values)),
             "low": _rounded(low),

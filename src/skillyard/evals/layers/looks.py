@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from skillyard.evals.layers.work import CaseResult, Layer, LayerWork, OnCase
+from skillyard.evals.statistics.intervals import FALSE_STATEMENTS
 from skillyard.evals.statistics.planning import least_units
 from skillyard.evals.statistics.verdicts import NOT_ENOUGH
 
@@ -49,7 +50,7 @@ def look_sizes(prompts: int, skills: int) -> tuple[int, ...]:
 
     The first look is where a result can first count, the last at the end.
     """
-    least = least_units(skills * LOOKS)
+    least = least_units(FALSE_STATEMENTS / (skills * LOOKS))
     if prompts <= least:
         return (prompts,)
     step = (prompts - least) / (LOOKS - 1)

@@ -209,6 +209,7 @@ class _Pair:
             "judgements": [],
             "lengths": {},
             "truncated": [],
+            "lost": [],
             "model": settings.model,
             "judge_model": settings.judge_models[0],
             "seed": settings.seed,
@@ -233,6 +234,11 @@ class _Pair:
             "generations": {name: answer.path for name, answer in answers.items()},
             "lengths": {name: len(answer.text) for name, answer in answers.items()},
             "truncated": [name for name, answer in answers.items() if answer.truncated],
+            "lost": [
+                name
+                for name, answer in answers.items()
+                if answer.truncated or (answer.error and not answer.missing)
+            ],
             "judgements": [each.path for each in judgements],
             "judge_attempts": sum(each.attempts for each in judgements),
             "cost": self._cost(judgements),

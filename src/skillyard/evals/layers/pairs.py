@@ -36,7 +36,7 @@ from skillyard.evals.layers.work import (
     sample,
 )
 from skillyard.evals.regression.changes import Measure, Values, case_key
-from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, pair_of
+from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, judged_pairs
 from skillyard.evals.storage.keys import text_digest
 
 if TYPE_CHECKING:
@@ -88,7 +88,6 @@ class PairLayer:
 
         summary, artifacts = analyse_pairs(
             cases,
-            seed=work.settings.seed,
             tie_band=work.settings.tie_band,
             margin=work.settings.margin,
             looks=LOOKS if work.settings.until_decided else 1,
@@ -107,12 +106,9 @@ class PairLayer:
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
         """Yield each comparison of each skill, and the headline of all skills together."""
         values: dict[tuple[str, str], Values] = {}
-        for case in cases:
-            pair = pair_of(case, 0.0)
-            if pair is not None:
-                skill = pair.unit[0]
-                of_skill = values.setdefault((skill, pair.comparison), {})
-                of_skill.setdefault(case_key(case), []).append(pair.improvement)
+        for case, pair in judged_pairs(cases):
+            of_skill = values.setdefault((pair.unit[0], pair.comparison), {})
+            of_skill.setdefault(case_key(case), []).append(pair.improvement)
         overall: dict[tuple[str, str], Values] = {}
         for (_, comparison), of_skill in values.items():
             if comparison in HEADLINES:

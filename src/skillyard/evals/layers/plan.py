@@ -29,7 +29,7 @@ from skillyard.evals.layers.session import (
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
 from skillyard.evals.models.prices import attachment_tokens, estimate
 from skillyard.evals.models.protocol import ChatModel, ModelRequest
-from skillyard.evals.statistics.planning import PlannedVerdict, planned_verdicts
+from skillyard.evals.statistics.planning import PlannedVerdict, least_units, planned_verdicts
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries, count_of
 from skillyard.evals.storage.keys import generation_key, judgement_key
 
@@ -80,6 +80,11 @@ class Plan:
     def undecidable(self) -> tuple[PlannedVerdict, ...]:
         """The skills for which no result could count."""
         return tuple(each for each in self.verdicts if not each.can_decide)
+
+    @property
+    def pool_can_decide(self) -> bool:
+        """True if there are so many skills that a verdict on all of them together is likely."""
+        return len(self.verdicts) >= least_units()
 
     @property
     def pays(self) -> bool:

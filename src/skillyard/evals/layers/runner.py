@@ -22,7 +22,12 @@ from skillyard.evals.models.protocol import RunStopped
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS
 from skillyard.evals.storage.events import START, Events
-from skillyard.evals.storage.results import DEGRADED, SCHEMA, write_results
+from skillyard.evals.storage.results import (
+    DEGRADED,
+    SCHEMA,
+    TRUNCATED_PAIR,
+    write_results,
+)
 
 COST_DIGITS = 6
 
@@ -140,10 +145,10 @@ def execute(
 
 
 def _degraded(cases: Sequence[Mapping[str, Any]]) -> bool:
-    """True when too many of the cases that were worked on are errors."""
-    worked_on = [case for case in cases if not case["skipped"]]
-    errors = sum(bool(case["errors"]) for case in worked_on)
-    return errors > DEGRADED * len(worked_on)
+    """True when too many of the cases that were worked on are errors, or have a cut answer."""
+    worked_on = [case for case in cases if case["skipped"] in (None, TRUNCATED_PAIR)]
+    failed = sum(bool(case["errors"] or case["skipped"]) for case in worked_on)
+    return failed > DEGRADED * len(worked_on)
 
 
 class _ProgressReporter:

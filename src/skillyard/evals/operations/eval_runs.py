@@ -174,12 +174,15 @@ def _check_decidable(planned: Plan, options: EvalOptions, warn: Callable[[str], 
         warn(f"{_first(skills)}: {message}")
     if not planned.undecidable or not planned.pays or options.anyway:
         return
+    if planned.pool_can_decide:
+        warn(f"the verdict is on all {len(planned.verdicts)} skills together")
+        return
     costs = [planned.cost_of_more(each) for each in planned.undecidable]
     price = "" if None in costs else f", about ${fsum(filter(None, costs)):.2f}"
     missing = sum(each.least_prompts - each.prompts for each in planned.undecidable)
     kind = " that are judged (`expected`, `assertions`)" if planned.checks_only else ""
     raise InvalidInput(
-        "nothing is paid for, since no outcome could count for"
+        "nothing is paid for, since the prompts are too few for a verdict on"
         f" {_first([each.skill for each in planned.undecidable])};"
         f" write {plural(missing, 'more prompt')}{kind}{price}, or give --anyway"
     )

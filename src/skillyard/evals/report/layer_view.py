@@ -11,7 +11,7 @@ from skillyard.evals.layers.registry import LAYERS, LayerEntry
 from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import ALL_EQUAL, UNKNOWN, between, first_upper, signed
 
-State: TypeAlias = Literal["scored", "passed", "failed", "error", "skipped", "unscored"]
+State: TypeAlias = Literal["scored", "lost", "passed", "failed", "error", "skipped", "unscored"]
 _BACKENDS = {
     "live": "a live model",
     "replay": "stored answers of an earlier run",
@@ -127,6 +127,10 @@ class SkillResult(NamedTuple):
     """The prompts behind a verdict."""
     action: str = ""
     """What to do next; empty where all is well."""
+    worst: str = ""
+    """The prompt with the worst difference."""
+    lost: tuple[str, ...] = ()
+    """Sentences on answers that an arm did not give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +215,11 @@ def errors_of(case: Json) -> list[tuple[str, str]]:
 def outcome(case: Json) -> CaseOutcome:
     """Return the state of a case. Skipped precedes error, and error precedes a verdict.
 
-    ``unscored`` is a case without any of them; it is not counted.
+    ``lost`` is a pair of which one arm gave no answer, and ``unscored`` a case without anything,
+    which is not counted.
     """
+    if case.flag("judged") is not False and len(case.names("lost")) == 1:
+        return CaseOutcome("lost", case.text("skipped") or "; ".join(m for _, m in errors_of(case)))
     if skipped := case.text("skipped"):
         return CaseOutcome("skipped", skipped)
     if errors := errors_of(case):

@@ -40,6 +40,8 @@ _ARMS = ("full_siblings", "full", "enhanced", "summary", "baseline")
 _ARM_COLUMNS = ("Tokens", "Score", "Points over no skill per 1,000 tokens")
 _MAX_FAILURES = 50
 """Most failed checks that a report lists; the results file has all of them."""
+_LETTERS = 100
+"""Most characters of a prompt in a sentence."""
 _WIDEST = 4.0  # scores lie between 1 and 5, so no difference is larger
 
 _BADGES = {
@@ -47,6 +49,7 @@ _BADGES = {
     "worse": Badge("▼", "worse", "bad"),
     "equivalent": Badge("≈", "equivalent", "even"),
     "not enough data": Badge("?", "not enough data", "open"),
+    "judge not trusted": Badge("✗", "judge not trusted", "bad"),
 }
 _CHECKS_ONLY = Badge("•", "checks only", "even")
 _ENOUGH = {
@@ -120,7 +123,19 @@ def _result(entity: Json) -> SkillResult:
         _badge(headline),
         headline.count("units") or 0,
         _action(entity, headline),
+        _worst(entity),
+        tuple(
+            f"{whole(count.number())} answers of {condition(arm)}"
+            for arm, count in entity.entries("lost").items()
+        ),
     )
+
+
+def _worst(entity: Json) -> str:
+    """Return the difference and the place of the prompt at which the skill did worst."""
+    worst = next(iter(entity.rows("worst_prompts")), Json(None))
+    place, mean = worst.count("prompt_index"), worst.number("mean")
+    return "" if place is None else f"{signed(mean)} at prompt {place + 1:,}"
 
 
 def _action(entity: Json, headline: Json) -> str:
@@ -134,12 +149,17 @@ def _action(entity: Json, headline: Json) -> str:
         return enough
     if headline.flag("second_is_enough"):
         return _ENOUGH["baseline"]
-    return _more(headline) if verdict not in ("better", "equivalent") else ""
+    if verdict == "judge not trusted":
+        return "take another judge"
+    if verdict in ("better", "equivalent"):
+        return ""
+    more = _more(headline)
+    return f"{more} prompts" if headline.count("study_units") else more
 
 
 def _more(comparison: Json) -> str:
-    more = comparison.count("more_units")
-    return "more prompts would hardly decide" if more is None else many(more, "more prompt")
+    units = comparison.count("study_units")
+    return "more prompts would hardly decide" if units is None else f"a new run of {whole(units)}"
 
 
 def _tables(skills: Mapping[str, Json]) -> Iterator[tuple[str, ReportTable]]:
@@ -161,7 +181,7 @@ def _tables(skills: Mapping[str, Json]) -> Iterator[tuple[str, ReportTable]]:
 
 def _cells(comparison: Json) -> tuple[str | Badge | Estimate, ...]:
     verdict = _badge(comparison)
-    if comparison.count("more_units"):
+    if comparison.count("study_units"):
         verdict = verdict._replace(text=f"{verdict.text}: {_more(comparison)}")
     corrected = comparison.number("p_adjusted")
     p = comparison.number("p") if corrected is None else corrected
@@ -191,17 +211,15 @@ def _pooled(name: str, comparison: Json, skills: Mapping[str, Json]) -> str:
     if difference.value is None:
         return f"{first_upper(against(name))}: nothing was judged."
     interval = f" ({difference.interval})" if difference.interval else ""
-    if difference.interval == ALL_EQUAL:
-        interval = within(ALL_EQUAL)
-    more = comparison.count("more_units")
-    end = f", {many(more, 'more skill')} would decide" if more else ""
+    units = comparison.count("study_units")
+    end = f", a new run of {many(units, 'skill')} would decide" if units else ""
     if verdict.kind != "open":
         words = [each.text("comparisons", name, "word") for each in skills.values()]
         same = words.count(comparison.text("word"))
         end = f", which is shown for {whole(same) if same else 'none'} of them alone"
-    units = many(comparison.count("units"), "skill")
+    skills_together = many(comparison.count("units"), "skill")
     points = f"{difference.text} points{interval}"
-    return f"{units} as a whole, {against(name)}: {points}: {verdict.text}{end}."
+    return f"{skills_together} as a whole, {against(name)}: {points}: {verdict.text}{end}."
 
 
 def _verdicts(skills: Mapping[str, Json]) -> Fold:
@@ -213,6 +231,10 @@ def _verdicts(skills: Mapping[str, Json]) -> Fold:
 
 def _sentences(entity: Json) -> Iterator[str]:
     verdict = entity.text("verdict").strip()
+    for worst in entity.rows("worst_prompts"):
+        place, text = worst.count("prompt_index"), visible_line(worst.text("prompt"), _LETTERS)
+        if place is not None:
+            yield f"{signed(worst.number('mean'))} at prompt {place + 1:,}: {text}"
     if verdict and _headline(entity).entries():  # a skill with checks alone has no verdict
         yield verdict
     checks = _check_difference(entity)

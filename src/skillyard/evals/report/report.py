@@ -37,12 +37,12 @@ from skillyard.evals.report.words import (
     visible_line,
     whole,
 )
-from skillyard.evals.storage.results import DEGRADED
+from skillyard.evals.storage.results import DEGRADED, TRUNCATED_PAIR
 
 _ALL = "all together"
 _NOTE = (
     "Difference: points on the judge’s scale from 1 to 5 against no skill, with the interval that "
-    "decided."
+    "decided. Worst prompt: where the skill lost most, or gained least."
 )
 _NOTHING_PROVED = "That the evaluation runs. It proves nothing about any skill: no model answered."
 _UNIT = (
@@ -78,6 +78,12 @@ _PROVENANCE = (
 )
 """All of ``meta`` that is needed to repeat a run."""
 _LETTERS = 80
+_NAMED = 5
+"""Skills that a banner names."""
+
+
+_Part = tuple[Results, LayerView]
+_RunResult = tuple[Results, SkillResult]
 
 
 class Banner(NamedTuple):
@@ -139,7 +145,7 @@ def build_report(
     )
     return Report(
         visible_line(title) or "Evaluation",
-        tuple(_banners(runs)),
+        tuple(_banners(parts)),
         tuple((name, value) for name, value in _run_facts(runs) if value),
         _skills(parts),
         tuple(
@@ -161,8 +167,9 @@ def _view_of(run: Results) -> LayerView:
     return load_layer(run.layer.name).view(run.value)
 
 
-def _banners(runs: Sequence[Results]) -> Iterator[Banner]:
+def _banners(parts: Sequence[_Part]) -> Iterator[Banner]:
     """Yield the warnings of a report, the weightiest first; each names the layers it is about."""
+    runs = [run for run, _ in parts]
     fake = [run.name for run in runs if run.is_fake]
     about = f"This is about {', '.join(fake)}. " if len(fake) < len(runs) else ""
     lines_of: tuple[tuple[str, str, Callable[[Results], str]], ...] = (
@@ -176,6 +183,8 @@ def _banners(runs: Sequence[Results]) -> Iterator[Banner]:
     for kind, head, line_of in lines_of:
         if lines := tuple(filter(None, map(line_of, runs))):
             yield Banner(kind, head, lines)
+    if lines := tuple(filter(None, map(_lost, parts))):
+        yield Banner("degraded", "Answers that one arm did not give: the lowest score", lines)
     if not any(run.cases for run in runs):
         yield Banner("empty", "No cases", ("There is nothing to report on.",))
 
@@ -194,19 +203,35 @@ def _stopped(run: Results) -> str:
 
 def _counted(states: Counter[State]) -> int:
     """Return the number of cases from which the figures are computed."""
-    return states["scored"] + states["passed"] + states["failed"]
+    return states["scored"] + states["lost"] + states["passed"] + states["failed"]
 
 
 def _degraded(run: Results) -> str:
     states = states_of(run.cases)
-    errors, attempted = states["error"], states.total() - states["skipped"]
-    if not run.flag("meta", "degraded") and errors <= DEGRADED * attempted:
-        return ""
-    share = f" ({percent(errors / attempted)})" if attempted else ""
-    return (
-        f"{run.name}: {whole(errors)} of {many(attempted, 'case')}{share} ended "
-        "in an error. They are in no figure, and what is left may not be like them."
+    cut = sum(case.text("skipped") == TRUNCATED_PAIR for case in run.cases)
+    failed = sum(bool(errors_of(case)) for case in run.cases) + cut
+    attempted = (
+        states.total()
+        - states["skipped"]
+        + sum(
+            outcome(case).state == "skipped" and case.text("skipped") == TRUNCATED_PAIR
+            for case in run.cases
+        )
     )
+    if not run.flag("meta", "degraded") and failed <= DEGRADED * attempted:
+        return ""
+    share = f" ({percent(failed / attempted)})" if attempted else ""
+    return (
+        f"{run.name}: {whole(failed)} of {many(attempted, 'case')}{share} ended in an error or "
+        "with a cut answer. What is left may not be like them."
+    )
+
+
+def _lost(part: _Part) -> str:
+    run, view = part
+    lost = [f"{name}: {each}" for name, of in view.results.items() for each in of.lost]
+    more = f" and {many(len(lost) - _NAMED, 'more line')}" if len(lost) > _NAMED else ""
+    return f"{run.name}: {'; '.join(lost[:_NAMED])}{more}." if lost else ""
 
 
 def _limited(run: Results) -> str:
@@ -255,10 +280,6 @@ def _run_cost(meta: Json) -> float | None:
     return meta.number("total_cost") if run_cost is None else run_cost
 
 
-_Part = tuple[Results, LayerView]
-_RunResult = tuple[Results, SkillResult]
-
-
 def _skills(parts: Sequence[_Part]) -> ReportTable:
     """Return one row a skill, with the results of all layers; skills by name."""
     judged = [(run, view) for run, view in parts if view.results and not view.column]
@@ -273,7 +294,7 @@ def _skills(parts: Sequence[_Part]) -> ReportTable:
         cells += [money(costs.get(name))] if judged else []
         cells.append(_next(verdicts, [(run, result) for run, result in routed if result]))
         rows.append(ReportRow(name, tuple(cells)))
-    columns = ["Verdict", "Difference"] if judged else []
+    columns = ["Verdict", "Difference", "Worst prompt"] if judged else []
     columns += [view.column for _, view in others]
     cost = "Cost, this part" if any(run.is_part for run, _ in judged) else "Cost"
     columns += [cost] if judged else []
@@ -288,9 +309,9 @@ def _decisive(verdicts: Sequence[_RunResult]) -> _RunResult | None:
 def _verdict_cells(verdicts: Sequence[_RunResult]) -> list[Cell]:
     decisive = _decisive(verdicts)
     if decisive is None:
-        return [UNKNOWN, UNKNOWN]
+        return [UNKNOWN, UNKNOWN, UNKNOWN]
     run, result = decisive
-    return [_seen(result.badge or UNKNOWN, run), result.estimate]
+    return [_seen(result.badge or UNKNOWN, run), result.estimate, result.worst or UNKNOWN]
 
 
 def _seen(cell: Cell, run: Results) -> Cell:
@@ -410,8 +431,8 @@ def _not_counted(cases: Sequence[Json]) -> ReportTable:
     examples: dict[tuple[str, str], str] = {}
     for case in cases:
         state, why = outcome(case)
-        if state in ("error", "skipped", "unscored"):
-            causes = dict(reversed(errors_of(case))) if state == "error" else {why: ""}
+        if state in ("error", "skipped", "unscored", "lost"):
+            causes = dict(reversed(errors_of(case))) or {why: ""}
             for kind, message in causes.items():
                 counts[state, kind] += 1
                 if message:
@@ -425,7 +446,7 @@ def _not_counted(cases: Sequence[Json]) -> ReportTable:
             )
             for (state, kind), number in sorted(counts.items())
         ),
-        "These cases gave no figure and are in none.",
+        "These cases gave no figure and are in none; lost ones count as the lowest score.",
     )
 
 

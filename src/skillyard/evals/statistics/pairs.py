@@ -15,6 +15,8 @@ OVERALL = "_overall"
 PLACES = 6
 """Decimals of every figure: more than any of them means, and few enough to be the same on every
 machine."""
+LOWEST, MIDDLE = 1.0, 3.0
+"""Of the scale of a judge, 1..5."""
 PromptId = tuple[str, int]
 """One skill and one of its prompts: what is independent of the rest."""
 
@@ -75,6 +77,52 @@ def pair_of(case: Mapping[str, Any], tie_band: float) -> JudgedPair | None:
     )
 
 
+def judged_pairs(
+    cases: Iterable[Mapping[str, Any]], tie_band: float = 0.0
+) -> list[tuple[Mapping[str, Any], JudgedPair]]:
+    """Return the cases with a figure, each with its pair.
+
+    An answer that one arm owes and does not give (``lost``: it is refused, empty, cut or failed) is
+    the lowest score, against what the other arm scores on average. To leave it out would favour an
+    arm that fails where it would do badly.
+    """
+    all_cases = list(cases)
+    pairs = [(case, pair) for case in all_cases if (pair := pair_of(case, tie_band)) is not None]
+    scores: dict[tuple[str, str], list[float]] = {}
+    for _, pair in pairs:
+        for arm, score in zip((pair.first, pair.second), pair.scores, strict=True):
+            scores.setdefault((pair.unit[0], arm), []).append(score)
+    return pairs + [(case, _loss(case, scores)) for case in all_cases if is_one_sided(case)]
+
+
+def is_one_sided(case: Mapping[str, Any]) -> bool:
+    """True for a pair of which one arm gave its answer, and the other did not."""
+    return case.get("judged") is not False and len(case.get("lost") or ()) == 1
+
+
+def _loss(case: Mapping[str, Any], scores: Mapping[tuple[str, str], list[float]]) -> JudgedPair:
+    first, second = case["condition_a"], case["condition_b"]
+    skill = case["skill_name"]
+    both = [
+        LOWEST if arm in case["lost"] else fmean(scores.get((skill, arm), (MIDDLE,)))
+        for arm in (first, second)
+    ]
+    return JudgedPair(
+        (skill, case["prompt_index"]),
+        f"{first}/{second}",
+        first,
+        second,
+        (both[0], both[1]),
+        both[0] - both[1],
+        second if first in case["lost"] else first,
+        slots=(),
+        consistent=None,
+        lengths=None,
+        tokens=_both({arm: size[1] for arm, size in sizes_of(case).items()}, first, second),
+        judge_agrees=None,
+    )
+
+
 def _both(values: Mapping[str, int], first: str, second: str) -> tuple[int, int] | None:
     return (values[first], values[second]) if {first, second} <= values.keys() else None
 
@@ -85,12 +133,12 @@ def sizes_of(case: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     return {arm: (size["bytes"], size["tokens_estimated"]) for arm, size in sizes.items()}
 
 
-def prompt_means(pairs: Iterable[JudgedPair]) -> list[float]:
+def prompt_means(pairs: Iterable[JudgedPair]) -> dict[PromptId, float]:
     """Return the mean improvement of each prompt over its runs."""
     by_prompt: dict[PromptId, list[float]] = {}
     for pair in pairs:
         by_prompt.setdefault(pair.unit, []).append(pair.improvement)
-    return list(map(fmean, by_prompt.values()))
+    return {unit: fmean(values) for unit, values in by_prompt.items()}
 
 
 def comparisons_in_order(names: Iterable[str]) -> list[str]:

@@ -1,9 +1,9 @@
 """How many prompts a verdict needs, and what those of a run can show before anything is paid for.
 
-The sizes are those of a two-sided t test by Guenther's formula (The American Statistician 35, 1981,
-243-244), at the level of one of several tests. Verdicts come from subset means, whose power is
-nearly the same: ``python -m benchmarks verdicts`` prints how often a planned number of prompts does
-find what it was planned for.
+The sizes follow from what a verdict asks for: a t interval without 0, or within the margin (a test
+of equivalence by two one-sided tests: Schuirmann 1987), and the same of the interval for rare
+prompts. ``python -m benchmarks verdicts`` prints how often a planned number of prompts does find
+what it was planned for.
 """
 
 from __future__ import annotations
@@ -11,12 +11,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from math import ceil, hypot, log2, sqrt
+from math import hypot, sqrt
 from statistics import NormalDist
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
-from skillyard.evals.statistics.intervals import FALSE_STATEMENTS, LARGEST, MARGIN
+from skillyard.evals.statistics.intervals import (
+    FALSE_STATEMENTS,
+    LARGEST,
+    MARGIN,
+    RARE,
+    t_quantile,
+)
 
 POWER = 0.8
 """The share of differences that an adequate number of prompts finds."""
@@ -26,39 +32,65 @@ measured: what the published size-impact runs had."""
 MAX_UNITS = 10_000
 """More prompts than this are never recommended."""
 _MAX_SKILLS = 1_000_000
+_LARGE = 2.0
+"""Points: a number of prompts that seldom finds so large a difference is too small for a run."""
+_REACH = 2.5
+"""Points that an answer can lose or gain where the other arm scores about 3.5."""
+_NORMAL = NormalDist()
 
 
-def least_units(tests: int) -> int:
-    """Return the fewest prompts a skill with which any result can count.
+def _needed_mean(effect: float, spread: float, units: int, share: float) -> float:
+    """Return how far from a bound the mean of a sample must lie for a statement.
 
-    With n prompts the sign-flip test reaches 2 / 2**n at best: 6 prompts for one test, 9 for 12.
+    ``share`` is how often the t interval may err on that side. The interval for rare prompts errs
+    by what prompts that are not in the sample may hide, and by the spread of those that are.
     """
-    return ceil(log2(2 * max(1, tests) / FALSE_STATEMENTS))
+    error = spread / sqrt(units)
+    hidden = (1 - RARE ** (1 / units)) * (_REACH + effect)
+    rare = hypot(_NORMAL.inv_cdf(1 - RARE) * error, hidden)
+    return max(t_quantile(share, units - 1) * error, rare)
 
 
-def smallest_detectable(spread: float, units: int, tests: int = 1) -> float | None:
+def least_units(chance: float = FALSE_STATEMENTS) -> int:
+    """Return the fewest prompts a skill that find a difference of two points 4 times in 5.
+
+    ``chance`` is the share of false statements that a skill may spend.
+    """
+    return units_needed(_LARGE, ASSUMED_SPREAD, chance) or MAX_UNITS
+
+
+def smallest_detectable(
+    spread: float, units: int, chance: float = FALSE_STATEMENTS
+) -> float | None:
     """Return the smallest true difference that ``units`` prompts find 4 times in 5, in points.
 
-    None where no result can count, and for a measured spread of 0, which is no estimate.
+    None where they find none, and for a measured spread of 0, which is no estimate.
     """
-    if units < least_units(tests) or spread <= 0:
+    if units < 2 or spread <= 0:
         return None
-    critical = _critical(tests)
-    return spread * (critical + _quantile(POWER)) / sqrt(units - critical**2 / 2)
+    hundredths = range(1, round(100 * LARGEST) + 1)
+    place = bisect_left(
+        hundredths, True, key=lambda each: _finds(each / 100, spread, units, chance)
+    )
+    return hundredths[place] / 100 if place < len(hundredths) else None
 
 
-def units_needed(effect: float, spread: float, tests: int = 1) -> int | None:
+def units_needed(effect: float, spread: float, chance: float = FALSE_STATEMENTS) -> int | None:
     """Return the fewest prompts a skill that find ``effect`` 4 times in 5; None above 10,000."""
-    if not effect:
-        return None
-    critical = _critical(tests)
-    units = ((critical + _quantile(POWER)) * spread / effect) ** 2 + critical**2 / 2
-    needed = max(least_units(tests), ceil(min(units, MAX_UNITS + 1)) if spread else 0)
-    return needed if needed <= MAX_UNITS else None
+    return _fewest(lambda units: _finds(abs(effect), spread, units, chance)) if effect else None
+
+
+def _finds(effect: float, spread: float, units: int, chance: float) -> bool:
+    missing = effect - _needed_mean(effect, spread, units, chance / 2)
+    return missing * sqrt(units) >= _NORMAL.inv_cdf(POWER) * spread
 
 
 def equivalence_units(
-    spread: float, tests: int = 1, *, mean: float = 0.0, margin: float = MARGIN
+    spread: float,
+    chance: float = FALSE_STATEMENTS,
+    *,
+    mean: float = 0.0,
+    margin: float = MARGIN,
 ) -> int | None:
     """Return the fewest prompts a skill that show a difference within ``margin`` 4 times in 5.
 
@@ -69,41 +101,29 @@ def equivalence_units(
         return None
 
     def enough(units: int) -> bool:
-        # What prompts of 0 may have missed (4 * (1 - q ** (1 / n))), and what their spread hides.
-        missed = LARGEST * (1 - (FALSE_STATEMENTS / tests / 2) ** (1 / units))
-        error = spread / sqrt(units)
-        reach = margin - hypot(_critical(tests) * error, missed)
-        if not spread:
-            return reach > 0
-        normal = NormalDist(mean, error)
-        return reach > 0 and normal.cdf(reach) - normal.cdf(-reach) >= POWER
+        reach = margin - _needed_mean(abs(mean), spread, units, chance)
+        if not spread or reach <= 0:
+            return reach > abs(mean)
+        normal = NormalDist(mean, spread / sqrt(units))
+        return normal.cdf(reach) - normal.cdf(-reach) >= POWER
 
-    return _fewest(enough, least_units(tests))
+    return _fewest(enough)
 
 
-def more_units(
-    mean: float, spread: float, units: int, tests: int = 1, *, margin: float = MARGIN
+def study_units(
+    mean: float, spread: float, chance: float = FALSE_STATEMENTS, *, margin: float = MARGIN
 ) -> int | None:
-    """Return how many more prompts decide, if differences go on as they are; None above 10,000.
+    """Return how many prompts a new run needs, if differences are as they were; None above 10,000.
 
-    Decided is what is shown 4 times in 5 to be different, or to be equivalent. At least 1.
+    They are enough to show 4 times in 5 that there is a difference, or that there is none.
     """
-    different = units_needed(mean, spread, tests)
-    equivalent = equivalence_units(spread, tests, mean=mean, margin=margin)
-    needed = [count for count in (different, equivalent) if count is not None]
-    return max(1, min(needed) - units) if needed else None
+    different = units_needed(mean, spread, chance)
+    equivalent = equivalence_units(spread, chance, mean=mean, margin=margin)
+    return min((each for each in (different, equivalent) if each is not None), default=None)
 
 
-def _quantile(share: float) -> float:
-    return NormalDist().inv_cdf(share)
-
-
-def _critical(tests: int) -> float:
-    return _quantile(1 - FALSE_STATEMENTS / tests / 2)
-
-
-def _fewest(enough: Callable[[int], bool], least: int) -> int | None:
-    found = least + bisect_left(range(least, MAX_UNITS + 1), True, key=enough)
+def _fewest(enough: Callable[[int], bool]) -> int | None:
+    found = 2 + bisect_left(range(2, MAX_UNITS + 1), True, key=enough)
     return found if found <= MAX_UNITS else None
 
 
@@ -114,11 +134,11 @@ class PlannedVerdict:
     skill: str
     prompts: int
     least_prompts: int
-    """With fewer prompts no result can count."""
+    """Fewer prompts seldom find even two points."""
     can_decide: bool
-    """True if some result of so many prompts is a verdict."""
+    """True if there are so many."""
     smallest_detectable: float | None
-    """Points of the 1-5 scale that are found 4 times in 5; None where no result can count."""
+    """Points of the 1-5 scale that are found 4 times in 5; None where nothing is."""
     message: str
     """One sentence."""
 
@@ -132,7 +152,7 @@ class PromptPlan:
     skills: int
     margin: float
     least: int
-    """For any result to count."""
+    """To find a difference of two points 4 times in 5."""
     to_find: int | None
     """To find ``effect`` 4 times in 5."""
     for_equivalence: int | None
@@ -151,14 +171,15 @@ def planned_verdicts(
     ``looks`` is the number of times that the results are looked at.
     """
     skills = len(prompts_by_skill)
-    least = least_units(skills * looks)
+    chance = FALSE_STATEMENTS / max(1, skills * looks)
+    least = least_units(chance)
     among = f", {skills} skills" if skills > 1 else ""
     planned = []
     for skill, prompts in sorted(prompts_by_skill.items()):
-        detectable = smallest_detectable(ASSUMED_SPREAD, prompts, skills * looks)
+        detectable = smallest_detectable(ASSUMED_SPREAD, prompts, chance)
         shows = (
-            f"no outcome can count; {least} needed"
-            if detectable is None
+            f"too few for a verdict on it alone; {least} needed"
+            if detectable is None or prompts < least
             else f"finds a difference of {detectable:.1f} points 4 times in 5"
         )
         message = f"{plural(prompts, 'prompt')}{among}: {shows}"
@@ -178,12 +199,13 @@ def prompts_needed(
             "effect, spread and margin must be 0 or more, and skills between 1 and"
             f" {_MAX_SKILLS:,}, not {effect}, {spread}, {margin} and {skills}"
         )
+    chance = FALSE_STATEMENTS / skills
     return PromptPlan(
         effect,
         spread,
         skills,
         margin,
-        least_units(skills),
-        units_needed(effect, spread, skills),
-        equivalence_units(spread, skills, margin=margin),
+        least_units(chance),
+        units_needed(effect, spread, chance),
+        equivalence_units(spread, chance, margin=margin),
     )

@@ -1,42 +1,40 @@
 """The comparison of two arms and its verdict, of one skill over its prompts or of all over skills.
 
-Every statement about a comparison is read off its intervals, which are corrected for the number of
-skills. So statements cannot contradict each other, and while the intervals hold the true
-differences (19 runs of 20), none of the statements is wrong.
+Every statement about a comparison is read off its two intervals. They are corrected for the skills
+and comparisons of a run, so in 19 runs of 20 no statement is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import fsum
 from statistics import fmean
 
 from skillyard.base.text import plural
 from skillyard.evals.statistics.intervals import (
+    FALSE_STATEMENTS,
     MARGIN,
-    bounded_interval,
-    level_for,
+    Interval,
+    hull,
+    rare_interval,
     spread_of,
-    subset_means,
+    t_interval,
+    t_p_value,
 )
 from skillyard.evals.statistics.pairs import TIE, JudgedPair, PromptId
 from skillyard.evals.statistics.planning import (
     ASSUMED_SPREAD,
     least_units,
-    more_units,
     smallest_detectable,
+    study_units,
 )
 
 BETTER, WORSE, EQUIVALENT = "better", "worse", "equivalent"
 NOT_ENOUGH = "not enough data"
-Interval = tuple[float, float]
+NOT_TRUSTED = "judge not trusted"
 _NOTHING = 1e-9
 """An interval that ends so near to a bound touches it."""
-OVER_PROMPTS = "subset means over prompts"
-OVER_SKILLS = "subset means over skills"
-NO_INTERVAL = "none: too few to give one"
-NO_WIDTH = "all of them equal, so without a width"
 _IN_WORDS = {
     "full": "the full skill",
     "enhanced": "the skill",
@@ -58,33 +56,47 @@ class ArmComparison:
     ties: int
     stddev: float
     """Sample standard deviation over judged comparisons, in points; 0 below two."""
-    mean: float
-    """Of ``first`` less ``second``, in points of the 1-5 scale: the mean over units."""
-    spread: float
-    """Sample standard deviation over units, in points; 0 below two."""
-    units: int
-    """Independent observations: prompts, or skills."""
-    interval: tuple[float, float] | None
-    """Of the mean; None where so few units give none. Decides between better and worse."""
-    bounded: tuple[float, float] | None
-    """Of the mean, also where rare prompts matter. Decides what is equivalent, and what is enough.
-    None where it cannot: without an interval, or with a mean above the margin."""
-    p: float
-    """Of the sign-flip test over units."""
-    skills: int
-    """Skills whose intervals hold together; 1 for a library."""
-    looks: int
-    """Times that a run may look at its results and stop."""
+    values: tuple[float, ...]
+    """``first`` less ``second``, in points of the 1-5 scale, of each prompt, or of each skill."""
+    rare: Interval
+    """The interval of the mean that also holds where rare prompts matter."""
     margin: float
     """Points: arms that differ by less are equivalent."""
     over_skills: bool
     more_tokens: float | None
     """Estimated tokens that ``first`` puts in beyond ``second``, mean over prompts."""
+    chance: float = FALSE_STATEMENTS
+    """How often a statement may be false: what is left of the skill's 5 %."""
+    counts: bool = True
+    """False while the headline comparison of the skill is not decided: nothing is said before."""
 
     @property
-    def tests(self) -> int:
-        """Intervals that hold together with 95 %."""
-        return self.skills * self.looks
+    def mean(self) -> float:
+        """Of ``first`` less ``second``: the mean over units."""
+        return fmean(self.values)
+
+    @property
+    def spread(self) -> float:
+        """Sample standard deviation over units, in points; 0 below two."""
+        return spread_of(self.values)
+
+    @property
+    def units(self) -> int:
+        """Independent observations: prompts, or skills."""
+        return len(self.values)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval that decides between better and worse; None below two units."""
+        return hull(t_interval(self.values, 1 - self.chance), self.rare)
+
+    @property
+    def near(self) -> Interval | None:
+        """The interval that decides what is equivalent and what is enough.
+
+        Two one-sided tests at ``chance`` are a t interval that misses on each side so often.
+        """
+        return hull(t_interval(self.values, 1 - 2 * self.chance), self.rare)
 
     @property
     def n(self) -> int:
@@ -97,37 +109,37 @@ class ArmComparison:
         return (self.wins + self.ties / 2) / self.n
 
     @property
-    def p_adjusted(self) -> float:
-        """The p for all ``tests`` together (Bonferroni): the interval leaves out 0 at 0.05."""
-        return min(1.0, self.p * self.tests)
-
-    @property
     def word(self) -> str:
         """The verdict on ``first``."""
-        return word_for(self.interval, self.bounded, self.margin)
+        return word_for(self.interval, self.near, self.margin) if self.counts else NOT_ENOUGH
+
+    @property
+    def differs(self) -> bool:
+        """True if the interval leaves out 0."""
+        return self.interval is not None and not (
+            self.interval[0] <= _NOTHING and self.interval[1] >= -_NOTHING
+        )
 
     @property
     def enough(self) -> bool:
         """True if ``second`` is shown to be less than the margin below ``first``, or above it."""
-        return self.word == WORSE or is_enough(self.bounded, self.margin)
+        near = self.near
+        if near is None or not self.counts or self.word == BETTER:
+            return False
+        return near[1] < self.margin - _NOTHING
 
     @property
-    def shown(self) -> tuple[float, float] | None:
+    def shown(self) -> Interval | None:
         """The interval that decided."""
-        return self.bounded if self.word == EQUIVALENT else self.interval
+        return self.near if self.word == EQUIVALENT else self.interval
 
     @property
-    def detectable(self) -> float | None:
-        """The smallest effect, in points, that so many units find 4 times in 5."""
-        return smallest_detectable(self.spread, self.units, self.tests)
-
-    @property
-    def more(self) -> int | None:
-        """How many more units would decide, None once decided or where 10,000 would not."""
+    def study(self) -> int | None:
+        """How many units a new run needs for a verdict; None once decided, and above 10,000."""
         if self.word != NOT_ENOUGH:
             return None
         spread = self.spread if self.units > 1 else ASSUMED_SPREAD
-        return more_units(self.mean, spread, self.units, self.tests, margin=self.margin)
+        return study_units(self.mean, spread, self.chance, margin=self.margin)
 
     @property
     def value_per_1000_tokens(self) -> float | None:
@@ -136,18 +148,10 @@ class ArmComparison:
             return None
         return self.mean / self.more_tokens * 1000
 
-    @property
-    def method(self) -> str:
-        """How the interval was made, in words."""
-        if self.interval is None:
-            return NO_INTERVAL
-        method = OVER_SKILLS if self.over_skills else OVER_PROMPTS
-        return method if self.interval[0] < self.interval[1] else f"{method}, {NO_WIDTH}"
-
     def to_dict(self) -> dict[str, object]:
         """Return the entry of the results file."""
-        low, high = self.interval or (None, None)
-        bounded_low, bounded_high = self.bounded or (None, None)
+        low, high = self.shown or (None, None)
+        p = t_p_value(self.values)
         return {
             "wins": self.wins,
             "losses": self.losses,
@@ -159,17 +163,16 @@ class ArmComparison:
             "units": self.units,
             "ci_low": low,
             "ci_high": high,
-            "ci_level": level_for(self.tests),
-            "ci_method": self.method,
-            "bounded_low": bounded_low,
-            "bounded_high": bounded_high,
-            "p": self.p,
-            "p_adjusted": self.p_adjusted,
+            "ci_level": 1 - self.chance,
+            "rare_low": self.rare[0],
+            "rare_high": self.rare[1],
+            "p": p,
+            "p_adjusted": min(1.0, p * FALSE_STATEMENTS / self.chance),
             "margin": self.margin,
             "word": self.word,
             "second_is_enough": self.enough,
-            "more_units": self.more,
-            "smallest_detectable": self.detectable,
+            "study_units": self.study,
+            "smallest_detectable": smallest_detectable(self.spread, self.units, self.chance),
             "value_per_1000_tokens": self.value_per_1000_tokens,
         }
 
@@ -177,24 +180,20 @@ class ArmComparison:
 def compare_arms(
     pairs: Sequence[JudgedPair],
     values: Sequence[float],
-    seed: int,
     *,
-    margin: float,
-    skills: int = 1,
-    looks: int = 1,
+    margin: float = MARGIN,
     over_skills: bool = False,
 ) -> ArmComparison:
     """Return the comparison of two arms, of at least one pair, all of the same arms.
 
-    ``values`` are the independent observations: the means of the prompts of one of ``skills``
-    skills, or with ``over_skills`` those of all skills. Prompts of one skill are alike, so a
-    statement about all skills must not count them singly.
+    ``values`` are the independent observations: the means of the prompts of a skill, or with
+    ``over_skills`` those of all skills. Prompts of one skill are alike, so a statement about all
+    skills must not count them singly.
     """
     first, second = pairs[0].first, pairs[0].second
-    level = level_for(skills * looks)
-    means = subset_means(values, seed, level=level)
-    countable = len(values) >= least_units(skills * looks)
-    mean = fmean(values)
+    # What an answer can lose or gain at most, where that of the other arm scores as it did.
+    one, other = (fmean(pair.scores[arm] for pair in pairs) for arm in (0, 1))
+    below, above = max(other - 1, 5 - one), max(one - 1, 5 - other)
     return ArmComparison(
         first,
         second,
@@ -202,18 +201,67 @@ def compare_arms(
         sum(pair.winner == second for pair in pairs),
         sum(pair.winner == TIE for pair in pairs),
         spread_of([pair.improvement for pair in pairs]),
-        mean,
-        spread_of(values),
-        len(values),
-        means.interval(level) if countable else None,
-        bounded_interval(values, seed, level=level) if countable and mean < margin else None,
-        means.p_value(),
-        skills,
-        looks,
+        tuple(values),
+        rare_interval(values, below, above),
         margin,
         over_skills,
         _more_tokens(pairs),
     )
+
+
+Compared = dict[str, dict[str, ArmComparison]]
+"""The comparisons of each skill, by name, the headline first."""
+
+
+def share_chances(
+    compared: Mapping[str, Mapping[str, ArmComparison]], planned: Mapping[str, int], looks: int = 1
+) -> Compared:
+    """Return the comparisons with the share of false statements that each may spend.
+
+    ``planned`` has all skills of the run, each with the number of its comparisons: skills that a
+    stopped run did not reach count as well. Their 5 %, of which each of ``looks`` looks spends an
+    equal part, is divided among their headlines. A headline that leaves out 0 passes on what it
+    had: half of it to the other headlines (the rule of Holm), half to the further comparisons of
+    its own skill, and all of it where the other half has no use (a graph of tests: Bretz, Maurer,
+    Brannath & Posch, Statistics in Medicine 28, 2009, 586-604).
+    """
+    start = FALSE_STATEMENTS / looks / max(1, len(planned))
+    chances = dict.fromkeys(compared, start)
+    waiting = {skill: _headline(each) for skill, each in compared.items() if _headline(each)}
+    more = {skill: max(0, number - 1) for skill, number in planned.items()}
+    further = dict.fromkeys(compared, 0.0)
+
+    def decided() -> str | None:
+        for skill, name in waiting.items():
+            if replace(compared[skill][name], chance=chances[skill]).differs:
+                return skill
+        return None
+
+    while (skill := decided()) is not None:
+        del waiting[skill]
+        further[skill] = chances[skill]
+        if waiting:
+            passed_on = chances[skill] / (2 if more.get(skill) else 1)
+            further[skill] -= passed_on
+            for other in waiting:
+                chances[other] += passed_on / len(waiting)
+    return {
+        skill: {
+            name: replace(each, chance=chances[skill])
+            if name == _headline(of_skill)
+            else replace(
+                each,
+                chance=(further[skill] or chances[skill]) / max(1, more.get(skill, 1)),
+                counts=further[skill] > 0,
+            )
+            for name, each in of_skill.items()
+        }
+        for skill, of_skill in compared.items()
+    }
+
+
+def _headline(of_skill: Mapping[str, ArmComparison]) -> str:
+    return next(iter(of_skill), "")
 
 
 def _more_tokens(pairs: Sequence[JudgedPair]) -> float | None:
@@ -242,7 +290,7 @@ def verdict_sentence(
         return "The skill was never judged against no skill, so nothing can be said."
     unit = "prompt" if skills is None else "skill"
     text = f"{_effect(headline)} over {plural(headline.units, unit)}"
-    text += f"{_interval(headline, unit)}: {_conclusion(headline, unit)}"
+    text += f"{_interval(headline)}: {_conclusion(headline, unit)}"
     if recommended is not None:
         text += f"; {_arm_in_words(recommended)} is {_place_of(recommended, headline)}"
     return f"{text}."
@@ -261,29 +309,12 @@ def _effect(headline: ArmComparison) -> str:
     return f"{head} scores {abs(headline.mean):.2f} points of the 1–5 scale {place} {second}"
 
 
-def _all_equal(headline: ArmComparison, unit: str) -> str:
-    """Return what equal differences show, in words: an interval of width 0 says less than it seems.
-
-    The bounded interval allows for units unlike these. It decides between equivalent and not enough
-    data, so it is given with these words, and not with better and worse.
-    """
-    text = f"every {unit} gave the same difference"
-    if headline.bounded is None or headline.word in (BETTER, WORSE):
-        return f"{text}; others may differ"
-    low, high = headline.bounded
-    return f"{text}; with others, {low:+.2f} to {high:+.2f} is still possible"
-
-
-def _interval(headline: ArmComparison, unit: str) -> str:
+def _interval(headline: ArmComparison) -> str:
     if headline.shown is None:
         return ""
     low, high = headline.shown
-    if low == high:
-        return f" ({_all_equal(headline, unit)})"
-    together = f", corrected for {_tests(headline)}" if headline.tests > 1 else ""
-    first, last = f"{low:+.2f}", f"{high:+.2f}"
-    ends = f"about {first}" if first == last else f"{first} to {last}"
-    return f" (95 % interval {ends}{together})"
+    corrected = ", corrected" if headline.chance < FALSE_STATEMENTS else ""
+    return f" (interval {low:+.2f} to {high:+.2f}{corrected})"
 
 
 def _conclusion(headline: ArmComparison, unit: str) -> str:
@@ -291,41 +322,26 @@ def _conclusion(headline: ArmComparison, unit: str) -> str:
         return f"{EQUIVALENT}, the difference is below {headline.margin:g} points"
     if headline.word != NOT_ENOUGH:
         return headline.word
-    least = least_units(headline.tests)
+    least = least_units(headline.chance)
     if headline.units < least:
-        among = f" among {_tests(headline)}" if headline.tests > 1 else ""
-        return f"{NOT_ENOUGH}, no result of fewer than {least} {unit}s can count{among}"
-    if headline.more is None:
+        return f"{NOT_ENOUGH}, fewer than {least} {unit}s seldom decide"
+    if headline.study is None:
         return f"{NOT_ENOUGH}, and more {unit}s would hardly decide"
-    return f"{NOT_ENOUGH}, about {plural(headline.more, f'more {unit}')} would decide"
+    return f"{NOT_ENOUGH}, a new run needs about {plural(headline.study, unit)}"
 
 
-def _tests(headline: ArmComparison) -> str:
-    skills = [plural(headline.skills, "skill")] if headline.skills > 1 else []
-    looks = [plural(headline.looks, "look")] if headline.looks > 1 else []
-    return " and ".join(skills + looks)
-
-
-def word_for(interval: Interval | None, bounded: Interval | None, margin: float = MARGIN) -> str:
+def word_for(interval: Interval | None, near: Interval | None, margin: float = MARGIN) -> str:
     """Return better, worse, equivalent or not enough data, for the first of two arms.
 
     ``interval`` is that of the first arm's score less the second's, in points, and shows that a
-    skill changes anything. ``bounded`` is the interval that also holds for rare prompts, and shows
-    that it changes little. Within the margin on both sides the arms are equivalent, even where the
-    interval leaves out zero.
+    skill changes anything; ``near`` shows that it changes little. A difference that is shown is
+    named, however small: both statements about one comparison would spend the 5 % twice.
     """
-    if interval is None:
+    if interval is None or near is None:
         return NOT_ENOUGH
-    is_better, is_worse = interval[0] > _NOTHING, interval[1] < -_NOTHING
-    no_gain = is_worse or is_enough(bounded, margin)
-    no_loss = is_better or (bounded is not None and bounded[0] > -margin + _NOTHING)
-    if no_gain and no_loss:
-        return EQUIVALENT
-    if is_better:
+    if interval[0] > _NOTHING:
         return BETTER
-    return WORSE if is_worse else NOT_ENOUGH
-
-
-def is_enough(bounded: Interval | None, margin: float = MARGIN) -> bool:
-    """Return whether the second arm is shown to be less than ``margin`` points below the first."""
-    return bounded is not None and bounded[1] < margin - _NOTHING
+    if interval[1] < -_NOTHING:
+        return WORSE
+    within = -margin + _NOTHING < near[0] and near[1] < margin - _NOTHING
+    return EQUIVALENT if within else NOT_ENOUGH

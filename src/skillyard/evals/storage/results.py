@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NotRequired
 
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -23,6 +23,8 @@ from skillyard.evals.storage.files import FOLDER_HINT, read_bounded, write_file
 SCHEMA = "skillyard.eval/1"
 DEGRADED = 0.1
 """A run with a larger share of errors is marked as degraded (evals.md §1.14)."""
+TRUNCATED_PAIR = "truncated"
+"""Why a pair was not judged of which an answer reached the limit of output tokens."""
 RESULT_BYTES = 268_435_456
 """Largest results file that is read: 100,000 cases of 2.5 KB."""
 
@@ -82,6 +84,7 @@ class _PairCase(_AnyCase):
     scores: dict[str, _Score] | None
     improvement: _Score | None
     winner: str | None
+    lost: NotRequired[list[str]]
 
 
 @cache
