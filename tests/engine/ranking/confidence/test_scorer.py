@@ -27,6 +27,7 @@ SETTINGS = st.builds(
     pattern_weight=st.sampled_from([0.0, 0.5, 1.0, 3.0]),
     keyword_weight=st.sampled_from([0.0, 0.5, 1.0]),
     activity_boost=st.sampled_from([0.0, 0.5, 1.0, 1.2, 5.0]),
+    monotone_guard=st.booleans(),
 )
 
 

@@ -63,6 +63,9 @@ def test_settings_hold_where_the_options_are_silent() -> None:
     both = {"files": ["package.json"], "text": "login"}
     candidates = [skill("both", "login", files=["package.json"]), *filler()]
     (plain,) = scorer(candidates).evaluate(both)
+    (guarded,) = scorer(candidates, Confidence(monotone_guard=True)).evaluate(both)
+    assert guarded.confidence == pytest.approx(0.9 * 0.61)
+    assert plain.confidence < guarded.confidence
     weighted = scorer(candidates, Confidence(pattern_weight=1.0))
     assert weighted.evaluate(both)[0].confidence > plain.confidence
     (given,) = weighted.evaluate(both, {"patternWeight": 0.5})
@@ -90,6 +93,8 @@ def test_combine_is_the_documented_formula() -> None:
     assert made.combine(0.6, 0.6, 0.7, 0.3) == pytest.approx(0.66)
     assert made.combine(0.5, 0.5, activity_match=True, activity_boost=1.5) == pytest.approx(0.825)
     assert made.combine(0.95, 0.95, activity_match=True) == 1.0
+    guarded = ConfidenceScorer(Confidence(monotone_guard=True))
+    assert guarded.combine(0.52, 0.1) == pytest.approx(0.468)
 
 
 @for_each(

@@ -30,6 +30,10 @@ class Weights(NamedTuple):
     pattern_weight: float = 0.5
     keyword_weight: float = 0.5
     activity_boost: float = 1.2
+    monotone_guard: bool = False
+    """Not in the document; off by default. The documented sum is below the single-signal score of
+    the stronger signal when the weaker signal is less than two thirds of it. With the guard, the
+    greater of the two counts."""
 
 
 class Signals(NamedTuple):
@@ -47,15 +51,17 @@ class Signals(NamedTuple):
 
 def combine_signals(pattern: float, keyword: float, weights: Weights) -> Signals:
     """Return the contributions for a pattern score P and a keyword score K, both 0..1."""
-    if not keyword > 0.0:
-        return Signals(pattern * SINGLE_SIGNAL, 0.0, 0.0)
-    if not pattern > 0.0:
-        return Signals(0.0, keyword * SINGLE_SIGNAL, 0.0)
-    return Signals(
+    alone = Signals(pattern * SINGLE_SIGNAL, 0.0, 0.0)
+    if keyword > pattern:
+        alone = Signals(0.0, keyword * SINGLE_SIGNAL, 0.0)
+    if not (pattern > 0.0 and keyword > 0.0):
+        return alone
+    both = Signals(
         pattern * weights.pattern_weight,
         keyword * weights.keyword_weight,
         AGREEMENT * min(pattern, keyword),
     )
+    return alone if weights.monotone_guard and alone.raw > both.raw else both
 
 
 def boost(raw: float, active: bool, weights: Weights) -> float:

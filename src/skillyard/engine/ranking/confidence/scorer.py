@@ -41,6 +41,8 @@ class Confidence:
     pattern_weight: float = 0.5
     keyword_weight: float = 0.5
     activity_boost: float = 1.2
+    monotone_guard: bool = False
+    """At least 0.9 of the stronger signal; see :class:`.combination.Weights`."""
     case_sensitive: bool = False
     """Compare file patterns case-sensitively."""
     short_terms: frozenset[str] = frozenset()
@@ -61,7 +63,9 @@ class Confidence:
     @property
     def weights(self) -> Weights:
         """The settings of the combination."""
-        return Weights(self.pattern_weight, self.keyword_weight, self.activity_boost)
+        return Weights(
+            self.pattern_weight, self.keyword_weight, self.activity_boost, self.monotone_guard
+        )
 
     @check_arguments
     def bind(self, skills: Iterable[Skill]) -> BoundConfidence:

@@ -109,6 +109,7 @@ class ConfidenceScorer:
             check_number("pattern_weight", pattern_weight),
             check_number("keyword_weight", keyword_weight),
             check_number("activity_boost", activity_boost),
+            self._settings.monotone_guard,
         )
         return boost(combine_signals(pattern, keyword, weights).raw, activity_match, weights)
 
