@@ -246,7 +246,8 @@ def test_where_three_of_twelve_skills_help_nobody_is_told_that_no_skill_is_enoug
         told_so += any(entry["recommended_level"] == "baseline" for entry in helping)
         result += sum(entry["word"] == "better" for entry in helping)
     assert told_so / runs <= allowed(0.05, runs)
-    assert (result > 0) == (prompts >= 9), "and from 9 prompts on some of them are found"
+    if prompts >= 8:
+        assert result > 0, "and from 8 prompts on some of them are found"
 
 
 def test_all_skills_are_seldom_called_better_where_on_average_none_is() -> None:
