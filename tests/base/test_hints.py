@@ -129,7 +129,7 @@ def test_every_route_and_tool_of_a_hint_is_there() -> None:
     assert len(routes) >= 4
     known = {route.path for route in ROUTES}
     assert [each for each in routes if each[1] not in known] == []
-    tools = list(named(r"\b([a-z]+_skills?)\b", "serve/mcp/failures"))
+    tools = list(named(r"\b([a-z]+_skills?)\b", "serve/mcp/call"))
     assert len(tools) == 1
     assert [each for each in tools if each[1] not in TOOLS] == []
 

@@ -95,7 +95,7 @@ def test_the_client_of_the_guide_runs(
 ) -> None:
     text = PAGE.read_text(encoding="utf-8")
     (block,) = [block for block in blocks(text) if block.language == "py"]
-    monkeypatch.setattr("skillyard.serve.client.address.DEFAULT_URL", service)
+    monkeypatch.setattr("skillyard.serve.client.call.DEFAULT_URL", service)
     monkeypatch.delenv("SKILLYARD_HTTP_TOKEN", raising=False)
     exec(compile(block.text, "service.md", "exec"), {"__name__": "__main__"})
     first, second, *_ = capsys.readouterr().out.split("\n")

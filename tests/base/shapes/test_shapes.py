@@ -20,8 +20,8 @@ from skillyard.base.shapes.skills import Skill
 from skillyard.cli import main
 from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from skillyard.engine.skill import SKILL_FIELDS
-from skillyard.serve.mcp.requests import ARGUMENTS
-from skillyard.serve.runtime.schemas import components_of
+from skillyard.serve.mcp.tools import ARGUMENTS
+from skillyard.serve.runtime.fields import components_of
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 

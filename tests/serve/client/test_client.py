@@ -13,7 +13,7 @@ import pytest
 import skillyard.serve.client
 from skillyard import InvalidInput
 from skillyard.serve.client import AsyncClient, Client
-from skillyard.serve.client.address import Service
+from skillyard.serve.client.call import Service
 from tests.serve.client.client_pair import Way, answer, awaiting, lying, waiting
 from tests.serve.http.local_server import Running, running
 from tests.tables import for_each

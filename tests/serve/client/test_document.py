@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from skillyard import SearchResult
 from skillyard.serve.client import calls
-from skillyard.serve.client.call import Call
-from skillyard.serve.client.response import Mismatch, read_as
+from skillyard.serve.client.call import Call, Mismatch, read_as
 from tests.serve.http.local_server import Running
 from tests.tables import for_each
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from skillyard.base.errors import BadAnswer, ServiceFailed, ServiceUnavailable
-from skillyard.serve.client.address import Service
-from skillyard.serve.client.response import Response
+from skillyard.serve.client.call import Response
 from tests.serve.client.client_pair import HANG, Way, answer, lying, raised
 from tests.serve.http.local_server import Running
 from tests.tables import for_each
@@ -198,7 +197,7 @@ def test_a_server_that_stops_in_the_middle_is_given_up(way: Way) -> None:
 
 def test_an_answer_that_never_ends_is_given_up_at_the_deadline(way: Way) -> None:
     with pytest.raises(TimeoutError):
-        Response(200, {}).add(b"x", Service("", ""), until=0.0)
+        Response(200, {}).add(b"x", 10, until=0.0)
     with lying(answer(b"{", 200, "Content-Length: 10") + HANG) as liar:
         (outcome,) = way(liar.url, ask, timeout_s=0.3, deadline_s=0.2)
     assert raised(outcome, ServiceUnavailable).code == "timeout"

@@ -18,9 +18,7 @@ from skillyard.base.errors import BadAnswer, ServiceFailed, ServiceRefused, Serv
 from skillyard.base.invisible import clean
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.client import Retries, SourcesFailed
-from skillyard.serve.client.call import Call
-from skillyard.serve.client.refusals import refusal_of
-from skillyard.serve.client.response import Response
+from skillyard.serve.client.call import Call, Response, refusal_of
 from skillyard.serve.runtime.errors import (
     Refused,
     fault,

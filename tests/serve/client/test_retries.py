@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skillyard import InvalidInput
 from skillyard.base.errors import ServiceFailed, ServiceUnavailable
 from skillyard.serve.client import Retries
-from skillyard.serve.client.retries import after_s
+from skillyard.serve.client.call import after_s
 from skillyard.serve.runtime.errors import unavailable
 from skillyard.serve.runtime.guards import ConcurrencyLimiter, busy
 from skillyard.serve.runtime.options import ServiceLimits

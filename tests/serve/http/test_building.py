@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from skillyard.install.policy.library import open_catalog
-from skillyard.serve.runtime import folder_follower
 from skillyard.serve.runtime import follower as freshness
 from tests.parity.trees import write_tree
 from tests.serve.http.local_server import LIBRARY, Running, running, until
@@ -34,7 +33,7 @@ def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, go_on: Event) -> Itera
             progress(2_500, 10_000)
         return open_catalog(*roots, **options)
 
-    monkeypatch.setattr(folder_follower, "open_catalog", slowly)
+    monkeypatch.setattr(freshness, "open_catalog", slowly)
     root = write_tree(tmp_path / "skills", LIBRARY)
     with running(root, ready=False, local_only=True) as server:
         try:

@@ -17,9 +17,9 @@ from skillyard.base.operation import Bounds, Field, Spelling, fields_of
 from skillyard.engine.operations.skill_explanation import WHY as REASONS
 from skillyard.hosts.operations import skill_selection as operations
 from skillyard.hosts.operations.recommendations import EVALUATE as EVALUATION
-from skillyard.serve.http.fields import from_json, from_query
 from skillyard.serve.requests import SearchRequest
 from skillyard.serve.runtime.errors import Refused
+from skillyard.serve.runtime.fields import from_json, from_query
 from tests.tables import for_each
 
 

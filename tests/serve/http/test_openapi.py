@@ -7,9 +7,8 @@ import re
 from typing import Any
 
 from skillyard import scorer_names
-from skillyard.serve.http.openapi import STATUSES, document
+from skillyard.serve.http.openapi import SCHEMAS, document
 from skillyard.serve.http.routes.table import ROUTES
-from skillyard.serve.http.schemas import SCHEMAS
 from skillyard.serve.mcp.http_app import MCP_PATH
 from skillyard.serve.runtime.guards import FORM
 from tests.serve.http.local_server import Running
@@ -80,9 +79,8 @@ def test_the_routes_are_those_that_are_served(served: Running) -> None:
 def test_every_status_that_a_route_may_give_is_explained() -> None:
     for methods in document(ROUTES, secured=False)["paths"].values():
         for operation in methods.values():
-            for status, response in operation["responses"].items():
+            for response in operation["responses"].values():
                 assert response["description"]
-                assert int(status) == 200 or int(status) in STATUSES
 
 
 def test_a_token_is_part_of_the_description() -> None:

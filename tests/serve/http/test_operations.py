@@ -10,7 +10,7 @@ import pytest
 
 from skillyard import __version__
 from skillyard.serve.http.routes import ranking
-from skillyard.serve.runtime.folder_follower import FolderFollower
+from skillyard.serve.runtime.follower import FolderFollower
 from tests.parity.trees import write_tree
 from tests.serve.http.local_server import Running, raw, request, running, until
 from tests.serve.http.shapes import conforms

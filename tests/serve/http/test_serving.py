@@ -110,7 +110,7 @@ def test_a_log_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
 def test_a_text_log_keeps_to_one_line_whatever_it_holds(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Log("text", sys.stderr).write("request", id="a\nb\x1b[2J", status=200)
+    Log("text", sys.stderr).write("server", id="a\nb\x1b[2J", status=200)
     Log("none", sys.stderr).write("request")
     written = capsys.readouterr().err
     assert written.count("\n") == 1

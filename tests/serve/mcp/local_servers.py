@@ -21,7 +21,7 @@ from pydantic import ConfigDict
 
 from skillyard.serve.http.app import create_app
 from skillyard.serve.mcp.http_app import MCP_PATH as PATH
-from skillyard.serve.mcp.server import SkillServer, create_server
+from skillyard.serve.mcp.server import SkillServer
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.options import ServiceOptions
@@ -139,7 +139,7 @@ def serving(
 async def in_process(root: Path, **changes: Any) -> AsyncIterator[tuple[Client, SkillServer]]:
     """Give a client that talks to a server in this process."""
     context = AppContext(options_of(root, **changes), (), Log("none"))
-    server = create_server(context)
+    server = SkillServer(context)
     try:
         async with Client(server, cache=None) as client:
             yield client, server

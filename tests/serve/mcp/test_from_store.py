@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextResourceContents
 
 from skillyard import Reference
-from skillyard.serve.mcp.server import create_server
+from skillyard.serve.mcp.server import SkillServer
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import Log
 from skillyard.store.values import Submission
@@ -263,7 +263,7 @@ def test_no_file_of_this_machine_is_named_or_read_for_a_stored_skill(
             state_dir=str(tmp_path / "node"),
         )
         service = AppContext(options, (), Log("none"))
-        async with Client(create_server(service, show_folders=True), cache=None) as client:
+        async with Client(SkillServer(service, show_folders=True), cache=None) as client:
 
             async def held() -> bool:
                 return service.follower.snapshot is not None

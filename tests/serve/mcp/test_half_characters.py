@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.serve.mcp.messages import refusal_of, refusal_of_surrogates
+from skillyard.serve.mcp.stdio import refusal_of, refusal_of_surrogates
 from tests.requirements import requirement
 from tests.serve.mcp.local_servers import LIBRARY, Serving, post, write_tree
 from tests.serve.mcp.messages import INITIALIZE, line

@@ -16,9 +16,8 @@ from mcp.client.subscriptions import listen
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from skillyard.install.policy.library import open_catalog
-from skillyard.serve.runtime import folder_follower
 from skillyard.serve.runtime import follower as freshness
-from skillyard.serve.runtime.folder_follower import FolderFollower
+from skillyard.serve.runtime.follower import FolderFollower
 from skillyard.serve.runtime.logging import Log
 from tests.serve.mcp.local_servers import (
     LIBRARY,
@@ -258,7 +257,7 @@ def test_who_asks_while_the_index_is_made_is_told_how_far_it_is(
             progress(100, 400)
         return opened(*roots, **options)
 
-    monkeypatch.setattr(folder_follower, "open_catalog", slowly)
+    monkeypatch.setattr(freshness, "open_catalog", slowly)
 
     async def work() -> None:
         async with in_process(write_tree(tmp_path / "skills", LIBRARY)) as (client, _):

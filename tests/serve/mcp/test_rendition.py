@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skillyard.engine.formats.frontmatter import decode, split, unify_lines
-from skillyard.serve.mcp.rendition import Unreadable, conforming
+from skillyard.serve.mcp.manifests import Unserved, conforming
 from tests.property.strategies import blocks, hostile_text, many
 from tests.requirements import requirement
 
@@ -53,7 +53,7 @@ def test_whatever_the_frontmatter_is_what_is_served_conforms(block: str) -> None
     data = document(block)
     try:
         served, frontmatter = conforming(data, PATH)
-    except Unreadable:
+    except Unserved:
         return
     assert faults(frontmatter) == []
     json.dumps(frontmatter, allow_nan=False, ensure_ascii=False).encode()

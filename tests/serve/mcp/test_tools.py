@@ -10,8 +10,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from skillyard.base.shapes.tools import RESULTS
-from skillyard.serve.mcp.requests import ARGUMENTS
-from skillyard.serve.mcp.tools import OUTLINES, TOOLS, tools_of
+from skillyard.serve.mcp.tools import ARGUMENTS, OUTLINES, TOOLS, tools_of
 from tests.serve.mcp.local_servers import SECRET, Serving, run, shows
 from tests.tables import for_each
 

@@ -15,10 +15,9 @@ import pytest
 from skillyard import Catalog
 from skillyard.engine.ranking.match import rank
 from skillyard.install.policy.library import open_catalog
-from skillyard.serve.runtime import folder_follower
 from skillyard.serve.runtime import follower as freshness
 from skillyard.serve.runtime.errors import Refused
-from skillyard.serve.runtime.folder_follower import FolderFollower
+from skillyard.serve.runtime.follower import FolderFollower
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.snapshot import Snapshot
 from tests.serve.mcp.local_servers import (
@@ -135,7 +134,7 @@ def test_while_a_large_library_is_indexed_requests_are_told_how_far_it_is(
         assert go_on.wait(30)
         return opened(*roots, **options)
 
-    monkeypatch.setattr(folder_follower, "open_catalog", slowly)
+    monkeypatch.setattr(freshness, "open_catalog", slowly)
 
     async def work() -> None:
         follower = FolderFollower(options_of(root), Log("none"))

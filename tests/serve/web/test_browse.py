@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import skillyard as sy
 from skillyard.engine.catalog.counts import NO_SKILLS
-from skillyard.serve.runtime.browse import BrowseIndex, browse_index_of
+from skillyard.serve.runtime.snapshot import BrowseIndex, browse_index_of
 from skillyard.serve.web.pages import MAX_TAGS, PAGE_SIZE, browse_page
 from tests.serve.web.page_parser import Page, harm, read
 from tests.tables import for_each

@@ -19,8 +19,8 @@ from skillyard.base.text import clean_line
 from skillyard.engine.catalog.counts import NO_SKILLS
 from skillyard.install.search import FoundSkill
 from skillyard.install.sources.protocol import Hit
-from skillyard.serve.runtime.browse import browse_index_of
 from skillyard.serve.runtime.errors import fault, not_found, sources_refusal, wrong_field
+from skillyard.serve.runtime.snapshot import browse_index_of
 from skillyard.serve.web.pages import error_page
 from skillyard.serve.web.search_page import Library, Offer, Question, home_page, results_page
 from skillyard.serve.web.skill_page import SkillView, skill_page

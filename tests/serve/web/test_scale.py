@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import skillyard as sy
 from skillyard import scorer_names
-from skillyard.serve.web.scale import scale_of
+from skillyard.serve.web.words import scale_of
 from tests.tables import for_each
 
 

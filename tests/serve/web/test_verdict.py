@@ -5,7 +5,7 @@ from __future__ import annotations
 import skillyard as sy
 from skillyard import Match, Query, Selection, SelectionPolicy
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
-from skillyard.serve.web.verdict import Verdict, verdict_of
+from skillyard.serve.web.search_page import Verdict, verdict_of
 from tests.serve.web.page_parser import read
 from tests.serve.web.page_values import macro
 from tests.tables import for_each

@@ -131,15 +131,6 @@ class Catalog:
         return self._digest
 
     @property
-    def identity(self) -> str:
-        """A hash over the digest and over which skills are shadowed."""
-        shadowed = self.shadowed
-        lines = "".join(f"\n{skill.hash}{'-' * (skill in shadowed)}" for skill in self.skills)
-        from hashlib import sha256
-
-        return sha256((self.digest + lines).encode("utf-8", "surrogatepass")).hexdigest()
-
-    @property
     def on_demand(self) -> bool:
         """True when skills are loaded on access, so that iterating over all of them is expensive.
 

@@ -1,8 +1,8 @@
 """The client of the HTTP service, synchronous or asynchronous.
 
-A call describes one request (:mod:`.calls`). A response is parsed strictly (:mod:`.response`) into
+A call describes one request (:mod:`.calls`). A response is parsed strictly (:mod:`.call`) into
 the document that every surface of skillyard writes (:mod:`skillyard.base.shapes`), or raises an
-error of the ``SkillyardError`` tree (:mod:`.refusals`). The two clients in :mod:`.client` add the
+error of the ``SkillyardError`` tree. The two clients in :mod:`.client` add the
 connection. Each name loads its module on first use; httpx2, the extra ``remote``, loads when a
 client is made.
 """
@@ -12,21 +12,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skillyard.serve.client.call import Retries, SourcesFailed
     from skillyard.serve.client.calls import WellKnownIndex
-    from skillyard.serve.client.client import AsyncClient, Client
-    from skillyard.serve.client.refusals import SourcesFailed
-    from skillyard.serve.client.retries import Retries
-    from skillyard.serve.client.skills import as_skill
+    from skillyard.serve.client.client import AsyncClient, Client, as_skill
 
 __all__ = ["AsyncClient", "Client", "Retries", "SourcesFailed", "WellKnownIndex", "as_skill"]
 
 _MODULES = {
     "AsyncClient": "client",
     "Client": "client",
-    "Retries": "retries",
-    "SourcesFailed": "refusals",
+    "Retries": "call",
+    "SourcesFailed": "call",
     "WellKnownIndex": "calls",
-    "as_skill": "skills",
+    "as_skill": "client",
 }
 
 

@@ -1,19 +1,222 @@
-"""One request to the service and the function that reads its response, without a connection."""
+"""The address of a service, one request, and its response: received in bounds and decoded.
+
+A missing member or one of another type is :class:`Mismatch`, which names its place
+(``$.skills[2].id``). Unknown members are ignored, so a newer service may send more than this
+client reads. Error responses become the errors that the local API raises.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any, Generic, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
-from skillyard.base.errors import InvalidInput
-from skillyard.serve.client.address import Service
-from skillyard.serve.client.response import read_as
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from skillyard.base.errors import (
+    AmbiguousName,
+    BadAnswer,
+    InvalidInput,
+    ServiceFailed,
+    ServiceRefused,
+    ServiceUnavailable,
+    SkillNotFound,
+    SkillyardError,
+    SourceFailed,
+)
+from skillyard.base.io.retry_after import retry_after_s
+from skillyard.base.io.sockets import bearer_token, is_loopback
+from skillyard.base.shapes.service import Error, ErrorDetails
+from skillyard.base.text import clean_line, shorten
+from skillyard.base.version import __version__
+from skillyard.install.search import SourceStatus
+from skillyard.install.sources.transport import origin_of
+
+PATIENT = frozenset({429, 503})
+"""Statuses of requests that the service has not started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """The retry policy of a client. Raises InvalidInput for negative numbers."""
+
+    times: int = 3
+    """The maximum number of retries of a request."""
+    longest_s: float = 10.0
+    """Maximum delay that is accepted from the service; a longer one becomes an error that states
+    it."""
+    budget_s: float = 30.0
+    """Maximum total delay of one call in seconds."""
+    unsaid_s: float = 0.5
+    """The first delay when the service specifies none; it doubles each time."""
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            expected = int if name == "times" else int | float
+            right = isinstance(value, expected) and not isinstance(value, bool)
+            if not right or not 0 <= value < 1e6:
+                raise InvalidInput(f"retries.{name} must be a number of at least 0", field=name)
+
+    def wait_s(self, attempts: int, waited_s: float, after: float | None) -> float | None:
+        """Return the delay before the next attempt in seconds, or None to give up.
+
+        ``attempts`` have failed so far, ``waited_s`` is the sum of the delays, ``after`` the
+        Retry-After of the service.
+        """
+        wait = self.unsaid_s * 2 ** (attempts - 1) if after is None else after
+        patient = wait <= self.longest_s and waited_s + wait <= self.budget_s
+        return wait if attempts <= self.times and patient else None
+
+
+def after_s(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of a Retry-After header, or None."""
+    return retry_after_s(headers.get("retry-after"), time.time())
+
 
 T = TypeVar("T")
+
+SHOWN = 40
+"""Maximum characters of a member's name in an error."""
+
+
+class Mismatch(ValueError):
+    """A body that is not JSON or not of the expected shape. The text names the place."""
+
+
+class Response:
+    """A response whose head has arrived, with what has come of its decoded body."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
+        self.status = status
+        self.headers = {name.lower(): value for name, value in headers.items()}
+        self.body = bytearray(body)
+
+    @property
+    def is_page(self) -> bool:
+        """True for a web page, which no route of the client answers with."""
+        return self.body.lstrip()[:1] == b"<"
+
+    def add(self, piece: bytes, most: int, until: float) -> None:
+        """Add the next piece. Raises Mismatch beyond the size, and TimeoutError after ``until``."""
+        if time.monotonic() > until:
+            raise TimeoutError
+        self.body += piece
+        if len(self.body) > most:
+            raise Mismatch(f"it is larger than {most:,} bytes")
+
+
+def read_as(kind: type[T], body: bytes) -> T:
+    """Decode a JSON body as a shape. Raises Mismatch, which names the place of the fault."""
+    if not body.strip():
+        raise Mismatch("it is empty")
+    try:
+        (value,) = _reader(kind).validate_json(b"[" + body + b"]")  # type: ignore[arg-type]
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = "$" + "".join(map(_step, fault["loc"][1:]))
+        raise Mismatch(f"{place}: {fault['msg']}") from None
+    return value  # type: ignore[no-any-return]
+
+
+@cache
+def _reader(kind: Any) -> TypeAdapter[Any]:
+    """Return the reader of a list of one value; settings can be given only around a dataclass."""
+    return TypeAdapter(tuple[kind], config=ConfigDict(strict=True, allow_inf_nan=False))
+
+
+def _step(key: str | int) -> str:
+    return f"[{key}]" if isinstance(key, int) else f".{shorten(key, SHOWN)}"
+
+
+DEFAULT_URL = "http://127.0.0.1:8765"
+"""The default address of ``skillyard serve``."""
+TOKEN = "SKILLYARD_HTTP_TOKEN"
+"""The environment variable with the bearer token, for the service and its clients."""
+ANSWER_BYTES = 64 * 1024 * 1024
+"""Maximum bytes of one unpacked response: fifty skills with references have about a tenth."""
+KEPT_S = 2.0
+"""Seconds after which idle connections are closed, before the server closes them (5 s)."""
+CONNECTIONS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The address of a service. Raises InvalidInput for an invalid address, token or timeout."""
+
+    url: str = ""
+    """The address, with a path if the service is below one; empty takes the default."""
+    token: str | None = field(default=None, repr=False)
+    """The bearer token; None takes that of :data:`TOKEN`, empty sends none."""
+    timeout_s: float = 30.0
+    """Time limit in seconds of each step: connecting, sending, and the next part of a response."""
+    deadline_s: float = 120.0
+    """Time limit in seconds of a whole response."""
+    answer_bytes: int = ANSWER_BYTES
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "url", _address(self.url or DEFAULT_URL))
+        put(
+            self,
+            "token",
+            bearer_token(os.environ.get(TOKEN, "") if self.token is None else self.token),
+        )
+        for name in ("timeout_s", "deadline_s", "answer_bytes"):
+            _check_positive(name, getattr(self, name))
+
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers of every request."""
+        agent = {"User-Agent": f"skillyard/{__version__}", "Accept-Encoding": "gzip"}
+        return {**agent, "Authorization": f"Bearer {self.token}"} if self.token else agent
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments for the httpx2 client of this service.
+
+        Redirects are not followed and cookies are not stored. Requests to this machine bypass the
+        proxies of the environment.
+        """
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+        import httpx2
+
+        return {
+            "headers": self.headers(),
+            "timeout": httpx2.Timeout(self.timeout_s),
+            "limits": httpx2.Limits(max_connections=CONNECTIONS, keepalive_expiry=KEPT_S),
+            "follow_redirects": False,
+            "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            "trust_env": not is_loopback(urlsplit(self.url).hostname or ""),
+        }
+
+
+def _address(url: object) -> str:
+    """Return the address without a trailing slash."""
+    if not isinstance(url, str):
+        raise InvalidInput("url must be text", field="url")
+    if "@" in url.partition("://")[2].partition("/")[0]:
+        raise InvalidInput(f"url: give the token in {TOKEN}, not in the address", field="url")
+    try:
+        origin_of(url)
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise InvalidInput(f"url: {error}", field="url") from None
+    if "?" in url or "#" in url or not url.isascii() or not url.isprintable() or " " in url:
+        raise InvalidInput("url must be scheme, host and path, like http://host:8765", field="url")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def _check_positive(name: str, value: object) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value < 1e12:  # type: ignore[operator]
+        raise InvalidInput(f"{name} must be a number above 0", field=name)
+
 
 JSON = "application/json"
 
@@ -111,3 +314,145 @@ def _checked(name: str, value: Any) -> Any:
     if isinstance(value, tuple):
         return [_checked(name, item) for item in value]
     raise InvalidInput(f"{name} must not be {type(value).__name__}", field=name)
+
+
+SAID = 500
+"""Maximum characters of a received message in an error."""
+NEAR = 20
+"""Maximum number of similar names or ids in an error."""
+HINTS = {
+    401: "set SKILLYARD_HTTP_TOKEN, or token=, to the service's token",
+    404: "is this the address of a skillyard service?",
+    429: "ask again later",
+    503: "ask again later",
+}
+BY_STATUS: dict[int, type[ServiceFailed]] = {429: ServiceUnavailable, 503: ServiceUnavailable}
+
+
+class SourcesFailed(SourceFailed):
+    """Every source of a search failed; ``reasons`` holds the failure of each.
+
+    ``code`` and ``retry_after_s`` are those of the first.
+    """
+
+    def __init__(
+        self, message: str, reasons: tuple[SourceStatus, ...], hint: str = "", status: int = 502
+    ) -> None:
+        first = reasons[0] if reasons else SourceStatus("", "failed")
+        super().__init__(
+            first.code, message, hint=hint, retry_after_s=first.retry_after_s, status=status
+        )
+        self.reasons = reasons
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (SourcesFailed, (self.what, self.reasons, self.hint, self.status))
+
+
+def refusal_of(url: str, call: Call[Any], reply: Response) -> SkillyardError:
+    """Return the error for a response with an unexpected status."""
+    if 300 <= reply.status < 400:
+        return bad_answer(
+            url,
+            reply.status,
+            "it leads elsewhere, and redirects are not followed",
+            "give the address that it leads to, if you trust it",
+        )
+    try:
+        error = read_as(Error, bytes(reply.body)).error
+        return _service_error(url, call, reply, error)
+    except Mismatch:  # a proxy, or another service
+        what = "it answered with a web page" if reply.is_page else "it answered without a reason"
+        return _failure(url, reply, what, "", "")
+
+
+def _service_error(
+    url: str, call: Call[Any], reply: Response, error: ErrorDetails
+) -> SkillyardError:
+    code, hint, message = error.code, _clean(error.hint), _clean(error.message)
+    if code == "skill_not_found":
+        return SkillNotFound(call.subject, _near(error))
+    if code == "ambiguous_name":
+        return AmbiguousName(call.subject, (), _near(error))
+    if code in ("invalid_field", "blank_name"):
+        return InvalidInput(message, field=_clean(error.field or ""))
+    if code == "sources_failed":
+        reasons = tuple(_status(reason) for reason in _required(error.sources))
+        return SourcesFailed(message, reasons, hint)
+    return _failure(url, reply, message, _clean(code), "" if reply.status == 401 else hint)
+
+
+def _near(error: ErrorDetails) -> list[str]:
+    return [_clean(name) for name in _required(error.near)[:NEAR]]
+
+
+def _required(items: tuple[T, ...] | None) -> tuple[T, ...]:
+    """Return items that the error must have. Raises Mismatch when they are missing."""
+    if items is None:
+        raise Mismatch("$.error lacks what its code stands for")
+    return items
+
+
+def _failure(url: str, reply: Response, what: str, code: str, hint: str) -> ServiceFailed:
+    refused = ServiceRefused if 400 <= reply.status < 500 else ServiceFailed
+    kind = BadAnswer if reply.status < 400 else BY_STATUS.get(reply.status, refused)
+    hint = hint or HINTS.get(reply.status, "the log of the service may say why")
+    after = after_s(reply.headers)
+    return kind(url, what, status=reply.status, code=code, hint=hint, retry_after_s=after)
+
+
+def _status(reason: Mapping[str, Any]) -> SourceStatus:
+    name, code, message = (_clean(str(reason.get(key))) for key in ("name", "code", "message"))
+    wait = reason.get("retry_after_s")
+    after = float(wait) if isinstance(wait, int | float) else None
+    return SourceStatus(name, "failed", code=code, message=message, retry_after_s=after)
+
+
+def _clean(text: str) -> str:
+    """Return untrusted text, cleaned for a message."""
+    return shorten(clean_line(text), SAID)
+
+
+def bad_answer(url: str, status: int | None, what: str, hint: str = "") -> BadAnswer:
+    """Return the error for a response that no skillyard service sends."""
+    return BadAnswer(url, _clean(what), status=status, hint=hint or HINTS[404])
+
+
+def unreachable(url: str, why: str) -> ServiceUnavailable:
+    """Return the error for a service that cannot be reached."""
+    return ServiceUnavailable(
+        url,
+        f"it cannot be reached: {_clean(why)}",
+        code="unreachable",
+        hint="start it with `skillyard serve --http`, or name its address with base_url=",
+    )
+
+
+def gone_silent(url: str, seconds: float) -> ServiceUnavailable:
+    """Return the error for a service that timed out."""
+    return ServiceUnavailable(
+        url,
+        f"no answer in {seconds:g} s",
+        code="timeout",
+        hint="ask for less, or give it more time with timeout_s and deadline_s",
+    )
+
+
+@contextmanager
+def transport_errors(service: Service, url: str) -> Iterator[None]:
+    """Turn the errors of a connection into ServiceUnavailable and BadAnswer."""
+    import httpx2
+
+    try:
+        yield
+    except Mismatch as error:
+        raise bad_answer(url, None, f"its answer is no good: {error}") from None
+    except httpx2.ConnectTimeout:
+        raise unreachable(url, f"no connection in {service.timeout_s:g} s") from None
+    except httpx2.TimeoutException:
+        raise gone_silent(url, service.timeout_s) from None
+    except TimeoutError:
+        raise gone_silent(url, service.deadline_s) from None
+    except (httpx2.RemoteProtocolError, httpx2.DecodingError) as error:
+        raise bad_answer(url, None, f"its answer breaks off, or is no HTTP: {error}") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        raise unreachable(url, f"{type(error).__name__} {error}".strip()) from None

@@ -32,8 +32,7 @@ from skillyard.hosts.operations.recommendations import EVALUATE
 from skillyard.hosts.operations.skill_feedback import FEEDBACK
 from skillyard.hosts.operations.skill_selection import RANK, SELECT
 from skillyard.install.sources.well_known import SCHEMA, digest_of
-from skillyard.serve.client.call import Call, get_call, path_of, post_call
-from skillyard.serve.client.response import Mismatch, read_as
+from skillyard.serve.client.call import Call, Mismatch, get_call, path_of, post_call, read_as
 from skillyard.serve.requests import SEARCH
 
 T = TypeVar("T")

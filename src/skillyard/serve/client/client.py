@@ -12,12 +12,23 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
+from skillyard.base.shapes.encoder import encode
+from skillyard.base.shapes.skills import Skill
+from skillyard.engine import skill as skills
 from skillyard.serve.client import calls
-from skillyard.serve.client.address import ANSWER_BYTES, Service
-from skillyard.serve.client.call import Call
-from skillyard.serve.client.refusals import bad_answer, refusal_of, transport_errors
-from skillyard.serve.client.response import Mismatch, Response
-from skillyard.serve.client.retries import PATIENT, Retries, after_s
+from skillyard.serve.client.call import (
+    ANSWER_BYTES,
+    PATIENT,
+    Call,
+    Mismatch,
+    Response,
+    Retries,
+    Service,
+    after_s,
+    bad_answer,
+    refusal_of,
+    transport_errors,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -179,7 +190,7 @@ class Client(_BaseClient):
         ):
             response = Response(stream.status_code, stream.headers)
             for piece in stream.iter_bytes():
-                response.add(piece, self.service, until)
+                response.add(piece, self.service.answer_bytes, until)
         return response
 
     def close(self) -> None:
@@ -239,7 +250,7 @@ class AsyncClient(_BaseClient):
             ):
                 response = Response(stream.status_code, stream.headers)
                 async for piece in stream.aiter_bytes():
-                    response.add(piece, self.service, until)
+                    response.add(piece, self.service.answer_bytes, until)
         return response
 
     async def aclose(self) -> None:
@@ -251,3 +262,28 @@ class AsyncClient(_BaseClient):
 
     async def __aexit__(self, *error: object) -> None:
         await self.aclose()
+
+
+def as_skill(document: Skill) -> skills.Skill:
+    """Return the skill: it can be ranked, injected or put into a catalog like any other."""
+    # Fields with their own names on the wire are those of SKILL_FIELDS.
+    fields = [each.name for each in skills.SKILL_FIELDS.values() if each.wire]
+    wire = {name: getattr(document, name) for name in fields}
+    return skills.Skill(
+        document.name,
+        document.description or "",
+        document.content,
+        slug=document.id,
+        title=None if document.title == document.name else document.title,
+        version=document.version,
+        allowed_tools=document.allowed_tools,
+        references=tuple(
+            skills.Reference(each.name, each.path, each.content) for each in document.references
+        ),
+        metadata=document.metadata,
+        source=document.source,
+        install_count=document.install_count,
+        curated=document.curated,
+        hash=document.digest,
+        **{**wire, "triggers": encode(document.triggers)},
+    )

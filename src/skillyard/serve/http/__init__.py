@@ -2,10 +2,10 @@
 
 ``serve(ServiceOptions(...))`` runs it; ``create_app(ServiceOptions(...))`` returns the ASGI
 application for another server. A request passes :mod:`.app` (guards, request id, log, metrics), is
-parsed by :mod:`.fields`, handled by one function of :mod:`.routes`, and encoded by
-:mod:`skillyard.serve.runtime.encoding`; :mod:`skillyard.serve.web` renders the pages. Addresses
-beyond this machine need a token. Starlette and uvicorn (extra ``serve``) are imported by the two
-functions.
+parsed by :mod:`~skillyard.serve.runtime.fields`, handled by one function of :mod:`.routes`, and
+encoded by :mod:`~skillyard.serve.runtime.encoding`; :mod:`skillyard.serve.web` renders the pages.
+Addresses beyond this machine need a token. Starlette and uvicorn (extra ``serve``) are imported by
+the two functions.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from http import HTTPMethod
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skillyard.base.errors import SkillyardError
-from skillyard.serve.http.fields import from_form, from_json, from_query
 from skillyard.serve.http.routes.pages import refusal_reply
 from skillyard.serve.http.routes.table import ROUTES
 from skillyard.serve.mcp.http_app import MCP_PATH, McpApp
@@ -42,7 +42,7 @@ from skillyard.serve.runtime.encoding import (
     tag_of,
 )
 from skillyard.serve.runtime.errors import Refused, refusal_of
-from skillyard.serve.runtime.fields import read_values
+from skillyard.serve.runtime.fields import from_form, from_json, from_query, read_values
 from skillyard.serve.runtime.guards import header_of
 from skillyard.serve.runtime.logging import Log, cause_of
 from skillyard.serve.runtime.options import ServiceOptions
@@ -50,9 +50,6 @@ from skillyard.serve.runtime.options import ServiceOptions
 REQUEST_ID = "skillyard.request_id"
 AUTHORITY = "skillyard.authority"
 """Key of the scope for the validated host and port that the client used."""
-METHODS = frozenset(
-    {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
-)
 _READS = ("GET", "HEAD")
 COMPRESSED_BYTES = 1_024
 """Bytes from which compression is worthwhile."""
@@ -122,7 +119,6 @@ def serve(options: ServiceOptions | None = None, *, routes: Sequence[HttpRoute] 
     with listening_socket(options) as sock:
         announce(log, sock, options, "" if routes else MCP_PATH)
         server.run([sock])
-    log.flush()
     log.write("stopped")
 
 
@@ -207,7 +203,7 @@ class _Gate:
         finally:
             context.metrics.in_flight -= 1
             seconds = time.perf_counter() - start
-            method = scope["method"] if scope["method"] in METHODS else "other"
+            method = scope["method"] if scope["method"] in HTTPMethod.__members__ else "other"
             route = scope.get(ROUTE, "other")
             context.metrics.note(route, method, status, seconds)
             context.log.write(

@@ -3,16 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any
 
 from skillyard.base.operation import Field
+from skillyard.base.shapes.feedback import FeedbackReceipt
+from skillyard.base.shapes.rankings import Ranked
+from skillyard.base.shapes.reasons import Why
+from skillyard.base.shapes.recommendations import Evaluated
+from skillyard.base.shapes.selections import Selected
+from skillyard.base.shapes.service import Error, Health, PublishedSkill, Root
+from skillyard.base.shapes.skills import SearchResult
 from skillyard.base.version import __version__
-from skillyard.serve.http.schemas import SCHEMAS
 from skillyard.serve.runtime.app_context import HttpRoute
 from skillyard.serve.runtime.encoding import JSON
+from skillyard.serve.runtime.fields import Schema, components_of
 from skillyard.serve.runtime.guards import FORM
+
+_REFERENCE = "#/components/schemas/{name}"
+_WELL_KNOWN: Schema = {
+    "type": "object",
+    "description": "The index of discovery draft 0.2.0.",
+    "properties": {
+        "$schema": {"type": "string", "description": "Which draft this follows."},
+        "skills": {
+            "type": "array",
+            "items": {"$ref": _REFERENCE.format(name=PublishedSkill.__name__)},
+            "description": "Every skill that may be fetched, by name.",
+        },
+    },
+    "required": ["$schema", "skills"],
+    "additionalProperties": False,
+}
+"""Written by hand, because no member of a class can be named ``$schema``."""
+
+
+_SHAPES = (
+    Error,
+    Evaluated,
+    FeedbackReceipt,
+    Health,
+    PublishedSkill,
+    Ranked,
+    Root,
+    SearchResult,
+    Selected,
+    Why,
+)
+
+SCHEMAS = dict(
+    sorted({**components_of(_SHAPES, _REFERENCE), "WellKnownIndex": _WELL_KNOWN}.items())
+)
+"""By the names that routes use."""
+
 
 Choices = Mapping[str, tuple[str, ...]]
 NO_CHOICES: Choices = MappingProxyType({})
@@ -25,25 +70,6 @@ GROUPS = {
     "Pages": "For people: HTML, and what it loads.",
 }
 """The tags in their order, with their descriptions."""
-STATUSES = {
-    303: "The answer has an address, which is in Location.",
-    304: "Nothing has changed since the answer with that ETag.",
-    400: "The request is not HTTP, cannot be understood, or names nothing.",
-    401: "The bearer token is missing or wrong.",
-    403: "The Host, Origin or site (Sec-Fetch-Site) is not one that may ask.",
-    404: "There is no such skill; near names follow.",
-    405: "The path does not know this method; Allow names those that it knows.",
-    408: "The body did not come in time.",
-    409: "Several skills share the name; their ids follow.",
-    413: "The body is too large.",
-    415: "The body is of a kind that this path does not take, or compressed.",
-    422: "A field is missing, unknown, or not what it must be.",
-    429: "Too many requests at once; Retry-After says when to come back.",
-    431: "The request line and headers are too large.",
-    500: "The service failed; its log says why.",
-    502: "Every source failed; the reason of each follows.",
-    503: "The skills cannot be read at the moment.",
-}
 NOT_BLANK = r"[^\s\u001c-\u001f\u0085\ufeff]"
 """Anything but the blanks of JSON Schema's expressions and of Python."""
 _EVERYWHERE = (400, 401, 403, 405, 431, 500)
@@ -199,13 +225,13 @@ def _responses(route: HttpRoute) -> dict[str, Any]:
     if route.method == "POST":
         refusals.update(_OF_BODIES)
     if route.form:
-        responses["303"] = {"description": STATUSES[303]}
+        responses["303"] = {"description": HTTPStatus(303).phrase}
     if route.tagged:
-        responses["304"] = {"description": STATUSES[304]}
+        responses["304"] = {"description": HTTPStatus(304).phrase}
     for status in sorted(refusals):
         shape = schema if route.name == "health" and status == 503 else None
         content = {JSON: {"schema": shape or {"$ref": "#/components/schemas/Error"}}}
         if route.media == HTML:
             content[HTML] = {"schema": {"type": "string"}}
-        responses[str(status)] = {"description": STATUSES[status], "content": content}
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": content}
     return responses

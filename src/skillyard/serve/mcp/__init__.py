@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skillyard.serve.mcp.http_app import McpApp
-    from skillyard.serve.mcp.server import SkillServer, create_server
+    from skillyard.serve.mcp.server import SkillServer
     from skillyard.serve.mcp.stdio import serve_stdio
 
-__all__ = ["McpApp", "SkillServer", "create_server", "serve_stdio"]
+__all__ = ["McpApp", "SkillServer", "serve_stdio"]
 
 _ROOMS = {
     "McpApp": "http_app",
     "SkillServer": "server",
-    "create_server": "server",
     "serve_stdio": "stdio",
 }
 

@@ -1,4 +1,4 @@
-"""The Skills extension (SEP-2640) and skills as resources, over the library.
+"""The Skills extension (SEP-2640), skills as resources, and as prompts, over the library.
 
 Each function takes a snapshot and returns JSON or SDK values; :mod:`.server` binds them to the
 protocol's methods.
@@ -7,6 +7,7 @@ protocol's methods.
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from mimetypes import guess_type
 from typing import Any, Literal
@@ -14,21 +15,28 @@ from typing import Any, Literal
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     BlobResourceContents,
+    GetPromptResult,
+    ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
     PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
     ReadResourceResult,
     RequestParams,
     Resource,
     ResourceTemplate,
+    TextContent,
     TextResourceContents,
 )
 
 from skillyard.base.errors import SkillError
+from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
-from skillyard.serve.mcp.call import SharedState, cursor_of, origin_of, place_in
-from skillyard.serve.mcp.failures import invalid
+from skillyard.serve.mcp.call import SharedState, cursor_of, invalid, origin_of, place_in
+from skillyard.serve.mcp.local_tools import load_answer, offered_skills
 from skillyard.serve.mcp.manifests import Entry, EntryFile, Unserved, entry_of, read_file
 from skillyard.serve.mcp.skill_uris import SCHEME, SKILL_FILE, below, uris_of
 from skillyard.serve.runtime.snapshot import Snapshot
@@ -247,3 +255,73 @@ def _children(
 def _media_type(path: str) -> str:
     """Return the media type that a file's extension names, as this system knows it."""
     return guess_type(path)[0] or "application/octet-stream"
+
+
+PROMPTS = 100
+"""Prompts per page: one for each skill that a user may call by name."""
+ARGUMENT_CHARS = 20_000
+ARGUMENTS = "arguments"
+
+
+def _skills_by_prompt(snapshot: Snapshot) -> dict[str, Skill]:
+    """Return the skills that a user may call by prompt name, sorted.
+
+    Skills that share a name have their id as prompt name.
+    """
+    skills = [skill for skill in offered_skills(snapshot, hidden=True) if skill.user_invocable]
+    counts = Counter(skill.name for skill in skills)
+    by_prompt = {(skill.id if counts[skill.name] > 1 else skill.name): skill for skill in skills}
+    return dict(sorted(by_prompt.items()))
+
+
+async def list_prompts(shared: SharedState, cursor: str | None) -> ListPromptsResult:
+    """Return one page of the prompts."""
+    after = place_in(cursor)
+
+    def work(snapshot: Snapshot) -> ListPromptsResult:
+        rest = [p for p in _skills_by_prompt(snapshot).items() if after is None or p[0] > after]
+        page = rest[:PROMPTS]
+        more = cursor_of(page[-1][0]) if len(rest) > PROMPTS else None
+        prompts = [_prompt(snapshot, name, skill) for name, skill in page]
+        return ListPromptsResult(prompts=prompts, next_cursor=more)
+
+    return await shared.answer(work)
+
+
+def _prompt(snapshot: Snapshot, name: str, skill: Skill) -> Prompt:
+    hint = clean_line(skill.hint or "") or "What to do with it, in words."
+    return Prompt(
+        name=name,
+        title=clean_line(skill.title or skill.name),
+        description=clean_line(skill.description),
+        arguments=[PromptArgument(name=ARGUMENTS, description=shorten(hint, 300), required=False)],
+        _meta={"skillyard/origin": origin_of(snapshot, skill)},
+    )
+
+
+async def get_prompt(
+    shared: SharedState, name: str, arguments: dict[str, str] | None
+) -> GetPromptResult:
+    """Return a skill's framed instructions, followed by the user's text. Raises MCPError."""
+    values = dict(arguments or {})
+    argument_text = values.pop(ARGUMENTS, "")
+    if values:
+        raise invalid(f"the prompt takes the one argument {ARGUMENTS!r}", "invalid_argument")
+    if len(argument_text) > ARGUMENT_CHARS:
+        raise invalid(f"{ARGUMENTS} must have at most {ARGUMENT_CHARS:,} characters")
+
+    def work(snapshot: Snapshot) -> GetPromptResult:
+        skill = _skills_by_prompt(snapshot).get(name)
+        if skill is None:
+            clean_name = clean_line(shorten(name, 200))
+            raise invalid(f"No prompt is called {clean_name!r}", "unknown_prompt")
+        text = load_answer(snapshot, shared, skill).text
+        parts = [text, clean(argument_text)] if argument_text.strip() else [text]
+        messages = [
+            PromptMessage(role="user", content=TextContent(type="text", text=part))
+            for part in parts
+        ]
+        about = clean_line(skill.description)
+        return GetPromptResult(description=about, messages=messages)
+
+    return await shared.answer(work)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -19,8 +17,8 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from skillyard.serve.mcp.messages import refusal_of_surrogates
-from skillyard.serve.mcp.server import create_server
+from skillyard.serve.mcp.server import SkillServer
+from skillyard.serve.mcp.stdio import refusal_of_surrogates
 from skillyard.serve.runtime.app_context import ROUTE, AppContext
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.guards import CLIENT, FairShare, busy, header_of
@@ -38,20 +36,16 @@ class McpApp:
     def __init__(self, context: AppContext) -> None:
         self._context = context
         self._manager = StreamableHTTPSessionManager(
-            create_server(context),
+            SkillServer(context),
             session_idle_timeout=IDLE_S,
             max_sessions=None,  # Sessions counts them by client
             max_request_body_size=context.options.limits.body_bytes,
             # The service's guard has checked Host and Origin for all routes.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
+        self.running = self._manager.run
+        """Serves sessions and follows the library's files. Can be entered once."""
         self._sessions = Sessions(self._manager, context.options.limits.sessions)
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Serve sessions and follow the library's files. Can be entered once."""
-        async with self._manager.run():
-            yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""

@@ -2,6 +2,12 @@
 
 A digest is computed when an entry is first requested, and again when the size, time or identity of
 its file changed. All functions read files.
+
+Hosts check every field of an entry against the specification, refuse the whole listing for one
+violation, and compare the entry with its file. Many real files violate it, for example with a list
+as ``allowed-tools`` or a number in ``metadata``. Such a field is left out of the served SKILL.md,
+and the entry contains the digest and size of the served bytes. All other files are served byte for
+byte.
 """
 
 from __future__ import annotations
@@ -13,10 +19,10 @@ from skillyard.base.errors import SkillError, SourceFailed
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import plural
-from skillyard.engine.formats.frontmatter import join_document
+from skillyard.engine.formats.frontmatter import decode, join_document, split, unify_lines
+from skillyard.engine.formats.yaml_guard import plain_value, read_mapping
 from skillyard.engine.resources import list_resources, read_resource
 from skillyard.engine.skill import Skill
-from skillyard.serve.mcp.rendition import Unreadable, conforming
 from skillyard.serve.mcp.skill_uris import DESCRIPTION_CHARS, SKILL_FILE, segment
 from skillyard.serve.runtime.local import file_of, is_document
 
@@ -105,10 +111,7 @@ def _conforming_file(skill: Skill) -> tuple[bytes, dict[str, Any]]:
         data = file_of(skill)
     except SourceFailed:  # edited since, perhaps broken: what was loaded is served
         data = join_document(skill.frontmatter, skill.body or "", skill.hash)
-    try:
-        return conforming(data, skill.path)
-    except Unreadable as error:
-        raise Unserved(str(error)) from None
+    return conforming(data, skill.path)
 
 
 def _digest_and_size(skill: Skill, path: str) -> tuple[str, int]:
@@ -146,3 +149,48 @@ def _other_files(skill: Skill, own: int = 0) -> list[tuple[str, int]]:
     if own + sum(size for _, size in files) > ENTRY_BYTES:
         raise Unserved(f"its files are larger than {ENTRY_BYTES:,} bytes, the most that hosts take")
     return files
+
+
+COMPATIBILITY_CHARS = 500
+
+
+def conforming(data: bytes, path: str) -> tuple[bytes, dict[str, Any]]:
+    """Return the file without the fields that do not conform, and its frontmatter as JSON.
+
+    The JSON follows the YAML 1.2 core schema, like a host that reads the same bytes. Nothing is
+    repaired: Unserved is raised for a block that is not plain YAML, with a field on each line.
+    """
+    try:
+        text = unify_lines(decode(data, path))
+        fields, lines, end = _fields_of(text, path)
+        wrong = [key for key, value in fields.items() if not _conforms(key, value)]
+        if not wrong:
+            return data, fields
+        rows = text.split("\n")
+        starts = sorted([*lines.values(), end])
+        for key in sorted(wrong, key=lambda key: -lines[key]):
+            after = next(start for start in starts if start > lines[key])
+            del rows[lines[key] - 1 : after - 1]
+        served = "\n".join(rows)
+        left, _, _ = _fields_of(served, path)
+    except SkillError as error:
+        raise Unserved(f"its frontmatter is not plain YAML ({error.message})") from None
+    if left != {key: value for key, value in fields.items() if key not in wrong}:
+        raise Unserved(f"its {wrong[0]} does not conform, and shares a line with others")
+    return served.encode("utf-8"), left
+
+
+def _fields_of(text: str, path: str) -> tuple[dict[str, Any], dict[str, int], int]:
+    """Return the fields of a document, the line of each, and that of the closing fence."""
+    block = split(text, path).block
+    nodes, lines = read_mapping(block, path)
+    end = 2 + block.removesuffix("\n").count("\n") + bool(block)
+    return {key: plain_value(node) for key, node in nodes.items()}, lines, end
+
+
+def _conforms(key: str, value: Any) -> bool:
+    if key == "metadata":
+        return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+    if key == "compatibility":
+        return isinstance(value, str) and 0 < len(value) <= COMPATIBILITY_CHARS
+    return key not in ("license", "allowed-tools") or isinstance(value, str)

@@ -35,23 +35,26 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.base.version import __version__
 from skillyard.install.policy.places import profile_name
 from skillyard.serve.mcp import extension
-from skillyard.serve.mcp.call import Answer, SharedState, ToolCall
-from skillyard.serve.mcp.failures import (
+from skillyard.serve.mcp.call import (
+    Answer,
+    SharedState,
+    ToolCall,
     failure_of,
     invalid,
     log_failure,
     protocol_error,
 )
+from skillyard.serve.mcp.extension import get_prompt, list_prompts
 from skillyard.serve.mcp.local_tools import MAX_LISTED_SKILLS
-from skillyard.serve.mcp.prompts import get_prompt, list_prompts
-from skillyard.serve.mcp.requests import ARGUMENTS, read_arguments
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, URI_CHARS, uris_of
 from skillyard.serve.mcp.tools import (
+    ARGUMENTS,
     COMPONENTS,
     FEEDBACK_TOOLS,
     INSTRUCTIONS,
     TOOLS,
     describe_tools,
+    read_arguments,
     tools_of,
 )
 from skillyard.serve.runtime.app_context import AppContext
@@ -70,7 +73,12 @@ PATIENCE_S = 5.0
 class SkillServer(Server[SharedState]):
     """The low-level server, which declares that its lists change."""
 
-    def __init__(self, shared: SharedState) -> None:
+    def __init__(self, context: AppContext, *, show_folders: bool = False) -> None:
+        """Serves a context's catalog and sources; the caller closes the context.
+
+        ``show_folders`` is for clients on this machine: load_skill then returns the skill's folder.
+        """
+        shared = SharedState(context, show_folders=show_folders)
         methods = _Methods(shared)
         guard = methods.guard
         hint = CacheHint(ttl_ms=extension.CACHE_MS, scope=extension.SCOPE)
@@ -121,15 +129,6 @@ class SkillServer(Server[SharedState]):
         """Declare that prompts and resources may change, for every transport."""
         options = notification_options or NotificationOptions(True, True)
         return super().create_initialization_options(options, experimental_capabilities, extensions)
-
-
-def create_server(context: AppContext, *, show_folders: bool = False) -> SkillServer:
-    """Return a server over a context's catalog and sources.
-
-    ``show_folders`` is for clients on this machine: load_skill then returns the skill's folder. The
-    caller closes the context.
-    """
-    return SkillServer(SharedState(context, show_folders=show_folders))
 
 
 class _Methods:

@@ -1,21 +1,31 @@
-"""Runs the server for one client over standard input and output."""
+"""Runs the server over standard input and output, and answers what the SDK cannot read.
+
+Without these answers the sender would wait for ever. Over stdio the SDK drops a line that is no
+message. Over HTTP it refuses one with half a character (an unpaired surrogate such as U+D800, which
+JSON's grammar allows and RFC 8259, section 8.2, calls unpredictable) without the id of the request.
+``tests/serve/mcp/test_half_characters.py`` and ``test_stdio.py`` fail with the SDK alone.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
 import anyio
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
 
 from skillyard.base.io.platforms import on_signals
-from skillyard.serve.mcp.messages import answered
-from skillyard.serve.mcp.server import create_server
+from skillyard.serve.mcp.server import SkillServer
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import STDIO, Log, redirect
 from skillyard.serve.runtime.options import ServiceOptions
-from skillyard.serve.runtime.server import library_of
 
 
 def serve_stdio(options: ServiceOptions | None = None) -> None:
@@ -29,7 +39,7 @@ def serve_stdio(options: ServiceOptions | None = None) -> None:
     log = Log(options.log_format)
     redirect(log, "mcp")
     context = AppContext(options, (), log)
-    log.write("listening", url=STDIO, library=library_of(options), token=False)
+    log.write("listening", url=STDIO, library=options.library, token=False)
     anyio.run(_stdio, context)
 
 
@@ -43,9 +53,70 @@ async def _stdio(context: AppContext) -> None:
 
 
 async def _serve_stdio(context: AppContext) -> None:
-    server = create_server(context, show_folders=True)
+    server = SkillServer(context, show_folders=True)
     # A thread of the SDK waits for input and cannot be cancelled, so a signal ends the process.
     with on_signals(partial(os._exit, 0)):
         async with stdio_server() as (incoming, outgoing):
             messages: Any = answered(incoming, outgoing)
             await server.run(messages, outgoing, server.create_initialization_options())
+
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+"""An escape that may be an unpaired surrogate; clients that write ASCII send valid pairs."""
+
+
+async def answered(incoming: Any, outgoing: Any) -> AsyncIterator[SessionMessage]:
+    """Yield the messages of a stream of the SDK, and answer those that are none."""
+    async with incoming:
+        async for item in incoming:
+            if not isinstance(item, Exception):
+                yield item
+                continue
+            errors = item.errors() if isinstance(item, ValidationError) else []
+            if all(each["type"] == "json_invalid" for each in errors):
+                refusal = refusal_of(str(errors[0]["input"]) if errors else "")
+            else:
+                refusal = _error(None, INVALID_REQUEST, "the line is no JSON-RPC message")
+            try:
+                await outgoing.send(SessionMessage(refusal))
+            except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+                return  # the client has gone
+
+
+def refusal_of_surrogates(body: bytes) -> JSONRPCError | None:
+    """Return the error for a message with an unpaired surrogate; None for other messages."""
+    if _SURROGATE.search(body) is None:
+        return None
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return None  # the next parser reports the error
+    return None if _is_text(message) else refusal_of(body)
+
+
+def refusal_of(line: str | bytes) -> JSONRPCError:
+    """Return the error for a text that the SDK's parser refused as JSON, with its id if known."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return _error(None, PARSE_ERROR, "the line is not JSON of a moderate size")
+    given = message.get("id") if isinstance(message, dict) else None
+    request_id = given if type(given) in (str, int) and _is_text(given) else None
+    if _is_text(message):
+        why = "the message is nested too deeply, or a number too long"
+        return _error(request_id, INVALID_REQUEST, why)
+    why = "the message contains half a character, a surrogate without its other half"
+    return _error(request_id, INVALID_PARAMS, why)
+
+
+def _is_text(value: Any) -> bool:
+    """True when every string of a JSON value can be encoded."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _error(number: str | int | None, code: int, message: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=message))

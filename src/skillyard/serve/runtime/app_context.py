@@ -12,16 +12,14 @@ from skillyard.base.operation import Field, fields_of
 from skillyard.hosts.decisions.feedback_file import with_feedback
 from skillyard.install.sources.settings import load_settings
 from skillyard.serve.runtime.encoding import JSON, Reply
-from skillyard.serve.runtime.folder_follower import FolderFollower
-from skillyard.serve.runtime.follower import Follower
+from skillyard.serve.runtime.follower import FolderFollower, Follower
 from skillyard.serve.runtime.guards import BodyReader, ConcurrencyLimiter, Guard
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.metrics import Metrics
 from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.publication import Publication
-from skillyard.serve.runtime.search_runner import SearchRunner
+from skillyard.serve.runtime.search_runner import SearchRunner, SourceHealth
 from skillyard.serve.runtime.snapshot import Snapshot
-from skillyard.serve.runtime.source_health import SourceHealth
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query

@@ -88,6 +88,16 @@ def wrong_field(faults: Sequence[Fault]) -> Refused:
     )
 
 
+def refuse_field(name: str, message: str, place: str = "query") -> Refused:
+    """Return the 422 for one field whose value only the use case could judge."""
+    return wrong_field([fault((place, name), message, "value_error")])
+
+
+def changing(error: SourceFailed) -> Refused:
+    """Return the 503 for a skill whose file has changed since the snapshot was made."""
+    return Refused(503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"})
+
+
 def refusal_of(error: SkillyardError) -> Refused:
     """Return the response for an error of the engine. No message contains a path."""
     if isinstance(error, SkillNotFound):

@@ -1,15 +1,20 @@
-"""Checks the values of requests by pydantic: those of HTTP, and of the tools of MCP."""
+"""Reads and checks the values of requests: those of HTTP, and of the tools of MCP."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from urllib.parse import parse_qsl
 
 from pydantic import AfterValidator, BeforeValidator, Strict, TypeAdapter, ValidationError
 from pydantic import Field as Constraints
+from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticCustomError
 
+from skillyard.base.io.strict_json import RepeatedKey, strict_loads
 from skillyard.base.operation import Field
 from skillyard.base.shapes.service import Fault
 from skillyard.serve.runtime.errors import fault, wrong_field
@@ -126,3 +131,155 @@ def _not_blank(text: str) -> str:
 def _whole(value: Any) -> Any:
     """Return a whole number as one: 5.0 is one in JSON."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+MAX_PAIRS = 1_000
+"""Parameters of one query string: more than the items of any route's lists together."""
+
+
+def from_form(fields: Sequence[Field], body: bytes, *, strict: bool) -> dict[str, Any]:
+    """Return the values of what a form sends, defaults filled in. Raises Refused (422).
+
+    Browsers send each line end as two characters, which nobody typed: they count as one.
+    """
+    return from_query(fields, body.replace(b"%0D%0A", b"%0A"), strict=strict, place="body")
+
+
+def from_query(
+    fields: Sequence[Field], raw: bytes, *, strict: bool, place: str = "query"
+) -> dict[str, Any]:
+    """Return the values of a query string, defaults filled in. Raises Refused (422)."""
+    kinds = {name: field.kind for field in fields for name in field.names}
+    texts: dict[str, list[str]] = {}
+    for name, text in _pairs(raw, place):
+        texts.setdefault(name, []).append(text)
+    values: dict[str, Any] = {}
+    for name, given in texts.items():
+        if kinds.get(name) == "texts":
+            values[name] = given
+        elif name in kinds and len(given) > 1:
+            message = f"{name} is given {len(given)} times"
+            raise wrong_field([fault((place, name), message, "repeated")])
+        else:
+            values[name] = given[0] if kinds.get(name) == "text" else given[0].strip()
+    return read_values(fields, values, place, strict=strict, from_text=True)
+
+
+def _pairs(raw: bytes, place: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(
+            raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PAIRS
+        )
+    except UnicodeDecodeError:
+        what = "query string" if place == "query" else "form"
+        message, kind = f"the {what} is not percent-encoded UTF-8", "encoding"
+    except ValueError:
+        message, kind = f"more than {MAX_PAIRS} parameters", "too_many"
+    raise wrong_field([fault((place,), message, kind)])
+
+
+def from_json(fields: Sequence[Field], body: bytes, *, strict: bool) -> dict[str, Any]:
+    """Return the values of a JSON body, defaults filled in. Raises Refused (422).
+
+    The body is one object in UTF-8 with each key once; null means that a field is not given.
+    """
+    message, kind = "", "json_invalid"
+    try:
+        document = strict_loads(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        message = f"the body is not UTF-8 (byte {error.start})"
+    except RecursionError:
+        message = "the body is nested too deeply"
+    except RepeatedKey as error:
+        message, kind = f"the key {error.key[:100]!r} stands twice", "repeated"
+    except json.JSONDecodeError as error:
+        message = f"the body is no JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+    except ValueError:
+        message = "the body holds a number that JSON does not have, or that is too long"
+    else:
+        if isinstance(document, dict):
+            return read_values(fields, document, "body", strict=strict)
+        message, kind = "the body must be a JSON object", "dict_type"
+    raise wrong_field([fault(("body",), message, kind)])
+
+
+Schema = dict[str, Any]
+
+
+class _WithoutTitles(GenerateJsonSchema):
+    """A title would only repeat the name of the member."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def components_of(shapes: Iterable[type], ref_template: str) -> dict[str, Schema]:
+    """Return the schemas of shapes and of their inner shapes, by class name.
+
+    Each object has exactly the members of its shape. Members are described by their annotations,
+    and those with a default are optional.
+    """
+    shapes = tuple(shapes)
+    _, document = TypeAdapter.json_schemas(
+        [(each, "validation", TypeAdapter(each)) for each in shapes],
+        ref_template=ref_template.replace("{name}", "{model}"),
+        schema_generator=_WithoutTitles,
+    )
+    components = document["$defs"]
+    return {
+        kind.__name__: _component(kind, components[kind.__name__]) for kind in _with_inner(shapes)
+    }
+
+
+def _with_inner(shapes: Iterable[Any]) -> list[type]:
+    """Return the shapes and all their inner shapes, each once."""
+    seen: dict[type, None] = {}
+    left = list(shapes)
+    while left:
+        kind = left.pop()
+        if isinstance(kind, type) and is_dataclass(kind) and kind not in seen:
+            seen[kind] = None
+            left += get_type_hints(kind).values()
+        elif get_origin(kind) is not None:
+            left += get_args(kind)
+    return list(seen)
+
+
+def _component(kind: Any, schema: Schema) -> Schema:
+    hints = get_type_hints(kind, include_extras=True)
+    members = {
+        each.name: _member(schema["properties"][each.name], get_args(hints[each.name])[1])
+        for each in fields(kind)
+    }
+    needed = schema.get("required", ())
+    return {
+        "type": "object",
+        "description": schema["description"],
+        "properties": members,
+        "required": [name for name in members if name in needed or name == "schema"],
+        "additionalProperties": False,
+    }
+
+
+def _member(schema: Schema, description: str) -> Schema:
+    """Return a member's schema.
+
+    Absence means the default, and null is allowed only where it is sent.
+    """
+    member = {name: value for name, value in schema.items() if name != "default"}
+    if "default" in schema and schema["default"] is None:
+        member = _without_null(member)
+    return {**_simple(member), "description": description}
+
+
+def _without_null(schema: Schema) -> Schema:
+    kinds = [each for each in schema["anyOf"] if each != {"type": "null"}]
+    return dict(kinds[0]) if len(kinds) == 1 else {"anyOf": kinds}
+
+
+def _simple(schema: Mapping[str, Any]) -> Schema:
+    """Return ``{"type": ["string", "null"]}`` for a choice of two plain types."""
+    choices = schema.get("anyOf", ())
+    if choices and all(set(each) == {"type"} for each in choices):
+        return {"type": [each["type"] for each in choices]}
+    return dict(schema)

@@ -12,11 +12,16 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from skillyard.base.shapes.service import StoreState
+from skillyard.engine.catalog import Catalog
 from skillyard.engine.index.library_summary import Progress
+from skillyard.install.policy.library import open_catalog
+from skillyard.serve.runtime.errors import building, unavailable
 from skillyard.serve.runtime.logging import Log
-from skillyard.serve.runtime.snapshot import Snapshot
+from skillyard.serve.runtime.options import ServiceOptions
+from skillyard.serve.runtime.snapshot import Snapshot, snapshot_of
 from skillyard.serve.runtime.vectors import VectorThread
 
 LARGE_LIBRARY = 1_000
@@ -118,3 +123,160 @@ class Follower(ABC):
     @abstractmethod
     async def close(self) -> None:
         """Wait for running work, and stop the threads."""
+
+
+class FolderFollower(Follower):
+    """Follows the folders of the options. Files are read in a thread of its own."""
+
+    def __init__(
+        self, options: ServiceOptions, log: Log, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(log, clock)
+        self._options = options
+        self._clock = clock
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="skillyard-files")
+        self._refreshing: asyncio.Task[None] | None = None
+        self._began = self._ended = float("-inf")
+        """When the last completed refresh began and ended."""
+        self._took_unchanged = 0.0
+        """Duration in seconds of the last refresh that found no change."""
+        self._problem: Exception | None = None
+        self._index_began: float | None = None
+        self._index_logged = float("-inf")
+        self._is_building = asyncio.Event()
+
+    async def current(self) -> Snapshot:
+        """Return the newest snapshot, and start a refresh when it is due.
+
+        Raises Refused (503) when there is none. The first snapshot of a large library takes some
+        seconds, for which requests do not wait.
+        """
+        age = self._clock() - self._ended
+        refresh = self.refresh_if_due()
+        if self.snapshot is None and refresh is not None:
+            begins = asyncio.ensure_future(self._is_building.wait())
+            await asyncio.wait({refresh, begins}, return_when=asyncio.FIRST_COMPLETED)
+            begins.cancel()
+            if self.snapshot is None and self.building is not None:
+                raise building(self.building)
+        elif age > STALE_S and refresh is not None:
+            await asyncio.wait({refresh}, timeout=PATIENCE_S)
+        return self._newest()
+
+    async def fresh(self) -> Snapshot:
+        """Return a snapshot that is at most a second old. Raises Refused (503) without one.
+
+        In a library with slow scans, it may be several refreshes old.
+        """
+        if self.snapshot is None:
+            return await self.current()
+        slow = SLOW_REFRESHES * (self._ended - self._began)
+        if self._clock() - self._began > max(MAX_AGE_S, slow):
+            await asyncio.wait({self.refresh()}, timeout=PATIENCE_S)
+        return self._newest()
+
+    def _newest(self) -> Snapshot:
+        if self.snapshot is None:
+            raise unavailable() from self._problem
+        return self.snapshot
+
+    def refresh_if_due(self) -> asyncio.Task[None] | None:
+        """Start a refresh if one is due; return the running one, if any."""
+        slow = self._took_unchanged / MAX_REFRESH_SHARE
+        due = self._clock() - self._ended >= max(self._options.limits.look_s, slow)
+        return self.refresh() if due else self._refreshing
+
+    def refresh(self) -> asyncio.Task[None]:
+        """Start a refresh, or return the running one."""
+        if self._refreshing is None:
+            self._refreshing = asyncio.get_running_loop().create_task(self._refresh())
+        return self._refreshing
+
+    async def keep_fresh(self) -> None:
+        """Refresh periodically until cancelled."""
+        while True:
+            await asyncio.wait({self.refresh()})
+            slow = self._took_unchanged / MAX_REFRESH_SHARE
+            await asyncio.sleep(max(PAUSE_S, slow))
+
+    async def _refresh(self) -> None:
+        loop = asyncio.get_running_loop()
+        began = self._clock()
+
+        def report(indexed: int, total: int) -> None:
+            if self.snapshot is None:
+                loop.call_soon_threadsafe(self._on_progress, indexed, total)
+
+        def opened() -> Catalog:
+            return open_catalog(
+                self._options.roots,
+                scopes=self._options.scopes,
+                force_scan=True,
+                in_parts=False,
+                progress=report,
+                profile=self._options.profile,
+            )
+
+        try:
+            snapshot = await loop.run_in_executor(self._reader, self._newer_snapshot, opened)
+            if snapshot is None:
+                self._took_unchanged = self._clock() - began
+            else:
+                self._publish(snapshot)
+            self.failure = ""
+        except Exception as error:  # noqa: BLE001 - the snapshot before goes on answering
+            kind = getattr(error, "code", "") or type(error).__name__
+            if kind != self.failure or str(error) != str(self._problem):
+                self._log.write("catalog", "error", error=f"{type(error).__name__}: {error}")
+            self.failure, self._problem = kind, error
+        finally:
+            self._began, self._ended = began, self._clock()
+            self._refreshing = self._index_began = None
+            self.building = None
+            self._is_building.clear()
+
+    def _newer_snapshot(self, opened: Callable[[], Catalog]) -> Snapshot | None:
+        """Return a snapshot of the current files; None when nothing changed."""
+        before = self.snapshot
+        if before is None:
+            first = snapshot_of(opened(), 1, opened)
+            first.make_ready({*first.used, self.vectors.scorer})
+            return first
+        changed = before.reload_if_changed(opened)
+        if changed is None:
+            return None
+        snapshot = snapshot_of(changed, before.generation + 1, opened, before.whole)
+        snapshot.make_ready({*before.used, self.vectors.scorer})
+        snapshot.used = before.used  # that is still being answered from
+        if snapshot.digest == before.digest:  # the same content under a newer index
+            snapshot.generation = before.generation
+        return snapshot
+
+    def _on_progress(self, indexed: int, total: int) -> None:
+        """Record how many files the first index of a large library has."""
+        now = self._clock()
+        if total <= LARGE_LIBRARY:
+            return
+        if self._index_began is None:
+            self._index_began = now
+        took = now - self._index_began
+        if took < PATIENCE_S:  # an existing index is checked faster than this
+            return
+        left = took / indexed * (total - indexed) if indexed else None
+        self.building = Progress(indexed, total, left)
+        self._is_building.set()
+        if now - self._index_logged >= PROGRESS_LOG_S:
+            self._index_logged = now
+            about = left and round(left, 1)
+            self._log.write("index", done=indexed, total=total, seconds_left=about)
+
+    async def wait_until_idle(self) -> None:
+        """Wait until the running refresh has ended."""
+        if self._refreshing is not None:
+            await asyncio.wait({self._refreshing})
+
+    async def close(self) -> None:
+        """Wait for the running refresh, and stop the threads."""
+        self.vectors.close()
+        await self.wait_until_idle()
+        await asyncio.get_running_loop().run_in_executor(None, self._reader.shutdown)

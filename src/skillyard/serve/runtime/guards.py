@@ -84,7 +84,8 @@ class Guard:
                 hint="call it by its address; or start the service with --allow-host NAME",
             )
         origin = header_of(scope, b"origin")
-        if origin and not self._may_ask(origin, authority):
+        own = (f"http://{authority.lower()}", f"https://{authority.lower()}")
+        if origin and not self.allows(origin) and origin.lower() not in own:
             raise Refused(
                 403,
                 "origin_refused",
@@ -113,12 +114,6 @@ class Guard:
             return is_loopback(name)
         # Any name can be bound to any address; an address is unambiguous.
         return name == self._own or _is_address(name) or name == "localhost"
-
-    def _may_ask(self, origin: str, authority: str) -> bool:
-        lowered = origin.lower()
-        if self.allows(lowered):
-            return True
-        return lowered in (f"http://{authority.lower()}", f"https://{authority.lower()}")
 
     def _check_token(self, authorization: str) -> None:
         scheme, _, token = authorization.partition(" ")

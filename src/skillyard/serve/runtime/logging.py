@@ -92,14 +92,6 @@ class Log:
             facts["times"] = times + 1
         self.write(event, level, code=code, **facts)
 
-    def flush(self) -> None:
-        """Write the numbers of the events that were counted."""
-        with self._lock:
-            counted, self._causes = self._causes, {}
-        for (event, code), (_, times) in counted.items():
-            if times:
-                self.write(event, "warning", code=code, times=times)
-
     def write_refusal(
         self,
         code: str,
@@ -183,10 +175,7 @@ def _json(event: str, level: str, facts: Mapping[str, Any]) -> str:
 
 def _lines(event: str, facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield one line with the time, and further lines for an exception."""
-    try:
-        sentence = _SENTENCES.get(event, _generic)(event, facts)
-    except (KeyError, TypeError, ValueError):  # unusual facts
-        sentence = _generic(event, facts)
+    sentence = _SENTENCES.get(event, _generic)(event, facts)
     yield f"{time.strftime('%H:%M:%S')}  {clean_line(sentence)}"
     if "cause" in facts and facts.get("status", 500) >= 500:
         yield f"          {clean_line(str(facts['cause']))}"

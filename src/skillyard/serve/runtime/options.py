@@ -136,6 +136,11 @@ class ServiceOptions:
         """True when MCP clients are offered every tool."""
         return self.tools == "all"
 
+    @property
+    def library(self) -> str:
+        """The served library as text: the store's address, or the folders."""
+        return self.store or ", ".join(self.roots)
+
     def check_roots(self) -> None:
         """Raise InvalidSkillsRoot for a root that is not a folder, when folders are served."""
         for root in () if self.store else self.roots:

@@ -36,12 +36,7 @@ def announce(log: Log, sock: socket.socket, options: ServiceOptions, path: str =
     host, port = sock.getsockname()[:2]
     address = f"[{host}]" if ":" in host else host
     url = f"http://{address}:{port}{path}"
-    log.write("listening", url=url, library=library_of(options), token=bool(options.token))
-
-
-def library_of(options: ServiceOptions) -> str:
-    """Return the served library as text: the store's address, or the folders."""
-    return options.store or ", ".join(options.roots)
+    log.write("listening", url=url, library=options.library, token=bool(options.token))
 
 
 @contextmanager
@@ -166,34 +161,30 @@ def _stop(*timers: asyncio.TimerHandle | None) -> None:
             timer.cancel()
 
 
-def server_config(app: Any, options: ServiceOptions, log: Log) -> uvicorn.Config:
-    """Return uvicorn's configuration for one of our applications: our log and limits."""
-    most = connections_of(raise_descriptor_limit(), options.limits.connections)
-    limits = options.limits._replace(connections=most)
-    http: Any = partial(Connection, limits=limits, idle={}, log=log)
-    return uvicorn.Config(
-        app,
-        http=http,
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(options.trusted_proxies),
-        forwarded_allow_ips=list(options.trusted_proxies),
-        workers=1,  # without it, uvicorn parses WEB_CONCURRENCY
-        backlog=BACKLOG,
-        timeout_graceful_shutdown=max(1, round(options.limits.drain_s)),
-        h11_max_incomplete_event_size=HEAD_BYTES,
-    )
-
-
 class Server(uvicorn.Server):
     """uvicorn with our log and limits, and an ordinary return after a signal."""
 
     def __init__(self, app: Any, options: ServiceOptions, log: Log) -> None:
         redirect(log, "uvicorn.error", "mcp")
-        super().__init__(server_config(app, options, log))
+        most = connections_of(raise_descriptor_limit(), options.limits.connections)
+        limits = options.limits._replace(connections=most)
+        http: Any = partial(Connection, limits=limits, idle={}, log=log)
+        config = uvicorn.Config(
+            app,
+            http=http,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(options.trusted_proxies),
+            forwarded_allow_ips=list(options.trusted_proxies),
+            workers=1,  # without it, uvicorn parses WEB_CONCURRENCY
+            backlog=BACKLOG,
+            timeout_graceful_shutdown=max(1, round(options.limits.drain_s)),
+            h11_max_incomplete_event_size=HEAD_BYTES,
+        )
+        super().__init__(config)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -12,15 +12,15 @@ from skillyard.serve.requests import ID_PATTERN, SOURCE_PATTERN
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import (
     Refused,
-    fault,
+    changing,
     not_found,
     refusal_of,
+    refuse_field,
     sources_refusal,
-    wrong_field,
 )
 from skillyard.serve.runtime.local import LOCAL, find_skill
+from skillyard.serve.runtime.search_runner import ObservedSource
 from skillyard.serve.runtime.snapshot import Snapshot
-from skillyard.serve.runtime.source_health import ObservedSource
 
 _SOURCE = re.compile(SOURCE_PATTERN)
 _ID = re.compile(ID_PATTERN)
@@ -90,9 +90,7 @@ async def local_skill(
         )
     except SourceFailed as error:  # its file changed after the snapshot was made
         context.follower.refresh()
-        raise Refused(
-            503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
-        ) from None
+        raise changing(error) from None
 
 
 async def remote_skill(
@@ -100,17 +98,9 @@ async def remote_skill(
 ) -> FoundSkill:
     """Return a skill of a remote. Raises Refused: 404, 422, 502."""
     if not _SOURCE.fullmatch(source):
-        raise wrong_field(
-            [
-                fault(
-                    ("path", "source"),
-                    "source must be owner/repo, a domain or local",
-                    "value_error",
-                )
-            ]
-        )
+        raise refuse_field("source", "source must be owner/repo, a domain or local", "path")
     if not _ID.fullmatch(skill_id):
-        raise wrong_field([fault(("path", "id"), "id must be one path segment", "value_error")])
+        raise refuse_field("id", "id must be one path segment", "path")
     sources = await remote_sources(context, snapshot)
     if not sources:
         raise not_found(f"{source}/{skill_id}", with_remotes=False)

@@ -6,24 +6,74 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext, suppress
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import EmbedderFailed
 from skillyard.base.io.paths import below
+from skillyard.base.text import clean_line
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.embedding.cache import Progress, refuse_missing
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
-from skillyard.engine.skill import STORED
-from skillyard.serve.runtime.embedder_health import EMBEDDER_SLOW, EmbedderHealth
+from skillyard.engine.skill import STORED, Origin, Skill
+from skillyard.serve.runtime.logging import Log
+
+EMBEDDER_FAILED = "embedder_failed"
+EMBEDDER_SLOW = "embedder_slow"
+SLOW_S = 5.0
+"""Seconds after which an answer counts as a failure: a request should not wait longer."""
+RETRY_S = 60.0
+"""Seconds between a failed attempt and the next one."""
+
+
+class EmbedderHealth:
+    """A circuit breaker: after a failure, the embedder is left alone for :data:`RETRY_S`."""
+
+    def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
+        self.failure = ""
+        """``embedder_failed``, ``embedder_slow`` or the type of another error; empty without."""
+        self._log = log
+        self._clock = clock
+        self._retry_at = float("-inf")
+
+    @property
+    def retry_in_s(self) -> float | None:
+        """Seconds until the next attempt; 0.0 when it is due; None without a failure."""
+        return max(0.0, self._retry_at - self._clock()) if self.failure else None
+
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Record how the embedder does at a request. Lets EmbedderFailed pass."""
+        began = self._clock()
+        try:
+            yield
+        except EmbedderFailed as error:
+            # What another package says may repeat the request, which is not logged.
+            self.fail(error, f"{type(error).__name__} of {error.embedder}")
+            raise
+        if self._clock() - began > SLOW_S:
+            self.fail(None, f"the embedder needed more than {SLOW_S:g} s for one text")
+        else:
+            self.failure = ""
+
+    def fail(self, error: Exception | None, message: str) -> None:
+        """Record a failure; None: an answer that took too long."""
+        failure = EMBEDDER_SLOW if error is None else type(error).__name__
+        if isinstance(error, EmbedderFailed):
+            failure = EMBEDDER_FAILED
+        self._retry_at = self._clock() + RETRY_S
+        if failure != self.failure:
+            self._log.write("vectors", "error", error=message)
+        self.failure = failure
+
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.protocol import Scorer
-    from skillyard.serve.runtime.browse import BrowseIndex
 
 T = TypeVar("T")
 
@@ -91,8 +141,6 @@ class Snapshot:
     @cached_property
     def shelf(self) -> BrowseIndex | None:
         """The skills for browsing, built on the first access; None when there are too many."""
-        from skillyard.serve.runtime.browse import browse_index_of  # it loads code of stores
-
         return browse_index_of(self.whole)
 
     def ranking_for(self, scorer: str) -> Ranking:
@@ -165,15 +213,6 @@ class Snapshot:
             with suppress(EmbedderFailed):
                 self.bind_embedder(scorer, refuse_missing(scorer))
 
-    def _same_index(self, other: Catalog) -> bool:
-        """True when the other catalog uses the index of this snapshot."""
-        mine = self._catalog
-        return (
-            isinstance(mine, IndexedCatalog)
-            and isinstance(other, IndexedCatalog)
-            and _generation(mine) == _generation(other)
-        )
-
     def reload_if_changed(self, open_anew: Callable[[], Catalog]) -> Catalog | None:
         """Return the catalog of the current files; None when it is unchanged.
 
@@ -183,7 +222,10 @@ class Snapshot:
             if self._catalog.is_current():
                 return None
             catalog = open_anew()
-            return None if self._same_index(catalog) else catalog
+            same = isinstance(catalog, IndexedCatalog) and (
+                _generation(catalog) == _generation(self._catalog)
+            )
+            return None if same else catalog
         after = self.whole.reload().catalog
         return None if after is self.whole else after
 
@@ -227,3 +269,55 @@ def _agree(catalog: IndexedCatalog, whole: Catalog) -> bool:
             return False
         seen += 1
     return seen == len(hashes)
+
+
+class BrowseTag(NamedTuple):
+    """A tag with its skills."""
+
+    name: str
+    """As its first skill spells it; tags are compared without case."""
+    skills: Sequence[Skill]
+
+    @property
+    def key(self) -> str:
+        """The name of the tag in an address."""
+        return _key(self.name)
+
+
+class BrowseIndex(NamedTuple):
+    """The sorted contents for browsing. Built once per snapshot."""
+
+    skills: Sequence[Skill]
+    """By name, ignoring case; without copies, shadowed skills and convention documents."""
+    tags: Sequence[BrowseTag]
+    """Tags by number of skills, largest first, then by name."""
+    by_key: Mapping[str, BrowseTag]
+
+    def find_tag(self, tag: str) -> BrowseTag | None:
+        """Return a tag by its name; None when no skill has it."""
+        return self.by_key.get(_key(tag))
+
+
+def browse_index_of(whole: Catalog) -> BrowseIndex | None:
+    """Return the browse index of a catalog; None when there are too many skills.
+
+    It takes some hundredths of a second for 10,000 skills.
+    """
+    from skillyard.store.node.library import MAX_IN_MEMORY  # it loads code of stores
+
+    if whole.on_demand and len(whole) > MAX_IN_MEMORY:
+        return None
+    sorted_skills = [skill for skill in whole.candidates if skill.origin != Origin.CONVENTION]
+    sorted_skills.sort(key=lambda skill: (skill.name.casefold(), skill.name, skill.path))
+    groups: dict[str, tuple[str, list[Skill]]] = {}
+    for skill in sorted_skills:
+        for key, name in {_key(tag): tag for tag in reversed(skill.tags)}.items():
+            if key:
+                groups.setdefault(key, (name, []))[1].append(skill)
+    tags = [BrowseTag(name, skills) for name, skills in groups.values()]
+    tags.sort(key=lambda tag: (-len(tag.skills), tag.key))
+    return BrowseIndex(sorted_skills, tags, {tag.key: tag for tag in tags})
+
+
+def _key(tag: str) -> str:
+    return clean_line(tag).strip().casefold()

@@ -14,9 +14,8 @@ from threading import Condition, Thread
 from skillyard.base.shapes.service import VectorState
 from skillyard.engine.embedding.protocol import embed_in_one_thread
 from skillyard.engine.ranking.registry import default_scorer, resolve
-from skillyard.serve.runtime.embedder_health import EmbedderHealth
 from skillyard.serve.runtime.logging import Log
-from skillyard.serve.runtime.snapshot import Snapshot, Vectors
+from skillyard.serve.runtime.snapshot import EmbedderHealth, Snapshot, Vectors
 
 
 class _Stop(Exception):

@@ -13,7 +13,6 @@ from skillyard.install.sources.repository import is_repository
 
 HOME = "/"
 SKILLS = "/page/skills"
-BROWSE = SKILLS
 MAX_CHARACTERS = 4_000
 """Bytes of an address that every browser and proxy accepts; longer forms are sent by POST."""
 """A skill's page has the address of its data, ``/skills/{source}/{id}``, below ``/page``. Each
@@ -46,7 +45,7 @@ def browse_address(tag: str = "", page: int = 1) -> str:
     """Return the address of one page of the list of all skills, or of those with a tag."""
     pairs = [("tag", tag)] if tag else []
     pairs += [("page", str(page))] if page > 1 else []
-    return f"{BROWSE}?{_query_string(pairs)}" if pairs else BROWSE
+    return f"{SKILLS}?{_query_string(pairs)}" if pairs else SKILLS
 
 
 def skill_address(source: str, skill_id: str, **values: str) -> str | None:

@@ -15,8 +15,7 @@ from skillyard.install.search import FoundSkill
 from skillyard.serve.web.addresses import place_of, skill_address
 from skillyard.serve.web.markdown import render_markdown, source_block
 from skillyard.serve.web.rendering import render, text_of
-from skillyard.serve.web.scale import scale_of
-from skillyard.serve.web.words import failure_words
+from skillyard.serve.web.words import failure_words, scale_of
 
 
 class SkillView(NamedTuple):

@@ -58,11 +58,6 @@ class NodeCatalog(Catalog):
         return self._digest
 
     @property
-    def identity(self) -> str:
-        """The digest, because nothing is shadowed."""
-        return self.digest
-
-    @property
     def counts(self) -> SkillCounts:
         """The numbers of skills. A store has neither copies nor shadowed skills."""
         if self._counts is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import quote
 
 from skillyard.base.errors import SourceFailed
@@ -13,10 +12,9 @@ from skillyard.engine.skill import Skill
 from skillyard.install.sources.well_known import SCHEMA
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_reply
-from skillyard.serve.runtime.errors import Refused, not_found
+from skillyard.serve.runtime.errors import Refused, changing, not_found
 from skillyard.serve.runtime.local import file_of
-from skillyard.serve.runtime.publication import Artifact, Publication, Unpublished, archive_of
-from skillyard.serve.runtime.snapshot import Snapshot
+from skillyard.serve.runtime.publication import Artifact, Unpublished, archive_of
 
 INDEX_PATH = "/.well-known/agent-skills/index.json"
 SKILL_PATH = "/.well-known/agent-skills/{name}/SKILL.md"
@@ -27,16 +25,11 @@ FRESH = "max-age=60, must-revalidate"
 
 
 async def index(context: AppContext, request: RouteRequest) -> Reply:
-    """Return the index."""
-    snapshot = await context.snapshot()
-    shape = await context.in_thread(_index_of, context.publication, snapshot)
-    return _open(context, request, json_reply(shape, tagged=True))
-
-
-def _index_of(publication: Publication, snapshot: Snapshot) -> dict[str, Any]:
     """Return the index. Its addresses are relative to it."""
-    entries = [_index_entry(artifact) for artifact in publication.artifacts(snapshot)]
-    return {"$schema": SCHEMA, "skills": encode(entries)}
+    snapshot = await context.snapshot()
+    artifacts = await context.in_thread(context.publication.artifacts, snapshot)
+    shape = {"$schema": SCHEMA, "skills": encode([_index_entry(each) for each in artifacts])}
+    return _open(context, request, json_reply(shape, tagged=True))
 
 
 def _index_entry(artifact: Artifact) -> PublishedSkill:
@@ -85,9 +78,7 @@ async def _file(
         ) from None
     except SourceFailed as error:
         context.follower.refresh()
-        raise Refused(
-            503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
-        ) from None
+        raise changing(error) from None
     return _open(context, request, Reply(data, media, tagged=True))
 
 

@@ -82,7 +82,8 @@ async def home_by_form(context: AppContext, request: RouteRequest) -> Reply:
         limit=question.limit or None,
     )
     if fits(address) and not question.live:
-        return _see(f"{address}#{RESULTS}" if question.text else HOME)
+        place = f"{address}#{RESULTS}" if question.text else HOME
+        return Reply(b"", "", 303, {"Location": place})  # which the browser requests with GET
     return _page(await _search(context, question))
 
 
@@ -278,11 +279,6 @@ def refusal_reply(
         body = error_page(refused.status, refused.to_dict(), bare=bare)
     policy = {"Content-Security-Policy": BARE_POLICY} if bare else _HEADERS
     return Reply(body, MEDIA, refused.status, headers={**headers, **policy})
-
-
-def _see(address: str) -> Reply:
-    """Return a redirect to an address, which the browser requests with GET."""
-    return Reply(b"", "", 303, {"Location": address})
 
 
 def _page(body: bytes) -> Reply:

@@ -20,11 +20,10 @@ from skillyard.hosts.operations.skill_selection import (
     rank_skills,
     select_skills,
 )
-from skillyard.serve.http.fields import refuse_field
 from skillyard.serve.http.routes.search import scorer_of
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
-from skillyard.serve.runtime.errors import Refused
+from skillyard.serve.runtime.errors import Refused, refuse_field
 from skillyard.serve.runtime.snapshot import Ranking
 
 CONFIDENCE = "confidence"

@@ -9,10 +9,9 @@ from skillyard.base.errors import UnknownName
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.ranking.registry import is_built_in, scorer_names
 from skillyard.install.search import FoundSkill, SearchResult, SearchService
-from skillyard.serve.http.fields import refuse_field
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
-from skillyard.serve.runtime.errors import Refused, sources_refusal
+from skillyard.serve.runtime.errors import Refused, refuse_field, sources_refusal
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
