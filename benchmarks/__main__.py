@@ -23,6 +23,7 @@ NAMES = (
     "hook",
     "retrieval",
     "quality",
+    "kinds",
     "feedback",
     "search",
     "federated",

@@ -241,7 +241,8 @@ def _lack_of_evidence(why: Why) -> Iterator[str]:
     if why.query.empty:
         yield "the query holds neither text nor files: there is nothing to look at"
     elif _FORBIDDEN in why.match.signals:
-        yield "the request excludes it by name"
+        spoken = _SPOKEN_ABOUT in why.match.reason
+        yield f"the request {'only speaks about it' if spoken else 'excludes it by name'}"
     elif not why.match.score:
         yield _no_evidence(why.match.skill, why.query)
 
@@ -329,7 +330,9 @@ def shown_score(score: float, floor: float) -> str:
 
 
 _FORBIDDEN = "forbidden"
-"""The signal of ``hybrid`` for a skill that the request excludes."""
+"""The signal of ``hybrid`` for a skill that the request excludes, or only speaks about."""
+_SPOKEN_ABOUT = "spoken about"
+"""In the reason of ``hybrid`` for a skill that the request only speaks about."""
 
 
 def _matched(why: Why) -> str:
@@ -343,7 +346,8 @@ def _matched(why: Why) -> str:
             return f"{name} is {left_out}."
         return f"{name} scores {_score_words(why, score)} by {why.scorer}, but is {left_out}."
     if _FORBIDDEN in why.match.signals:
-        return f"The request excludes {name}, so it has no rank."
+        verb = "only speaks about" if _SPOKEN_ABOUT in why.match.reason else "excludes"
+        return f"The request {verb} {name}, so it has no rank."
     if why.rank is None:
         least = "Nothing" if score <= 0 else "Too little"
         return f"{least} in the request matches {name}, so it has no rank."

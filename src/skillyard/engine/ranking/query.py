@@ -55,18 +55,21 @@ class Query:
 
 _AFTER_NAME = " \t\r\n,.;:!?)]}\"'"
 _CALL = r"""(?:^|(?<=[\s(\[{"']))[@/](\S{1,300})"""
+_SIGN = re.compile(r"""(?:^|[\s(\[{"'])[@/]([\w.-]{1,100}:)?$""")
+_MAX_SIGN_CHARS = 103
 
 
 def called_words(text: str) -> frozenset[str]:
     """Return the first words of all names that the text may call by ``@`` or ``/``, case folded.
 
     Each word is included whole and cut before each punctuation mark, because names may contain
-    some.
+    some; and also without a plugin before it (``/plugin:name``).
     """
     if "@" not in text and "/" not in text:
         return frozenset()
     words = set()
-    for word in {call.casefold() for call in re.findall(_CALL, text)}:
+    calls = {call.casefold() for call in re.findall(_CALL, text)}
+    for word in calls | {call.partition(":")[2] for call in calls} - {""}:
         words.add(word)
         words.update(word[:end] for end, char in enumerate(word) if char in _AFTER_NAME)
     return frozenset(words)
@@ -76,8 +79,9 @@ def invokes(text: str, skill: Skill, called: frozenset[str] | None = None) -> bo
     """True when the text calls the skill by ``@name`` or ``/name`` (name or slug, case ignored).
 
     The sign must start the text or follow a blank or an opening bracket, and the name must end at a
-    blank, at punctuation or at the end, so that a path or a mail address calls nothing. ``called``
-    is ``called_words(text)``, computed once for many skills.
+    blank, at punctuation or at the end, so that a path or a mail address calls nothing.
+    ``/plugin:name`` calls a skill that is not hidden. ``called`` is ``called_words(text)``,
+    computed once for many skills.
     """
     words = called_words(text) if called is None else called
     names = {skill.name.casefold(), skill.slug.casefold()}
@@ -85,18 +89,34 @@ def invokes(text: str, skill: Skill, called: frozenset[str] | None = None) -> bo
     if not names:
         return False
     folded = text.casefold()
-    return any(_has_call(folded, sign + name) for name in names for sign in "@/")
+    return any(_has_call(folded, name, is_hidden=skill.hidden) for name in names)
 
 
-def _has_call(text: str, call: str) -> bool:
-    start = text.find(call)
+def _has_call(text: str, name: str, *, is_hidden: bool) -> bool:
+    start = text.find(name)
     while start >= 0:
-        end = start + len(call)
-        opens = start == 0 or text[start - 1] in " \t\r\n([{\"'"
-        if opens and (end == len(text) or text[end] in _AFTER_NAME):
-            return True
-        start = text.find(call, start + 1)
+        end = start + len(name)
+        if end == len(text) or text[end] in _AFTER_NAME:
+            sign = _SIGN.search(text, max(0, start - _MAX_SIGN_CHARS), start)
+            if sign is not None and not (is_hidden and sign[1]):
+                return True
+        start = text.find(name, start + 1)
     return False
+
+
+class Mentions(NamedTuple):
+    """What a text says of skills, and the text without that."""
+
+    text: str = ""
+    """The text without its questions about skills and without the names that it works on."""
+    called: frozenset[str] = frozenset()
+    """Facet terms of the names of skills that it calls."""
+    subjects: frozenset[str] = frozenset()
+    """Facet terms of the names of skills that it asks about or works on."""
+    is_question: bool = False
+    """True when it asks about skills, and nothing else."""
+    is_work: bool = False
+    """True when it works on skills."""
 
 
 class SkillFeedback(NamedTuple):

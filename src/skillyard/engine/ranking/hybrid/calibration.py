@@ -45,10 +45,23 @@ def log_odds_parts(
     return parts
 
 
-def one_word_adjustment(features: Features, calibration: Calibration) -> float:
-    """Return the contribution when only one of several query terms matches; otherwise 0.0."""
-    one = features.plain > 0.0 and features.rest == 0.0 and features.passage_share < 1.0
-    return calibration.one_word if one and not features.own_name else 0.0
+PLAIN_NAME_COSINE = 0.65
+"""Cosine from which a plain word that is in a name means the skill (``training/README.md``)."""
+
+
+def one_word_adjustment(
+    features: Features, calibration: Calibration, *, is_plain_name: bool = False
+) -> float:
+    """Return the contribution when only one of several query terms matches; otherwise 0.0.
+
+    ``is_plain_name`` is True when the request writes the words of the name like any other word.
+    """
+    if features.plain <= 0.0 or features.rest or features.passage_share >= 1.0:
+        return 0.0
+    if not features.own_name:
+        return calibration.one_word
+    is_other_sense = is_plain_name and features.meaning < PLAIN_NAME_COSINE
+    return calibration.one_name if is_other_sense else 0.0
 
 
 def adjust_by_cosine(
@@ -70,19 +83,23 @@ def best_log_odds(
     *,
     blank: bool,
     is_small_talk: bool,
+    is_for_skills: bool = False,
+    is_plain_name: bool = False,
     adjust: Callable[[float], float] | None = None,
 ) -> float:
     """Return the log-odds that the best skill fits.
 
     A matching file pattern and feedback of the user add to them. Rules set a minimum for a skill
     that is called by name or by a phrase, and a maximum for small talk. ``blank`` is True when the
-    request has no term.
+    request has no term, ``is_for_skills`` when it works on a skill and this one is for that.
     ``adjust`` is applied to the log-odds of the features.
     """
     total = stable_sum([value for _, value in log_odds_parts(features, query, calibration)])
-    total += one_word_adjustment(features, calibration)
+    total += one_word_adjustment(features, calibration, is_plain_name=is_plain_name)
     if adjust is not None:
         total = adjust(total)
+    if is_for_skills:
+        total += calibration.work
     if is_small_talk:
         total = min(total, calibration.talk)
     if evidence.files:

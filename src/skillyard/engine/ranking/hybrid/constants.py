@@ -196,6 +196,11 @@ class Calibration(NamedTuple):
     """Maximum log-odds for small talk, whose words may equal a name. A rule, not fitted."""
     one_word: float = -1.0
     """Added when a skill matches one of several words, and not in its name. A rule, not fitted."""
+    work: float = 2.5
+    """Added for a skill about skills when the request works on a skill. A rule, not fitted."""
+    one_name: float = -2.0
+    """Added when all that matches is one word of its name, which is written like any other word,
+    and the rest of the request is about something else ("spark a discussion"). A rule."""
     phrased: float = 0.8
     """Minimum log-odds when a name or trigger phrase is half of the request. A rule."""
     file_alone: float = -1.3

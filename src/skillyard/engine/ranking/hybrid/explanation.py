@@ -14,6 +14,7 @@ from skillyard.engine.ranking.hybrid.calibration import (
 )
 from skillyard.engine.ranking.hybrid.constants import FEEDBACK_LOG_ODDS
 from skillyard.engine.ranking.hybrid.fusion import (
+    SUBJECT,
     UNIT_DOT,
     Evidence,
     Feedback,
@@ -51,6 +52,7 @@ class ExplainedQuery(NamedTuple):
     features: Features | None
     query_features: QueryFeatures
     adjust_log_odds: Callable[[float], float]
+    is_plain_name: bool
     best_feedback: float
     log_odds: float
 
@@ -78,7 +80,7 @@ def explain(
         Explanation("embedder", own.embedder, (), "leaf", _embedder_note(outcome, evidence)),
         Explanation("coverage", own.coverage, (), "leaf", _coverage_note(evidence)),
         Explanation("order", own.order, (), "leaf", _order_note(evidence)),
-        Explanation("forbidden", own.forbidden, (), "leaf", "the request excludes it by name"),
+        Explanation("forbidden", own.forbidden, (), "leaf", _forbidden_note(evidence)),
     ]
     nonzero = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
     raw = Explanation("points", own.total, nonzero, "sum", _place(outcome, own))
@@ -105,7 +107,9 @@ def _odds(outcome: ExplainedQuery, own: Points) -> Explanation:
         for name, adds in log_odds_parts(outcome.features, outcome.query_features, calibration)
     ]
     before = stable_sum([part.value for part in parts])
-    before += one_word_adjustment(outcome.features, calibration)
+    before += one_word_adjustment(
+        outcome.features, calibration, is_plain_name=outcome.is_plain_name
+    )
     changes = outcome.adjust_log_odds(before) - before
     if changes:
         note = "what the embedder's cosines change"
@@ -143,6 +147,12 @@ def _embedder_note(outcome: ExplainedQuery, evidence: Evidence) -> str:
 def _avoid_note(evidence: Evidence) -> str:
     share = evidence.avoid
     return f"{share:.0%} of the request stands in what it is not for" if share else ""
+
+
+def _forbidden_note(evidence: Evidence) -> str:
+    if evidence.forbidden == SUBJECT:
+        return "the request speaks about it and does not ask for what it does"
+    return "the request excludes it by name"
 
 
 def _feedback_note(evidence: Evidence) -> str:

@@ -15,6 +15,8 @@ from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
 if TYPE_CHECKING:
     from skillyard.engine.embedding.protocol import Embedder
 
+EXCLUDED = "excluded by the request"
+SUBJECT = "spoken about, not asked for"
 UNIT_DOT = UNIT * UNIT
 """The dot product of a stored unit vector with itself."""
 
@@ -66,8 +68,8 @@ class Evidence(NamedTuple):
     """Share of the request's weight in terms of what the skill is not for, 0..1."""
     feedback: float = 0.0
     """What the user said of it for similar requests, -1 (wrong) to 1 (right)."""
-    forbidden: bool = False
-    """Its name stands in what the request excludes."""
+    forbidden: str = ""
+    """Why the request does not want it: :data:`EXCLUDED` or :data:`SUBJECT`."""
     embedded: float = 0.0
     """Cosine by an embedder, -1..1; 0 without one."""
     ranked: bool = True

@@ -1,5 +1,6 @@
 """Analyses a request: weighted terms, query vector, names and phrases."""
 
+import re
 from functools import cache
 from math import log
 from operator import itemgetter
@@ -14,7 +15,7 @@ from skillyard.engine.analysis.lexicon import read_request
 from skillyard.engine.index.facet_terms import AVOID, NAME_TERM, phrase_words
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable
-from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.query import Mentions, Query
 
 MAX_CHARACTERS = 20_000
 """Of a longer request only the start and the end are read; they state the task."""
@@ -32,6 +33,9 @@ MAX_CACHED_TERMS = 20_000
 """Terms cached per library: about five megabytes."""
 MAX_WORDS = 120
 """Names and phrases are looked up in this many words of a request."""
+SKILL_COUNT = 4.0
+"""How often the word "skill" counts in a request that works on a skill: it is what it is about."""
+SKILL = "skill"
 ENGLISH = "en"
 """The language of a request unless another one is detected."""
 MOSTLY_LATIN = 0.5
@@ -52,6 +56,12 @@ def small_talk_terms() -> frozenset[str]:
     return frozenset(STANDARD.terms(_SMALL_TALK))
 
 
+_SIGNS_OF_MENTION = re.compile(
+    r"skill|habilidad|compétence|competenz|vaardighe|技能|スキル|"
+    r"\b(?:why|warum|wieso|weshalb|pourquoi|waarom|perché|por qu[eé])\b|为什么|なぜ",
+    re.IGNORECASE,
+)
+"""What stands in every request that speaks of skills (:mod:`.mentions`)."""
 _UNSTEMMED = Analyzer(STANDARD.tokenizer, STANDARD.filters[:-1])
 
 
@@ -136,6 +146,7 @@ class AnalysedQuery(NamedTuple):
     """The terms of the rest, where something is excluded."""
     is_english: bool = True
     """False for another language of the word list. Its unmatched words are not evidence."""
+    mentions: Mentions = Mentions()
 
     @property
     def is_long(self) -> bool:
@@ -144,8 +155,10 @@ class AnalysedQuery(NamedTuple):
 
     @property
     def is_small_talk(self) -> bool:
-        """True when all terms are small talk."""
-        return small_talk_terms().issuperset([term.text for term in self.terms])
+        """True when all terms are small talk, or it only asks about skills."""
+        return self.mentions.is_question or small_talk_terms().issuperset(
+            [term.text for term in self.terms]
+        )
 
     @property
     def weights(self) -> list[tuple[str, float]]:
@@ -160,10 +173,18 @@ def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
     text, rest, without = read_exclusions(whole, language)
     if without and small_talk_terms().issuperset(STANDARD.terms(text)):
         text = whole  # "don't hardcode secrets in the image": a condition is all that is said
+    mentions = Mentions(text)
+    if _SIGNS_OF_MENTION.search(text) is not None:
+        from skillyard.engine.ranking.hybrid.mentions import read_mentions  # few requests need it
+
+        mentions = read_mentions(text, language, vocabulary.searcher.frequency)
+        text = mentions.text
     reading = read_request(text, language)
     counts: dict[str, float] = {
         term: number for term, number in STANDARD.counts(text).items() if term not in reading.silent
     }
+    if mentions.is_work:
+        counts[SKILL] = SKILL_COUNT
     foreign_terms = {term: 1.0 for term in reading.english if term not in counts}
     known = vocabulary.term
     terms = [
@@ -184,10 +205,11 @@ def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
         vector,
         _name_terms(text),
         words,
-        text if without else query.text,
+        query.text if text == whole else text,
         _all_terms(without, language),
         _all_terms(rest, language) if without else frozenset(),
         reading.language == ENGLISH,
+        mentions,
     )
 
 

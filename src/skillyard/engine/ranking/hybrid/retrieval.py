@@ -23,6 +23,8 @@ from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import UNIT, shift_vector
 from skillyard.engine.ranking.hybrid.constants import Fusion
 from skillyard.engine.ranking.hybrid.fusion import (
+    EXCLUDED,
+    SUBJECT,
     UNIT_DOT,
     CandidateSet,
     Evidence,
@@ -61,7 +63,8 @@ def retrieve(
     hits = searcher.lexical(analysed.weights, fusion.depth, allowed)
     phrases = _phrase_matches(analysed, searcher, allowed)
     by_name = _named_ordinals(query, analysed, library, allowed)
-    forbidden = _forbidden_ordinals(analysed, library) if analysed.excluded else ()
+    is_choosy = analysed.excluded or analysed.mentions.subjects
+    forbidden = _forbidden_ordinals(analysed, library) if is_choosy else {}
     known = {
         ordinal: Evidence(
             called=ordinal in by_name,
@@ -69,7 +72,7 @@ def retrieve(
             share=_phrase_share(phrases.get(ordinal, ()), analysed),
             files=files.get(ordinal, 0.0),
             feedback=judged.get(ordinal, 0.0),
-            forbidden=ordinal in forbidden,
+            forbidden=forbidden.get(ordinal, ""),
         )
         for ordinal in {*by_name, *phrases, *files, *judged, *forbidden}
     }
@@ -124,11 +127,14 @@ def _embedder_weight(
 def _named_ordinals(
     query: Query, analysed: AnalysedQuery, library: Library, allowed: frozenset[int] | None
 ) -> set[int]:
-    """Return the skills called by ``@name`` or ``/name``, also hidden ones.
+    """Return the skills called in words, or by ``@name`` or ``/name``, also hidden ones.
 
     Without any, they are those whose name is the whole request.
     """
     searcher, text = library.searcher, analysed.wanted
+    if analysed.mentions.called:
+        in_words = ordinals_with(analysed.mentions.called, searcher)
+        return {ordinal for ordinal in in_words if _passes_tags(query, searcher, ordinal)}
     words = called_words(text)
     if words:
         named = [(o, library.skill(o)) for o in ordinals_by_name(words, searcher)]
@@ -144,15 +150,20 @@ def _named_ordinals(
     return set()
 
 
-def _forbidden_ordinals(analysed: AnalysedQuery, library: Library) -> frozenset[int]:
-    """Return the skills whose name is in what the request excludes, and not all in the rest."""
+def _forbidden_ordinals(analysed: AnalysedQuery, library: Library) -> dict[int, str]:
+    """Return why each skill that the request does not want has no score.
+
+    Its name is in what the request excludes, and not all in the rest; or the request speaks about
+    it.
+    """
+    subjects = ordinals_with(analysed.mentions.subjects, library.searcher)
+    reasons = dict.fromkeys(subjects, SUBJECT)
     terms = sorted(analysed.excluded - analysed.not_excluded)
     names = [(NAME_TERM + term, 1.0) for term in terms]
-    return frozenset(
-        ordinal
-        for ordinal, _ in library.searcher.lexical(names, UNLIMITED)
-        if analysed.excluded.issuperset(name_terms(library.skill(ordinal).name))
-    )
+    for ordinal, _ in library.searcher.lexical(names, UNLIMITED) if names else ():
+        if analysed.excluded.issuperset(name_terms(library.skill(ordinal).name)):
+            reasons[ordinal] = EXCLUDED
+    return reasons
 
 
 def _word_scores(
@@ -223,9 +234,14 @@ def _ordinals_with(
     return [ordinal for ordinal, _ in searcher.lexical([(term, 1.0)], UNLIMITED, allowed)]
 
 
+def ordinals_with(terms: Iterable[str], searcher: SegmentSearcher) -> list[int]:
+    """Return the ordinals with one of the facet terms, ascending."""
+    return sorted({o for term in terms for o in _ordinals_with(term, searcher, None)})
+
+
 def ordinals_by_name(words: Iterable[str], searcher: SegmentSearcher) -> list[int]:
     """Return the ordinals whose name or slug starts with one of the words, ascending."""
-    return sorted({o for word in words for o in _ordinals_with(NAME + word, searcher, None)})
+    return ordinals_with((NAME + word for word in words), searcher)
 
 
 def _phrase_matches(

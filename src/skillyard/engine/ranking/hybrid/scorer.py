@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skillyard.base.arguments import Conversion, conversion, set_field
+from skillyard.engine.index.facet_terms import NAME_TERM
 from skillyard.engine.index.library import Library
 from skillyard.engine.index.searcher import tie_key
 from skillyard.engine.ranking.hybrid.calibration import (
@@ -37,6 +38,7 @@ from skillyard.engine.ranking.hybrid.fusion import (
     look_again,
 )
 from skillyard.engine.ranking.hybrid.query_analysis import (
+    SKILL,
     AnalysedQuery,
     Vocabulary,
     analyse_query,
@@ -273,9 +275,21 @@ class ScoredHybrid(Scored):
             calibration,
             blank=not self.analysed.terms,
             is_small_talk=self.analysed.is_small_talk,
+            is_for_skills=self.analysed.mentions.is_work and self._best_has([SKILL]),
+            is_plain_name=not self.features.rest and self.is_plain_name,
             adjust=self.adjust_log_odds,
         )
         return self.totals[self.best], log_odds, log_odds_slope(log_odds, calibration)
+
+    @property
+    def is_plain_name(self) -> bool:
+        """True when the request writes no word of the best skill's name as a name."""
+        return not self.analysed.mentions.is_work and not self._best_has(self.analysed.named)
+
+    def _best_has(self, terms: Iterable[str]) -> bool:
+        """Return True when the name of the best skill has one of the terms."""
+        names = [NAME_TERM + term for term in terms]
+        return self.best is not None and any(self.bound.library.searcher.impacts(self.best, names))
 
     def adjust_log_odds(self, log_odds: float) -> float:
         """Return the log-odds of the features after those of a calibrated embedder's cosines."""
@@ -347,7 +361,7 @@ class ScoredHybrid(Scored):
             words = ", ".join(spelled.get(text, text) for _, text in hits[:MAX_NAMED_TERMS])
             parts.append(f"words: {words}{more}")
         if evidence.forbidden:
-            parts.append("excluded by the request")
+            parts.append(evidence.forbidden)
         if evidence.called:
             parts.append("called by name")
         if evidence.phrases:
@@ -403,6 +417,7 @@ class ScoredHybrid(Scored):
             self.features,
             self.query_features,
             self.adjust_log_odds,
+            self.is_plain_name,
             self.best_feedback,
             self.log_odds,
         )
