@@ -77,7 +77,7 @@ DRIVES = (
     Drive(f"eval init git-bisect {ROOT} --evals-dir evals", "git-bisect.yaml", extra="eval"),
     Drive(f"eval run activation {ROOT} {EVALS} --skill csv-cleaning", "csv-cleaning", extra="eval"),
     Drive(f"eval run activation {ROOT} {EVALS}", "", extra="eval"),
-    Drive("eval plan --effect 1", "Prompts of each skill", extra="eval"),
+    Drive("eval plan --effect 1", "Prompts of each skill"),
     Drive(f"eval run effectiveness {PAID} --anyway", "", extra="eval"),
     Drive(
         f"eval run size-impact {PAID} --skill csv-cleaning --anyway",
