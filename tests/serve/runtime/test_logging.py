@@ -212,12 +212,15 @@ def test_what_happens_a_thousand_times_is_one_line_and_a_count() -> None:
     clock.now = THROTTLE_S
     for _ in range(3):
         log.write_throttled("connections", "idle_closed", client="later")
+    log.flush()
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     told = [(line["code"], line.get("client"), line.get("times")) for line in lines]
     assert told == [
         ("idle_closed", "0", None),
         ("other", None, None),
         ("idle_closed", "later", 1_000),
+        ("idle_closed", None, 2),
+        ("other", None, 999),
     ]
 
 
@@ -227,6 +230,7 @@ def test_causes_without_end_are_counted_together() -> None:
     log = Log("text", stream)
     for number in range(10 * MAX_CAUSES):
         log.write_throttled("server", f"cause {number}", message="odd")
+    log.flush()
     assert len(stream.getvalue().splitlines()) <= MAX_CAUSES + 2
 
 

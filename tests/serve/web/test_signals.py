@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skillyard import Explanation
+from skillyard.serve.web.rendering import MAX_NODES
 from skillyard.serve.web.words import Scale
 from tests.serve.web.page_parser import Page, harm, read
 from tests.serve.web.page_values import macro
@@ -48,8 +49,15 @@ def test_a_level_is_said_in_words_and_one_that_is_not_known_gets_no_colour() -> 
     assert "level" not in macro("score_badge", 0.9, None)
 
 
-def test_a_tree_shows_labels_values_and_notes() -> None:
+def test_a_tree_shows_labels_values_and_notes_and_stops_where_it_is_endless() -> None:
     leaf = Explanation("pdf", 0.25, (), "leaf", "in 3 <skills>")
     page = read(macro("tree", Explanation("words", 0.5, (leaf, leaf))))
     assert harm(page) == []
     assert words(page) == "words 0.50 pdf 0.25 in 3 <skills> pdf 0.25 in 3 <skills>"
+    wide = macro("tree", Explanation("all", 1.0, (leaf,) * 10_000))
+    assert read(wide).all("li")[-1].text == ["…"]
+    assert len(read(wide).all("li")) <= MAX_NODES + 1
+    deep = leaf
+    for _ in range(500):
+        deep = Explanation("more", 1.0, (deep,))
+    assert "…" in macro("tree", deep)

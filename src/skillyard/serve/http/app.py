@@ -119,6 +119,7 @@ def serve(options: ServiceOptions | None = None, *, routes: Sequence[HttpRoute] 
     with listening_socket(options) as sock:
         announce(log, sock, options, "" if routes else MCP_PATH)
         server.run([sock])
+    log.flush()
     log.write("stopped")
 
 

@@ -92,6 +92,14 @@ class Log:
             facts["times"] = times + 1
         self.write(event, level, code=code, **facts)
 
+    def flush(self) -> None:
+        """Write the numbers of the events that were counted."""
+        with self._lock:
+            counted, self._causes = self._causes, {}
+        for (event, code), (_, times) in counted.items():
+            if times:
+                self.write(event, "warning", code=code, times=times)
+
     def write_refusal(
         self,
         code: str,
