@@ -14,7 +14,13 @@ from typing import NamedTuple
 
 from benchmarks.measure import Figure, Options, versions_of
 from skillyard.evals.regression.changes import REGRESSION, Measure, changes_of_measures
-from skillyard.evals.statistics.intervals import FALSE_STATEMENTS, MARGIN, rare_interval
+from skillyard.evals.statistics.intervals import (
+    FALSE_STATEMENTS,
+    MARGIN,
+    RARE,
+    RARE_IN_PART,
+    rare_interval,
+)
 from skillyard.evals.statistics.planning import equivalence_units, units_needed
 from skillyard.evals.statistics.verdicts import (
     BETTER,
@@ -99,6 +105,8 @@ class _Cell(NamedTuple):
 
     false: float
     """Skills with any false statement."""
+    false_runs: float
+    """Runs with any false statement."""
     coverage: float
     better: float
     worse: float
@@ -106,8 +114,8 @@ class _Cell(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"false {self.false:.3f}, coverage {self.coverage:.3f}, better {self.better:.2f},"
-            f" worse {self.worse:.2f}, equivalent {self.equivalent:.2f}"
+            f"false {self.false:.3f} (runs {self.false_runs:.3f}), coverage {self.coverage:.3f},"
+            f" better {self.better:.2f}, worse {self.worse:.2f}, equivalent {self.equivalent:.2f}"
         )
 
 
@@ -131,7 +139,8 @@ def _verdicts(
             low, high = of_skill[comparisons[0]].interval or (-9.0, 9.0)
             holds.append(low - 1e-9 <= truth.mean <= high + 1e-9)
     shares = (words.count(word) / len(words) for word in (BETTER, WORSE, EQUIVALENT))
-    return _Cell(fmean(false), fmean(holds), *shares)
+    by_run = [any(false[at : at + len(truths)]) for at in range(0, len(false), len(truths))]
+    return _Cell(fmean(false), fmean(by_run), fmean(holds), *shares)
 
 
 def _is_false(word: str, mean: float) -> bool:
@@ -145,13 +154,11 @@ def _is_false(word: str, mean: float) -> bool:
 def _comparison(name: str, truth: Truth, prompts: int, rng: random.Random) -> ArmComparison:
     first, second = name.split("/")
     values = tuple(truth.draw(rng) for _ in range(prompts))
-    rare = rare_interval(
-        values,
-        max(truth.base - 1, 5 - truth.base - truth.mean),
-        max(truth.base + truth.mean - 1, 5 - truth.base),
-    )
+    below = max(truth.base - 1, 5 - truth.base - truth.mean)
+    above = max(truth.base + truth.mean - 1, 5 - truth.base)
+    rare, in_part = (rare_interval(values, below, above, share) for share in (RARE, RARE_IN_PART))
     return ArmComparison(
-        first, second, 0, 0, prompts, 0.0, values, rare, MARGIN, over_skills=False, more_tokens=None
+        first, second, 0, 0, prompts, 0.0, values, rare, in_part, MARGIN, False, None
     )
 
 
@@ -203,7 +210,7 @@ def _plans(runs: int) -> Iterator[Figure]:
             truth = Truth(effect, _bell(effect))
             cell = _verdicts([truth] * skills, prompts, runs, L5)
             yield Figure(f"plan, {skills} skills, effect {effect}: {prompts} prompts", str(cell))
-        prompts = equivalence_units(SPREAD, chance)
+        prompts = equivalence_units(SPREAD, chance / min(2, skills))
         assert prompts is not None
         cell = _verdicts([TRUTHS["no effect"]] * skills, prompts, runs, L5)
         yield Figure(f"plan, {skills} skills, equivalence: {prompts} prompts", str(cell))

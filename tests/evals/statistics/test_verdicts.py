@@ -58,7 +58,7 @@ def comparison(name: str, values: Sequence[float]) -> ArmComparison:
     first, second = name.split("/")
     rare = min(values) / 10 + sum(values) / len(values) / 2, max(values) / 10 + 0.3
     return ArmComparison(
-        first, second, 0, 0, 1, 0.0, tuple(values), rare, 0.5, over_skills=False, more_tokens=None
+        first, second, 0, 0, 1, 0.0, tuple(values), rare, rare, 0.5, False, more_tokens=None
     )
 
 
@@ -70,10 +70,22 @@ def test_skills_share_the_five_per_cent_and_a_decided_one_passes_its_part_on() -
     shared = share_chances(compared, {**dict.fromkeys(compared, 1), "not reached": 1})
     chances = {name: each["full/baseline"].chance for name, each in shared.items()}
     assert chances["a"] == pytest.approx(0.05 / 4)
-    assert chances["b"] == chances["c"] == pytest.approx(0.05 / 4 * 1.5)
+    assert chances["b"] == chances["c"] == pytest.approx(0.05 / 4 * 7 / 6)
+    near = {name: each["full/baseline"].near_chance for name, each in shared.items()}
+    assert near["a"] == pytest.approx(0.05 / 4 / 2)
+    assert near["b"] == near["c"] == pytest.approx(0.05 / 4 / 2 * 6 / 5)
     assert share_chances(compared, dict.fromkeys(compared, 1), looks=3)["a"][
         "full/baseline"
     ].chance == pytest.approx(0.05 / 9)
+
+
+def test_all_skills_decided_have_the_whole_of_what_is_not_passed_on() -> None:
+    compared = {
+        name: {"full/baseline": comparison("full/baseline", CLEAR)} for name in ("a", "b", "c")
+    }
+    shared = share_chances(compared, dict.fromkeys(compared, 1))
+    near = [each["full/baseline"].near_chance for each in shared.values()]
+    assert near == [pytest.approx(0.05 / 3)] * 3
 
 
 @for_each(("headline", "counts"), [(CLEAR, True), (NOTHING, False)])
@@ -88,7 +100,7 @@ def test_sizes_are_compared_once_the_skill_is_known_to_change_anything(
         }
     }
     own = share_chances(compared, {"a": 3})["a"]
-    assert own["full/baseline"].chance == 0.05
-    assert own["full/summary"].chance == own["summary/baseline"].chance == 0.025
+    assert (own["full/baseline"].chance, own["full/baseline"].near_chance) == (0.05, 0.025)
+    assert own["full/summary"].chance == own["summary/baseline"].chance == 0.0125
     assert own["full/summary"].enough == counts
     assert own["full/summary"].word == (EQUIVALENT if counts else NOT_ENOUGH)

@@ -49,7 +49,6 @@ _BADGES = {
     "worse": Badge("▼", "worse", "bad"),
     "equivalent": Badge("≈", "equivalent", "even"),
     "not enough data": Badge("?", "not enough data", "open"),
-    "judge not trusted": Badge("✗", "judge not trusted", "bad"),
 }
 _CHECKS_ONLY = Badge("•", "checks only", "even")
 _ENOUGH = {
@@ -149,8 +148,6 @@ def _action(entity: Json, headline: Json) -> str:
         return enough
     if headline.flag("second_is_enough"):
         return _ENOUGH["baseline"]
-    if verdict == "judge not trusted":
-        return "take another judge"
     if verdict in ("better", "equivalent"):
         return ""
     more = _more(headline)

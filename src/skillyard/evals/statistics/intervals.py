@@ -27,6 +27,9 @@ RARE = 0.15
 """Each end of the interval for rare prompts errs in at most this share of runs, whatever the
 values are like. At 0.05 it would find a difference of 0.8 points half as often at twelve prompts;
 at 0.25 it would let a rare harm pass in every tenth run."""
+RARE_IN_PART = 0.10
+"""The same for equivalence where it has only a part of the 5 %. At 0.15 a skill that helps much but
+rarely was called equivalent so often that its sizes had nothing left to spend."""
 MARGIN = 0.5
 """Points of the 1-5 scale: arms that differ by less are equivalent."""
 LARGEST = 4.0
@@ -114,10 +117,11 @@ def mean_interval(values: Sequence[float]) -> Interval | tuple[None, None]:
 
 
 def rare_interval(
-    values: Sequence[float], below: float = LARGEST, above: float = LARGEST
+    values: Sequence[float], below: float = LARGEST, above: float = LARGEST, share: float = RARE
 ) -> Interval:
     """Return the interval that also holds where rare prompts matter, of at least one value.
 
+    ``share`` is how often each end may err.
     True values lie within ``-below`` and ``above``, or as far out as the widest of ``values``.
     """
     np = arrays()
@@ -126,7 +130,7 @@ def rare_interval(
     ends = []
     for side, end in ((-ordered[::-1], below), (ordered, above)):
         sums = np.einsum("dv,v->d", weights, np.append(side, max(end, side[-1])))
-        place = len(sums) - int(RARE * len(sums))
+        place = len(sums) - int(share * len(sums))
         ends.append(float(np.partition(sums, place)[place]))
     return -ends[0], ends[1]
 

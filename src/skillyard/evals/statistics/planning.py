@@ -111,14 +111,20 @@ def equivalence_units(
 
 
 def study_units(
-    mean: float, spread: float, chance: float = FALSE_STATEMENTS, *, margin: float = MARGIN
+    mean: float,
+    spread: float,
+    chance: float = FALSE_STATEMENTS,
+    *,
+    near_chance: float = FALSE_STATEMENTS,
+    margin: float = MARGIN,
 ) -> int | None:
     """Return how many prompts a new run needs, if differences are as they were; None above 10,000.
 
-    They are enough to show 4 times in 5 that there is a difference, or that there is none.
+    They are enough to show 4 times in 5 that there is a difference, or that there is none:
+    ``near_chance`` is the share of false statements for that.
     """
     different = units_needed(mean, spread, chance)
-    equivalent = equivalence_units(spread, chance, mean=mean, margin=margin)
+    equivalent = equivalence_units(spread, near_chance, mean=mean, margin=margin)
     return min((each for each in (different, equivalent) if each is not None), default=None)
 
 
@@ -207,5 +213,6 @@ def prompts_needed(
         margin,
         least_units(chance),
         units_needed(effect, spread, chance),
-        equivalence_units(spread, chance, margin=margin),
+        # With several skills, a decided headline passes the other half of its share on.
+        equivalence_units(spread, chance / min(2, skills), margin=margin),
     )

@@ -1,7 +1,8 @@
 """The comparison of two arms and its verdict, of one skill over its prompts or of all over skills.
 
 Every statement about a comparison is read off its two intervals. They are corrected for the skills
-and comparisons of a run, so in 19 runs of 20 no statement is wrong.
+and comparisons of a run, so in 19 runs of 20 no statement is wrong where differences are spread
+like a bell. What rare prompts may hide is corrected for one skill, not for all skills of a run.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from skillyard.base.text import plural
 from skillyard.evals.statistics.intervals import (
     FALSE_STATEMENTS,
     MARGIN,
+    RARE_IN_PART,
     Interval,
     hull,
     rare_interval,
@@ -32,7 +34,6 @@ from skillyard.evals.statistics.planning import (
 
 BETTER, WORSE, EQUIVALENT = "better", "worse", "equivalent"
 NOT_ENOUGH = "not enough data"
-NOT_TRUSTED = "judge not trusted"
 _NOTHING = 1e-9
 """An interval that ends so near to a bound touches it."""
 _IN_WORDS = {
@@ -60,13 +61,17 @@ class ArmComparison:
     """``first`` less ``second``, in points of the 1-5 scale, of each prompt, or of each skill."""
     rare: Interval
     """The interval of the mean that also holds where rare prompts matter."""
+    rare_in_part: Interval
+    """The same, wider, for equivalence that has only a part of the 5 %."""
     margin: float
     """Points: arms that differ by less are equivalent."""
     over_skills: bool
     more_tokens: float | None
     """Estimated tokens that ``first`` puts in beyond ``second``, mean over prompts."""
     chance: float = FALSE_STATEMENTS
-    """How often a statement may be false: what is left of the skill's 5 %."""
+    """How often a difference may be named that is not there: a share of the 5 % of the run."""
+    near_chance: float = FALSE_STATEMENTS
+    """How often a difference of the margin or more may be called equivalent, or enough."""
     counts: bool = True
     """False while the headline comparison of the skill is not decided: nothing is said before."""
 
@@ -94,9 +99,10 @@ class ArmComparison:
     def near(self) -> Interval | None:
         """The interval that decides what is equivalent and what is enough.
 
-        Two one-sided tests at ``chance`` are a t interval that misses on each side so often.
+        Two one-sided tests at ``near_chance`` are a t interval that misses on each side so often.
         """
-        return hull(t_interval(self.values, 1 - 2 * self.chance), self.rare)
+        rare = self.rare_in_part if self.near_chance < FALSE_STATEMENTS else self.rare
+        return hull(t_interval(self.values, 1 - 2 * self.near_chance), rare)
 
     @property
     def n(self) -> int:
@@ -139,7 +145,9 @@ class ArmComparison:
         if self.word != NOT_ENOUGH:
             return None
         spread = self.spread if self.units > 1 else ASSUMED_SPREAD
-        return study_units(self.mean, spread, self.chance, margin=self.margin)
+        return study_units(
+            self.mean, spread, self.chance, near_chance=self.near_chance, margin=self.margin
+        )
 
     @property
     def value_per_1000_tokens(self) -> float | None:
@@ -203,6 +211,7 @@ def compare_arms(
         spread_of([pair.improvement for pair in pairs]),
         tuple(values),
         rare_interval(values, below, above),
+        rare_interval(values, below, above, RARE_IN_PART),
         margin,
         over_skills,
         _more_tokens(pairs),
@@ -220,44 +229,40 @@ def share_chances(
 
     ``planned`` has all skills of the run, each with the number of its comparisons: skills that a
     stopped run did not reach count as well. Their 5 %, of which each of ``looks`` looks spends an
-    equal part, is divided among their headlines. A headline that leaves out 0 passes on what it
-    had: half of it to the other headlines (the rule of Holm), half to the further comparisons of
-    its own skill, and all of it where the other half has no use (a graph of tests: Bretz, Maurer,
-    Brannath & Posch, Statistics in Medicine 28, 2009, 586-604).
+    equal part, is divided among their headlines. A headline that leaves out 0 passes on equal parts
+    of what it had: to the further comparisons of its own skill and to the other headlines, of which
+    decided ones pass it on again (a graph of tests: Bretz, Maurer, Brannath & Posch, Statistics in
+    Medicine 28, 2009, 586-604). One part more is for its equivalence. That is never passed on: a
+    difference of the margin and more may be called equivalent, and if not, it is the rest that
+    others get. With 0 and with such a difference at most one of the two statements can be false,
+    so the headline need not leave out 0 before.
     """
-    start = FALSE_STATEMENTS / looks / max(1, len(planned))
-    chances = dict.fromkeys(compared, start)
-    waiting = {skill: _headline(each) for skill, each in compared.items() if _headline(each)}
-    more = {skill: max(0, number - 1) for skill, number in planned.items()}
-    further = dict.fromkeys(compared, 0.0)
+    skills = max(1, len(planned))
+    start = FALSE_STATEMENTS / looks / skills
+    part = 1 / (1 + (skills > 1) + (max(planned.values(), default=1) > 1))
+    decided: set[str] = set()
 
-    def decided() -> str | None:
-        for skill, name in waiting.items():
-            if replace(compared[skill][name], chance=chances[skill]).differs:
-                return skill
-        return None
-
-    while (skill := decided()) is not None:
-        del waiting[skill]
-        further[skill] = chances[skill]
-        if waiting:
-            passed_on = chances[skill] / (2 if more.get(skill) else 1)
-            further[skill] -= passed_on
-            for other in waiting:
-                chances[other] += passed_on / len(waiting)
-    return {
-        skill: {
-            name: replace(each, chance=chances[skill])
-            if name == _headline(of_skill)
-            else replace(
-                each,
-                chance=(further[skill] or chances[skill]) / max(1, more.get(skill, 1)),
-                counts=further[skill] > 0,
-            )
-            for name, each in of_skill.items()
+    def shared(skill: str) -> dict[str, ArmComparison]:
+        others = len(decided - {skill})
+        chance = start * (skills - 1 + part) / (skills - 1 + part - part * others)
+        near_chance = start * part / (1 - part * others / max(1, skills - 1))
+        each = near_chance / max(1, planned.get(skill, 1) - 1)
+        headline = _headline(compared[skill])
+        return {
+            name: replace(comparison, chance=chance, near_chance=near_chance)
+            if name == headline
+            else replace(comparison, chance=each, near_chance=each, counts=skill in decided)
+            for name, comparison in compared[skill].items()
         }
-        for skill, of_skill in compared.items()
-    }
+
+    while True:
+        result = {skill: shared(skill) for skill in compared}
+        more = {
+            skill for skill, each in result.items() if each and each[_headline(each)].differs
+        } - decided
+        if not more:
+            return result
+        decided |= more
 
 
 def _headline(of_skill: Mapping[str, ArmComparison]) -> str:
