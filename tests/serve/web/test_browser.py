@@ -401,8 +401,6 @@ def test_pages_behind_a_token_are_readable_without_it(
     with running(tmp_path / "skills", token="hunter2") as server:
         scripted.open(server.base)
         assert "reverse proxy" in scripted.text("main")
-        paper = scripted.run("return getComputedStyle(document.body).maxWidth")
-        assert paper == "800px"  # the sheet that it carries is allowed by its hash
         scripted.screenshot(kept / "token.png")
         said = [line for line in scripted.complaints() if "401" not in line]
         assert [line for line in said if "style" in line or "script" in line] == []
