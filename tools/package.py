@@ -104,7 +104,10 @@ def build_source(tree: Path, work: Path, into: Path, time: int) -> Path:
     (archive,) = (work / "raw").glob("*.tar.gz")
     repack(archive, into / archive.name, time)
     with tarfile.open(into / archive.name) as packed:
-        packed.extractall(work / "source", filter="data")
+        if hasattr(tarfile, "data_filter"):
+            packed.extractall(work / "source", filter="data")
+        else:  # Python 3.11 before its fourth patch release; the archive is ours
+            packed.extractall(work / "source")
     (folder,) = (work / "source").iterdir()
     return folder
 
