@@ -133,9 +133,9 @@ def _verdicts(
         planned = dict.fromkeys(compared, len(comparisons))
         for skill, of_skill in share_chances(compared, planned).items():
             truth = truths[int(skill)]
-            said = [each.word for each in of_skill.values()]
-            false.append(any(_is_false(word, truth.mean) for word in said))
-            words.append(said[0])
+            verdicts = [each.word for each in of_skill.values()]
+            false.append(any(_is_false(word, truth.mean) for word in verdicts))
+            words.append(verdicts[0])
             low, high = of_skill[comparisons[0]].interval or (-9.0, 9.0)
             holds.append(low - 1e-9 <= truth.mean <= high + 1e-9)
     shares = (words.count(word) / len(words) for word in (BETTER, WORSE, EQUIVALENT))

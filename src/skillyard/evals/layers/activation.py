@@ -179,7 +179,7 @@ def _skills_of(each: LocatedCase) -> tuple[str, ...]:
 def _unanswered(each: LocatedCase, run: int) -> CaseResult:
     """Return what is known of a case before, and the fields that stay empty where it fails."""
     case = each.case
-    asked: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "user_prompt": case.user_prompt,
         "expected_skills": list(case.expected_skills),
         "acceptable_skills": list(case.acceptable_skills),
@@ -189,9 +189,9 @@ def _unanswered(each: LocatedCase, run: int) -> CaseResult:
     }
     return {
         "id": case.id,
-        "case_sha256": sha256(canonical(asked)).hex(),
+        "case_sha256": sha256(canonical(fields)).hex(),
         "category": case.category,
-        **asked,
+        **fields,
         **{name: [] for name in ("missing", "picked", "dropped", "generations")},
         **dict.fromkeys(("passed", "precision", "recall", "f1", "exact", "best", "confidence")),
         "input_tokens": None,

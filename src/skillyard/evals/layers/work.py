@@ -66,8 +66,8 @@ class PairUnit:
         criteria = [[each.name, each.weight, each.description] for each in self.case.criteria]
         checks = [[each.kind, each.value] for each in self.case.checks]
         files = [[file.name, sha256(file.data).hex()] for file in self.case.files]
-        asked = [self.skill, self.prompt, criteria, checks, files]
-        return sha256(canonical(asked)).hex()
+        inputs = [self.skill, self.prompt, criteria, checks, files]
+        return sha256(canonical(inputs)).hex()
 
     @property
     def conditions(self) -> tuple[str, ...]:

@@ -129,8 +129,8 @@ def study_units(
 
 
 def _fewest(enough: Callable[[int], bool]) -> int | None:
-    found = 2 + bisect_left(range(2, MAX_UNITS + 1), True, key=enough)
-    return found if found <= MAX_UNITS else None
+    units = 2 + bisect_left(range(2, MAX_UNITS + 1), True, key=enough)
+    return units if units <= MAX_UNITS else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,8 +231,8 @@ def _placed(
     listed, new_hash, digest = tuple(sorted(files)), folder_hash(files), content_digest(files)
     placed = []
     for each in copies:
-        kept = "restored" if each.into in missing else "unchanged"
-        state = kept if each.is_new else "replaced" if each.there else "added"
+        same = "restored" if each.into in missing else "unchanged"
+        state = same if each.is_new else "replaced" if each.there else "added"
         placed.append(Placed(f"{each.into}/{each.name}", state, listed, new_hash, digest))
     return placed
 

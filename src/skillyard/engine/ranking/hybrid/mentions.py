@@ -35,7 +35,7 @@ class _Cues(NamedTuple):
     skill: re.Pattern[str]
     call: re.Pattern[str]
     ask: re.Pattern[str]
-    asked: re.Pattern[str]
+    question: re.Pattern[str]
     list: re.Pattern[str]
     make: re.Pattern[str]
     host: re.Pattern[str]
@@ -71,7 +71,7 @@ def _cues(language: str) -> _Cues:
     forms["skill"] = rf"(?<![A-Za-z-]){forms['skill']}(?![A-Za-z-])"
     forms["call"] = rf"(?<![A-Za-z]){forms['call']}{_OPTIONAL_ARTICLE}{_QUOTE}$"
     forms["ask"] = rf"\s*{forms['ask']}"
-    forms["asked"] = rf"{forms['asked']}{_OPTIONAL_ARTICLE}{_QUOTE}"
+    forms["question"] = rf"{forms['question']}{_OPTIONAL_ARTICLE}{_QUOTE}"
     forms["article"] = rf"(?<!\w){forms['article']}\s+{_QUOTE}$"
     return _Cues(*(re.compile(forms[kind], re.IGNORECASE) for kind in _Cues._fields))
 
@@ -85,7 +85,7 @@ def read_mentions(text: str, language: str, known: Callable[[str], int]) -> Ment
     called: set[str] = set()
     subjects: set[str] = set()
     out = [_sentence(text, match.start()) for match in cues.list.finditer(text)]
-    for match in cues.asked.finditer(text):
+    for match in cues.question.finditer(text):
         if (name := _name_after(text, match.end(), known, cues)) is not None:
             subjects.add(name.term)
             out.append(_sentence(text, match.start()))
