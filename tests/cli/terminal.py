@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["on_terminal"]
+__all__ = ["on_terminal", "read_terminal"]
 
 
 def on_terminal(columns: int, folder: Path, *arguments: str, **environment: str) -> str:
@@ -31,18 +31,23 @@ def on_terminal(columns: int, folder: Path, *arguments: str, **environment: str)
         env={**surroundings, **environment},
     )
     os.close(guest)
+    try:
+        return read_terminal(host)
+    finally:
+        process.wait(60)
+
+
+def read_terminal(host: int) -> str:
+    """Return all that was written to a terminal whose guest's end is closed here, and close it.
+
+    What was written arrives in parts, and some of it later than the end of its writer.
+    """
     written = b""
     try:
-        while part := _read(host):
+        while part := os.read(host, 65536):
             written += part
+    except OSError:  # the last process that had the other end has closed it
+        pass
     finally:
         os.close(host)
-        process.wait(60)
     return written.decode("utf-8").replace("\r\n", "\n")
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:  # the last process that had the other end has closed it
-        return b""

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, plain_surroundings, run
+from tests.cli.terminal import read_terminal
 from tests.hosts.hook.conftest import Hook, add_skill, payload
 from tests.shared_data import PACKAGES
 
@@ -208,8 +209,7 @@ def test_on_a_terminal_trust_asks_in_spite_of_findings(
         )  # fmt: skip
     finally:
         os.close(guest)
-    assert b"in spite of these findings?" in os.read(host, 65_536)
-    os.close(host)
+    assert "in spite of these findings?" in read_terminal(host)
     assert done.returncode == code
     assert b"high download_and_run" in done.stdout
     assert ("1 skill file," in run("trust", "--list").out) == (code == 0)
