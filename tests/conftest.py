@@ -90,7 +90,7 @@ def _file(argument: str) -> str:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with cases, queries and corpus; skips where it is absent."""
+    """The folder with queries and corpus; skips where it is absent."""
     folder = shared_folder()
     if folder is None:
         pytest.skip(MISSING)

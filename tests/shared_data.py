@@ -1,4 +1,4 @@
-"""The conformance cases, queries and corpus that lie beside the project.
+"""The conformance cases of the parity tests, and the queries and corpus beside the project.
 
 One setting, ``SKILLYARD_SHARED``, names the folder; without it ``../shared`` beside the checkout
 is looked at. Tests that need it skip with a plain message where it is absent.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import skillyard
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGES = Path(skillyard.__file__).resolve().parents[1]
 """The folder that holds the package under test: ``src``, or where a wheel was installed."""
-MISSING = "the shared cases are not here: set SKILLYARD_SHARED to their folder"
+CASES = REPOSITORY / "tests" / "parity" / "cases"
+MISSING = "the shared data is not here: set SKILLYARD_SHARED to its folder"
 
 
 def shared_folder() -> Path | None:
@@ -28,9 +30,7 @@ def shared_folder() -> Path | None:
     return folder if (folder / "cases").is_dir() else None
 
 
+@cache
 def cases(name: str) -> Any:
-    """Return the parsed ``cases/<name>.json``, or None where the folder is absent."""
-    folder = shared_folder()
-    if folder is None:
-        return None
-    return json.loads((folder / "cases" / f"{name}.json").read_text(encoding="utf-8"))
+    """Return the parsed ``tests/parity/cases/<name>.json``, for reading only."""
+    return json.loads((CASES / f"{name}.json").read_text(encoding="utf-8"))

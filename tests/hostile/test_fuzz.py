@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import yaml
@@ -21,6 +19,7 @@ from tests.hostile import tree
 from tests.hostile.case import skill_bytes, write
 from tests.hostile.hang_bound import assert_helpful, below
 from tests.hostile.watchdog import hang_bound
+from tests.shared_data import cases
 from tests.tables import for_each
 
 _MADE = int(os.environ.get("SKILLYARD_FUZZ", "10000"))
@@ -183,31 +182,21 @@ def _mutated(source: random.Random, seeds: list[bytes]) -> bytes:
     return bytes(data)
 
 
-def _corpus(folder: Path | None) -> list[bytes]:
-    """Return real-looking documents of the shared cases, where they are at hand."""
-    if folder is None:
-        return []
-    found: list[bytes] = []
-    for name in ("spec_validation.json", "adk_parsing.json"):
-        suite = json.loads((folder / "cases" / name).read_text(encoding="utf-8"))
-        found += [
-            case["content"].encode("utf-8", "surrogatepass")
-            for case in suite["cases"]
-            if isinstance(case.get("content"), str) and len(case["content"]) < 3_000
-        ]
-    return found
-
-
-def _shared_folder() -> Path | None:
-    folder = Path(os.environ.get("SKILLYARD_SHARED", Path(__file__).parents[2].parent / "shared"))
-    return folder if (folder / "cases").is_dir() else None
+def _corpus() -> list[bytes]:
+    """Return real-looking documents of the conformance cases."""
+    return [
+        case["content"].encode("utf-8", "surrogatepass")
+        for name in ("spec_validation", "adk_parsing")
+        for case in cases(name)["cases"]
+        if isinstance(case.get("content"), str) and len(case["content"]) < 3_000
+    ]
 
 
 def test_mutated_files_load_or_are_named_and_cost_no_other(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     source = random.Random(20_260_822)
-    seeds = _seeds(_corpus(_shared_folder()))
+    seeds = _seeds(_corpus())
     base = tmp_path_factory.mktemp("mutated")
     loaded = refused = 0
     with hang_bound(_SECONDS):

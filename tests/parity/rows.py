@@ -30,10 +30,8 @@ class Ruling(NamedTuple):
 
 
 def load(suite: str, group: str | None = "cases") -> list[Case]:
-    """Return the cases of one group of a file; empty where the shared folder is absent."""
+    """Return the cases of one group of a file."""
     data = cases(suite)
-    if data is None:
-        return []
     rows = data if group is None else data[group]
     assert isinstance(rows, list)
     assert rows
@@ -41,12 +39,8 @@ def load(suite: str, group: str | None = "cases") -> list[Case]:
 
 
 def rows(suite: str, group: str | None = "cases", key: str = "id") -> list[Any]:
-    """Return one parameter for every case, or a single skipped one without the shared folder."""
-    found = load(suite, group)
-    if not found:
-        reason = f"conformance cases not found: {suite}.json (set SKILLYARD_SHARED)"
-        return [pytest.param(None, id="no-shared-folder", marks=pytest.mark.skip(reason=reason))]
-    return [pytest.param(row, id=row[key]) for row in found]
+    """Return one parameter for every case."""
+    return [pytest.param(row, id=row[key]) for row in load(suite, group)]
 
 
 def readings(case: Case, rulings: Mapping[str, Ruling]) -> list[Any]:

@@ -10,7 +10,6 @@ import importlib.util
 import warnings
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from skillyard.engine.formats.agentskills import parse_skill
 from skillyard.engine.ranking.confidence.tool import markdown
 from tests.parity.rows import Case, rows
 from tests.requirements import requirement
+from tests.shared_data import CASES
 from tests.tables import for_each
 
 PATTERNS = "confidence_patterns"
@@ -62,11 +62,9 @@ class Adapter:
 
 
 @cache
-def verdicts(folder: Path) -> dict[str, list[tuple[str, str]]]:
+def verdicts() -> dict[str, list[tuple[str, str]]]:
     """Run the runner once and return its (verdict, remark) pairs by case."""
-    spec = importlib.util.spec_from_file_location(
-        "confidence_check", folder / "confidence_check.py"
-    )
+    spec = importlib.util.spec_from_file_location("confidence_check", CASES / "confidence_check.py")
     assert spec is not None
     assert spec.loader is not None
     runner = importlib.util.module_from_spec(spec)
@@ -75,24 +73,22 @@ def verdicts(folder: Path) -> dict[str, list[tuple[str, str]]]:
     with warnings.catch_warnings():
         # The runner leaves its two files for the garbage collector to close.
         warnings.simplefilter("ignore", ResourceWarning)
-        rows_found = runner.score(Adapter(), str(folder))
+        rows_found = runner.score(Adapter(), str(CASES))
     for name, verdict, remark in rows_found:
         found.setdefault(name.split()[0], []).append((verdict, remark))
     return found
 
 
-def check(case: Case, shared: Path) -> None:
-    found = verdicts(shared / "cases")[case["id"]]
+def check(case: Case) -> None:
+    found = verdicts()[case["id"]]
     assert [entry for entry in found if entry[0] not in ("pass", "soft-pass")] == []
 
 
 @requirement("confidence:globs", "confidence:glob-rules", "confidence:pattern-weights")
 @for_each("case", rows(PATTERNS))
-def test_every_pattern_matches_and_weighs_as_recommended(
-    case: Case, parity: Register, shared: Path
-) -> None:
+def test_every_pattern_matches_and_weighs_as_recommended(case: Case, parity: Register) -> None:
     parity(PATTERNS, case["id"], case["ambiguous"])
-    check(case, shared)
+    check(case)
     # Beyond the runner: where several readings are allowed, the first one is the ruled one.
     assert Adapter().match(case["path"], case["pattern"]) is case["expected"]
     assert Adapter().classify(case["pattern"]) == (case["class"], case["weight"])
@@ -101,17 +97,17 @@ def test_every_pattern_matches_and_weighs_as_recommended(
 @requirement("confidence:glob-linear")
 @for_each("case", rows(PATTERNS, "slow_cases"))
 def test_every_pathological_pattern_is_answered_within_its_limit(
-    case: Case, parity: Register, shared: Path
+    case: Case, parity: Register
 ) -> None:
     parity(PATTERNS, case["id"], False)
-    check(case, shared)
+    check(case)
 
 
 @requirement("confidence:combination", "confidence:tool-response", "confidence:preprocessing")
 @for_each("case", rows(SCORING))
-def test_every_scoring_case_holds(case: Case, parity: Register, shared: Path) -> None:
+def test_every_scoring_case_holds(case: Case, parity: Register) -> None:
     parity(SCORING, case["id"], case["ambiguous"])
-    check(case, shared)
+    check(case)
 
 
 @requirement("confidence:combination")

@@ -64,7 +64,6 @@ def test_the_score_is_the_sum_of_the_five_signals(case: Case) -> None:
     assert match.explanation.value == match.score
 
 
-@pytest.mark.skipif(not load(SUITE, None), reason="conformance cases not found")
 def test_the_recommended_values_lie_in_the_allowed_range_of_every_open_case() -> None:
     outside = [
         (case["name"], signal)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 import skillyard as sy
 from tests.parity.rows import (
     EXPECTED,
@@ -123,7 +121,6 @@ def test_the_summary_has_the_documented_lines(case: Case, parity: Register) -> N
     assert lines in [reading["lines"] for reading in readings(case, RULINGS)]
 
 
-@pytest.mark.skipif(not load(SUITE), reason="conformance cases not found")
 def test_every_open_case_is_ruled_on() -> None:
     groups = [load(SUITE), load(SUITE, "registry_cases"), load(SUITE, "summary_cases")]
     assert stale(RULINGS, groups) == []

@@ -19,19 +19,17 @@ from skillyard.install.sources.registry_file import (
 from skillyard.install.sources.repository import is_repository
 from skillyard.install.sources.transport import Transport
 from tests.install.sources.clients import Network, skill, skill_path
-from tests.shared_data import MISSING, cases
+from tests.shared_data import cases
 from tests.tables import for_each
 
 # --- the published cases ---
 
 
 def published() -> list[Any]:
-    """Return the registry's cases as parameters, or one that is skipped without the folder."""
-    found = cases("search_pipeline")
-    if found is None:
-        return [pytest.param(None, id="no-shared-folder", marks=pytest.mark.skip(reason=MISSING))]
+    """Return the registry's cases as parameters."""
+    every = cases("search_pipeline")
     return [
-        pytest.param(case, id=case["name"]) for case in found if case["area"] == "registry_file"
+        pytest.param(case, id=case["name"]) for case in every if case["area"] == "registry_file"
     ]
 
 
@@ -54,10 +52,7 @@ def test_a_published_case(case: dict[str, Any]) -> None:
 
 
 def test_no_published_case_is_passed_over() -> None:
-    found = cases("search_pipeline")
-    if found is None:
-        pytest.skip(MISSING)
-    assert sum(case["area"] == "registry_file" for case in found) == 7
+    assert len(published()) == 7
 
 
 # --- the format ---

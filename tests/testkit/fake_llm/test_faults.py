@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from http.client import IncompleteRead
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -120,7 +119,7 @@ def test_every_broken_verdict_is_refused_for_its_own_reason(fake: FakeLlm, name:
     verdict(json.loads(judging(fake).text), DEFAULT_CRITERIA)  # the next one is good
 
 
-def test_every_error_kind_of_the_published_cases_has_a_broken_verdict(shared: Path) -> None:
+def test_every_error_kind_of_the_published_cases_has_a_broken_verdict() -> None:
     expected = [case["expected"] for case in cases("judge_remap")["cases"]]
     published = {each["error"] for each in expected if "error" in each}
     assert published <= set(KINDS.values())
