@@ -122,7 +122,7 @@ def test_a_run_until_decided_stops_at_the_look_that_decides(
     pay: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     write_prompts(workspace, 200)
-    fake.behaviour = "slot-b"  # in both orders, every difference is 0
+    fake.behaviour = "even"  # every difference is 0
     done = pay("effectiveness", "--until-decided")
     assert done.code == 0, done.err
     envelope = workspace.envelope()

@@ -11,12 +11,14 @@ from skillyard.evals.checks.outcome import CheckOutcome
 from skillyard.evals.judgement.assignment import Assignment, assignment, both_orders
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.remap import OneOrder, breakdown, merge, one_order
+from skillyard.evals.judgement.trust import PADDED, PLAIN, PLANTED_PAIRS, PLANTS, planted_texts
 from skillyard.evals.judgement.verdicts import BadVerdict, JudgeVerdict, verdict
 from skillyard.evals.layers.scheduler import Job
 from skillyard.evals.layers.session import Judgement, ModelAnswer, ModelSession
 from skillyard.evals.layers.work import CaseResult, OnCase, PairUnit
 from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.settings import RunSettings
+from skillyard.evals.statistics.planning import least_units
 from skillyard.evals.storage.entries import SHARED
 
 BASELINE = "baseline"
@@ -70,6 +72,17 @@ class PairRun:
         self._units = [_UnitRun(unit, run) for run in range(settings.runs) for unit in units]
         for each in self._units:
             each.pairs = tuple(_Pair(each, pair, settings) for pair in each.unit.comparisons)
+        self._plant()
+
+    def _plant(self) -> None:
+        """Choose the units with a planted pair, spread over all; none where no verdict can come."""
+        judged = [
+            each for each in self._units if each.run == 0 and each.pairs and each.unit.case.criteria
+        ]
+        if len(judged) >= least_units():
+            for number in range(PLANTED_PAIRS):
+                pair = judged[number * len(judged) // PLANTED_PAIRS].pairs[0]
+                pair.plant = _Plant(pair, PLANTS[number % len(PLANTS)])
 
     def jobs(self) -> list[Job]:
         """Return the work, in the order in which it should begin.
@@ -94,6 +107,11 @@ class PairRun:
                     Job(partial(pair.judge, self._session, model, order), answers)
                     for model, order in pair.calls
                 ]
+                if pair.plant is not None:
+                    judging += [
+                        Job(partial(pair.plant.judge, self._session, order), answers[:1])
+                        for order in pair.plant.orders
+                    ]
                 last = tuple(range(len(jobs), len(jobs) + len(judging))) or answers
                 jobs += [*judging, Job(partial(self._close, pair), last)]
         return jobs
@@ -131,6 +149,7 @@ class _Pair:
     judgements: dict[tuple[str, str], Judgement] = field(default_factory=dict)
     """By judge model and the condition that stood in slot A."""
     case: CaseResult | None = None
+    plant: _Plant | None = None
 
     @property
     def orders(self) -> tuple[Assignment, ...]:
@@ -205,6 +224,7 @@ class _Pair:
             "case_seed": order.case_seed,
             "orders": [],
             "more_judges": {},
+            "planted": None,
             "generations": {},
             "judgements": [],
             "lengths": {},
@@ -230,7 +250,10 @@ class _Pair:
         # Threads end in any order; what is written down has one order.
         calls = [(model, order.slots["A"]) for model, order in self.calls]
         judgements = [self.judgements[call] for call in calls if call in self.judgements]
+        if self.plant is not None:
+            judgements += self.plant.judgements.values()
         case = self.head() | {
+            "planted": self.plant and self.plant.to_dict(),
             "generations": {name: answer.path for name, answer in answers.items()},
             "lengths": {name: len(answer.text) for name, answer in answers.items()},
             "truncated": [name for name, answer in answers.items() if answer.truncated],
@@ -295,8 +318,12 @@ class _Pair:
         return [self._reading(order, model) for order in self.orders]
 
     def _reading(self, order: Assignment, model: str) -> _Reading:
+        return self.read(order, self.judgements[model, order.slots["A"]], self.conditions)
+
+    def read(
+        self, order: Assignment, judgement: Judgement, conditions: tuple[str, str]
+    ) -> _Reading:
         """Return what a judge said. It is checked again: a cached file may have been changed."""
-        judgement = self.judgements[model, order.slots["A"]]
         if judgement.parsed is None:
             return _Reading(order, judgement, error=judgement.error)
         criteria = self.of.unit.case.criteria
@@ -304,9 +331,42 @@ class _Pair:
             parsed = verdict(judgement.parsed, criteria)
         except BadVerdict as bad:
             return _Reading(order, judgement, error=f"{bad.kind}: {bad}")
-        band = self.settings.tie_band
-        result = one_order(parsed, criteria, order.slots, self.conditions, band)
+        result = one_order(parsed, criteria, order.slots, conditions, self.settings.tie_band)
         return _Reading(order, judgement, parsed, result)
+
+
+class _Plant:
+    """A planted pair: the first answer of a pair against itself with something added."""
+
+    def __init__(self, pair: _Pair, kind: str) -> None:
+        self._pair = pair
+        self._kind = kind
+        unit = pair.of.unit
+        cell = (pair.settings.seed, unit.skill, unit.prompt_index, PADDED, PLAIN, pair.of.run)
+        self.orders = both_orders(*cell)
+        self.judgements: dict[str, Judgement] = {}
+        """By the side that stood in slot A."""
+
+    def judge(self, session: ModelSession, order: Assignment) -> None:
+        """Let the judge compare both sides in one order."""
+        of, model = self._pair.of, self._pair.settings.judge_models[0]
+        answer = of.answers[self._pair.conditions[0]]
+        if answer.error or answer.truncated:
+            return
+        texts = planted_texts(self._kind, answer.text)
+        slots = (texts[order.slots["A"]], texts[order.slots["B"]])
+        question = JudgeQuestion(model, of.unit.prompt, slots, of.unit.case.criteria, of.run)
+        self.judgements[order.slots["A"]] = session.judge(of.unit.skill, question)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the kind and the side that won; None where the judge did not say."""
+        readings = [
+            self._pair.read(order, self.judgements[order.slots["A"]], (PADDED, PLAIN))
+            for order in self.orders
+            if order.slots["A"] in self.judgements
+        ]
+        whole = len(readings) == len(self.orders) and not any(each.error for each in readings)
+        return {"kind": self._kind, "winner": _merged(readings)["winner"] if whole else None}
 
 
 class _Reading(NamedTuple):

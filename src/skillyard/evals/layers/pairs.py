@@ -21,6 +21,7 @@ from skillyard.evals.cases.answers import AnswerCases, read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.checks.rates import add_pass_rates
 from skillyard.evals.conditions.prompts import skill_arms
+from skillyard.evals.judgement.trust import distrust, judge_trust
 from skillyard.evals.layers.looks import LOOKS
 from skillyard.evals.layers.pair_run import PairRun
 from skillyard.evals.layers.work import (
@@ -93,6 +94,10 @@ class PairLayer:
             looks=LOOKS if work.settings.until_decided else 1,
             labels=labels,
         )
+        pairs = [pair for _, pair in judged_pairs(cases, work.settings.tie_band)]
+        artifacts["trust"] = trust = judge_trust(cases, pairs)
+        if trust["failed"]:
+            distrust(summary, trust)
         add_pass_rates(summary, cases)
         for tested in work.tested:
             if tested.skill in summary:

@@ -176,6 +176,9 @@ class _PlannedText(str):
 
     __slots__ = ()
 
+    def __add__(self, other: str) -> _PlannedText:
+        return self
+
 
 _PLANNED = _PlannedText('{"skills": []}')
 _NOT_JUDGED = Judgement("", error="only planned")

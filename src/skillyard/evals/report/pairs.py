@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from skillyard.evals.judgement.trust import NOT_TRUSTED
 from skillyard.evals.report.layer_view import (
     Badge,
     Estimate,
@@ -76,10 +77,13 @@ def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
     own_judge = run.text("meta", "model") == run.text("meta", "judge_model")
     return LayerView(
         results={name: _result(each) for name, each in skills.items()},
-        pooled=tuple(
-            _pooled(name, pooled[name], skills)
-            for name in comparisons_in_order(pooled)
-            if len(skills) > 1
+        pooled=(
+            *filter(None, [run.text("artifacts", "trust", "sentence")]),
+            *(
+                _pooled(name, pooled[name], skills)
+                for name in comparisons_in_order(pooled)
+                if len(skills) > 1
+            ),
         ),
         tables=(*(tables[name] for name in tables if name in _DECIDING), _pass_rates(run)),
         folds=(
@@ -142,6 +146,8 @@ def _action(entity: Json, headline: Json) -> str:
     verdict = headline.text("word")
     if headline.number("mean") is None:
         return "nothing was judged: look at the errors"
+    if verdict == NOT_TRUSTED:
+        return "take another judge"
     if verdict == "worse":
         return "it makes answers worse: rewrite it"
     if enough := _ENOUGH.get(entity.text("recommended_level")):

@@ -83,7 +83,14 @@ def write_verdict(question: Question, behaviour: str) -> dict[str, Any]:
 
 
 def _honest(pair: Pair, criterion: str) -> tuple[int, int]:
-    """By each text alone, independent of its position."""
+    """By each text alone, independent of its position.
+
+    What is only added to the other text makes it neither better nor worse.
+    """
+    shorter = min(pair.first, pair.second, key=len)
+    if pair.first.startswith(shorter) and pair.second.startswith(shorter):
+        score = _quality(pair, criterion, shorter)
+        return score, score
     return _quality(pair, criterion, pair.first), _quality(pair, criterion, pair.second)
 
 
@@ -124,10 +131,17 @@ def _obedient(pair: Pair, criterion: str) -> tuple[int, int]:
     return _honest(pair, criterion)
 
 
+def _even(pair: Pair, criterion: str) -> tuple[int, int]:
+    """Sees no difference between any two texts."""
+    return 3, 3
+
+
 BEHAVIOURS: dict[str, Score] = {
     "honest": _honest,
+    "even": _even,
     "slot-b": _second_slot,
     "longer": _longer,
     "obedient": _obedient,
 }
-"""Rules by name: by quality; the second slot always; the longer text; as a response orders."""
+"""Rules by name: by quality; no difference; the second slot always; the longer text; as a response
+orders."""
