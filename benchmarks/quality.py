@@ -123,8 +123,7 @@ def _left_out(judged: RequestSet) -> Figure:
     in ``training/README.md``.
     """
     from skillyard.evals.retrieval.comparison import interval
-    from skillyard.evals.retrieval.measures import per_query
-    from skillyard.evals.retrieval.trec import read_run
+    from skillyard.evals.retrieval.measures import per_query, read_run
 
     answers = read_run(str(BASELINE))
     parts = []

@@ -57,7 +57,6 @@ def build(folder: Path) -> None:
                     "q3": {"results": []},
                 }
             ),
-            "q2.qrels": "q1 0 o/odd 1\n",
             "needy/fence/SKILL.md": text("fence", "Paints a fence.").replace(
                 "---\n\n", "requires:\n  tools: Brush\n---\n\n"
             ),
@@ -90,7 +89,6 @@ PREPARED = (
     "store grant other --store sqlite:///store.db --tenant acme",
     "bench run --skills b.jsonl --queries q.jsonl --out run1.json",
     "bench run --skills b.jsonl --queries q.jsonl --out run2.json --scorer overlap",
-    "bench run --skills b.jsonl --queries q.jsonl --out run.trec --format trec",
     "hook install codex --file installed.json",
     "hook install claude-code --file claude.json",
     "trust",

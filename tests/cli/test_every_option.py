@@ -311,7 +311,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("feedback", "--note"): row("--note why"),
     ("bench run", "--skills"): row("--skills skills"),
     ("bench run", "--out"): row("--out b.json"),
-    ("bench run", "--format"): row("--format trec"),
     **{
         ("bench run", flag): row(f"{flag} {value}", refused=f"{flag} has no effect with --skills")
         for flag, value in (("--root", "other"), ("--scope", "user"), ("--profile", "small"))
@@ -319,7 +318,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("bench score", "--queries"): row("--queries q.jsonl", "--run run1.json"),
     ("bench compare", "--queries"): row("--queries q.jsonl", "run1.json run2.json"),
     ("usage", "--days"): row("--days 1"),
-    ("bench score", "--qrels"): row("--qrels q2.qrels"),
     **{
         (f"store {command}", "--durability"): row(
             "--durability synchronous", refused="durability local"

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillyard.base.operation import Field, fields_of
+from skillyard.cli.commands import SUMMARIES
 from skillyard.cli.options import (
     OPTIONS,
     OneOf,
@@ -21,7 +22,7 @@ from skillyard.cli.options import (
     whole_number,
     words,
 )
-from skillyard.cli.parser import CommandParser, add_command
+from skillyard.cli.parser import CommandParser, add_command, add_group
 from skillyard.cli.source import words_of
 
 if TYPE_CHECKING:
@@ -31,13 +32,17 @@ Request = TypeVar("Request")
 _Run = TypeVar("_Run", bound="RunCommand")
 
 DECLARED: dict[str, list[Callable[[Commands], object]]] = {}
-"""The first word of a command, and what adds it, or each command below it, in their order."""
+"""The first word of commands, and what adds each of them, in their order."""
 
 
 def command(
-    name: str, *options: str | Option | OneOf, doc: str = "", request: str = ""
+    name: str,
+    *options: str | Option | OneOf,
+    doc: str = "",
+    request: str = "",
+    hidden: bool = False,
 ) -> Callable[[_Run], _Run]:
-    """Declare the command that the function below runs.
+    """Declare the command that the function below runs; a ``hidden`` one is in no list.
 
     Its documentation is the help: the first paragraph is for lists of commands too, the last one
     has an example on each line. An option that is text is one of :data:`~.options.OPTIONS`;
@@ -45,17 +50,23 @@ def command(
     """
 
     def declare(run: _Run) -> _Run:
-        first, *below = name.split()
+        *groups, last = name.split()
 
         def add(commands: Commands) -> None:
+            for depth, word in enumerate(groups, 1):
+                group = commands.choices.get(word)
+                below = group.subcommands if group else None
+                about_group = SUMMARIES[" ".join(groups[:depth])]
+                commands = below or add_group(commands, word, about_group)
             summary, *about, examples = (doc or run.__doc__ or "").strip().split("\n\n")
             parser = add_command(
                 commands,
-                below[0] if below else first,
+                last,
                 summary[:1].lower() + summary[1:].rstrip("."),
                 run=run,
                 about=" ".join(" ".join(about).split()),
                 examples=[line.strip() for line in examples.split("\n")],
+                hidden=hidden,
             )
             if request:
                 module, _, shape = request.partition(":")
@@ -63,7 +74,7 @@ def command(
             for option in options:
                 _add(parser, option)
 
-        DECLARED.setdefault(first, []).append(add)
+        DECLARED.setdefault(name.split()[0], []).append(add)
         return run
 
     return declare

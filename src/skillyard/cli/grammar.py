@@ -17,10 +17,10 @@ from importlib import import_module
 from typing import NoReturn
 
 from skillyard.cli.binder import DECLARED
-from skillyard.cli.commands import GROUPS, MODULES, SUMMARIES
+from skillyard.cli.commands import GROUPS, MODULES
 from skillyard.cli.options import SHARED, add_shared_options
-from skillyard.cli.parser import CommandParser, UsageError, add_group, near
-from skillyard.cli.removed import removal
+from skillyard.cli.parser import CommandParser, UsageError, near
+from skillyard.cli.removed import current, removal
 
 PROGRAM = "skillyard"
 
@@ -89,13 +89,9 @@ def build_parser(word: str | None = None) -> CommandParser:
     root.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     commands = root.add_commands()
     for first in [word] if word in MODULES else MODULES:
-        module = import_module(f"skillyard.cli.commands.{MODULES[first]}")
-        if first == "eval":
-            module.add_eval_group(commands)
-            continue
-        group = add_group(commands, first, SUMMARIES[first]) if first in SUMMARIES else commands
+        import_module(f"skillyard.cli.commands.{MODULES[first]}")
         for add in DECLARED[first]:
-            add(group)
+            add(commands)
     for name, child in root.children().items():
         child.section = next(title for title, group in GROUPS.items() if name in group)
     _complete(root)
@@ -157,7 +153,7 @@ def _find(words: Sequence[str]) -> tuple[CommandParser, list[str]]:
 
     Raises UsageError for a removed command or option.
     """
-    rest = list(words)
+    rest = current(words)
     gone = removal(rest)
     if gone is not None:
         raise UsageError(gone)

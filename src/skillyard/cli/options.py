@@ -100,8 +100,8 @@ class OneOf(NamedTuple):
 
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("N", "K", "PORT", "GENERATION"), whole_number),
-    **dict.fromkeys(("X", "SECONDS"), number),
-    **dict.fromkeys(("FILE", "PATH", "PATH|NAME", "FIRST", "SECOND"), file_path),
+    **dict.fromkeys(("X", "SECONDS", "POINTS", "USD"), number),
+    **dict.fromkeys(("FILE", "PATH", "PATH|NAME", "RESULTS", "FIRST", "SECOND"), file_path),
     **dict.fromkeys(("SETTINGS", "PROMPT"), file_path),
     **dict.fromkeys(("DIR", "ROOT"), folder),
 }

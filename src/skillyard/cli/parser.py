@@ -117,9 +117,9 @@ def add_command(
     return parser
 
 
-def add_group(commands: Commands, name: str, summary: str, word: str = "COMMAND") -> Commands:
+def add_group(commands: Commands, name: str, summary: str) -> Commands:
     """Add a word that needs another one after it, and return where its commands are added."""
-    usage = f"%(prog)s {word} [options]"
+    usage = "%(prog)s COMMAND [options]"
     return commands.add_parser(name, help=summary, summary=summary, usage=usage).add_commands()
 
 

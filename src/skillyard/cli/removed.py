@@ -11,6 +11,8 @@ from collections.abc import Sequence
 REMOVED = {
     "bench replay": "keep queries with their skills, and compare two runs: skillyard bench compare",
     "bench report": "skillyard bench score --json and bench compare --json have every figure",
+    "bench run --format": "a run is JSON: {query id: {results: [[skill id, score], ...]}}",
+    "bench score --qrels": "write the grades into the queries, as relevant: {skill id: grade}",
     "cache": "the cache of remote answers is the folder remote in SKILLYARD_CACHE, to be deleted",
     "eval export": "skillyard eval report writes HTML, Markdown and JUnit; the results are JSON",
     "eval improve": "change the description, run the cases again, then skillyard eval compare",
@@ -31,6 +33,15 @@ REMOVED = {
     "usage --html": "skillyard usage --json has the same counts for any page",
 }
 """Removed words -> what replaces them."""
+
+_LAYERS = ("activation", "confusion", "effectiveness", "size-impact")
+"""Up to 0.1 without ``run``, and what works stays."""
+
+
+def current(words: Sequence[str]) -> list[str]:
+    """Return the words of a command; of an earlier spelling of ``eval run`` the present ones."""
+    first, layer = [*words[:2], "", ""][:2]
+    return ["eval", "run", *words[1:]] if first == "eval" and layer in _LAYERS else list(words)
 
 
 def removal(words: Sequence[str]) -> str | None:

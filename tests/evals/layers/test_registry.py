@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.cli.commands.evaluation_options import LAYER_OPTIONS
+from skillyard.cli.commands.evaluations import LAYER_OPTIONS
 from skillyard.cli.grammar import command_parsers
 from skillyard.evals.config_values import Paths
 from skillyard.evals.layers.registry import LAYERS, LayerEntry

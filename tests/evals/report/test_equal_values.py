@@ -8,7 +8,7 @@ from typing import Any
 from skillyard import Query
 from skillyard.base.shapes.benchmarks import BenchScore
 from skillyard.cli.commands.benchmarks import compare_blocks, score_blocks
-from skillyard.cli.report_views import report_blocks
+from skillyard.cli.eval_views import report_blocks
 from skillyard.evals.operations.benchmarks import BenchCompare
 from skillyard.evals.report.render import html, markdown
 from skillyard.evals.report.report import build_report

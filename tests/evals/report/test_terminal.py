@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from skillyard.cli.blocks import Block
+from skillyard.cli.eval_views import answer_blocks, report_blocks
 from skillyard.cli.fancy import Screen
 from skillyard.cli.plain import render, width_of
-from skillyard.cli.report_views import answer_blocks, report_blocks
 from skillyard.evals.report.layer_view import ReportRow, ReportTable
 from skillyard.evals.report.report import Report, build_report
 from skillyard.evals.report.words import visible_line

@@ -53,5 +53,7 @@ SUMMARIES = {
     "index": "the on-disk index of a library",
     "store": "a catalog store that several machines share",
     "bench": "retrieval evaluation",
+    "eval": "evaluation of skills with a model",
+    "eval run": "run one layer of questions",
 }
-"""What the commands below a word are about."""
+"""What the commands below the words are about."""

@@ -38,13 +38,6 @@ _MEASURE = values("--measure", "NAME", "a measure by name, as nDCG@10, P@1, R@10
     value("--queries", "FILE", "one JSON query a line", required=True),
     "--scorer",
     value("--out", "FILE", "the run file to write", required=True),
-    value(
-        "--format",
-        "FORMAT",
-        "json, or trec: query Q0 id rank score tag (default: json)",
-        choices=("json", "trec"),
-        default="json",
-    ),
 )
 def bench_run(args: Namespace, console: Console) -> int:
     """Rank skills for the queries of a file.
@@ -52,7 +45,7 @@ def bench_run(args: Namespace, console: Console) -> int:
     Ignores every selection policy. Writes up to 50 skills with a score above zero for each query. A
     query is {"id", "query", "files"?, "relevant"?: {skill id: grade}, "kind"?}; "request" may stand
     for "query", and "expect": [skill id, ...] for "relevant". Without --scorer the scorer that
-    skillyard.toml names ranks, else hybrid; the answer and the tag of a trec run name it.
+    skillyard.toml names ranks, else hybrid; the answer names it.
 
         skillyard bench run --skills s.jsonl.gz --queries q.jsonl --out run.json
         skillyard bench run --skills skills --queries requests.jsonl --out run.json
@@ -71,7 +64,6 @@ def bench_run(args: Namespace, console: Console) -> int:
             args.queries,
             args.out,
             scorer=scorer_of(args),
-            format=args.format,
             progress=step,
         )
     if args.scorer is None and done.scorer != DEFAULT_SCORER:
@@ -102,22 +94,19 @@ def _ran(result: BenchRun) -> Iterator[Block]:
     "bench score",
     value("--run", "FILE", "a run file", required=True),
     _JUDGED,
-    value("--qrels", "FILE", "TREC relevance judgements, instead of those of the queries"),
     _MEASURE,
 )
 def bench_score(args: Namespace, console: Console) -> None:
     """Measure a run against judged queries.
 
-    Reads JSON runs and TREC runs. Prints means over all queries with 95 % intervals, and by kind.
+    Prints means over all queries with 95 % intervals, and by kind.
 
         skillyard bench score --run run.json --queries q.jsonl
-        skillyard bench score --run run.trec --queries q.jsonl --measure P@3
+        skillyard bench score --run run.json --queries q.jsonl --measure P@3
     """
     from skillyard.evals.operations import benchmarks
 
-    result = benchmarks.bench_score(
-        args.run, args.queries, names=tuple(args.measure), qrels=args.qrels
-    )
+    result = benchmarks.bench_score(args.run, args.queries, names=tuple(args.measure))
     console.show(result, score_blocks)
 
 

@@ -1,109 +1,310 @@
-"""``eval``: runs of the layers, plans, and the group of all commands."""
+"""``eval``: cases, plans, runs of the layers, comparisons and reports."""
 
 from __future__ import annotations
 
 import os
 from argparse import Namespace
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import InvalidInput
+from skillyard.base.extras import install_command
 from skillyard.base.text import plural
-from skillyard.cli.commands.evaluation_options import (
-    LAYER_OPTIONS,
-    RUN_OPTIONS,
-    add_options,
-    require_extra,
-)
-from skillyard.cli.commands.evaluation_results import (
-    add_eval_baseline_command,
-    add_eval_compare_command,
-    add_eval_init_command,
-    add_eval_report_command,
-    add_eval_validate_rubrics_command,
-)
+from skillyard.cli.binder import command
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE, UNREACHED
-from skillyard.cli.options import number, whole_number
-from skillyard.cli.parser import add_command, add_group
+from skillyard.cli.options import Option, flag, value, values, words
 from skillyard.cli.source import load
-from skillyard.evals.layers.registry import LAYERS, LayerEntry
+from skillyard.engine.ranking.registry import BUILT_IN
+from skillyard.evals.layers.registry import LAYERS
 
 if TYPE_CHECKING:
-    from skillyard.cli.parser import Commands
     from skillyard.evals.layers.runner import EvaluationResult, RunStep
     from skillyard.evals.operations.eval_runs import EvalOptions
+    from skillyard.evals.report.report import Report
 
-_ABOUT_RUNS = (
-    "Model answers are cached, so a second run, or a run after an interrupt, "
-    "requests only what is missing. The exit code is 3 when a budget or an interrupt "
-    "stopped the run, 4 when no case has a result."
-)
 _LISTED = 20
 """Most missing entries that are named outside of JSON."""
 
-_LARGEST_EFFECT = 4
-"""The largest difference on the judge's scale of 1 to 5."""
 
-_SETTINGS = (
-    *("provider", "base_url", "model", "judge_model", "router", "top_k", "min_score"),
-    *("runs", "seed", "orders", "limit", "skill", "max_cost", "max_calls", "concurrency"),
-    *("margin", "until_decided"),
+def _choice(name: str, help: str, *choices: str, **more: Any) -> Option:
+    return value(name, "NAME", help, choices=choices, **more)
+
+
+_EVALS = value("--evals-dir", "DIR", "the folder with the cases (default: evals)", default="evals")
+_RESULTS = value(
+    "--results-dir", "DIR", "folder of results (default: results below the evals folder)"
 )
-"""Options that are settings of a run, by the same name."""
+_BASELINES = value(
+    "--baselines-dir", "DIR", "folder of baselines (default: baselines below the evals folder)"
+)
+_TYPE = _choice("--eval-type", "only this type", *LAYERS)
+_GATE = flag("--gate", "exit with 1 when a result is worse than its baseline")
+_REPORTS = ("html", "md", "junit", "github")
+
+LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
+    "skill": (value("--skill", "NAME", "only the cases of this skill"),),
+    "in_skills": (flag("--in-skills", "read the cases in the skills' own evals/ folders instead"),),
+    "router": (
+        _choice(
+            "--router",
+            "what picks the skill: a scorer, or `model` (default: hybrid, which needs no model)",
+            *sorted(BUILT_IN),
+            "model",
+        ),
+        value("--top-k", "K", "a scorer picks at most K skills (default: 1)"),
+        value("--min-score", "X", "lowest score that a scorer selects (default: its own)"),
+    ),
+    "judge": (
+        value("--judge-model", "ID", "the model that judges (default: --model)"),
+        flag("--rejudge", "judge every pair again"),
+        flag("--allow-scripts", "run the scripts that checks of answers name; they run as you"),
+        _choice(
+            "--orders",
+            "judge each pair in both orders, or in one chosen at random (default: both)",
+            "both",
+            "single",
+        ),
+        values(
+            "--labels",
+            "FILE",
+            "pairs judged by people ({id, winner} a line), to compare the judge with; may repeat",
+        ),
+    ),
+    "verdict": (
+        flag("--anyway", "pay for a run although its prompts are too few for any verdict"),
+        flag(
+            "--until-decided",
+            "look at the results in between, and stop for a skill once its verdict is decided",
+            default=None,
+        ),
+        value(
+            "--margin",
+            "POINTS",
+            "arms that differ by less are equivalent (default: 0.5 of the 1-5 scale)",
+        ),
+    ),
+}
+"""By the name in ``options`` of a layer (:mod:`skillyard.evals.layers.registry`).
+
+The destination of an option is a field of ``RunSettings`` or of ``EvalOptions``."""
+
+_RUN_OPTIONS = (
+    _EVALS,
+    flag("--dry-run", "print the plan, what is cached, and the price; send no request"),
+    value("--model", "ID", "the model that answers"),
+    _choice(
+        "--provider",
+        "anthropic, or openai for every server of that protocol",
+        "anthropic",
+        "openai",
+    ),
+    value("--base-url", "URL", "use this server instead of the provider's own"),
+    value("--runs", "N", "repeat every case N times (default: 1)"),
+    value("--seed", "N", "seed of samples, slots and intervals (default: 42)"),
+    value(
+        "--output-dir",
+        "DIR",
+        "folder of results and cached answers (default: results below the evals folder)",
+        dest="results",
+    ),
+    value("--limit", "N", "run only N cases, sampled by seed"),
+    value(
+        "--max-cost", "USD", "stop before spending more (US dollars), over all resumes of the run"
+    ),
+    value("--max-calls", "N", "stop before sending more requests, over all resumes of the run"),
+    value("--concurrency", "N", "requests in flight at a time"),
+    flag("--regenerate", "request every answer again"),
+    flag("--replay", "use only cached answers, no network; with the settings of the last run"),
+    value(
+        "--resume",
+        "RUN",
+        "continue this run, with its settings; only limits and --concurrency may differ",
+    ),
+    values(
+        "--format",
+        "NAME",
+        "also write a report: html, md, junit or github; may repeat",
+        choices=_REPORTS,
+    ),
+    _GATE,
+    _BASELINES,
+)
+"""What every run of a layer takes."""
 
 
-def add_layer_command(commands: Commands, layer: LayerEntry, *, hidden: bool = False) -> None:
-    """Declare the command that runs a layer of evaluations."""
-    parser = add_command(
-        commands,
-        layer.command,
-        layer.about,
-        run=run_confusion if layer.name == "confusion" else partial(run_layer, layer.name),
-        about=_ABOUT_RUNS,
-        examples=layer.examples,
-        hidden=hidden,
-    )
-    own = [name for option in layer.options for name in LAYER_OPTIONS[option]]
-    add_options(parser, "path", *own, *RUN_OPTIONS)
+def _require_extra() -> None:
+    """Raise InvalidInput where the extra ``eval`` is not installed, which reads all files."""
+    if find_spec("pydantic") is None:
+        raise InvalidInput(f"evaluations need pydantic: {install_command('eval')}")
+
+
+@command(
+    "eval init",
+    words("name", "NAME", "names, ids or slugs of skills (default: all skills)"),
+    _EVALS,
+)
+def init(args: Namespace, console: Console) -> None:
+    """Write a case file for each skill, with a line for each prompt to write.
+
+    Writes <skill>.yaml, with the prompts that the skill ships and a placeholder for each further
+    one. A run refuses a file with placeholders. Never overwrites a file.
+
+        skillyard eval init git-bisect --root skills
+        skillyard eval init
+    """
+    _require_extra()
+    from skillyard.cli.eval_views import case_file_blocks
+    from skillyard.evals.cases.scaffolding import init_skills, write_case_file
+    from skillyard.evals.layers.work import diagnostic_line
+
+    catalog = load(args, console)
+    skills = init_skills(catalog, args.name)
+    files = [write_case_file(skill, catalog, args.evals_dir) for skill in skills]
+    for each in (diagnostic for file in files for diagnostic in file.diagnostics):
+        console.note(diagnostic_line(each))
+    if console.json:
+        console.document(
+            {
+                "schema": "skillyard.eval-init/1",
+                "written": [file.path for file in files if file.is_new],
+                "kept": [file.path for file in files if not file.is_new],
+                "files": [file.to_dict() for file in files if file.is_new],
+            }
+        )
+    else:
+        console.print(*case_file_blocks(files, _run_command(args)))
+
+
+def _run_command(args: Namespace) -> str:
+    """Return the command that runs the cases of the same folder with the same skills."""
+    from shlex import quote
+
+    profile = [args.library_profile] if args.library_profile else []
+    places = {"--root": args.root, "--scope": dict.fromkeys(args.scope), "--profile": profile}
+    words = ["skillyard eval run activation"]
+    words += [f"{name} {quote(value)}" for name, values in places.items() for value in values]
+    if args.evals_dir != "evals":
+        words.append(f"--evals-dir {quote(args.evals_dir)}")
+    return " ".join(words)
+
+
+@command(
+    "eval plan",
+    value(
+        "--effect", "POINTS", "the difference to find, on the judge's scale of 1 to 5", default=0.5
+    ),
+    value("--skills", "N", "skills that are evaluated together", default=1),
+    value(
+        "--spread",
+        "POINTS",
+        "standard deviation of the difference between prompts",
+        default=1.0,
+    ),
+    value("--margin", "POINTS", "conditions that differ by less are equivalent", default=0.5),
+)
+def plan(args: Namespace, console: Console) -> None:
+    """How many prompts a verdict needs.
+
+    Needs no model, no key and no library. The spread is the standard deviation of the difference
+    between prompts; before anything is measured, 1 point is a good guess.
+
+        skillyard eval plan --effect 0.5
+        skillyard eval plan --effect 1 --skills 12
+    """
+    from skillyard.cli.eval_views import prompts_blocks
+    from skillyard.evals.statistics.planning import prompts_needed
+
+    needed = prompts_needed(args.effect, skills=args.skills, spread=args.spread, margin=args.margin)
+    console.show(needed, prompts_blocks)
 
 
 def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
     """Run a layer; 3 when it was stopped or entries were missing, 4 when nothing came of it."""
-    require_extra()
+    _require_extra()
+    from skillyard.cli.eval_views import plan_blocks, result_blocks
+    from skillyard.evals.operations.eval_results import read_report, write_report
     from skillyard.evals.operations.eval_runs import eval_plan
 
-    catalog = load(args, console)
-    options = _options(args)
+    catalog, options = load(args, console), _options(args)
     if args.dry_run:
-        planned = eval_plan(catalog, eval_type, options, warn=console.note)
-        from skillyard.cli.eval_views import plan_blocks
-
-        console.show(planned, plan_blocks)
+        console.show(eval_plan(catalog, eval_type, options, warn=console.note), plan_blocks)
         return 0
-    result = _run(eval_type, args, console, catalog, options)
-    written = _reports(result, args)
+    result = _run(eval_type, console, catalog, options)
+    reports: list[str] = []
+    if args.format:
+        source = read_report(
+            args.evals_dir, [result.path], results=args.results, baselines=args.baselines_dir
+        )
+        reports = [write_report(source, format)[1] for format in dict.fromkeys(args.format)]
     if console.json:
-        console.document({**_head(result), "path": result.path, "reports": written})
+        envelope = result.envelope
+        console.document(
+            {
+                "schema": "skillyard.eval-run/1",
+                "meta": envelope["meta"],
+                "summary": envelope["summary"],
+                "cases": len(envelope["cases"]),
+                "missing": list(result.missing),
+                "path": result.path,
+                "reports": reports,
+            }
+        )
     else:
-        from skillyard.cli.eval_views import result_blocks
-
-        console.print(*result_blocks(result, written))
+        console.print(*result_blocks(result, reports))
     return _code(result, args, console)
 
 
 def run_confusion(args: Namespace, console: Console) -> int:
     """Run activation, which has the figures of this layer up to 0.1 as a table."""
     former = os.path.join(args.evals_dir, "datasets", "confusion")
-    if not args.path and os.path.isdir(former):
-        args.path = [former]
+    if not args.paths and os.path.isdir(former):
+        args.paths = [former]
     return run_layer("activation", args, console)
 
 
-def _run(
-    eval_type: str, args: Namespace, console: Console, catalog: Any, options: EvalOptions
-) -> EvaluationResult:
+def _declare_runs() -> None:
+    about = (
+        "Model answers are cached, so a second run, or a run after an interrupt, "
+        "requests only what is missing. The exit code is 3 when a budget or an interrupt "
+        "stopped the run, 4 when no case has a result."
+    )
+    paths = words(
+        "paths",
+        "PATH",
+        "case files or folders, instead of those in skillyard.toml",
+    )
+    for layer in LAYERS.values():
+        own = [option for group in layer.options for option in LAYER_OPTIONS[group]]
+        doc = "\n\n".join((layer.about, about, "\n".join(layer.examples)))
+        options = (paths, *own, *_RUN_OPTIONS)
+        command(f"eval run {layer.command}", *options, doc=doc)(partial(run_layer, layer.name))
+        if layer.name == "activation":
+            command("eval run confusion", *options, doc=doc, hidden=True)(run_confusion)
+
+
+_declare_runs()
+
+
+def _options(args: Namespace) -> EvalOptions:
+    from skillyard.evals.operations.eval_runs import EvalOptions
+    from skillyard.evals.settings import RunSettings
+
+    arguments = vars(args)
+    return EvalOptions(
+        overrides={each.name: arguments.get(each.name) for each in fields(RunSettings)},
+        **{
+            each.name: arguments[each.name]
+            for each in fields(EvalOptions)
+            if each.name in arguments
+        },
+    )
+
+
+def _run(eval_type: str, console: Console, catalog: Any, options: EvalOptions) -> EvaluationResult:
     from skillyard.base.version import __version__
     from skillyard.cli.progress import progress, stop_on_interrupt
     from skillyard.evals.operations.eval_runs import eval_run
@@ -126,47 +327,6 @@ def _run(
         )
 
 
-def _options(args: Namespace) -> EvalOptions:
-    from skillyard.evals.operations.eval_runs import EvalOptions
-
-    return EvalOptions(
-        evals_dir=args.evals_dir,
-        paths=tuple(args.path),
-        in_skills=getattr(args, "in_skills", False),
-        results=args.output_dir,
-        overrides={name: getattr(args, name, None) for name in _SETTINGS},
-        resume=args.resume,
-        replay=args.replay,
-        regenerate=args.regenerate,
-        rejudge=getattr(args, "rejudge", False),
-        allow_scripts=getattr(args, "allow_scripts", False),
-        labels=tuple(getattr(args, "labels", ())),
-        anyway=getattr(args, "anyway", False),
-    )
-
-
-def _reports(result: EvaluationResult, args: Namespace) -> list[str]:
-    from skillyard.evals.operations.eval_results import read_report, write_report
-
-    if not args.format:
-        return []
-    source = read_report(
-        args.evals_dir, [result.path], results=args.output_dir, baselines=args.baselines_dir
-    )
-    return [write_report(source, format)[1] for format in dict.fromkeys(args.format)]
-
-
-def _head(result: EvaluationResult) -> dict[str, Any]:
-    envelope = result.envelope
-    return {
-        "schema": "skillyard.eval-run/1",
-        "meta": envelope["meta"],
-        "summary": envelope["summary"],
-        "cases": len(envelope["cases"]),
-        "missing": list(result.missing),
-    }
-
-
 def _code(result: EvaluationResult, args: Namespace, console: Console) -> int:
     meta = result.envelope["meta"]
     if result.missing:
@@ -177,8 +337,7 @@ def _code(result: EvaluationResult, args: Namespace, console: Console) -> int:
             console.note(f"  and {len(result.missing) - _LISTED:,} more; --json lists all of them")
     if meta["aborted"]:
         console.note(f"{meta['stop_message']}; `--resume {meta['run_id']}` goes on with it")
-        return INTERRUPTED
-    if result.missing:
+    if meta["aborted"] or result.missing:
         return INTERRUPTED
     if not result.usable:
         console.note("no case has a result; the errors stand in the results file")
@@ -191,93 +350,219 @@ def _gate(result: EvaluationResult, args: Namespace, console: Console) -> int:
 
     comparison = eval_compare(args.evals_dir, baselines=args.baselines_dir, path=result.path)
     for each in comparison.compared:
-        if each.refused:
-            console.note(f"{each.eval_type}: not compared: {each.refused}")
-        elif each.note:
-            console.note(f"{each.eval_type}: {each.note}")
-        if each.unclear:
-            figures = plural(len(each.unclear), "figure")
-            console.note(f"{each.eval_type}: warning: cannot tell for {figures}: too few cases")
-        for change in each.regressions:
-            console.note(f"{each.eval_type}: {change.entity}: {change.message}")
+        for note in each.warnings():
+            console.note(f"{each.eval_type}: {note}")
     comparison.require_pairs()
     return NEGATIVE if comparison.regressed else 0
 
 
-def add_eval_plan_command(commands: Commands) -> None:
-    """Declare ``eval plan``."""
-    parser = add_command(
-        commands,
-        "plan",
-        "how many prompts a verdict needs",
-        run=plan,
-        about=(
-            "Needs no model, no key and no library. The spread is the standard deviation of the "
-            "difference between prompts; before anything is measured, 1 point is a good guess."
-        ),
-        examples=(
-            "skillyard eval plan --effect 0.5",
-            "skillyard eval plan --effect 1 --skills 12",
-        ),
+@command(
+    "eval report",
+    words("results", "RESULTS", "results files (default: the latest of each type)"),
+    _EVALS,
+    _RESULTS,
+    _BASELINES,
+    _choice(
+        "--format",
+        "html, md, junit, github, or text to print it all (default: html)",
+        *_REPORTS,
+        "text",
+        default="html",
+    ),
+    value(
+        "--out",
+        "FILE",
+        "the file to write; - is standard output (default: below the reports folder)",
+    ),
+)
+def report(args: Namespace, console: Console) -> None:
+    """Show what results say, and write a report of them.
+
+    Prints a line a skill and writes an HTML report, with a page of all cases beside it. Results of
+    a part of the cases, of a stopped run or of a stand-in server are used only where there are no
+    others, or by name.
+
+        skillyard eval report
+        skillyard eval report --format text
+        skillyard eval report --format md --out -
+    """
+    _require_extra()
+    from skillyard.cli.blocks import Span, line
+    from skillyard.cli.eval_views import answer_blocks, report_blocks
+    from skillyard.evals.operations.eval_results import cases_page, read_report, write_report
+
+    if args.format == "text" and (console.json or args.out not in (None, "-")):
+        raise InvalidInput("--format text prints the report; --json and --out do not go with it")
+    source = read_report(
+        args.evals_dir, args.results, results=args.results_dir, baselines=args.baselines_dir
     )
-    parser.add_argument(
-        "--effect",
-        metavar="POINTS",
-        type=number,
-        default=0.5,
-        help="the difference to find, on the judge's scale of 1 to 5 (default: 0.5)",
-    )
-    parser.add_argument(
-        "--skills",
-        metavar="N",
-        type=whole_number,
-        help="skills that are evaluated together (default: 1)",
-    )
-    parser.add_argument(
-        "--spread",
-        metavar="POINTS",
-        type=number,
-        help="standard deviation of the difference between prompts (default: 1)",
-    )
-    parser.add_argument(
-        "--margin",
-        metavar="POINTS",
-        type=number,
-        help="conditions that differ by less are equivalent (default: 0.5)",
-    )
+    for note in source.notes:
+        console.note(note)
+    if args.format == "text":
+        console.print(*report_blocks(source.report))
+        return
+    text, out = write_report(source, args.format, out=args.out)
+    if not out:
+        console.write(text)
+    elif console.json:
+        cases = cases_page(out) if args.format == "html" else None
+        console.document({"schema": "skillyard.eval-report/1", "out": out, "cases": cases})
+    else:
+        console.print(*answer_blocks(source.report), line(Span(out, "name"), "  written"))
 
 
-def plan(args: Namespace, console: Console) -> int:
-    """Print how many prompts a skill needs."""
-    from skillyard.cli.eval_views import prompts_blocks
-    from skillyard.evals.statistics.planning import prompts_needed
+@command(
+    "eval compare",
+    flag("--save", "compare nothing, and save the latest results as the baselines"),
+    words(
+        "runs",
+        "RESULTS",
+        "two results files of one type: compare the second with the first, not a baseline",
+    ),
+    _EVALS,
+    _RESULTS,
+    _BASELINES,
+    _TYPE,
+    _GATE,
+    _choice(
+        "--format",
+        "how to print: text, md, junit or github (default: text)",
+        "text",
+        "md",
+        "junit",
+        "github",
+        default="text",
+    ),
+)
+def compare(args: Namespace, console: Console) -> int:
+    """Compare the latest results with their baselines.
 
-    if args.effect > _LARGEST_EFFECT:
-        raise InvalidInput(
-            f"--effect {args.effect:g}: on a scale of 1 to 5 no difference is larger than"
-            f" {_LARGEST_EFFECT}"
+    The exit code is 0 even when results are worse, unless --gate is given. The latest whole run of
+    each type counts, not one that was stopped or limited. With --save it becomes the baseline;
+    results of a stand-in cannot. Two results files are compared with each other instead.
+
+        skillyard eval compare A.json B.json
+        skillyard eval compare --save
+        skillyard eval compare --gate --format github
+    """
+    _require_extra()
+    from skillyard.cli.eval_views import compared_blocks
+    from skillyard.evals.operations.eval_results import eval_compare, read_report, write_report
+
+    if args.save:
+        if args.gate or args.runs or args.format != "text":
+            raise InvalidInput("--save compares nothing: leave out RESULTS, --gate and --format")
+        return _save(args, console)
+    result = eval_compare(
+        args.evals_dir,
+        results=args.results_dir,
+        baselines=args.baselines_dir,
+        eval_type=args.eval_type,
+        runs=args.runs,
+    )
+    if console.json:
+        console.document(result.to_dict())
+    elif args.format == "text":
+        console.print(*compared_blocks(result))
+    else:
+        for note in (each.note for each in result.compared if each.note):
+            console.note(note)
+        source = read_report(
+            args.evals_dir,
+            [each.path for each in result.compared],
+            results=args.results_dir,
+            compared=result.compared,
         )
-    given = {name: getattr(args, name) for name in ("skills", "spread", "margin")}
-    values = {name: value for name, value in given.items() if value is not None}
-    console.show(prompts_needed(args.effect, **values), prompts_blocks)
+        text, _ = write_report(source, args.format, out="-")
+        if args.format == "github":
+            _to_github(source.report, text, console)
+        else:
+            console.write(text)
+    if args.gate:
+        result.require_pairs()
+    return NEGATIVE if args.gate and result.regressed else 0
+
+
+def _to_github(report: Report, summary: str, console: Console) -> None:
+    """Print workflow commands; the step's summary goes to the file that GitHub names."""
+    from skillyard.evals.report.render import workflow_warnings
+
+    commands = workflow_warnings(report)
+    if commands:
+        console.write(commands)
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if path:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(summary)
+
+
+def _save(args: Namespace, console: Console) -> int:
+    """Save the latest results as baselines, and name them."""
+    from skillyard.cli.eval_views import baseline_blocks
+    from skillyard.evals.operations.eval_results import save_baselines
+
+    result = save_baselines(
+        args.evals_dir,
+        results=args.results_dir,
+        baselines=args.baselines_dir,
+        eval_type=args.eval_type,
+    )
+    for note in result.notes:
+        console.note(note)
+    console.show(result, baseline_blocks)
     return 0
 
 
-def add_eval_group(commands: Commands) -> None:
-    """Declare ``eval`` and its commands."""
-    group = add_group(commands, "eval", "evaluation of skills with a model")
-    add_eval_init_command(group)
-    add_eval_plan_command(group)
-    runs = add_group(group, "run", "run one layer of questions", "LAYER")
-    add_eval_report_command(group)
-    add_eval_compare_command(group)
-    for layer in LAYERS.values():
-        add_layer_command(runs, layer)
-        add_layer_command(group, layer, hidden=True)  # its spelling up to 0.1
-    for place in (runs, group):
-        add_layer_command(place, replace(LAYERS["activation"], name="confusion"), hidden=True)
-    add_eval_validate_rubrics_command(group)
-    add_eval_baseline_command(group)
+@command(
+    "eval baseline",
+    value(
+        "action",
+        "ACTION",
+        "save or show (default: show)",
+        nargs="?",
+        choices=("save", "show"),
+    ),
+    _EVALS,
+    _RESULTS,
+    _BASELINES,
+    _TYPE,
+    hidden=True,
+)
+def baseline(args: Namespace, console: Console) -> int:
+    """Save the latest results as baselines, or show the baselines.
+
+    The spelling up to 0.1 of `skillyard eval compare --save`; without `save` it names the
+    baselines.
+
+        skillyard eval baseline save
+    """
+    _require_extra()
+    from skillyard.cli.eval_views import baseline_blocks
+    from skillyard.evals.operations.eval_results import stored_baselines
+
+    if args.action == "save":
+        return _save(args, console)
+    console.show(stored_baselines(args.evals_dir, args.baselines_dir), baseline_blocks)
+    return 0
 
 
-COMMANDS = {"eval": add_eval_group}
+@command(
+    "eval validate-rubrics",
+    _EVALS,
+    value("--rubrics-dir", "DIR", "the rubrics (default: rubrics below the evals folder)"),
+    hidden=True,
+)
+def validate_rubrics(args: Namespace, console: Console) -> int:
+    """Check rubrics for errors, a spelling up to 0.1.
+
+    Prints every error with file, line and fix. The exit code is 1 when there is one.
+
+        skillyard eval validate-rubrics --root skills
+    """
+    _require_extra()
+    from skillyard.cli.eval_views import rubric_blocks
+    from skillyard.evals.operations.eval_runs import check_rubrics
+
+    result = check_rubrics(args.evals_dir, args.rubrics_dir, load(args, console))
+    console.show(result, rubric_blocks)
+    return 0 if result.valid else NEGATIVE

@@ -25,7 +25,7 @@ class LayerEntry:
     """The field of ``paths`` in the configuration that names its case files."""
     options: tuple[str, ...]
     """The options of its command, beside those of every run
-    (``cli/commands/evaluation_options.py``)."""
+    (``cli/commands/evaluations.py``)."""
     examples: tuple[str, ...]
     implementation: str
     """``module:NAME`` of its :class:`~skillyard.evals.layers.work.Layer`."""

@@ -27,13 +27,11 @@ from skillyard.evals.retrieval.measures import (
     measures,
     per_query,
     read_queries,
+    read_run,
     read_skills,
-    read_text,
     run_queries,
     write_json,
-    write_text,
 )
-from skillyard.evals.retrieval.trec import read_run
 
 
 def bench_run(
@@ -42,13 +40,11 @@ def bench_run(
     out: str,
     *,
     scorer: str = DEFAULT_SCORER,
-    format: str = "json",
     progress: Progress | None = None,
 ) -> BenchRun:
     """Rank skills for the queries of a JSONL file and write the run.
 
-    ``skills`` is a catalog, or a JSONL file with one skill a line. ``format`` is ``json`` (ours,
-    with confidences) or ``trec`` (``query Q0 id rank score tag``).
+    ``skills`` is a catalog, or a JSONL file with one skill a line.
 
     ``out`` is written atomically. After an interrupt the finished part is written to ``out`` with
     the suffix ``.partial``. Raises SkillIoError, UnknownName, and InvalidInput with the line.
@@ -63,12 +59,7 @@ def bench_run(
         out, complete = f"{out}.partial", False
     else:
         complete = True
-    if format == "trec":
-        from skillyard.evals.retrieval.trec import run_text
-
-        write_text(out, run_text(run, name))
-    else:
-        write_json(out, run)
+    write_json(out, run)
     answered = sum(bool(entry["results"]) for entry in run.values())
     count = listed.counts.skills if isinstance(listed, Catalog) else len(listed)
     return BenchRun(
@@ -81,16 +72,13 @@ def bench_run(
     )
 
 
-def bench_score(
-    run: str, queries: list[str], *, names: tuple[str, ...] = (), qrels: str | None = None
-) -> BenchScore:
+def bench_score(run: str, queries: list[str], *, names: tuple[str, ...] = ()) -> BenchScore:
     """Score a run file against judged queries; see :mod:`skillyard.evals.retrieval.measures`.
 
-    ``names`` are additional measures (``nDCG@5``, ``P@3``, …); ``qrels`` is a file of TREC
-    judgements that replaces those of the queries. Raises SkillIoError, InvalidInput (also for a
-    query id in two files).
+    ``names`` are additional measures (``nDCG@5``, ``P@3``, …). Raises SkillIoError, InvalidInput
+    (also for a query id in two files).
     """
-    judged = _read_queries(queries, qrels)
+    judged = _read_queries(queries)
     answers = read_run(run)
     kinds = sorted({query.kind for query in judged if query.kind and query.answerable})
 
@@ -111,19 +99,14 @@ def bench_score(
     return BenchScore(run=run, all=measured(judged), by_kind=by_kind, intervals=intervals)
 
 
-def _read_queries(paths: list[str], qrels: str | None = None) -> list[BenchQuery]:
+def _read_queries(paths: list[str]) -> list[BenchQuery]:
     by_id: dict[str, BenchQuery] = {}
     for path in paths:
         for query in read_queries(path):
             if query.id in by_id:
                 raise InvalidInput(f"{path}: the query id {query.id!r} was in an earlier file")
             by_id[query.id] = query
-    if qrels is None:
-        return list(by_id.values())
-    from skillyard.evals.retrieval.trec import parse_qrels
-
-    grades = parse_qrels(read_text(qrels), qrels)
-    return [query._replace(relevant=grades.get(query.id, {})) for query in by_id.values()]
+    return list(by_id.values())
 
 
 class BenchCompare(NamedTuple):

@@ -51,7 +51,7 @@ class EvalOptions:
     """The options of a run beside its cases."""
 
     evals_dir: str = "evals"
-    paths: tuple[str, ...] = ()
+    paths: Sequence[str] = ()
     """Case files, instead of those that the configuration names."""
     in_skills: bool = False
     """Read the cases that lie in the skills' own ``evals`` folders."""
@@ -66,7 +66,7 @@ class EvalOptions:
     rejudge: bool = False
     allow_scripts: bool = False
     """Run the scripts of checks."""
-    labels: tuple[str, ...] = ()
+    labels: Sequence[str] = ()
     """Files of pairs that people have judged."""
     anyway: bool = False
     """Pay for a run although its prompts are too few for any verdict."""
@@ -194,7 +194,7 @@ def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {left:,} more" if left > 0 else "")
 
 
-def _labels(paths: tuple[str, ...]) -> tuple[Label, ...]:
+def _labels(paths: Sequence[str]) -> tuple[Label, ...]:
     if not paths:
         return ()
     from skillyard.evals.cases.labels import read_labels
@@ -276,7 +276,7 @@ def _prepare_run(
         settings = RunSettings.of(eval_type, config, options.overrides)
     if not plans:
         settings.require_models()
-    paths = options.paths or _default_paths(config, eval_type)
+    paths = tuple(options.paths) or _default_paths(config, eval_type)
     places = CasePlaces(paths, options.in_skills, settings.skill)
     work = load_layer(eval_type).read(settings, places, catalog)
     if options.resume is not None and not options.replay:

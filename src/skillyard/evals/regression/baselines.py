@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -106,6 +106,15 @@ class BaselineComparison:
     def unclear(self) -> tuple[MeasureChange, ...]:
         """The measures with too few cases for any change to be told from chance."""
         return tuple(change for change in self.changes if change.status == CANNOT_TELL)
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what a gate says: what was not compared, or cannot be told, and what fell."""
+        if self.refused or self.note:
+            yield f"not compared: {self.refused}" if self.refused else self.note
+        if self.unclear:
+            yield f"warning: cannot tell for {plural(len(self.unclear), 'figure')}: too few cases"
+        for change in self.regressions:
+            yield f"{change.entity}: {change.message}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape."""

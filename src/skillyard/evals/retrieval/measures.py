@@ -124,11 +124,6 @@ def _lines(path: str) -> Iterator[str]:
         raise SkillIoError(f"cannot read: {reason}", path=path, hint="check the path") from None
 
 
-def read_text(path: str) -> str:
-    """Return the text of a file, .gz or not. Raises SkillIoError, InvalidInput."""
-    return "".join(_lines(path))
-
-
 def _open(path: str) -> IO[bytes]:
     if path.endswith(".gz"):
         import gzip
@@ -250,6 +245,31 @@ class RankedAnswer(NamedTuple):
     ids: tuple[str, ...]
     confidence: float
     """Higher is surer that some skill fits; minus infinity when nothing was returned."""
+
+
+def read_run(path: str) -> dict[str, RankedAnswer]:
+    """Read a run file. Raises SkillIoError, and InvalidInput."""
+    try:
+        value = json.loads("".join(_lines(path)))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"{path}: not JSON") from None
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{path}: a run maps query ids to results")
+    return {key: _ranked_answer(entry, f"{path}: {key}") for key, entry in value.items()}
+
+
+def _ranked_answer(entry: Any, where: str) -> RankedAnswer:
+    confidence = entry.get("confidence") if isinstance(entry, dict) else None
+    results: Any = entry.get("results") if isinstance(entry, dict) else entry
+    try:
+        pairs = [(str(key), float(score)) for key, score in results]
+        sure = float(confidence if confidence is not None else pairs[0][1] if pairs else -inf)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{where}: results must be pairs of skill id and score") from None
+    ids = tuple(dict.fromkeys(key for key, _ in pairs))[:DEPTH]
+    return RankedAnswer(ids, sure if ids else -inf)
 
 
 def measures(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> dict[str, float]:

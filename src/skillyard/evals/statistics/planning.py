@@ -200,6 +200,10 @@ def prompts_needed(
 
     Raises InvalidInput for figures that no run can have.
     """
+    if effect > LARGEST:
+        raise InvalidInput(
+            f"effect {effect:g}: on a scale of 1 to 5 no difference is larger than {LARGEST:g}"
+        )
     if not (effect >= 0 and spread >= 0 and margin >= 0 and 1 <= skills <= _MAX_SKILLS):
         raise InvalidInput(
             "effect, spread and margin must be 0 or more, and skills between 1 and"
