@@ -44,7 +44,11 @@ class Added:
     skipped: Annotated[tuple[str, ...], "Files that were left out, each with the reason."]
     look_alikes: Annotated[tuple[str, ...], "Names of installed skills that look like its own."]
     folder: Annotated[str | None, "Where it was installed."]
-    state: Annotated[str, "fetched, or what the installation did."]
+    state: Annotated[
+        str,
+        "fetched, or what became of its folder: added, replaced, unchanged, or restored (a stopped"
+        " run had moved it aside).",
+    ]
     digest: Annotated[str | None, "Names the content of the folder."]
     copies: Annotated[tuple[str, ...], "Where else it was installed."]
     links: Annotated[tuple[str, ...], "Links to it in the folders of agent hosts."]

@@ -12,7 +12,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, TextIO
 
@@ -135,20 +135,27 @@ class Log:
         return without_secrets(value)
 
     def _text(self, event: str, facts: Mapping[str, Any]) -> str:
-        """Return an event as text for a person."""
+        """Return an event as text for a person; one with unexpected facts as their list."""
+        try:
+            return self._start(event, facts) or _lines(_SENTENCES[event](facts), facts)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            names = [f"{name}={value}" for name, value in facts.items() if name != "traceback"]
+            return _lines(" ".join((event, *names)), facts)
+
+    def _start(self, event: str, facts: Mapping[str, Any]) -> str:
+        """Return what a person reads when the service starts; empty for later events."""
         if event == "listening":
             # An address for all interfaces cannot be opened in a browser.
-            self._url = re.sub(r"//(0\.0\.0\.0|\[::\]):", "//localhost:", str(facts["url"]))
-            return f"Reading the skills in {clean_line(str(facts['library']))} …"
-        if event == "catalog" and self._url:
-            url, self._url = self._url, ""
-            if "skills" in facts:
-                how = " over MCP" if url == STDIO or url.endswith("/mcp") else ""
-                skills = plural(facts["skills"], "skill")
-                return f"Serving {skills}{how} at {url} (Ctrl+C to stop)"
-            what = f"The skills cannot be read: {clean_line(str(facts['error']))}"
-            return f"{what}\nServing at {url}, without skills until they can (Ctrl+C to stop)"
-        return "\n".join(_lines(event, facts))
+            self._url = re.sub(r"//(0\.0\.0\.0|\[::\]):", "//localhost:", facts["url"])
+            return f"Reading the skills in {clean_line(facts['library'])} …"
+        if event != "catalog" or not self._url:
+            return ""
+        url, self._url = self._url, ""
+        if "skills" in facts:
+            how = " over MCP" if url == STDIO or url.endswith("/mcp") else ""
+            return f"Serving {plural(facts['skills'], 'skill')}{how} at {url} (Ctrl+C to stop)"
+        what = f"The skills cannot be read: {clean_line(facts['error'])}"
+        return f"{what}\nServing at {url}, without skills until they can (Ctrl+C to stop)"
 
 
 def cause_of(error: BaseException) -> BaseException | None:
@@ -178,55 +185,44 @@ def _trace(error: BaseException) -> str:
 def _json(event: str, level: str, facts: Mapping[str, Any]) -> str:
     now = time.time()
     when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
-    return json.dumps({"time": when, "level": level, "event": event, **facts})
+    return json.dumps({"time": when, "level": level, "event": event, **facts}, default=str)
 
 
-def _lines(event: str, facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one line with the time, and further lines for an exception."""
-    sentence = _SENTENCES.get(event, _generic)(event, facts)
-    yield f"{time.strftime('%H:%M:%S')}  {clean_line(sentence)}"
-    if "cause" in facts and facts.get("status", 500) >= 500:
-        yield f"          {clean_line(str(facts['cause']))}"
-    for line in str(facts.get("traceback", "")).splitlines():
-        yield f"          {clean(line)}"
+def _lines(sentence: str, facts: Mapping[str, Any]) -> str:
+    """Return one line with the time, and further lines for an exception."""
+    lines = [f"{time.strftime('%H:%M:%S')}  {clean_line(sentence)}"]
+    if "cause" in facts and facts.get("status") not in range(500):
+        lines.append(f"          {clean_line(str(facts['cause']))}")
+    lines += [f"          {clean(line)}" for line in str(facts.get("traceback", "")).splitlines()]
+    return "\n".join(lines)
 
 
-def _generic(event: str, facts: Mapping[str, Any]) -> str:
-    return f"{event} {' '.join(f'{name}={value}' for name, value in facts.items())}"
-
-
-def _request(event: str, facts: Mapping[str, Any]) -> str:
-    return f"{facts['method']} {facts['route']} {facts['status']} {facts['ms']:.0f} ms"
-
-
-def _refusal(event: str, facts: Mapping[str, Any]) -> str:
+def _refusal(facts: Mapping[str, Any]) -> str:
     what = facts.get("tool") or facts.get("method") or facts.get("route") or ""
     return f"refused {what} {facts['status']} {facts['code']}: {facts['message']}"
 
 
-def _failure(event: str, facts: Mapping[str, Any]) -> str:
-    return f"failed {facts.get('method') or facts.get('id', '')}: {facts['error']}"
-
-
-def _catalog(event: str, facts: Mapping[str, Any]) -> str:
+def _catalog(facts: Mapping[str, Any]) -> str:
     if "error" in facts:
         return f"the skills cannot be read: {facts['error']}"
     return f"{plural(facts['skills'], 'skill')} after a change"
 
 
-def _index(event: str, facts: Mapping[str, Any]) -> str:
+def _index(facts: Mapping[str, Any]) -> str:
     left = facts["seconds_left"]
     about = "" if left is None else f", about {left:.0f} s left"
     return f"making the index: {facts['done']:,} of {facts['total']:,} files{about}"
 
 
-_SENTENCES: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {
+_SENTENCES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "catalog": _catalog,
-    "failure": _failure,
+    "failure": lambda facts: (
+        f"failed {facts.get('method') or facts.get('id', '')}: {facts['error']}"
+    ),
     "index": _index,
     "refused": _refusal,
-    "request": _request,
-    "stopped": lambda event, facts: "stopped",
+    "request": "{method} {route} {status} {ms:.0f} ms".format_map,
+    "stopped": "stopped".format_map,
 }
 
 
