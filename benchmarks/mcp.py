@@ -56,7 +56,7 @@ server.run("stdio")
 OURS = """
 import os, struct, sys, time
 from skillyard.__main__ import start
-from skillyard.serve.mcp import library_tools, selection_tools
+from skillyard.serve.mcp import local_tools
 
 root, path = sys.argv[1:]
 took = os.open(path, os.O_WRONLY)
@@ -70,10 +70,10 @@ def timed(room, name):
         return result
     setattr(room, name, clocked)
 
-timed(selection_tools, "evaluate_skills")
-timed(selection_tools, "explain")
-timed(selection_tools.Why, "to_dict")
-timed(library_tools, "list_resources")
+timed(local_tools, "evaluate_skills")
+timed(local_tools, "explain")
+timed(local_tools.Why, "document")
+timed(local_tools, "list_resources")
 sys.argv[1:] = ["serve", "--mcp", "stdio", "--tools", "all", "--local-only", root]
 start()
 """

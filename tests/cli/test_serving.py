@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.cli import main
-from skillyard.serve.http import ServiceOptions
+from skillyard.serve.runtime.options import ServiceOptions
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.serve.http.local_server import LIBRARY
@@ -29,7 +29,7 @@ pytest.importorskip("uvicorn")
 def started(monkeypatch: pytest.MonkeyPatch) -> list[ServiceOptions]:
     """What the service would have been started with."""
     found: list[ServiceOptions] = []
-    monkeypatch.setattr("skillyard.serve.http.serve", found.append, raising=False)
+    monkeypatch.setattr("skillyard.serve.http.app.serve", found.append)
     monkeypatch.delenv("SKILLYARD_HTTP_TOKEN", raising=False)
     return found
 

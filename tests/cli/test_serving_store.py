@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.cli import main
-from skillyard.serve.http import ServiceOptions
+from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.store.node.state import NodeState, state_folder
 
 pytest.importorskip("uvicorn")
@@ -28,8 +28,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ServiceOptions]:
             StoreFollower(options, Log("none"))._store.close()
         found.append(options)
 
-    monkeypatch.setattr("skillyard.serve.http.serve", serve, raising=False)
-    monkeypatch.setattr("skillyard.serve.mcp.serve_stdio", serve, raising=False)
+    monkeypatch.setattr("skillyard.serve.http.app.serve", serve)
+    monkeypatch.setattr("skillyard.serve.mcp.stdio.serve_stdio", serve)
     monkeypatch.delenv("SKILLYARD_HTTP_TOKEN", raising=False)
     return found
 

@@ -15,8 +15,7 @@ from skillyard.base.errors import ServiceFailed, ServiceUnavailable
 from skillyard.serve.client import Retries
 from skillyard.serve.client.call import after_s
 from skillyard.serve.runtime.errors import unavailable
-from skillyard.serve.runtime.guards import ConcurrencyLimiter, busy
-from skillyard.serve.runtime.options import ServiceLimits
+from skillyard.serve.runtime.guards import busy
 from tests.serve.client.client_pair import Way, answer, lying, raised
 from tests.serve.http.local_server import Running, running, until
 from tests.tables import for_each
@@ -36,15 +35,12 @@ def refused(after: str | None = None, status: int = 429) -> bytes:
 
 def test_a_busy_service_is_asked_again_when_it_says(tmp_path: Path, way: Way) -> None:
     with running(tmp_path / "skills") as server:
-        context, waits = server.context, []
-        limiter, context.limiter = (
-            context.limiter,
-            ConcurrencyLimiter(ServiceLimits(at_once=0, queue=0)),
-        )
+        places, waits = server.context.guard.requests, []
+        free, places.free = places.free, 0
 
         def sleep(seconds: float) -> None:
             waits.append(seconds)
-            context.limiter = limiter
+            places.free = free
 
         found, again = way(
             server.base, lambda c: c.select("deploy the app"), lambda c: c.rank("x"), sleep=sleep

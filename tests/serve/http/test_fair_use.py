@@ -52,11 +52,11 @@ def test_bodies_of_one_client_leave_room_for_those_of_others(tmp_path: Path) -> 
     limits = ServiceLimits(body_bytes=100_000, bodies_bytes=100_000)
     with ExitStack() as stack:
         server = stack.enter_context(running(tmp_path / "skills", limits=limits))
-        shares = server.context.body_reader._shares
+        shares = server.context.guard.bodies
         for number in range(16):
             sock = stack.enter_context(connected(server, GREEDY))
             sock.sendall(post(20_000, 10_000))
-            until(lambda number=number: shares.amount_of(GREEDY) >= min(75_000, 10_000 * number))  # type: ignore[misc]
+            until(lambda number=number: shares.amounts[GREEDY] >= min(75_000, 10_000 * number))  # type: ignore[misc]
         assert ask(server, GREEDY, post(10_000)).status == 429
         assert ask(server, HONEST, post(10_000)).status == 200
 
@@ -74,11 +74,11 @@ def test_clients_behind_a_trusted_proxy_have_a_share_each(tmp_path: Path, held: 
         greedy = [stack.enter_context(connected(server, "127.0.0.1")) for _ in range(6)]
         for sock in greedy:
             sock.sendall(rank("203.0.113.1"))
-        until(lambda: server.context.limiter.waiting == 5)
+        until(lambda: server.context.guard.waiting == 5)
         assert ask(server, "127.0.0.1", rank("198.51.100.9, 203.0.113.1")).status == 429
         waiting = stack.enter_context(connected(server, "127.0.0.1"))
         waiting.sendall(rank("203.0.113.2"))
-        until(lambda: server.context.limiter.waiting == 6)
+        until(lambda: server.context.guard.waiting == 6)
         held.go.set()
         assert answer_of(waiting).status == 200
 
@@ -101,12 +101,12 @@ def test_requests_of_one_client_leave_places_for_those_of_others(
         greedy = [stack.enter_context(connected(server, GREEDY)) for _ in range(6)]
         for sock in greedy:
             sock.sendall(RANK)
-        until(lambda: server.context.limiter.waiting == 5)
+        until(lambda: server.context.guard.waiting == 5)
         assert ask(server, GREEDY, RANK).status == 429
         statuses: list[int] = []
         thread = threading.Thread(target=lambda: statuses.append(ask(server, HONEST, RANK).status))
         thread.start()
-        until(lambda: server.context.limiter.waiting == 6)
+        until(lambda: server.context.guard.waiting == 6)
         held.go.set()
         thread.join(30)
         assert statuses == [200]

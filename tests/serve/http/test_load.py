@@ -57,7 +57,7 @@ def test_one_more_than_may_wait_is_told_when_to_come_back(tmp_path: Path, held: 
         working = [pool.submit(rank, server) for _ in range(2)]
         until(lambda: held.inside == 2)
         waiting = pool.submit(rank, server)
-        until(lambda: server.context.limiter.waiting == 1)
+        until(lambda: server.context.guard.waiting == 1)
         refused = rank(server)
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
         conforms(refused.json(), "Error")

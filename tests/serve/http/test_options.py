@@ -10,8 +10,8 @@ import pytest
 from skillyard import InvalidInput
 from skillyard.base.io.sockets import is_loopback
 from skillyard.install.sources.settings import Settings
-from skillyard.serve.http import ServiceOptions, create_app
-from skillyard.serve.runtime.options import TOKEN
+from skillyard.serve.http.app import create_app
+from skillyard.serve.runtime.options import TOKEN, ServiceOptions
 from tests.serve.http.local_server import options_of
 from tests.tables import for_each
 

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from skillyard import InvalidInput, InvalidSkillsRoot
-from skillyard.serve.http import serve
+from skillyard.serve.http.app import serve
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.server import listening_socket
 from tests.parity.trees import write_tree
@@ -28,7 +28,8 @@ from tests.tables import for_each
 PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from skillyard.serve.http import ServiceOptions, serve
+from skillyard.serve.http.app import serve
+from skillyard.serve.runtime.options import ServiceOptions
 serve(ServiceOptions(roots=[sys.argv[2]], port=0, local_only=True))
 print("returned")
 """

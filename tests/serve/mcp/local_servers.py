@@ -150,8 +150,8 @@ async def in_process(root: Path, **changes: Any) -> AsyncIterator[tuple[Client, 
 def over_stdio(root: Path, *, code: str = "") -> StdioServerParameters:
     """Return how the SDK's client starts our server as a process of its own."""
     program = code or (
-        "import sys; from skillyard.serve.mcp import serve_stdio;"
-        " from skillyard.serve.http import ServiceOptions;"
+        "import sys; from skillyard.serve.mcp.stdio import serve_stdio;"
+        " from skillyard.serve.runtime.options import ServiceOptions;"
         " from skillyard.install.sources.settings import Settings;"
         " serve_stdio(ServiceOptions(roots=(sys.argv[1],), local_only=True, log_format='none',"
         " tools='all', settings=Settings(enabled=(), shipped_registry=False)))"

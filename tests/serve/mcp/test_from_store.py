@@ -262,8 +262,8 @@ def test_no_file_of_this_machine_is_named_or_read_for_a_stored_skill(
             store=f"sqlite:///{tmp_path}/store.db",
             state_dir=str(tmp_path / "node"),
         )
-        service = AppContext(options, (), Log("none"))
-        async with Client(SkillServer(service, show_folders=True), cache=None) as client:
+        service = AppContext(options, (), Log("none"), show_folders=True)
+        async with Client(SkillServer(service), cache=None) as client:
 
             async def held() -> bool:
                 return service.follower.snapshot is not None

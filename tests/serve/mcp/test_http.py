@@ -196,7 +196,7 @@ def test_a_client_that_vanishes_in_a_call_costs_nobody_anything(attacked: Servin
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", attacked.port)) as sock:
             sock.sendall(head.encode() + b"\r\n\r\n" + body)
-    until(lambda: attacked.context.limiter.running == 0)
+    until(lambda: attacked.context.guard.running == 0)
     assert "Ship it." in shows(attacked.call("load_skill", {"name": "deploy"}))
 
 

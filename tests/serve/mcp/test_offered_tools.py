@@ -11,10 +11,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ListToolsResult
 
 from skillyard import InvalidInput
-from skillyard.serve.mcp.tools import DEFAULT, TOOLS
+from skillyard.serve.mcp.tools import DEFAULT, tools_of
 from skillyard.serve.runtime.options import ServiceOptions
 from tests.serve.mcp.local_servers import in_process, run
 
+ALL = tools_of(all_tools=True, feedback=False)
 MAX_LIST_BYTES = 6 * 1024
 """Every conversation of every client pays for the list with its tokens."""
 
@@ -42,10 +43,10 @@ def test_the_default_list_is_short_and_says_all_of_it(tmp_path: Path) -> None:
 def test_an_option_or_a_variable_offers_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert names(tmp_path, tools="all") == list(TOOLS)
+    assert names(tmp_path, tools="all") == list(ALL)
     assert names(tmp_path, tools=None, feedback=True) == [*DEFAULT, "skill_feedback"]
     monkeypatch.setenv("SKILLYARD_TOOLS", "all")
-    assert names(tmp_path, tools=None) == list(TOOLS)
+    assert names(tmp_path, tools=None) == list(ALL)
     assert names(tmp_path, tools="default") == list(DEFAULT)
     monkeypatch.setenv("SKILLYARD_TOOLS", "most")
     with pytest.raises(InvalidInput, match="SKILLYARD_TOOLS"):
@@ -54,7 +55,7 @@ def test_an_option_or_a_variable_offers_all(
 
 def test_a_call_of_a_tool_that_is_not_offered_says_how_to_offer_it(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
-        for name in set(TOOLS) - set(DEFAULT):
+        for name in set(ALL) - set(DEFAULT):
             with pytest.raises(MCPError, match="--tools all") as error:
                 await client.call_tool(name, {})
             assert name in str(error.value)

@@ -192,7 +192,7 @@ def test_a_cancelled_search_lets_go_of_the_source_that_hangs(
             return market.count("skills_sh") == 1
 
         async def let_go() -> bool:
-            return bool(server.context.limiter.running == 0)
+            return bool(server.context.guard.running == 0)
 
         async def work(client: Client) -> None:
             search = asyncio.create_task(called(client, "search_skills", {"query": "pdf"}))

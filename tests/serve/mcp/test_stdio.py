@@ -198,7 +198,8 @@ def test_what_is_printed_meanwhile_never_reaches_the_client(root: Path) -> None:
     program = (
         "import os, sys\n"
         "from skillyard.serve.runtime.options import ServiceOptions\n"
-        "from skillyard.serve.mcp import server, serve_stdio\n"
+        "from skillyard.serve.mcp import server\n"
+        "from skillyard.serve.mcp.stdio import serve_stdio\n"
         "from skillyard.install.sources.settings import Settings\n"
         "found = server.describe_tools\n"
         "def describe_tools(tools):\n"

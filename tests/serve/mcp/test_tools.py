@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from skillyard.base.shapes.tools import RESULTS
-from skillyard.serve.mcp.tools import ARGUMENTS, OUTLINES, TOOLS, tools_of
+from skillyard.serve.mcp.tools import ARGUMENTS, OUTLINES, tools_of
 from tests.serve.mcp.local_servers import SECRET, Serving, run, shows
 from tests.tables import for_each
 
@@ -34,6 +34,9 @@ WORKING: dict[str, dict[str, Any]] = {
     "read_skill_file": {"name": "pdf-tables", "path": "references/layout.md"},
     "why_skill": {"name": "deploy", "query": "ship the app"},
 }
+
+
+TOOLS = tools_of(all_tools=True, feedback=False)
 
 
 def listed(served: Serving) -> dict[str, Any]:

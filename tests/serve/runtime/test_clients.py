@@ -41,9 +41,9 @@ def test_however_many_take_all_they_can_the_next_one_gets_something(total: int, 
         while share.acquire(str(number)):
             pass
     # One alone has three quarters; each further one leaves a quarter of what was left.
-    assert share.amount_of("0") >= 3 * (total - 1) // 4
-    assert share.acquire("late") == (share.free + share.amount_of("late") > 0)
-    assert share.used + share.free == total
+    assert share.amounts["0"] >= 3 * (total - 1) // 4
+    assert share.acquire("late") == (share.free + share.amounts["late"] > 0)
+    assert share.amounts.total() + share.free == total
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(-3, 30)), max_size=80))
@@ -53,7 +53,7 @@ def test_what_is_given_back_is_free_again(moves: list[tuple[str, int]]) -> None:
         if amount >= 0 and share.acquire(client, amount):
             held[client] += amount
         elif amount < 0 and held[client] >= -amount:
-            share.release(client, -amount)
+            share.add(client, amount)
             held[client] += amount
-        assert share.used == held.total() <= 60
-        assert all(share.amount_of(each) == held[each] for each in "abc")
+        assert 60 - share.free == held.total() <= 60
+        assert all(share.amounts[each] == held[each] for each in "abc")

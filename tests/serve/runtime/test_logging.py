@@ -164,12 +164,18 @@ def test_a_library_that_cannot_be_read_is_said_with_the_address() -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
-@pytest.mark.parametrize("event", ["listening", "catalog", "failure", "index", "refused", "request"])
+@pytest.mark.parametrize(
+    "event", ["listening", "catalog", "failure", "index", "refused", "request"]
+)
 def test_no_line_fails_whatever_its_facts_are(form: str, event: str) -> None:
     stream = io.StringIO()
     log = Log(form, stream)
     log.write("listening", url=Path("a"), library=None)
-    for facts in ({}, {"cause": 1, "status": "5"}, {"skills": None, "ms": "now", "error": object()}):
+    for facts in (
+        {},
+        {"cause": 1, "status": "5"},
+        {"skills": None, "ms": "now", "error": object()},
+    ):
         log.write(event, "error", **facts)
     assert len(stream.getvalue().splitlines()) >= 4
 

@@ -261,8 +261,8 @@ def test_a_service_does_not_start_with_a_default_that_cannot_be_used(
 PROGRAM = """
 import sys
 from skillyard.engine.embedding import cache, protocol
-from skillyard.serve.http import serve
-from skillyard.serve.http import ServiceOptions
+from skillyard.serve.http.app import serve
+from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.install.sources.settings import Settings
 from tests.engine.embedding.letters import GatedLetters
 

@@ -268,7 +268,7 @@ def test_a_busy_service_says_so_on_a_page_and_still_tells_programs_who_it_is(
 ) -> None:
     limits = ServiceLimits(at_once=1, queue=0)
     with running(tmp_path / "skills", limits=limits) as server:
-        shares = server.context.limiter._shares
+        shares = server.context.guard.requests
         assert shares.acquire("another")  # as if one request were being worked on
         try:
             answer = page(server, "/?q=pdf")
@@ -277,7 +277,7 @@ def test_a_busy_service_says_so_on_a_page_and_still_tells_programs_who_it_is(
             assert "Too busy" in answer.text
             assert server.get("/").status_code == 200
         finally:
-            shares.release("another")
+            shares.add("another", -1)
 
 
 def test_with_a_token_browsers_get_a_page_that_says_what_to_do(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def serve(args: Namespace, console: Console) -> None:
     if missing:
         command = install_command("serve", "remote")
         raise InvalidInput(f"serve needs {', '.join(missing)}, which is not installed: {command}")
-    from skillyard.serve.http import ServiceOptions
+    from skillyard.serve.runtime.options import ServiceOptions
 
     if args.store and (args.root or args.scope):
         raise InvalidInput("serve reads folders or follows a store (--store), not both")
@@ -133,11 +133,11 @@ def serve(args: Namespace, console: Console) -> None:
         log_format=log_format(args, console),
     )
     if args.mcp == "stdio":
-        from skillyard.serve.mcp import serve_stdio as run
+        from skillyard.serve.mcp.stdio import serve_stdio as run
     elif args.mcp == "http":
-        from skillyard.serve.http import serve_mcp as run
+        from skillyard.serve.http.app import serve_mcp as run
     else:
-        from skillyard.serve.http import serve as run
+        from skillyard.serve.http.app import serve as run
     run(options)
 
 

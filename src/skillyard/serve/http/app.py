@@ -6,12 +6,11 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from http import HTTPMethod
 from pathlib import Path
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
@@ -25,6 +24,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skillyard.base.errors import SkillyardError
+from skillyard.base.operation import Field
 from skillyard.serve.http.routes.pages import refusal_reply
 from skillyard.serve.http.routes.table import ROUTES
 from skillyard.serve.mcp.http_app import MCP_PATH, McpApp
@@ -153,7 +153,7 @@ async def _no_route(request: Request, error: Exception) -> Response:
 
 
 class _Gate:
-    """Guards, request id, headers, log line and metrics of every request."""
+    """Guards, request id, headers, log line and metrics of every request. None ends another."""
 
     def __init__(self, app: ASGIApp, context: AppContext) -> None:
         self._app = app
@@ -174,15 +174,8 @@ class _Gate:
         scope[REQUEST_ID] = given if _ID.fullmatch(given) else secrets.token_hex(8)
         start = time.perf_counter()
         status = size = 0
-        unread = bool(header_of(scope, b"transfer-encoding"))
-        unread = unread or header_of(scope, b"content-length") not in ("", "0")
-
-        async def receive_piece() -> Message:
-            nonlocal unread
-            message = await receive()
-            if message["type"] == "http.request" and not message.get("more_body", False):
-                unread = False
-            return message
+        has_body = bool(header_of(scope, b"transfer-encoding"))
+        has_body = has_body or header_of(scope, b"content-length") not in ("", "0")
 
         async def send_piece(message: Message) -> None:
             nonlocal status, size
@@ -192,15 +185,28 @@ class _Gate:
                 for name, value in SAFE_HEADERS.items():
                     headers.setdefault(name, value)
                 headers["x-request-id"] = scope[REQUEST_ID]
-                if unread:  # an unread body may never end
-                    headers["connection"] = "close"
+                if has_body and (status >= 400 or scope["method"] != "POST"):
+                    headers["connection"] = "close"  # the body may be unread, and never end
             elif message["type"] == "http.response.body" and scope["method"] != "HEAD":
                 size += len(message.get("body", b""))
             await send(message)
 
         context.metrics.in_flight += 1
+        inside = False
         try:
-            await self._pass(scope, receive_piece, send_piece, lambda: bool(status))
+            scope[AUTHORITY] = context.guard.check(scope)
+            inside = True
+            await self._app(scope, receive, send_piece)
+        except Refused as refused:
+            _log_refusal(context.log, refused, scope, cause_of(refused))
+            # A refused client may not load the assets of a page either.
+            reply = _reply_of(refused, scope, bare=not inside)
+            await _response(reply)(scope, receive, send_piece)
+        except Exception as error:  # noqa: BLE001 - one request never ends another
+            context.log.write_failure(error, id=scope[REQUEST_ID])
+            if not status:
+                reply = _reply_of(refusal_of(SkillyardError()), scope)
+                await _response(reply)(scope, receive, send_piece)
         finally:
             context.metrics.in_flight -= 1
             seconds = time.perf_counter() - start
@@ -217,25 +223,6 @@ class _Gate:
                 bytes=size,
             )
 
-    async def _pass(
-        self, scope: Scope, receive: Receive, send: Send, has_begun: Callable[[], bool]
-    ) -> None:
-        """Check the request and pass it on. One request never ends another."""
-        inside = False
-        try:
-            scope[AUTHORITY] = self._context.guard.check(scope)
-            inside = True
-            await self._app(scope, receive, send)
-        except Refused as refused:
-            _log_refusal(self._context.log, refused, scope, cause_of(refused))
-            # A refused client may not load the assets of a page either.
-            await _response(_reply_of(refused, scope, bare=not inside))(scope, receive, send)
-        except Exception as error:  # noqa: BLE001 - whatever a route raises
-            self._context.log.write_failure(error, id=scope[REQUEST_ID])
-            if not has_begun():
-                reply = _reply_of(refusal_of(SkillyardError()), scope)
-                await _response(reply)(scope, receive, send)
-
 
 def _log_refusal(
     log: Log, refused: Refused, scope: Scope, cause: BaseException | None = None
@@ -248,27 +235,31 @@ def _log_refusal(
 class _Resource:
     """The routes of one path by method, with HEAD and OPTIONS."""
 
-    def __init__(self, context: AppContext, methods: Mapping[str, HttpRoute]) -> None:
+    def __init__(self, context: AppContext, routes: Mapping[str, HttpRoute]) -> None:
         self._context = context
-        self._methods = methods
-        allowed = {*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
+        self._routes = {
+            method: (route, route.fields, route.path_fields) for method, route in routes.items()
+        }
+        self._path = next(iter(routes.values())).path
+        allowed = {*routes, "OPTIONS"} | ({"HEAD"} if "GET" in routes else set())
         self._allow = ", ".join(sorted(allowed))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        route = self._methods.get(method)
-        scope[ROUTE] = next(iter(self._methods.values())).path
+        scope[ROUTE] = self._path
         if method == "OPTIONS":
             reply = self._options(scope)
-        elif route is None:
-            raise Refused(
-                405,
-                "method_not_allowed",
-                f"this path answers {self._allow}",
-                headers={"Allow": self._allow},
-            )
+        elif method in self._routes:
+            reply = await self._answer(*self._routes[method], scope, receive)
+            snapshot = CURRENT_SNAPSHOT.get()
+            if snapshot is not None:  # also a 404 names the generation that it comes from
+                generation = self._context.follower.headers(snapshot)
+                reply = reply._replace(headers={**reply.headers, **generation})
+            if reply.tagged and reply.status == 200:
+                reply = _with_etag(reply, header_of(scope, b"if-none-match"))
         else:
-            reply = self._with_etag(scope, await self._answer(route, scope, receive))
+            message, headers = f"this path answers {self._allow}", {"Allow": self._allow}
+            raise Refused(405, "method_not_allowed", message, headers=headers)
         await _response(reply)(scope, receive, send)
 
     def _options(self, scope: Scope) -> Reply:
@@ -284,59 +275,45 @@ class _Resource:
             }
         return Reply(b"", "", 204, headers)
 
-    async def _answer(self, route: HttpRoute, scope: Scope, receive: Receive) -> Reply:
+    async def _answer(
+        self,
+        route: HttpRoute,
+        fields: Sequence[Field],
+        path_fields: Sequence[Field],
+        scope: Scope,
+        receive: Receive,
+    ) -> Reply:
         """Parse the request, wait for a slot, and call the route."""
-        context = self._context
+        context, reads = self._context, route.method == "GET"
         try:
-            values = await self._values(route, scope, receive)
-            route_request = RouteRequest(
-                values,
+            path_values = read_values(path_fields, scope["path_params"], "path")
+            if reads:
+                values = from_query(fields, scope["query_string"], strict=route.strict)
+            else:
+                body = await context.guard.body(scope, receive, form=route.form)
+                parse = partial(from_form if route.form else from_json, strict=route.strict)
+                values = await context.in_thread(parse, fields, body)
+            request = RouteRequest(
+                {**values, **path_values},
                 f"{scope['scheme']}://{scope[AUTHORITY]}",
                 header_of(scope, b"origin"),
                 header_of(scope, b"accept"),
             )
-            if route.free:
-                return await route.handler(context, route_request)
-            async with context.limiter.slot():
-                return self._with_generation(await route.handler(context, route_request))
-        except Refused as refused:
-            return self._refuse(refused, cause_of(refused), route, scope)
+            async with nullcontext() if route.free else context.guard.slot():
+                return await route.handler(context, request)
+        except Refused as error:
+            refused, cause = error, cause_of(error)
         except SkillyardError as error:
-            return self._refuse(refusal_of(error), error, route, scope)
+            refused, cause = refusal_of(error, "query" if reads else "body"), error
+        _log_refusal(context.log, refused, scope, cause)
+        return _reply_of(refused, scope, page=route.media == "text/html")
 
-    def _refuse(
-        self, refused: Refused, cause: BaseException | None, route: HttpRoute, scope: Scope
-    ) -> Reply:
-        _log_refusal(self._context.log, refused, scope, cause)
-        return self._with_generation(_reply_of(refused, scope, page=route.media == "text/html"))
 
-    def _with_generation(self, reply: Reply) -> Reply:
-        """Return the response with the headers of its generation, also for 404."""
-        snapshot = CURRENT_SNAPSHOT.get()
-        if snapshot is None:
-            return reply
-        return reply._replace(headers={**reply.headers, **self._context.follower.headers(snapshot)})
-
-    async def _values(self, route: HttpRoute, scope: Scope, receive: Receive) -> dict[str, Any]:
-        values = read_values(route.path_fields, scope["path_params"], "path")
-        if route.method == "GET":
-            fields = from_query(route.fields, scope["query_string"], strict=route.strict)
-        else:
-            body = await self._context.body_reader.read(scope, receive, form=route.form)
-            parse = partial(from_form if route.form else from_json, strict=route.strict)
-            fields = await self._context.in_thread(parse, route.fields, body)
-        return {**fields, **values}
-
-    def _with_etag(self, scope: Scope, reply: Reply) -> Reply:
-        """Return the response with its entity tag, or the 304 of one that the client has."""
-        if not reply.tagged or reply.status != 200:
-            return reply
-        tag = tag_of(reply.basis or reply.body)
-        headers = {"Cache-Control": "no-cache", **reply.headers, "ETag": tag}
-        reply = reply._replace(headers=headers)
-        if matches(tag, header_of(scope, b"if-none-match")):
-            return reply._replace(body=b"", media="", status=304)
-        return reply
+def _with_etag(reply: Reply, if_none_match: str) -> Reply:
+    """Return the response with its entity tag, or the 304 of one that the client has."""
+    tag = tag_of(reply.basis or reply.body)
+    reply = reply._replace(headers={"Cache-Control": "no-cache", **reply.headers, "ETag": tag})
+    return reply._replace(body=b"", media="", status=304) if matches(tag, if_none_match) else reply
 
 
 def _reply_of(refused: Refused, scope: Scope, *, page: bool = False, bare: bool = False) -> Reply:

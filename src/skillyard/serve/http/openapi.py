@@ -22,7 +22,7 @@ from skillyard.serve.runtime.encoding import JSON
 from skillyard.serve.runtime.fields import Schema, components_of
 from skillyard.serve.runtime.guards import FORM
 
-_REFERENCE = "#/components/schemas/{name}"
+_REFERENCE = "#/components/schemas/{model}"
 _WELL_KNOWN: Schema = {
     "type": "object",
     "description": "The index of discovery draft 0.2.0.",
@@ -30,7 +30,7 @@ _WELL_KNOWN: Schema = {
         "$schema": {"type": "string", "description": "Which draft this follows."},
         "skills": {
             "type": "array",
-            "items": {"$ref": _REFERENCE.format(name=PublishedSkill.__name__)},
+            "items": {"$ref": _REFERENCE.format(model=PublishedSkill.__name__)},
             "description": "Every skill that may be fetched, by name.",
         },
     },
@@ -72,6 +72,8 @@ GROUPS = {
 """The tags in their order, with their descriptions."""
 NOT_BLANK = r"[^\s\u001c-\u001f\u0085\ufeff]"
 """Anything but the blanks of JSON Schema's expressions and of Python."""
+_PHRASES = {413: "Content Too Large", 422: "Unprocessable Content"}
+"""Those of RFC 9110 that Python names so only from 3.13 on."""
 _EVERYWHERE = (400, 401, 403, 405, 431, 500)
 _OF_BODIES = (408, 413, 415)
 
@@ -225,13 +227,17 @@ def _responses(route: HttpRoute) -> dict[str, Any]:
     if route.method == "POST":
         refusals.update(_OF_BODIES)
     if route.form:
-        responses["303"] = {"description": HTTPStatus(303).phrase}
+        responses["303"] = {"description": _phrase(303)}
     if route.tagged:
-        responses["304"] = {"description": HTTPStatus(304).phrase}
+        responses["304"] = {"description": _phrase(304)}
     for status in sorted(refusals):
         shape = schema if route.name == "health" and status == 503 else None
         content = {JSON: {"schema": shape or {"$ref": "#/components/schemas/Error"}}}
         if route.media == HTML:
             content[HTML] = {"schema": {"type": "string"}}
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": content}
+        responses[str(status)] = {"description": _phrase(status), "content": content}
     return responses
+
+
+def _phrase(status: int) -> str:
+    return _PHRASES.get(status) or HTTPStatus(status).phrase

@@ -1,4 +1,4 @@
-"""The input and output of a tool, its errors, and the state that all requests of a server share.
+"""The output of a tool, and its errors.
 
 An error is a failed tool result for a model, or a JSON-RPC error for a program. No message contains
 a traceback or a path of this machine.
@@ -7,58 +7,20 @@ a traceback or a path of this machine.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from skillyard.base.errors import Diagnostic, InvalidInput, ResourceRefused, SkillyardError
+from skillyard.base.errors import Diagnostic, ResourceRefused, SkillyardError
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
-from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import Refused, refusal_of
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.logging import Log, cause_of
 from skillyard.serve.runtime.snapshot import Snapshot
 
-T = TypeVar("T")
 CURSOR_CHARS = 4_000
-
-
-class SharedState:
-    """What all requests of one server share. Belongs to one event loop."""
-
-    def __init__(self, context: AppContext, *, show_folders: bool = False) -> None:
-        """``show_folders`` is True when clients run on this machine and may see folders."""
-        self.context = context
-        self.show_folders = show_folders
-        self._follower = context.follower
-        self._scorer = context.scorer
-
-    def scorer_of(self, name: str | None) -> str:
-        """Return the name of a scorer, or of the default one. Raises InvalidInput for an embedder.
-
-        Embedders may cost money, so clients cannot choose them; the default one may have one.
-        """
-        if name is not None and "+" in name:
-            raise InvalidInput("scorer must be a plain name, without an embedder")
-        return name or self._scorer
-
-    async def answer(self, work: Callable[[Snapshot], T]) -> T:
-        """Return the result of ``work``, computed in a thread for a fresh snapshot.
-
-        Raises the errors of ``work``, and Refused (503).
-        """
-        return await self.context.in_thread(work, await self._follower.fresh())
-
-
-class ToolCall(NamedTuple):
-    """One call of a tool."""
-
-    shared: SharedState
-    request: Any
-    """The validated arguments: a value of the tool's class in :mod:`.tools`."""
 
 
 class Answer(NamedTuple):

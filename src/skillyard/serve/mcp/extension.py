@@ -35,10 +35,11 @@ from skillyard.base.errors import SkillError
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
-from skillyard.serve.mcp.call import SharedState, cursor_of, invalid, origin_of, place_in
+from skillyard.serve.mcp.call import cursor_of, invalid, origin_of, place_in
 from skillyard.serve.mcp.local_tools import load_answer, offered_skills
 from skillyard.serve.mcp.manifests import Entry, EntryFile, Unserved, entry_of, read_file
 from skillyard.serve.mcp.skill_uris import SCHEME, SKILL_FILE, below, uris_of
+from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.snapshot import Snapshot
 
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -82,7 +83,7 @@ def _page(snapshot: Snapshot, cursor: str | None) -> tuple[list[Entry], str | No
     return entries, cursor_of(roots[PAGE - 1]) if len(roots) > PAGE else None
 
 
-async def list_skills(shared: SharedState, cursor: str | None) -> dict[str, Any]:
+async def list_skills(context: AppContext, cursor: str | None) -> dict[str, Any]:
     """Return one page of the entries of all served skills (``skills/list``)."""
 
     def work(snapshot: Snapshot) -> dict[str, Any]:
@@ -92,10 +93,10 @@ async def list_skills(shared: SharedState, cursor: str | None) -> dict[str, Any]
             result["nextCursor"] = more
         return result
 
-    return await shared.answer(work)
+    return await context.answer(work)
 
 
-async def get_skill(shared: SharedState, uri: str) -> dict[str, Any]:
+async def get_skill(context: AppContext, uri: str) -> dict[str, Any]:
     """Return the entry of one skill by the URI of its SKILL.md (``skills/get``)."""
 
     def work(snapshot: Snapshot) -> dict[str, Any]:
@@ -109,7 +110,7 @@ async def get_skill(shared: SharedState, uri: str) -> dict[str, Any]:
         except Unserved as error:
             raise _unserved(uri, "skill", str(error)) from None
 
-    return await shared.answer(work)
+    return await context.answer(work)
 
 
 def _refusal(snapshot: Snapshot, refused: Mapping[str, str], root: str) -> str:
@@ -127,7 +128,7 @@ def _unserved(uri: str, kind: str, why: str = "") -> MCPError:
     return invalid(message, "unknown_uri", uri=clean_uri)
 
 
-async def list_resources(shared: SharedState, cursor: str | None) -> ListResourcesResult:
+async def list_resources(context: AppContext, cursor: str | None) -> ListResourcesResult:
     """Return the files of one page of skills (``resources/list``)."""
 
     def work(snapshot: Snapshot) -> ListResourcesResult:
@@ -135,7 +136,7 @@ async def list_resources(shared: SharedState, cursor: str | None) -> ListResourc
         resources = [_resource(snapshot, entry, file) for entry in entries for file in entry.files]
         return ListResourcesResult(resources=resources, next_cursor=more)
 
-    return await shared.answer(work)
+    return await context.answer(work)
 
 
 def _resource(snapshot: Snapshot, entry: Entry, file: EntryFile) -> Resource:
@@ -168,7 +169,7 @@ def list_templates() -> ListResourceTemplatesResult:
     return ListResourceTemplatesResult(resource_templates=[template])
 
 
-async def read_resource(shared: SharedState, uri: str) -> ReadResourceResult:
+async def read_resource(context: AppContext, uri: str) -> ReadResourceResult:
     """Return the bytes of one file (``resources/read``), which match its digest."""
 
     def work(snapshot: Snapshot) -> ReadResourceResult:
@@ -185,7 +186,7 @@ async def read_resource(shared: SharedState, uri: str) -> ReadResourceResult:
         contents = _contents(uri, path, data, _meta(snapshot, skill))
         return ReadResourceResult(contents=[contents])
 
-    return await shared.answer(work)
+    return await context.answer(work)
 
 
 def _contents(
@@ -200,7 +201,7 @@ def _contents(
     return TextResourceContents(uri=uri, mime_type=kind, text=text, _meta=meta)
 
 
-async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> dict[str, Any]:
+async def read_directory(context: AppContext, uri: str, cursor: str | None) -> dict[str, Any]:
     """Return the direct children of a directory of a skill (``resources/directory/read``).
 
     Directories are those that contain a file at any depth; an empty one does not exist.
@@ -233,7 +234,7 @@ async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> d
             result["nextCursor"] = cursor_of(rest[CHILDREN - 1])
         return result
 
-    return await shared.answer(work)
+    return await context.answer(work)
 
 
 def _children(
@@ -274,7 +275,7 @@ def _skills_by_prompt(snapshot: Snapshot) -> dict[str, Skill]:
     return dict(sorted(by_prompt.items()))
 
 
-async def list_prompts(shared: SharedState, cursor: str | None) -> ListPromptsResult:
+async def list_prompts(context: AppContext, cursor: str | None) -> ListPromptsResult:
     """Return one page of the prompts."""
     after = place_in(cursor)
 
@@ -285,7 +286,7 @@ async def list_prompts(shared: SharedState, cursor: str | None) -> ListPromptsRe
         prompts = [_prompt(snapshot, name, skill) for name, skill in page]
         return ListPromptsResult(prompts=prompts, next_cursor=more)
 
-    return await shared.answer(work)
+    return await context.answer(work)
 
 
 def _prompt(snapshot: Snapshot, name: str, skill: Skill) -> Prompt:
@@ -300,7 +301,7 @@ def _prompt(snapshot: Snapshot, name: str, skill: Skill) -> Prompt:
 
 
 async def get_prompt(
-    shared: SharedState, name: str, arguments: dict[str, str] | None
+    context: AppContext, name: str, arguments: dict[str, str] | None
 ) -> GetPromptResult:
     """Return a skill's framed instructions, followed by the user's text. Raises MCPError."""
     values = dict(arguments or {})
@@ -315,7 +316,7 @@ async def get_prompt(
         if skill is None:
             clean_name = clean_line(shorten(name, 200))
             raise invalid(f"No prompt is called {clean_name!r}", "unknown_prompt")
-        text = load_answer(snapshot, shared, skill).text
+        text = load_answer(snapshot, context, skill).text
         parts = [text, clean(argument_text)] if argument_text.strip() else [text]
         messages = [
             PromptMessage(role="user", content=TextContent(type="text", text=part))
@@ -324,4 +325,4 @@ async def get_prompt(
         about = clean_line(skill.description)
         return GetPromptResult(description=about, messages=messages)
 
-    return await shared.answer(work)
+    return await context.answer(work)

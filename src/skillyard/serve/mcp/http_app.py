@@ -64,7 +64,7 @@ class McpApp:
             refused.headers["Allow"] = "GET, POST, DELETE"
             raise refused
         if scope["method"] == "POST":
-            body = await self._context.body_reader.read(scope, receive)
+            body = await self._context.guard.body(scope, receive)
             unreadable = refusal_of_surrogates(body)
             if unreadable is not None:
                 text = unreadable.model_dump_json(by_alias=True, exclude_unset=True)
@@ -139,7 +139,7 @@ class Sessions:
             if session in self._clients:
                 self._running[session] -= 1
             if opens and not session:
-                self._shares.release(client)
+                self._shares.add(client, -1)
             elif status == 404 or (scope["method"] == "DELETE" and 200 <= status < 300):
                 self._forget(session)
             elif session in self._clients:
@@ -153,13 +153,13 @@ class Sessions:
         if self._shares.acquire(client):
             return
         idle = {one: owner for one, owner in self._clients.items() if not self._running[one]}
-        largest = max(idle.values(), key=self._shares.amount_of, default="")
+        largest = max(idle.values(), key=self._shares.amounts.__getitem__, default="")
         owner = client if self._shares.free else largest
         victim = next((one for one in idle if idle[one] == owner), None)
         if victim is None:
             raise busy()
         self._forget(victim)
-        self._shares.transfer_to(client)
+        self._shares.add(client, 1)
         headers = [(SESSION, victim.encode("ascii"))]
         scope: Scope = {"type": "http", "method": "DELETE", "path": "/mcp", "headers": headers}
         await self._manager.handle_request(scope, _nothing, _unheard)  # as its client would end it
@@ -168,7 +168,7 @@ class Sessions:
         client = self._clients.pop(session, None)
         if client is not None:
             del self._running[session]
-            self._shares.release(client)
+            self._shares.add(client, -1)
 
 
 async def _nothing() -> Message:

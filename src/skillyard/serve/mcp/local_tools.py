@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import replace
 from operator import itemgetter
+from typing import Any
 
 from skillyard.base.errors import InvalidInput, SkillError
 from skillyard.base.io.sha256 import sha256
@@ -28,8 +29,6 @@ from skillyard.hosts.operations.skill_feedback import judge_for_client
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
 from skillyard.serve.mcp.call import (
     Answer,
-    SharedState,
-    ToolCall,
     cursor_of,
     origin_of,
     place_in,
@@ -37,6 +36,7 @@ from skillyard.serve.mcp.call import (
 )
 from skillyard.serve.mcp.frames import frame_file, frame_skill, safe_json, safe_text
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, uris_of
+from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 
@@ -65,9 +65,9 @@ def offered_skills(snapshot: Snapshot, *, hidden: bool = False) -> list[Skill]:
     ]
 
 
-def list_skills(call: ToolCall, snapshot: Snapshot) -> Answer:
+def list_skills(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """List the library's skills as cards, page by page."""
-    request, count = call.request, len(snapshot.whole)
+    count = len(snapshot.whole)
     if snapshot.whole.on_demand and count > MAX_LISTED_SKILLS:
         raise Refused(
             400,
@@ -159,18 +159,17 @@ def skill_by_name(snapshot: Snapshot, name: str) -> Skill:
         raise
 
 
-def load_skill(call: ToolCall, snapshot: Snapshot) -> Answer:
+def load_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """Return one skill's framed instructions, with a list of its files."""
-    request = call.request
     skill = skill_by_name(snapshot, request.name)
     return load_answer(
-        snapshot, call.shared, skill, section=request.section, max_tokens=request.max_tokens
+        snapshot, context, skill, section=request.section, max_tokens=request.max_tokens
     )
 
 
 def load_answer(
     snapshot: Snapshot,
-    shared: SharedState,
+    context: AppContext,
     skill: Skill,
     *,
     section: str | None = None,
@@ -189,7 +188,7 @@ def load_answer(
         skill.name,
         body,
         origin=origin,
-        directory=_directory(shared, skill, root),
+        directory=_directory(context, skill, root),
         digest=skill.hash,
         files=[file.path for file in files],
         max_tokens=max_tokens,
@@ -208,9 +207,9 @@ def load_answer(
     return Answer(framed.text, encode(result))
 
 
-def _directory(shared: SharedState, skill: Skill, root: str | None) -> str:
+def _directory(context: AppContext, skill: Skill, root: str | None) -> str:
     """Return the skill's folder for the client: its path, or its URI for remote clients."""
-    if not shared.show_folders or not skill.path or skill.stored:
+    if not context.show_folders or not skill.path or skill.stored:
         return root or ""
     return os.path.abspath(os.path.dirname(skill.path) or ".")
 
@@ -222,9 +221,8 @@ def _files(skill: Skill) -> tuple[Resource, ...]:
         return ()
 
 
-def read_skill_file(call: ToolCall, snapshot: Snapshot) -> Answer:
+def read_skill_file(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """Return one text file of a skill's own folder in its frame."""
-    request = call.request
     skill, path = skill_by_name(snapshot, request.name), request.path
     data = read_resource(skill, path)
     try:
@@ -258,9 +256,8 @@ def read_skill_file(call: ToolCall, snapshot: Snapshot) -> Answer:
     return Answer(framed.text, encode(result))
 
 
-def select_skill(call: ToolCall, snapshot: Snapshot) -> Answer:
+def select_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """Select skills for a request and return the instructions of the best one, or abstain."""
-    request, context = call.request, call.shared.context
     if not request.query.strip() and not request.files:
         raise InvalidInput("select_skill needs query or files: give at least one of them")
 
@@ -274,12 +271,12 @@ def select_skill(call: ToolCall, snapshot: Snapshot) -> Answer:
         )
         return selected._replace(note=ranking.note)
 
-    selected = snapshot.answer(call.shared.scorer_of(request.scorer), choose)
+    selected = snapshot.answer(context.scorer_of(request.scorer) or context.scorer, choose)
     chosen = selected.selection.selected
     block = None
     if chosen and request.max_tokens != 0:
         best = skill_by_name(snapshot, chosen[0].skill.id)
-        block = load_answer(snapshot, call.shared, best, max_tokens=request.max_tokens).text
+        block = load_answer(snapshot, context, best, max_tokens=request.max_tokens).text
     shape = encode(selected.document())
     for kind in ("selected", "maybe", "rejected"):
         for match in shape[kind]:
@@ -319,9 +316,8 @@ def _choice_lines(selected: Selected) -> list[str]:
     return [*lines, *filter(None, (selected.question, selected.note))]
 
 
-def skill_feedback(call: ToolCall, snapshot: Snapshot) -> Answer:
+def skill_feedback(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """Store a judgement about a skill of the library."""
-    request = call.request
     skill = skill_by_name(snapshot, request.name)
     receipt = judge_for_client(
         snapshot.whole,
@@ -336,9 +332,8 @@ def skill_feedback(call: ToolCall, snapshot: Snapshot) -> Answer:
     return Answer(safe_text(text), encode(receipt))
 
 
-def skill_evaluate(call: ToolCall, snapshot: Snapshot) -> Answer:
+def skill_evaluate(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """Return the documented skill_evaluate answer."""
-    request = call.request
     if request.text is None and request.files is None and not request.recent_activity:
         raise InvalidInput("skill_evaluate needs files or text: give at least one of them")
 
@@ -355,26 +350,27 @@ def skill_evaluate(call: ToolCall, snapshot: Snapshot) -> Answer:
             scorer=ranking.scorer,
         )
 
-    evaluated = snapshot.answer(call.shared.scorer_of(None), evaluate)
+    evaluated = snapshot.answer(context.scorer, evaluate)
     results = [replace(each, reason=safe_text(each.reason)) for each in evaluated.results]
     message = safe_text(evaluated.message)
     return Answer(message, {"results": encode(results), "message": message})
 
 
-def why_skill(call: ToolCall, snapshot: Snapshot) -> Answer:
+def why_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """Explain one skill's score and place for a request."""
-    request = call.request
     if not request.query.strip() and not request.files:
         raise InvalidInput("why_skill needs query or files: give at least one of them")
 
     def reasons(ranking: Ranking) -> tuple[Catalog, Why]:
-        judged = call.shared.context.with_feedback(request.as_query())
+        judged = context.with_feedback(request.as_query())
         why = explain(
             ranking.catalog, request.name, judged, scorer=ranking.scorer, limit=request.limit
         )
         return ranking.catalog, why._replace(note=ranking.note)
 
-    why = _below_roots(snapshot, *snapshot.answer(call.shared.scorer_of(request.scorer), reasons))
+    why = _below_roots(
+        snapshot, *snapshot.answer(context.scorer_of(request.scorer) or context.scorer, reasons)
+    )
     shape = encode(why.document())
     for match in (shape["match"], *(ahead["match"] for ahead in shape["ahead"])):
         match["path"] = snapshot.path_below_root(match["path"])

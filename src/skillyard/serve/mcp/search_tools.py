@@ -15,8 +15,9 @@ from skillyard.base.shapes.encoder import encode
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.serve.mcp.call import Answer, ToolCall, origin_of
+from skillyard.serve.mcp.call import Answer, origin_of
 from skillyard.serve.mcp.frames import frame_skill, safe_json
+from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import sources_refusal
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
@@ -28,18 +29,17 @@ MAX_RESULTS = 20
 """Skyll's own range of ``limit`` is 0 to 20."""
 
 
-async def search_skills(call: ToolCall) -> Answer:
+async def search_skills(context: AppContext, request: Any) -> Answer:
     """Search the enabled sources. Returns cards, and bodies within a token budget."""
-    request, context = call.request, call.shared.context
     limit = max(0, min(MAX_RESULTS, request.limit))
     if not request.query.strip():
         raise InvalidInput("query must not be empty")
-    snapshot = await call.shared.context.follower.fresh()
+    snapshot = await context.follower.fresh()
     if limit == 0:
-        return _answer(call, [], [], "nothing was asked for: limit is 0")
+        return _answer(context, request, [], [], "nothing was asked for: limit is 0")
     names = request.sources or context.searches.default_names
     searches = context.searches
-    scorer = searches.scorer_for(request.scorer and call.shared.scorer_of(request.scorer), names)
+    scorer = searches.scorer_for(context.scorer_of(request.scorer), names)
     sources = await context.in_thread(searches.observed_sources, names, snapshot, False, scorer)
 
     async def run(searcher: SearchService) -> Any:
@@ -66,11 +66,14 @@ async def search_skills(call: ToolCall) -> Answer:
             f"None of the {plural(len(cards), 'skill')} found surely fits: the best scores"
             f" {result.skills[0].score:.2f}, and {result.floor:.3g} is what it takes."
         )
-    return _answer(call, cards, statuses, summary, abstained=result.abstained, note=result.note)
+    return _answer(
+        context, request, cards, statuses, summary, abstained=result.abstained, note=result.note
+    )
 
 
 def _answer(
-    call: ToolCall,
+    context: AppContext,
+    request: Any,
     cards: list[dict[str, Any]],
     statuses: list[dict[str, Any]],
     summary: str = "",
@@ -92,7 +95,7 @@ def _answer(
     for status in statuses:
         if status["state"] != "ok":
             lines.append(f"Source {status['name']} {status['state']}: {status.get('message', '')}")
-    if cards and call.shared.context.options.all_tools:
+    if cards and context.options.all_tools:
         lines.append("get_skill(source, skill_id) brings the instructions of one.")
     elif cards:
         lines.append(
@@ -102,7 +105,7 @@ def _answer(
     if note:
         lines.append(note)
     structured = {
-        "query": call.request.query,
+        "query": request.query,
         "count": len(cards),
         "abstained": abstained,
         "skills": cards,
@@ -156,9 +159,8 @@ def _cache_age_words(age_s: float | None) -> str:
     return ""
 
 
-async def get_skill(call: ToolCall) -> Answer:
+async def get_skill(context: AppContext, request: Any) -> Answer:
     """Return the skill of a source and id. Raises Refused."""
-    request, context = call.request, call.shared.context
     snapshot = await context.follower.fresh()
     source, skill_id = request.source.strip(), request.skill_id.strip()
     references = request.include_references
@@ -170,9 +172,8 @@ async def get_skill(call: ToolCall) -> Answer:
     )
 
 
-async def add_skill(call: ToolCall) -> Answer:
+async def add_skill(context: AppContext, request: Any) -> Answer:
     """Return the skill with exactly this name, from this library or else from a remote."""
-    request, context = call.request, call.shared.context
     name = request.name.strip().strip("/")
     if not name:
         raise InvalidInput("name must not be empty")
@@ -188,9 +189,8 @@ def _one(snapshot: Snapshot, found_skill: FoundSkill) -> Answer:
     return Answer(text, {"skill": shape})
 
 
-def get_cache_stats(call: ToolCall, snapshot: Snapshot) -> Answer:
+def get_cache_stats(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """Return the statistics of the response cache, and the state of the sources."""
-    context = call.shared.context
     stats = context.searches.cache_stats()
     age = None if stats.oldest is None else round(max(0.0, time.time() - stats.oldest), 1)
     structured = shapes.CacheState(

@@ -37,8 +37,6 @@ from skillyard.install.policy.places import profile_name
 from skillyard.serve.mcp import extension
 from skillyard.serve.mcp.call import (
     Answer,
-    SharedState,
-    ToolCall,
     failure_of,
     invalid,
     log_failure,
@@ -50,7 +48,6 @@ from skillyard.serve.mcp.skill_uris import SKILL_FILE, URI_CHARS, uris_of
 from skillyard.serve.mcp.tools import (
     ARGUMENTS,
     COMPONENTS,
-    FEEDBACK_TOOLS,
     INSTRUCTIONS,
     TOOLS,
     describe_tools,
@@ -70,16 +67,12 @@ PATIENCE_S = 5.0
 """Seconds that one client may take to accept one notification."""
 
 
-class SkillServer(Server[SharedState]):
+class SkillServer(Server[AppContext]):
     """The low-level server, which declares that its lists change."""
 
-    def __init__(self, context: AppContext, *, show_folders: bool = False) -> None:
-        """Serves a context's catalog and sources; the caller closes the context.
-
-        ``show_folders`` is for clients on this machine: load_skill then returns the skill's folder.
-        """
-        shared = SharedState(context, show_folders=show_folders)
-        methods = _Methods(shared)
+    def __init__(self, context: AppContext) -> None:
+        """Serves a context's catalog and sources; the caller closes the context."""
+        methods = _Methods(context)
         guard = methods.guard
         hint = CacheHint(ttl_ms=extension.CACHE_MS, scope=extension.SCOPE)
         super().__init__(
@@ -92,16 +85,16 @@ class SkillServer(Server[SharedState]):
             get_tool_input_schema=ARGUMENTS.get,
             on_list_tools=guard(methods.list_tools),
             on_list_resources=guard(
-                lambda _, params: extension.list_resources(shared, _cursor(params))
+                lambda _, params: extension.list_resources(context, _cursor(params))
             ),
             on_list_resource_templates=guard(methods.list_templates),
-            on_read_resource=guard(lambda _, params: extension.read_resource(shared, params.uri)),
+            on_read_resource=guard(lambda _, params: extension.read_resource(context, params.uri)),
             on_subscribe_resource=guard(methods.subscribe),
             on_unsubscribe_resource=guard(methods.unsubscribe),
             on_subscriptions_listen=ListenHandler(methods.bus, max_subscriptions=CALLS),
-            on_list_prompts=guard(lambda _, params: list_prompts(shared, _cursor(params))),
+            on_list_prompts=guard(lambda _, params: list_prompts(context, _cursor(params))),
             on_get_prompt=guard(
-                lambda _, params: get_prompt(shared, params.name, params.arguments)
+                lambda _, params: get_prompt(context, params.name, params.arguments)
             ),
         )
         self.extensions = {extension.EXTENSION: dict(extension.SETTINGS)}
@@ -111,7 +104,7 @@ class SkillServer(Server[SharedState]):
             "skills/get": (extension.GetSkillParams, methods.skills_get),
             "resources/directory/read": (
                 extension.DirectoryParams,
-                lambda _, params: extension.read_directory(shared, params.uri, params.cursor),
+                lambda _, params: extension.read_directory(context, params.uri, params.cursor),
             ),
         }
         for name, (params_type, method) in handlers.items():
@@ -134,12 +127,12 @@ class SkillServer(Server[SharedState]):
 class _Methods:
     """The methods of one server."""
 
-    def __init__(self, shared: SharedState) -> None:
-        self._shared = shared
-        self._log = shared.context.log
-        self._follower = shared.context.follower
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
+        self._log = context.log
+        self._follower = context.follower
         self.bus = InMemorySubscriptionBus()
-        options = shared.context.options
+        options = context.options
         self._profile = profile_name(options.profile)
         self._tools = tools_of(all_tools=options.all_tools, feedback=options.feedback)
         self._turn = asyncio.Lock()
@@ -147,12 +140,12 @@ class _Methods:
         self._follower.listen(self._on_change)
 
     @asynccontextmanager
-    async def running(self, server: Server[SharedState]) -> AsyncIterator[SharedState]:
+    async def running(self, server: Server[AppContext]) -> AsyncIterator[AppContext]:
         """Follow the files while the server runs."""
         loop = asyncio.get_running_loop()
         following = loop.create_task(self._follower.keep_fresh())
         try:
-            yield self._shared
+            yield self._context
         finally:
             for task in (following, *self._tasks):
                 task.cancel()
@@ -165,7 +158,7 @@ class _Methods:
 
         async def run(ctx: Context, params: Any) -> R:
             try:
-                async with self._shared.context.limiter.slot():
+                async with self._context.guard.slot():
                     return await method(ctx, params)
             except Exception as error:  # noqa: BLE001 - none of another kind leaves here
                 raise protocol_error(self._log, ctx.method, error) from None
@@ -183,7 +176,7 @@ class _Methods:
     async def _notify_clients(self, before: Snapshot, after: Snapshot) -> None:
         """Notify clients of a change. The URIs of the changed skills are computed in a thread."""
         async with self._turn:
-            updated = await self._shared.context.in_thread(_changed_uris, before, after)
+            updated = await self._context.in_thread(_changed_uris, before, after)
             events: list[ServerEvent] = [ResourcesListChanged(), PromptsListChanged()]
             for event in (*events, *(ResourceUpdated(uri=uri) for uri in updated)):
                 await self.bus.publish(event)
@@ -229,11 +222,8 @@ class _Methods:
             raise _unknown_tool(params.name, self._tools)
         try:
             request = read_arguments(params.name, params.arguments)
-            call = ToolCall(self._shared, request)
-            if tool.remote:
-                answer: Answer = await tool.run(call)
-            else:
-                answer = await self._shared.answer(partial(tool.run, call))
+            run = partial(tool.run, self._context, request)
+            answer: Answer = await (run() if tool.remote else self._context.answer(run))
         except Exception as error:
             failure = failure_of(error)
             if failure is None:
@@ -269,11 +259,11 @@ class _Methods:
 
     async def skills_list(self, ctx: Context, params: Any) -> dict[str, Any]:
         """Return a page of skill entries."""
-        return _cacheable(ctx, await extension.list_skills(self._shared, _cursor(params)))
+        return _cacheable(ctx, await extension.list_skills(self._context, _cursor(params)))
 
     async def skills_get(self, ctx: Context, params: extension.GetSkillParams) -> dict[str, Any]:
         """Return one skill entry."""
-        return _cacheable(ctx, await extension.get_skill(self._shared, params.uri))
+        return _cacheable(ctx, await extension.get_skill(self._context, params.uri))
 
 
 def _changed_uris(before: Snapshot, after: Snapshot) -> list[str]:
@@ -303,8 +293,9 @@ async def _notify(session: ServerSession, event: ServerEvent) -> None:
 
 
 def _unknown_tool(name: str, offered: Iterable[str]) -> MCPError:
-    how = "`serve --tools all` or SKILLYARD_TOOLS=all" if name in TOOLS else "`serve --feedback`"
-    if name in TOOLS or name in FEEDBACK_TOOLS:
+    if name in TOOLS:
+        all_tools = "`serve --tools all` or SKILLYARD_TOOLS=all"
+        how = "`serve --feedback`" if TOOLS[name].stores else all_tools
         return invalid(f"This server does not offer {name}: its operator offers it with {how}")
     clean_name = clean_line(shorten(name, 100))
     return invalid(f"Unknown tool: {clean_name!r}; the tools are {', '.join(offered)}")

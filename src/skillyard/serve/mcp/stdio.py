@@ -38,7 +38,7 @@ def serve_stdio(options: ServiceOptions | None = None) -> None:
     options.check_roots()
     log = Log(options.log_format)
     redirect(log, "mcp")
-    context = AppContext(options, (), log)
+    context = AppContext(options, (), log, show_folders=True)
     log.write("listening", url=STDIO, library=options.library, token=False)
     anyio.run(_stdio, context)
 
@@ -53,7 +53,7 @@ async def _stdio(context: AppContext) -> None:
 
 
 async def _serve_stdio(context: AppContext) -> None:
-    server = SkillServer(context, show_folders=True)
+    server = SkillServer(context)
     # A thread of the SDK waits for input and cannot be cancelled, so a signal ends the process.
     with on_signals(partial(os._exit, 0)):
         async with stdio_server() as (incoming, outgoing):

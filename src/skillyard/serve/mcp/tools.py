@@ -136,60 +136,6 @@ class ReadSkillFileRequest:
     max_tokens: Annotated[int | None, "A budget for the text; the rest is cut.", _TOKENS] = None
 
 
-REQUESTS: Mapping[str, type] = {
-    "select_skill": SelectSkillRequest,
-    "skill_evaluate": EvaluateRequest,
-    "search_skills": SearchSkillsRequest,
-    "get_skill": GetSkillRequest,
-    "add_skill": AddSkillRequest,
-    "get_cache_stats": NoArguments,
-    "list_skills": ListSkillsRequest,
-    "load_skill": LoadSkillRequest,
-    "read_skill_file": ReadSkillFileRequest,
-    "why_skill": WhyRequest,
-    "skill_feedback": FeedbackRequest,
-}
-"""The request of each tool."""
-
-
-def _name(field: Field) -> str:
-    return field.spelling.tool or field.name
-
-
-def _input_schema(request: type) -> Schema:
-    """Return what a model needs to know of the arguments; bounds are checked, not listed."""
-    fields = fields_of(request, "mcp")
-    schema: Schema = {
-        "type": "object",
-        "properties": {_name(field): _property(field) for field in fields},
-    }
-    required = [_name(field) for field in fields if field.required]
-    return {**schema, "required": required} if required else schema
-
-
-def _property(field: Field) -> Schema:
-    kinds = {"text": "string", "flag": "boolean", "texts": "array"}
-    schema: Schema = {"type": kinds.get(field.kind, field.kind)}
-    if field.kind == "texts":
-        schema["items"] = {"type": "string"}
-    return {**schema, "description": field.about}
-
-
-ARGUMENTS: Mapping[str, Schema] = {
-    tool: _input_schema(request) for tool, request in REQUESTS.items()
-}
-"""The JSON Schema of each tool's arguments."""
-
-
-def read_arguments(tool: str, arguments: Mapping[str, Any] | None) -> Any:
-    """Return the request of a call; null counts as absent.
-
-    A message names the argument and never quotes its value. Raises Refused.
-    """
-    request = REQUESTS[tool]
-    return request(**read_values(fields_of(request, "mcp"), arguments or {}, tool))
-
-
 INSTRUCTIONS = (
     "skillyard serves agent skills: instructions for kinds of work, each with its files. Before a"
     " task, call select_skill with the request in the user's words and the file paths: it chooses"
@@ -207,8 +153,10 @@ class _Tool(NamedTuple):
 
     title: str
     about: str
+    request: type
     run: Callable[..., Any]
-    """``run(call, snapshot)`` returns an Answer; where ``remote``, ``await run(call)`` does."""
+    """``run(context, request, snapshot)`` returns an Answer; where ``remote``, ``await run(context,
+    request)`` does."""
     remote: bool = False
     """True where it may ask others than this library."""
     stores: bool = False
@@ -219,19 +167,22 @@ TOOLS: Mapping[str, _Tool] = {
     "select_skill": _Tool(
         "Choose a skill",
         "Choose the skill that fits a request and bring its instructions, or say that none fits."
-        " ToolCall it first, at the start of a task.",
+        " Call it first, at the start of a task.",
+        SelectSkillRequest,
         select_skill,
     ),
     "skill_evaluate": _Tool(
         "Compare by files and keywords",
         "Say which skills declare patterns that match the files and keywords, with a confidence of"
         " 0 to 1. select_skill weighs the whole request.",
+        EvaluateRequest,
         skill_evaluate,
     ),
     "search_skills": _Tool(
         "Search for skills",
         "Search this library by words, and the remote sources that its operator allows. Gives"
         " cards, best first.",
+        SearchSkillsRequest,
         search_skills,
         True,
     ),
@@ -239,6 +190,7 @@ TOOLS: Mapping[str, _Tool] = {
         "Get a found skill",
         "Bring one skill's instructions by source and id, as search_skills gave them. A remote"
         " source is asked only where the operator allows it.",
+        GetSkillRequest,
         get_skill,
         True,
     ),
@@ -247,63 +199,82 @@ TOOLS: Mapping[str, _Tool] = {
         "Bring one skill's instructions by its exact name, from this library or else from the"
         " remote sources that its operator allows. Writes nothing: it is added to the conversation"
         " only.",
+        AddSkillRequest,
         add_skill,
         True,
     ),
     "get_cache_stats": _Tool(
         "State of the server",
         "How many remote answers are kept, how the sources are, and how many skills are served.",
+        NoArguments,
         get_cache_stats,
     ),
     "list_skills": _Tool(
         "List skills",
         "List the skills of this library with names and descriptions, a page at a time, and the"
         " files that did not load with the reason.",
+        ListSkillsRequest,
         list_skills,
     ),
     "load_skill": _Tool(
         "Load a skill",
         "Bring one skill's instructions and the list of its files.",
+        LoadSkillRequest,
         load_skill,
     ),
     "read_skill_file": _Tool(
         "Read a skill's file",
         "Bring one text file of a skill's folder.",
+        ReadSkillFileRequest,
         read_skill_file,
     ),
     "why_skill": _Tool(
         "Why this skill",
         "Explain how one skill ranks for a request: its score by signals, what beats it by what,"
         " and why it would or would not be chosen.",
+        WhyRequest,
         why_skill,
     ),
-}
-
-
-FEEDBACK_TOOLS: Mapping[str, _Tool] = {
     "skill_feedback": _Tool(
         "Judge a skill",
         "Say that a skill of this library was wrong or right for a request, when the user says so."
         " It is stored, and moves the skill a little for similar requests.",
+        FeedbackRequest,
         skill_feedback,
         stores=True,
     ),
 }
 
 
-_REFERENCE = "{name}"
-COMPONENTS: Mapping[str, Schema] = MappingProxyType(components_of(RESULTS.values(), _REFERENCE))
+COMPONENTS: Mapping[str, Schema] = MappingProxyType(components_of(RESULTS.values(), "{model}"))
 """The complete schemas of the results and their members, by class name."""
 
 
-def _outline(name: str) -> Schema:
+def _input_schema(request: type) -> Schema:
+    """Return what a model needs to know of the arguments; bounds are checked, not listed."""
+    fields = {field.spelling.tool or field.name: field for field in fields_of(request, "mcp")}
+    properties = {name: _property(field) for name, field in fields.items()}
+    schema: Schema = {"type": "object", "properties": properties}
+    required = [name for name, field in fields.items() if field.required]
+    return {**schema, "required": required} if required else schema
+
+
+def _property(field: Field) -> Schema:
+    kinds = {"text": "string", "flag": "boolean", "texts": "array"}
+    schema: Schema = {"type": kinds.get(field.kind, field.kind)}
+    if field.kind == "texts":
+        schema["items"] = {"type": "string"}
+    return {**schema, "description": field.about}
+
+
+def _outline(tool: str) -> Schema:
     """Return the result schema for clients: the members that are always there, and their types.
 
     The schema is sent to every client with the list of tools, and the SDK's client validates every
     result by it. It therefore says nothing of inner objects; docs/reference/json.md does.
     """
-    schema = COMPONENTS[name]
-    members = {each: _plain(schema["properties"][each]) for each in schema["required"]}
+    schema = COMPONENTS[RESULTS[tool].__name__]
+    members = {name: _plain(schema["properties"][name]) for name in schema["required"]}
     return {"type": "object", "properties": members, "required": schema["required"]}
 
 
@@ -313,16 +284,30 @@ def _plain(schema: Schema) -> Schema:
     return {"type": schema["type"]} if "type" in schema else {}
 
 
-OUTLINES: Mapping[str, Schema] = MappingProxyType(
-    {tool: _outline(shape.__name__) for tool, shape in RESULTS.items()}
-)
+ARGUMENTS: Mapping[str, Schema] = {
+    name: _input_schema(tool.request) for name, tool in TOOLS.items()
+}
+"""The JSON Schema of each tool's arguments."""
+OUTLINES: Mapping[str, Schema] = {name: _outline(name) for name in TOOLS}
 """The output schema of each tool."""
+
+
+def read_arguments(tool: str, arguments: Mapping[str, Any] | None) -> Any:
+    """Return the request of a call; null counts as absent.
+
+    A message names the argument and never quotes its value. Raises Refused.
+    """
+    request = TOOLS[tool].request
+    return request(**read_values(fields_of(request, "mcp"), arguments or {}, tool))
 
 
 def tools_of(*, all_tools: bool, feedback: bool) -> Mapping[str, _Tool]:
     """Return the tools that a server offers."""
-    offered = TOOLS if all_tools else {name: TOOLS[name] for name in DEFAULT}
-    return {**offered, **FEEDBACK_TOOLS} if feedback else offered
+    return {
+        name: tool
+        for name, tool in TOOLS.items()
+        if (feedback if tool.stores else all_tools or name in DEFAULT)
+    }
 
 
 def describe_tools(tools: Mapping[str, _Tool]) -> list[Tool]:

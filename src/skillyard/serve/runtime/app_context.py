@@ -8,12 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.base.operation import Field, fields_of
+from skillyard.engine.ranking.registry import is_built_in, scorer_names
 from skillyard.hosts.decisions.feedback_file import with_feedback
 from skillyard.install.sources.settings import load_settings
 from skillyard.serve.runtime.encoding import JSON, Reply
 from skillyard.serve.runtime.follower import FolderFollower, Follower
-from skillyard.serve.runtime.guards import BodyReader, ConcurrencyLimiter, Guard
+from skillyard.serve.runtime.guards import Guard
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.metrics import Metrics
 from skillyard.serve.runtime.options import ServiceOptions
@@ -108,17 +110,24 @@ class AppContext:
     """The parts of one running service."""
 
     def __init__(
-        self, options: ServiceOptions, routes: Sequence[HttpRoute], log: Log | None = None
+        self,
+        options: ServiceOptions,
+        routes: Sequence[HttpRoute],
+        log: Log | None = None,
+        *,
+        show_folders: bool = False,
     ) -> None:
-        """Raises SkillyardError for settings that cannot be used."""
+        """``show_folders`` is for clients on this machine: load_skill returns the skill's folder.
+
+        Raises SkillyardError for settings that cannot be used.
+        """
         settings = load_settings() if options.settings is None else options.settings
         self.options = options
+        self.show_folders = show_folders
         self.routes = tuple(routes)
         self.log = Log(options.log_format) if log is None else log
         self.log.hide(options.token or "", *settings.tokens)
         self.guard = Guard(options)
-        self.body_reader = BodyReader(options.limits)
-        self.limiter = ConcurrencyLimiter(options.limits)
         self.source_health = SourceHealth()
         self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
         self._slow_thread = ThreadPoolExecutor(1, thread_name_prefix="skillyard-aside")
@@ -133,7 +142,7 @@ class AppContext:
             remote=options.remote,
             scorer=self.scorer,
         )
-        self.metrics = Metrics(self.follower, self.searches, self.limiter)
+        self.metrics = Metrics(self.follower, self.searches, self.guard)
         self.publication = Publication()
         self.closing = False
         self.fixed_bodies: dict[str, bytes] = {}
@@ -152,6 +161,17 @@ class AppContext:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._slow_thread, work, *arguments)
 
+    def scorer_of(self, name: str | None) -> str | None:
+        """Return the scorer that a client names. Raises UnknownName, InvalidInput for an embedder.
+
+        Embedders may cost money, so clients cannot choose them; the default one may have one.
+        """
+        if name is not None and "+" in name:
+            raise InvalidInput("scorer must be a plain name, without an embedder", field="scorer")
+        if name is not None and not is_built_in(name) and name not in scorer_names():
+            raise UnknownName("scorer", name, scorer_names())
+        return name
+
     def with_feedback(self, query: Query) -> Query:
         """Return the query with the stored feedback, if this service uses it. Reads a file."""
         return with_feedback(query) if self.options.feedback else query
@@ -161,6 +181,13 @@ class AppContext:
         snapshot = await self.follower.current()
         CURRENT_SNAPSHOT.set(snapshot)
         return snapshot
+
+    async def answer(self, work: Callable[[Snapshot], T]) -> T:
+        """Return the result of ``work``, computed in a thread for a fresh snapshot.
+
+        Raises the errors of ``work``, and Refused (503).
+        """
+        return await self.in_thread(work, await self.follower.fresh())
 
     def probe(self, path: str) -> tuple[int, bytes] | None:
         """Return status and word for a probe of an orchestrator or a proxy; None for another path.

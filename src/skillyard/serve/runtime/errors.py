@@ -98,8 +98,11 @@ def changing(error: SourceFailed) -> Refused:
     return Refused(503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"})
 
 
-def refusal_of(error: SkillyardError) -> Refused:
-    """Return the response for an error of the engine. No message contains a path."""
+def refusal_of(error: SkillyardError, place: str = "query") -> Refused:
+    """Return the response for an error of the engine. No message contains a path.
+
+    ``place`` is the part of the request with the fields: the query, or the body.
+    """
     if isinstance(error, SkillNotFound):
         return not_found(error.name, error.near)
     if isinstance(error, AmbiguousName):
@@ -111,9 +114,10 @@ def refusal_of(error: SkillyardError) -> Refused:
             extra={"near": list(error.ids)},
         )
     if isinstance(error, UnknownName):
-        return wrong_field([fault(("query", error.what), str(error), "enum")])
+        return wrong_field([fault((place, error.what), str(error), "enum")])
     if isinstance(error, InvalidInput):
-        return wrong_field([fault(("query",), str(error), "value_error")])
+        where = (place, error.field) if error.field else (place,)
+        return wrong_field([fault(where, str(error), "value_error")])
     if isinstance(error, SourceFailed):
         return sources_refusal([error_dict("", error)])
     if isinstance(error, SkillError):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 from urllib.parse import parse_qsl
 
 from pydantic import AfterValidator, BeforeValidator, Strict, TypeAdapter, ValidationError
@@ -206,80 +205,51 @@ def from_json(fields: Sequence[Field], body: bytes, *, strict: bool) -> dict[str
 Schema = dict[str, Any]
 
 
-class _WithoutTitles(GenerateJsonSchema):
-    """A title would only repeat the name of the member."""
+class _Generator(GenerateJsonSchema):
+    """Describes each member by its annotation; the title would only repeat its name."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
+    def dataclass_schema(self, schema: Any) -> Schema:
+        """Return an object with exactly the members of its class; those with a default may lack."""
+        shape = super().dataclass_schema(schema)
+        hints = get_type_hints(schema["cls"], include_extras=True)
+        members = {
+            name: _member(member, get_args(hints[name])[1])
+            for name, member in shape["properties"].items()
+        }
+        needed = (*shape.get("required", ()), "schema")
+        return {
+            "type": "object",
+            "description": shape["description"],
+            "properties": members,
+            "required": [name for name in members if name in needed],
+            "additionalProperties": False,
+        }
+
 
 def components_of(shapes: Iterable[type], ref_template: str) -> dict[str, Schema]:
-    """Return the schemas of shapes and of their inner shapes, by class name.
-
-    Each object has exactly the members of its shape. Members are described by their annotations,
-    and those with a default are optional.
-    """
-    shapes = tuple(shapes)
+    """Return the schemas of shapes and of their inner shapes, by class name."""
     _, document = TypeAdapter.json_schemas(
         [(each, "validation", TypeAdapter(each)) for each in shapes],
-        ref_template=ref_template.replace("{name}", "{model}"),
-        schema_generator=_WithoutTitles,
+        ref_template=ref_template,
+        schema_generator=_Generator,
     )
-    components = document["$defs"]
-    return {
-        kind.__name__: _component(kind, components[kind.__name__]) for kind in _with_inner(shapes)
-    }
+    components: dict[str, Schema] = document["$defs"]
+    return components
 
 
-def _with_inner(shapes: Iterable[Any]) -> list[type]:
-    """Return the shapes and all their inner shapes, each once."""
-    seen: dict[type, None] = {}
-    left = list(shapes)
-    while left:
-        kind = left.pop()
-        if isinstance(kind, type) and is_dataclass(kind) and kind not in seen:
-            seen[kind] = None
-            left += get_type_hints(kind).values()
-        elif get_origin(kind) is not None:
-            left += get_args(kind)
-    return list(seen)
-
-
-def _component(kind: Any, schema: Schema) -> Schema:
-    hints = get_type_hints(kind, include_extras=True)
-    members = {
-        each.name: _member(schema["properties"][each.name], get_args(hints[each.name])[1])
-        for each in fields(kind)
-    }
-    needed = schema.get("required", ())
-    return {
-        "type": "object",
-        "description": schema["description"],
-        "properties": members,
-        "required": [name for name in members if name in needed or name == "schema"],
-        "additionalProperties": False,
-    }
-
-
-def _member(schema: Schema, description: str) -> Schema:
-    """Return a member's schema.
-
-    Absence means the default, and null is allowed only where it is sent.
-    """
-    member = {name: value for name, value in schema.items() if name != "default"}
+def _member(schema: Schema, about: str) -> Schema:
+    """Return a member's schema: absence means its default, and null stands where it is sent."""
+    choices = schema.get("anyOf", [])
     if "default" in schema and schema["default"] is None:
-        member = _without_null(member)
-    return {**_simple(member), "description": description}
-
-
-def _without_null(schema: Schema) -> Schema:
-    kinds = [each for each in schema["anyOf"] if each != {"type": "null"}]
-    return dict(kinds[0]) if len(kinds) == 1 else {"anyOf": kinds}
-
-
-def _simple(schema: Mapping[str, Any]) -> Schema:
-    """Return ``{"type": ["string", "null"]}`` for a choice of two plain types."""
-    choices = schema.get("anyOf", ())
-    if choices and all(set(each) == {"type"} for each in choices):
-        return {"type": [each["type"] for each in choices]}
-    return dict(schema)
+        choices = [each for each in choices if each != {"type": "null"}]
+    plain = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
+    if len(choices) == 1:
+        plain = choices[0]
+    elif choices and all(set(each) == {"type"} for each in choices):
+        plain = {"type": [each["type"] for each in choices]}
+    elif choices:
+        plain = {"anyOf": choices}
+    return {**plain, "description": about}

@@ -11,15 +11,16 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
 from skillyard.base.io.sockets import is_loopback
 from skillyard.serve.runtime.errors import Refused
-from skillyard.serve.runtime.options import ServiceLimits, ServiceOptions
+from skillyard.serve.runtime.options import ServiceOptions
 
 FORM = "application/x-www-form-urlencoded"
 """The content type of a submitted form."""
@@ -58,15 +59,57 @@ def header_of(scope: Mapping[str, Any], name: bytes) -> str:
     return ""
 
 
+def busy() -> Refused:
+    """Return the 429 of a busy service."""
+    hint, headers = "ask again in a moment", {"Retry-After": "1"}
+    return Refused(429, "busy", "too many requests at once", hint=hint, headers=headers)
+
+
+class FairShare:
+    """The amounts that clients hold of one total."""
+
+    def __init__(self, total: int) -> None:
+        self.free = total
+        """The amount that nobody holds."""
+        self.amounts: Counter[str] = Counter()
+
+    def acquire(self, client: str, amount: int = 1) -> bool:
+        """Acquire an amount for a client.
+
+        Returns False, without acquiring any, when its share or the total does not allow it. An
+        unknown client has no share.
+        """
+        has_share = client == UNKNOWN or self.amounts[client] < TIMES_THE_FREE * self.free
+        if amount > self.free or (amount and not has_share):
+            return False
+        self.add(client, amount)
+        return True
+
+    def add(self, client: str, amount: int) -> None:
+        """Add an amount to that of a client; a negative one is released."""
+        self.free -= amount
+        self.amounts[client] += amount
+        if not self.amounts[client]:
+            del self.amounts[client]
+
+
 class Guard:
-    """Decides from the head of a request whether it is accepted."""
+    """Decides which requests are accepted, how large their bodies are, and how many run at once."""
 
     def __init__(self, options: ServiceOptions) -> None:
+        limits = self._limits = options.limits
         self._token = (options.token or "").encode("ascii")
         self._loopback = is_loopback(options.host)
         self._own = options.host.strip("[]").lower()
         self._hosts = frozenset(name.lower().rstrip(".") for name in options.allowed_hosts)
         self._origins = frozenset(origin.lower() for origin in options.allowed_origins)
+        self.bodies = FairShare(limits.bodies_bytes)
+        """The bytes of the bodies that are being read."""
+        self.requests = FairShare(limits.at_once + limits.queue)
+        """Those that run, and those that wait."""
+        self._places = asyncio.Semaphore(limits.at_once)
+        self.running = 0
+        """The number of requests that run."""
 
     def check(self, scope: Scope) -> str:
         """Return the host and port that the client used, and set :data:`CLIENT`.
@@ -83,37 +126,20 @@ class Guard:
                 "this service does not go by the name in the Host header",
                 hint="call it by its address; or start the service with --allow-host NAME",
             )
-        origin = header_of(scope, b"origin")
-        own = (f"http://{authority.lower()}", f"https://{authority.lower()}")
-        if origin and not self.allows(origin) and origin.lower() not in own:
-            raise Refused(
-                403,
-                "origin_refused",
-                "pages of this origin may not ask this service",
-                hint="if they may, start the service with --allow-origin ORIGIN",
-            )
+        origin = header_of(scope, b"origin").lower()
         if not self.allows(origin):
+            own = (f"http://{authority.lower()}", f"https://{authority.lower()}")
+            if origin and origin not in own:
+                raise Refused(
+                    403,
+                    "origin_refused",
+                    "pages of this origin may not ask this service",
+                    hint="if they may, start the service with --allow-origin ORIGIN",
+                )
             _check_site(scope)
         if self._token and scope["method"] != "OPTIONS":
             self._check_token(header_of(scope, b"authorization"))
         return authority
-
-    def allows(self, origin: str) -> bool:
-        """True for an origin whose pages were allowed in the options."""
-        return origin.lower() in self._origins
-
-    def _is_ours(self, authority: str) -> bool:
-        match = _AUTHORITY.fullmatch(authority.strip().lower())
-        if match is None:
-            return False
-        name = match.group(1).strip("[]").rstrip(".")
-        port = match.group(2)
-        if name in self._hosts or (port and f"{name}:{port}" in self._hosts):
-            return True
-        if self._loopback:
-            return is_loopback(name)
-        # Any name can be bound to any address; an address is unambiguous.
-        return name == self._own or _is_address(name) or name == "localhost"
 
     def _check_token(self, authorization: str) -> None:
         scheme, _, token = authorization.partition(" ")
@@ -128,29 +154,95 @@ class Guard:
                 headers={"WWW-Authenticate": 'Bearer realm="skillyard"'},
             )
 
+    def allows(self, origin: str) -> bool:
+        """True for an origin whose pages were allowed in the options."""
+        return origin.lower() in self._origins
+
+    def _is_ours(self, authority: str) -> bool:
+        match = _AUTHORITY.fullmatch(authority.strip().lower())
+        if match is None:
+            return False
+        name, port = match.group(1).strip("[]").rstrip("."), match.group(2)
+        if name in self._hosts or (port and f"{name}:{port}" in self._hosts):
+            return True
+        if self._loopback:
+            return is_loopback(name)
+        # Any name can be bound to any address; an address is unambiguous.
+        return name in (self._own, "localhost") or _address_of(name) is not None
+
+    async def body(self, scope: Scope, receive: Receive, *, form: bool = False) -> bytes:
+        """Return the body of a request: JSON, or with ``form`` a submitted form.
+
+        There is a limit for each, and a budget for all of which each client has a share. Raises
+        Refused: 400, 408, 413, 415 or 429.
+        """
+        _check_media(scope, form)
+        limits, client = self._limits, CLIENT.get()
+        length = header_of(scope, b"content-length")
+        expected = int(length) if length.isdecimal() and len(length) < 20 else 0
+        pieces: list[bytes] = []
+        size, has_more = 0, True
+        try:
+            async with asyncio.timeout(limits.body_s):
+                while True:
+                    if max(size, expected) > limits.body_bytes:
+                        what = f"the body is larger than {limits.body_bytes:,} bytes"
+                        raise Refused(413, "too_large", what, hint="send less text")
+                    if not has_more:
+                        return b"".join(pieces)
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise Refused(400, "gone", "the client went away")
+                    piece, has_more = message.get("body", b""), message.get("more_body", False)
+                    if not self.bodies.acquire(client, len(piece)):
+                        raise busy()
+                    size += len(piece)
+                    pieces.append(piece)
+        except TimeoutError:
+            late = f"the body did not come within {limits.body_s:g} s"
+            raise Refused(408, "too_slow", late) from None
+        finally:
+            self.bodies.add(client, -size)
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait."""
+        return self.requests.amounts.total() - self.running
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Hold a slot, after waiting for it. Raises Refused (429) when too many requests wait.
+
+        Requests wait in the order in which they come. Each client has a share of them.
+        """
+        client = CLIENT.get()
+        if not self.requests.acquire(client):
+            raise busy()
+        try:
+            async with self._places:
+                self.running += 1
+                try:
+                    yield
+                finally:
+                    self.running -= 1
+        finally:
+            self.requests.add(client, -1)
+
 
 def _check_head(scope: Scope) -> None:
-    path = scope["path"]  # a whole address is for proxies
+    path, close = scope["path"], {"Connection": "close"}
+    # A whole address is for proxies.
     if not path.startswith("/") and not (path == "*" and scope["method"] == "OPTIONS"):
         raise Refused(400, "no_path", "the request line names no path")
     size = len(path) + len(scope["query_string"])
     size += sum(len(name) + len(value) for name, value in scope["headers"])
     if size > HEAD_BYTES:
-        raise Refused(
-            431,
-            "head_too_large",
-            f"the request line and headers are larger than {HEAD_BYTES:,} bytes",
-            hint="POST takes long requests",
-            headers={"Connection": "close"},
-        )
+        what = f"the request line and headers are larger than {HEAD_BYTES:,} bytes"
+        raise Refused(431, "head_too_large", what, hint="POST takes long requests", headers=close)
     if header_of(scope, b"transfer-encoding") and header_of(scope, b"content-length"):
         # A proxy in front may have used the other one.
-        raise Refused(
-            400,
-            "two_lengths",
-            "the body has a length and a transfer coding",
-            headers={"Connection": "close"},
-        )
+        what = "the body has a length and a transfer coding"
+        raise Refused(400, "two_lengths", what, headers=close)
 
 
 def _check_site(scope: Scope) -> None:
@@ -176,184 +268,34 @@ def _check_site(scope: Scope) -> None:
     )
 
 
-def _is_address(name: str) -> bool:
+def _check_media(scope: Scope, form: bool) -> None:
+    media = header_of(scope, b"content-type").partition(";")[0].strip().lower()
+    media_type, kind = (FORM, "that of a form") if form else ("application/json", "JSON")
+    if media != media_type and (form or not _JSON.fullmatch(media)):
+        raise Refused(
+            415,
+            "media_type",
+            f"the body must be {kind}",
+            hint=f"send `Content-Type: {media_type}`",
+            headers={"Accept": media_type},
+        )
+    if header_of(scope, b"content-encoding").strip().lower() not in ("", "identity"):
+        what, headers = "the body must not be compressed", {"Accept-Encoding": "identity"}
+        raise Refused(415, "content_encoding", what, headers=headers)
+
+
+def _address_of(text: str) -> IPv4Address | IPv6Address | None:
     try:
-        ip_address(name)
+        return ip_address(text)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def client_of_address(text: str) -> str:
     """Return the client of an address: the IPv4 address, or the IPv6 network."""
-    try:
-        address = ip_address(text.partition("%")[0])
-    except ValueError:
-        return text
+    address = _address_of(text.partition("%")[0])
     if not isinstance(address, IPv6Address):
-        return str(address)
+        return text
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
-    rest = 128 - NETWORK_BITS
-    return f"{IPv6Address(int(address) >> rest << rest)}/{NETWORK_BITS}"
-
-
-class FairShare:
-    """The amounts that clients hold of one total."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.used = 0
-        self._amounts: dict[str, int] = {}
-
-    @property
-    def free(self) -> int:
-        """The amount that nobody holds."""
-        return self.total - self.used
-
-    def amount_of(self, client: str) -> int:
-        """Return the amount of one client."""
-        return self._amounts.get(client, 0)
-
-    def acquire(self, client: str, amount: int = 1) -> bool:
-        """Acquire an amount for a client.
-
-        Returns False, without acquiring any, when its share or the total does not allow it. An
-        unknown client has no share.
-        """
-        has_share = client == UNKNOWN or self.amount_of(client) < TIMES_THE_FREE * self.free
-        if amount > self.free or (amount and not has_share):
-            return False
-        self.transfer_to(client, amount)
-        return True
-
-    def transfer_to(self, client: str, amount: int = 1) -> None:
-        """Transfer an amount to a client that was released for it."""
-        self.used += amount
-        self._amounts[client] = self.amount_of(client) + amount
-
-    def release(self, client: str, amount: int = 1) -> None:
-        """Release an amount of a client."""
-        self.used -= amount
-        left = self.amount_of(client) - amount
-        if left:
-            self._amounts[client] = left
-        else:
-            self._amounts.pop(client, None)
-
-
-class BodyReader:
-    """Reads request bodies with a limit for each, and a budget for all.
-
-    Each client has a share of the budget. A body that takes too long is refused.
-    """
-
-    def __init__(self, limits: ServiceLimits) -> None:
-        self._limits = limits
-        self._shares = FairShare(limits.bodies_bytes)
-
-    async def read(
-        self, scope: Mapping[str, Any], receive: Receive, *, form: bool = False
-    ) -> bytes:
-        """Return the body of a request: JSON, or with ``form`` a submitted form.
-
-        Raises Refused: 400, 408, 413, 415 or 429.
-        """
-        self._check_head(scope, form)
-        client = CLIENT.get()
-        pieces: list[bytes] = []
-        size = 0
-        try:
-            async with asyncio.timeout(self._limits.body_s):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise Refused(400, "gone", "the client went away")
-                    piece = message.get("body", b"")
-                    self._check_size(size + len(piece))
-                    if not self._shares.acquire(client, len(piece)):
-                        raise busy()
-                    size += len(piece)
-                    pieces.append(piece)
-                    if not message.get("more_body", False):
-                        return b"".join(pieces)
-        except TimeoutError:
-            late = f"the body did not come within {self._limits.body_s:g} s"
-            raise Refused(408, "too_slow", late) from None
-        finally:
-            self._shares.release(client, size)
-
-    def _check_head(self, scope: Mapping[str, Any], form: bool) -> None:
-        media = header_of(scope, b"content-type").partition(";")[0].strip().lower()
-        media_type, kind = (FORM, "that of a form") if form else ("application/json", "JSON")
-        if media != media_type and (form or not _JSON.fullmatch(media)):
-            raise Refused(
-                415,
-                "media_type",
-                f"the body must be {kind}",
-                hint=f"send `Content-Type: {media_type}`",
-                headers={"Accept": media_type},
-            )
-        if header_of(scope, b"content-encoding").strip().lower() not in ("", "identity"):
-            raise Refused(
-                415,
-                "content_encoding",
-                "the body must not be compressed",
-                headers={"Accept-Encoding": "identity"},
-            )
-        length = header_of(scope, b"content-length")
-        if length.isdecimal() and len(length) < 20:
-            self._check_size(int(length))
-
-    def _check_size(self, size: int) -> None:
-        if size > self._limits.body_bytes:
-            raise Refused(
-                413,
-                "too_large",
-                f"the body is larger than {self._limits.body_bytes:,} bytes",
-                hint="send less text",
-            )
-
-
-def busy() -> Refused:
-    """Return the 429 of a busy service."""
-    return Refused(
-        429,
-        "busy",
-        "too many requests at once",
-        hint="ask again in a moment",
-        headers={"Retry-After": "1"},
-    )
-
-
-class ConcurrencyLimiter:
-    """Limits the number of running and of waiting requests; further ones are refused.
-
-    Requests wait in the order in which they come. Each client has a share of them.
-    """
-
-    def __init__(self, limits: ServiceLimits) -> None:
-        self._shares = FairShare(limits.at_once + limits.queue)
-        self._places = asyncio.Semaphore(limits.at_once)
-        self.running = 0
-
-    @property
-    def waiting(self) -> int:
-        """The number of requests that wait."""
-        return self._shares.used - self.running
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """Hold a slot, after waiting for it. Raises Refused (429) when the queue is full."""
-        client = CLIENT.get()
-        if not self._shares.acquire(client):
-            raise busy()
-        try:
-            async with self._places:
-                self.running += 1
-                try:
-                    yield
-                finally:
-                    self.running -= 1
-        finally:
-            self._shares.release(client)
+    return str(ip_network((address, NETWORK_BITS), strict=False))

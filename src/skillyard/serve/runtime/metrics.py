@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 
 from skillyard.engine.catalog.counts import NO_SKILLS
 from skillyard.serve.runtime.follower import Follower
-from skillyard.serve.runtime.guards import ConcurrencyLimiter
+from skillyard.serve.runtime.guards import Guard
 from skillyard.serve.runtime.search_runner import SearchRunner
 
 MEDIA = CONTENT_TYPE_PLAIN_0_0_4
@@ -31,9 +31,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 class Metrics:
     """The metrics of one service. Thread-safe."""
 
-    def __init__(
-        self, follower: Follower, searches: SearchRunner, limiter: ConcurrencyLimiter
-    ) -> None:
+    def __init__(self, follower: Follower, searches: SearchRunner, guard: Guard) -> None:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "skillyard_http_requests",
@@ -52,7 +50,7 @@ class Metrics:
         in_flight = "Requests that have come and are not answered yet."
         gauge = Gauge("skillyard_http_in_flight", in_flight, registry=self._registry)
         gauge.set_function(lambda: self.in_flight)
-        self._registry.register(_State(follower, searches, limiter))
+        self._registry.register(_State(follower, searches, guard))
 
     def note(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count one response. ``route`` is a path template, never a path from a client."""
@@ -67,22 +65,20 @@ class Metrics:
 class _State(Collector):
     """What is read when somebody asks for it."""
 
-    def __init__(
-        self, follower: Follower, searches: SearchRunner, limiter: ConcurrencyLimiter
-    ) -> None:
+    def __init__(self, follower: Follower, searches: SearchRunner, guard: Guard) -> None:
         self._follower = follower
         self._searches = searches
-        self._limiter = limiter
+        self._guard = guard
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        follower, searches, limiter = self._follower, self._searches, self._limiter
+        follower, searches, guard = self._follower, self._searches, self._guard
         snapshot, stats = follower.snapshot, searches.cache_stats()
         counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
         generation = 0 if snapshot is None else snapshot.generation
         failing = bool(follower.failure)
         for name, about, value in (
-            ("http_working", "Requests that are worked on.", limiter.running),
-            ("http_waiting", "Requests that wait for a place.", limiter.waiting),
+            ("http_working", "Requests that are worked on.", guard.running),
+            ("http_waiting", "Requests that wait for a place.", guard.waiting),
             ("catalog_skills", "Skills of the catalog.", counts.skills),
             ("catalog_selectable", "Skills that a request can choose.", counts.selectable),
             ("catalog_generation", "Number of the catalog's generation here.", generation),

@@ -74,7 +74,7 @@ async def health(context: AppContext, request: RouteRequest) -> Reply:
         vectors=vectors,
         sources=sources,
         sources_failure=fault or None,
-        requests=shapes.Requests(working=context.limiter.running, waiting=context.limiter.waiting),
+        requests=shapes.Requests(working=context.guard.running, waiting=context.guard.waiting),
         profile=profile_name(context.options.profile),
     )
     reply = json_reply(encode(document), 200 if able else 503)

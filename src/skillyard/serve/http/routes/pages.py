@@ -24,7 +24,6 @@ from skillyard.engine.resources import Resource, list_resources
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
 from skillyard.install.search import FoundSkill, SearchResult, SearchService, SourceStatus
 from skillyard.serve.http.routes import operations
-from skillyard.serve.http.routes.search import scorer_of
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_reply, prefers_html
 from skillyard.serve.runtime.errors import BUILDING, Refused, refusal_of, sources_refusal
@@ -64,7 +63,7 @@ async def home(context: AppContext, request: RouteRequest) -> Reply:
     question = _question(context, request)
     if not prefers_html(request.accept):
         return (await operations.root(context, request)).with_headers(Vary="Accept")
-    async with context.limiter.slot():  # programs get `root` without a slot
+    async with context.guard.slot():  # programs get `root` without a slot
         body = await _search(context, question)
     return _page(body).with_headers(Vary="Accept")
 
@@ -100,7 +99,7 @@ def _question(context: AppContext, request: RouteRequest) -> Question:
     return Question(
         _form_text(values["q"] or ""),
         sources,
-        "" if scorer in defaults else scorer_of(values["scorer"]) or "",
+        "" if scorer in defaults else context.scorer_of(values["scorer"]) or "",
         0 if values["limit"] == LIMIT else values["limit"],
         values["live"],
     )
@@ -215,7 +214,7 @@ async def browse(context: AppContext, request: RouteRequest) -> Reply:
 async def skill(context: AppContext, request: RouteRequest) -> Reply:
     """Return the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
     values = request.values
-    scorer = None if values["scorer"] == context.scorer else scorer_of(values["scorer"])
+    scorer = None if values["scorer"] == context.scorer else context.scorer_of(values["scorer"])
     snapshot = await context.snapshot()
     found_skill = await skill_by_source(
         context, snapshot, values["source"], values["id"], references=True, raw=True

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes.encoder import encode
 from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
-from skillyard.engine.selection import SelectionPolicy, bounds
 from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
 from skillyard.hosts.operations.skill_feedback import judge_for_client
 from skillyard.hosts.operations.skill_selection import (
@@ -20,7 +17,6 @@ from skillyard.hosts.operations.skill_selection import (
     rank_skills,
     select_skills,
 )
-from skillyard.serve.http.routes.search import scorer_of
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serve.runtime.errors import Refused, refuse_field
@@ -35,9 +31,8 @@ async def rank(context: AppContext, request: RouteRequest) -> Reply:
     """Return a ranking, without a floor or abstention."""
     fields = RankRequest(**request.values)
     query = fields.as_query()
-    scorer = scorer_of(fields.scorer) or context.scorer
 
-    def work(ranking: Ranking) -> dict[str, Any]:
+    def work(ranking: Ranking) -> bytes:
         ranked = rank_skills(
             ranking.catalog,
             context.with_feedback(query),
@@ -45,19 +40,17 @@ async def rank(context: AppContext, request: RouteRequest) -> Reply:
             limit=fields.limit,
             explain=fields.explain,
         )
-        return _answer_shape(ranked._replace(note=ranking.note), fields.diagnostics)
+        return _encoded(ranked._replace(note=ranking.note), fields.diagnostics)
 
-    return await _ranking_reply(context, scorer, query.files, work)
+    return await _ranking_reply(context, context.scorer_of(fields.scorer), query.files, work)
 
 
 async def select(context: AppContext, request: RouteRequest) -> Reply:
     """Return a selection or an abstention; both have status 200."""
     fields = SelectRequest(**request.values)
-    query = fields.as_query()
-    scorer = scorer_of(fields.scorer, "body") or context.scorer
-    policy = _policy(fields, scorer)
+    query, policy = fields.as_query(), fields.as_policy()
 
-    def work(ranking: Ranking) -> dict[str, Any]:
+    def work(ranking: Ranking) -> bytes:
         selected = select_skills(
             ranking.catalog,
             context.with_feedback(query),
@@ -67,18 +60,9 @@ async def select(context: AppContext, request: RouteRequest) -> Reply:
             explain=fields.explain,
             caller=context.options.caller,
         )
-        return _answer_shape(selected._replace(note=ranking.note), fields.diagnostics)
+        return _encoded(selected._replace(note=ranking.note), fields.diagnostics)
 
-    return await _ranking_reply(context, scorer, query.files, work)
-
-
-def _policy(fields: SelectRequest, scorer: str) -> SelectionPolicy:
-    try:
-        policy = fields.as_policy()
-        bounds(policy, scorer)
-    except InvalidInput as error:
-        raise refuse_field(error.field or "wrong_cost", str(error), place="body") from None
-    return policy
+    return await _ranking_reply(context, context.scorer_of(fields.scorer), query.files, work)
 
 
 async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
@@ -89,7 +73,7 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
 
     snapshot = await context.snapshot()
 
-    def work(ranking: Ranking) -> dict[str, Any]:
+    def work(ranking: Ranking) -> bytes:
         evaluated = evaluate_skills(
             snapshot.ranking_for(CONFIDENCE).catalog,
             fields.text,
@@ -101,8 +85,7 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
             chooser=ranking.catalog,
             scorer=ranking.scorer,
         )
-        shape: dict[str, Any] = encode(evaluated)
-        return shape
+        return json_bytes(encode(evaluated))
 
     return await _ranking_reply(context, context.scorer, fields.files or (), work)
 
@@ -111,9 +94,8 @@ async def why(context: AppContext, request: RouteRequest) -> Reply:
     """Return everything about one skill and one query."""
     fields = WhyRequest(**request.values)
     query = fields.as_query()
-    scorer = scorer_of(fields.scorer) or context.scorer
 
-    def work(ranking: Ranking) -> dict[str, Any]:
+    def work(ranking: Ranking) -> bytes:
         explanation = why_skill(
             ranking.catalog,
             fields.name,
@@ -122,10 +104,9 @@ async def why(context: AppContext, request: RouteRequest) -> Reply:
             limit=fields.limit,
         )
         explanation = explanation._replace(note=ranking.note)
-        shape: dict[str, Any] = encode(explanation.document(explain=fields.explain))
-        return shape
+        return json_bytes(encode(explanation.document(explain=fields.explain)))
 
-    return await _ranking_reply(context, scorer, query.files, work)
+    return await _ranking_reply(context, context.scorer_of(fields.scorer), query.files, work)
 
 
 async def feedback(context: AppContext, request: RouteRequest) -> Reply:
@@ -145,31 +126,25 @@ async def feedback(context: AppContext, request: RouteRequest) -> Reply:
 
 async def _ranking_reply(
     context: AppContext,
-    scorer: str,
+    scorer: str | None,
     files: Sequence[str],
-    work: Callable[[Ranking], dict[str, Any]],
+    work: Callable[[Ranking], bytes],
 ) -> Reply:
     """Return the response of ``work`` for a ranking, computed and encoded in a thread.
 
     Comparing many files may take a tenth of a second; that runs in the thread for slow work.
     """
     snapshot = await context.snapshot()
-
-    def run() -> bytes:
-        return json_bytes(snapshot.answer(scorer, work))
-
-    body = await (
-        context.in_slow_thread(run) if len(files) > MAX_QUICK_FILES else context.in_thread(run)
-    )
+    in_thread = context.in_slow_thread if len(files) > MAX_QUICK_FILES else context.in_thread
+    body = await in_thread(snapshot.answer, scorer or context.scorer, work)
     return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})
 
 
-def _answer_shape(answer: Ranked | Selected, listed: bool) -> dict[str, Any]:
+def _encoded(answer: Ranked | Selected, listed: bool) -> bytes:
     """Return the answer with the number of diagnostics; they are listed only on request.
 
     A library with a thousand invalid files would otherwise send them with every response.
     """
     diagnostics = answer.diagnostics
     document = answer.document(diagnostics if listed else None)
-    shape: dict[str, Any] = encode(replace(document, diagnostics_count=len(diagnostics)))
-    return shape
+    return json_bytes(encode(replace(document, diagnostics_count=len(diagnostics))))

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.base.errors import UnknownName
 from skillyard.engine.context.budget import estimate_tokens
-from skillyard.engine.ranking.registry import is_built_in, scorer_names
 from skillyard.install.search import FoundSkill, SearchResult, SearchService
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
-from skillyard.serve.runtime.errors import Refused, refuse_field, sources_refusal
+from skillyard.serve.runtime.errors import Refused, sources_refusal
 from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
@@ -23,7 +21,7 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
     query = values["query"]
     snapshot = await context.snapshot()
     names = values["source"] or context.searches.default_names
-    scorer = context.searches.scorer_for(scorer_of(values["scorer"]), names)
+    scorer = context.searches.scorer_for(context.scorer_of(values["scorer"]), names)
     local = set(names) == {LOCAL}
     raw, watched = values["include_raw"], context.searches.observed_sources
     # Remotes read settings and files when they are first used.
@@ -44,20 +42,6 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
     body = await context.searches.run(run, sources, scorer)
     headers = {"Skillyard-Catalog": snapshot.digest[:16]}
     return Reply(body, tagged=local, headers=headers)
-
-
-def scorer_of(name: str | None, place: str = "query") -> str | None:
-    """Return the requested scorer. Raises UnknownName, and Refused for one with an embedder.
-
-    Embedders may cost money, so clients cannot choose them.
-    """
-    if name is not None and "+" in name:
-        raise refuse_field(
-            "scorer", "scorer must be a plain name, without an embedder", place=place
-        )
-    if name is not None and not is_built_in(name) and name not in scorer_names():
-        raise UnknownName("scorer", name, scorer_names())
-    return name
 
 
 def _shape(result: SearchResult, values: Mapping[str, Any]) -> dict[str, Any]:
