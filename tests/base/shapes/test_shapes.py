@@ -132,7 +132,7 @@ def ordered(value: Any) -> Any:
 
 
 def test_a_schema_lists_what_is_always_there_and_nothing_that_is_never_sent() -> None:
-    schema = components_of([Explanation], "#/{name}")["Explanation"]
+    schema = components_of([Explanation], "#/{model}")["Explanation"]
     assert schema["required"] == ["label", "value", "op"]
     assert schema["properties"]["note"] == {"type": "string", "description": "What was matched."}
     assert not schema["additionalProperties"]
