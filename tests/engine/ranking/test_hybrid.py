@@ -167,11 +167,12 @@ class TestScore:
     def test_a_term_counts_by_how_often_it_stands_and_less_where_it_was_translated(self) -> None:
         said = HYBRID.bind(LIBRARY).vocabulary
         once = said.term("commit")
-        assert (once.weight, once.written) == (once.rarity * once.emphasis, True)
+        assert (once.weight, once.origin) == (once.rarity * once.emphasis, "")
         assert once.with_count(1) == once
         assert once.with_count(3).weight == pytest.approx(once.weight * (1 + math.log(3)))
         other = once.as_translation()
-        assert (other.weight, other.written) == (once.weight * TRANSLATED_WEIGHT, False)
+        assert other.weight == once.weight * TRANSLATED_WEIGHT
+        assert "word list" in other.origin
 
     def test_what_a_library_remembers_of_terms_is_bounded_and_changes_no_answer(
         self, monkeypatch: pytest.MonkeyPatch

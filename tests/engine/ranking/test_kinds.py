@@ -18,6 +18,7 @@ from tests.tables import for_each
 EXAMPLES = Path(__file__).parents[3] / "examples" / "skills"
 LIMITS = {
     "about_skills": (52, 0),
+    "logs": (56, 1),
     "words": (51, 3),
 }
 """By kind: requests that choose rightly, at least, and wrongly, at most; held out and not."""
@@ -43,6 +44,11 @@ def test_requests_of_a_kind_choose_rightly(kind: str, library: sy.Catalog) -> No
             "code-review",
             "what does the code-review skill do?",
             "The request only speaks about code-review, so it has no rank.",
+        ),
+        (
+            "csv-cleaning",
+            'clean this export\nTraceback (most recent call last):\n  File "a.py", line 3, in b\n',
+            "; 2 lines of a log or code are no words",
         ),
     ],
 )

@@ -182,8 +182,11 @@ def _words(
 ) -> Explanation:
     best, least = outcome.candidates.word_range
     note = f"BM25F {evidence.words:.4g}, stretched so that {least:.4g} is 0 and {best:.4g} is full"
+    aside = outcome.analysed.lines_aside
+    aside_note = f"; {aside} lines of a log or code are no words" if aside else ""
     if not value:
-        return Explanation("words", 0.0, (), "leaf", note if evidence.words else "no word matches")
+        note = note if evidence.words else "no word matches"
+        return Explanation("words", 0.0, (), "leaf", note + aside_note)
     scale = value / (evidence.words - least)
     analysed = count_fields(
         skill if skill.body is not None else outcome.library.full_skill(ordinal)
@@ -200,7 +203,7 @@ def _words(
         parts.append(
             Explanation("least that counts", -least * scale, (), "leaf", "the hundredth best score")
         )
-    return Explanation("words", value, tuple(parts), "sum", note)
+    return Explanation("words", value, tuple(parts), "sum", note + aside_note)
 
 
 def _term(term: Term, value: float, impact: float, analysed: FieldCounts) -> Explanation:
@@ -208,7 +211,7 @@ def _term(term: Term, value: float, impact: float, analysed: FieldCounts) -> Exp
         Explanation(field, value * share, (), "leaf")
         for field, share in field_shares(analysed, term.text).items()
     )
-    origin = "" if term.written else ", from the word list of other languages"
+    origin = f", {term.origin}" if term.origin else ""
     note = f"in {term.frequency} skills, weight {term.weight:.3g}, impact {impact:.3g}{origin}"
     return Explanation(term.text, value, fields, "sum", note)
 

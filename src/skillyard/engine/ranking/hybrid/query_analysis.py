@@ -26,6 +26,8 @@ LONG_QUERY_TERMS = 50
 """A request with more terms is long. Shorter ones contain few off-topic terms."""
 TRANSLATED_WEIGHT = 0.6
 """Weight of a translated term relative to a written one."""
+SIGNAL_WEIGHT = 0.5
+"""Weight of a term that tells the kind of a log, relative to a written one."""
 BACKGROUND = 1_000
 """Pseudo-count for document frequencies: the library plus this many typical public skills. It makes
 rarity meaningful in small libraries."""
@@ -62,6 +64,8 @@ _SIGNS_OF_MENTION = re.compile(
     re.IGNORECASE,
 )
 """What stands in every request that speaks of skills (:mod:`.mentions`)."""
+_VERSION = re.compile(r"(?<![\w.-])v?(?:\d+(?:\.\d+)+|(?<=v)\d+)(?![\w-])", re.IGNORECASE)
+"""A version or another decimal number. It is no word: few skills write the same one."""
 _UNSTEMMED = Analyzer(STANDARD.tokenizer, STANDARD.filters[:-1])
 
 
@@ -75,8 +79,8 @@ class Term(NamedTuple):
     """Inverse document frequency over the library and public skills (natural logarithm)."""
     frequency: int
     """Number of skills of the library that contain it."""
-    written: bool = True
-    """False for a term that was translated with the word list."""
+    origin: str = ""
+    """Where a term that is not a written word is from; empty for most."""
     emphasis: float = 1.0
     """Learned importance in requests (:meth:`TokenTable.term_statistics`)."""
     share: float = 0.0
@@ -93,7 +97,13 @@ class Term(NamedTuple):
 
     def as_translation(self) -> "Term":
         """Return the term with the weight of a translated term."""
-        return self._replace(weight=self.weight * TRANSLATED_WEIGHT, written=False)
+        weight = self.weight * TRANSLATED_WEIGHT
+        return self._replace(weight=weight, origin="from the word list of other languages")
+
+    def as_signal(self) -> "Term":
+        """Return the term with the weight of a signal in a log."""
+        weight, rarity = self.weight * SIGNAL_WEIGHT, self.rarity * SIGNAL_WEIGHT
+        return self._replace(weight=weight, rarity=rarity, origin="from a log or code")
 
 
 class Vocabulary:
@@ -122,7 +132,7 @@ class Vocabulary:
         frequency = count + BACKGROUND * share
         rarity = log(1.0 + (size - frequency + 0.5) / (frequency + 0.5))
         names, avoided = (self.searcher.frequency(prefix + text) for prefix in (NAME_TERM, AVOID))
-        return Term(text, rarity * emphasis, rarity, count, True, emphasis, share, names, avoided)
+        return Term(text, rarity * emphasis, rarity, count, "", emphasis, share, names, avoided)
 
 
 class AnalysedQuery(NamedTuple):
@@ -147,6 +157,8 @@ class AnalysedQuery(NamedTuple):
     is_english: bool = True
     """False for another language of the word list. Its unmatched words are not evidence."""
     mentions: Mentions = Mentions()
+    lines_aside: int = 0
+    """Lines of logs and code that are not read as words."""
 
     @property
     def is_long(self) -> bool:
@@ -168,7 +180,11 @@ class AnalysedQuery(NamedTuple):
 
 def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
     """Return the analysed query, with weights from the statistics of the library."""
-    whole = _both_ends(query.text)
+    whole, signals, lines_aside = _both_ends(query.text), "", 0
+    if "\n" in whole:
+        from skillyard.engine.analysis.machine_text import set_aside  # few requests need it
+
+        whole, signals, lines_aside = set_aside(whole)
     language = language_of(whole)
     text, rest, without = read_exclusions(whole, language)
     if without and small_talk_terms().issuperset(STANDARD.terms(text)):
@@ -180,37 +196,51 @@ def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
         mentions = read_mentions(text, language, vocabulary.searcher.frequency)
         text = mentions.text
     reading = read_request(text, language)
+    unversioned = _VERSION.sub(_without_number, text)
     counts: dict[str, float] = {
-        term: number for term, number in STANDARD.counts(text).items() if term not in reading.silent
+        term: number
+        for term, number in STANDARD.counts(unversioned).items()
+        if term not in reading.silent
     }
     if mentions.is_work:
         counts[SKILL] = SKILL_COUNT
-    foreign_terms = {term: 1.0 for term in reading.english if term not in counts}
     known = vocabulary.term
+    foreign_terms = {term: 1.0 for term in reading.english if term not in counts}
+    signal_terms = {
+        term: SIGNAL_WEIGHT
+        for term in STANDARD.terms(signals)
+        if term not in counts and term not in foreign_terms and known(term).frequency
+    }
     terms = [
         known(term) if number == 1 else known(term).with_count(number)
         for term, number in counts.items()
     ]
     terms += [known(term).as_translation() for term in foreign_terms]
+    terms += [known(term).as_signal() for term in signal_terms]
     terms = sorted([term for term in terms if term.weight > 0], key=itemgetter(0))
     terms.sort(key=itemgetter(1), reverse=True)  # heaviest first; ties by text
     terms = terms[:MAX_TERMS]
     own_counts = counts if reading.latin >= MOSTLY_LATIN else _ascii_terms(counts)
-    vector_terms = tuple({**own_counts, **foreign_terms}.items())
+    vector_terms = tuple({**own_counts, **foreign_terms, **signal_terms}.items())
     vector = vocabulary.table.vector([(1.0, vector_terms)], query=True) if vector_terms else b""
     words = phrase_words(text)[:MAX_WORDS]
     return AnalysedQuery(
         tuple(terms),
         vector_terms,
         vector,
-        _name_terms(text),
+        _name_terms(unversioned),
         words,
-        query.text if text == whole else text,
+        query.text if text == whole and not lines_aside else text,
         _all_terms(without, language),
         _all_terms(rest, language) if without else frozenset(),
         reading.language == ENGLISH,
         mentions,
+        lines_aside,
     )
+
+
+def _without_number(version: re.Match[str]) -> str:
+    return "version" if version[0][0] in "vV" else " "
 
 
 def _all_terms(text: str, language: str) -> frozenset[str]:
