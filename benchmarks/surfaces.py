@@ -85,6 +85,8 @@ def labelled() -> list[Labelled]:
     if REQUESTS:
         return cases
     for path in sorted((EXAMPLES / "evals" / "datasets" / "activation").glob("*.jsonl")):
+        if path.stem == "similar":  # pairs of skills that are taken for each other, written in bulk
+            continue
         cases += [
             Labelled(
                 line["user_prompt"],

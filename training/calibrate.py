@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from skillyard.engine.index import token_table
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.document_builder import build_document
 from skillyard.engine.index.library import MemoryLibrary, memory_searcher
 from skillyard.engine.index.token_table import TokenTable
-from skillyard.engine.ranking.hybrid.calibration import one_word_adjustment
+from skillyard.engine.ranking.hybrid.calibration import log_odds_parts, one_word_adjustment
 from skillyard.engine.ranking.hybrid.constants import (
     CALIBRATION,
     HALF_OF_QUERY,
@@ -39,7 +40,6 @@ from skillyard.evals.retrieval.measures import read_skills
 from training.folds import FOLDS, fold_of
 from training.libraries import DRAWS, Draw, Wish, draws, fold, none_wishes, shortened, wishes
 from training.pool import Pool
-from training.requests import HERE
 
 STRENGTH = 15.0
 """Weight of the squared coefficients (of standardised columns)."""
@@ -96,7 +96,7 @@ class CalibrationSample(NamedTuple):
     gaps: list[tuple[float, bool]]
     """(points behind the best, right) of the first ten."""
     log_odds: float
-    """Of the best skill, as the scorer has them."""
+    """Of the best skill by the built-in evidence, before the rules."""
     cosines: tuple[float, float]
     """The best skill's cosine by an embedder, and that of the best other candidate."""
 
@@ -107,12 +107,10 @@ def library_of(
     """Return a library of the skills whose documents were made with that table."""
     library = MemoryLibrary(())
     library.table = table
-    library.skills = tuple(skills)
     library.searcher = memory_searcher(documents, table.dimensions)
-    ordinals = tuple(library.searcher.ordinals())
-    library._ordinals = ordinals
-    library._places = {id(skill): o for o, skill in zip(ordinals, skills, strict=True)}
-    library._place_of = {ordinal: place for place, ordinal in enumerate(ordinals)}
+    library._given = tuple(skills)
+    library._cache = dict(zip(library.searcher.ordinals(), skills, strict=True))
+    library._known = {id(skill): ordinal for ordinal, skill in library._cache.items()}
     return library
 
 
@@ -177,15 +175,26 @@ class _Asking:
             wish.style.endswith("task"),
             len(wish.text),
             gaps if fits else [],
-            scored.log_odds,
-            _cosines(scored),
+            evidence_log_odds(scored),
+            cosines_of(scored),
         )
 
     def _right(self, place: int, wish: Wish) -> bool:
         return any(place == s or self.names[place] == self.names[s] for s in wish.skills)
 
 
-def _cosines(scored: ScoredHybrid) -> tuple[float, float]:
+def evidence_log_odds(scored: ScoredHybrid) -> float:
+    """Return the log-odds of the best skill before rules and embedder."""
+    assert scored.features is not None
+    parts = log_odds_parts(scored.features, scored.query_features, CALIBRATION)
+    is_plain_name = not scored.features.rest and scored.is_plain_name
+    return sum([value for _, value in parts]) + one_word_adjustment(
+        scored.features, CALIBRATION, is_plain_name=is_plain_name
+    )
+
+
+def cosines_of(scored: ScoredHybrid) -> tuple[float, float]:
+    """Return the best skill's cosine by an embedder, and that of the best other candidate."""
     cosines = scored.candidates.embedder_cosines
     others = [value for ordinal, value in cosines.items() if ordinal != scored.best]
     return cosines.get(scored.best, 0.0) if scored.best is not None else 0.0, max(others, default=0)
@@ -208,10 +217,10 @@ def columns(samples: Sequence[CalibrationSample]) -> Numbers:
     return np.hstack([where, facts, facts * where[:, [length]], facts * where[:, [size]]])
 
 
-def weights_of(samples: Sequence[CalibrationSample]) -> Numbers:
+def weights_of(samples: Sequence[CalibrationSample], fitting: float = 0.5) -> Numbers:
     """Return what each request counts: a cell of size and length as its size says.
 
-    Half of a cell are requests that fit, and :data:`FITS` of it in a library of few skills.
+    ``fitting`` of a cell are requests that fit, and :data:`FITS` of it in a library of few skills.
 
     Over all of the pool a request whose skill was taken out counts nothing: too much else fits it.
     """
@@ -221,7 +230,7 @@ def weights_of(samples: Sequence[CalibrationSample]) -> Numbers:
     weights = np.zeros(len(samples))
     for size in sorted({plan.size for plan in DRAWS}):
         counts = SIZES.get(size, 1.0)
-        share = FITS if size <= FEW else 0.5
+        share = FITS if size <= FEW else fitting
         for cell in range(len(CELLS)):
             here = (sizes == size) & (cells == cell)
             fits = here & (kinds == "fits")
@@ -305,7 +314,7 @@ def error(p: Numbers, labels: Numbers, weights: Numbers) -> float:
 class Answers:
     """All that was asked, as columns."""
 
-    def __init__(self, samples: Sequence[CalibrationSample]) -> None:
+    def __init__(self, samples: Sequence[CalibrationSample], fitting: float = 0.5) -> None:
         self.rows = columns(samples)
         self.labels = np.array([a.label for a in samples])
         self.right = np.array([a.right for a in samples])
@@ -318,7 +327,7 @@ class Answers:
         self.characters = np.array([a.characters for a in samples])
         self.rules = np.array([a.rule for a in samples])
         self.names = [a.name for a in samples]
-        self.weights = weights_of(samples)
+        self.weights = weights_of(samples, fitting)
         """What each counts where an error is measured."""
         self.fitted = self.weights * np.where(self.fits & ~self.right, WRONG, 1.0)
         self.fitted *= np.where(self.kin, KIN, 1.0)
@@ -478,7 +487,8 @@ def main() -> None:
     """Fit and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
-    bundled = os.path.join(os.path.dirname(HERE), "src", "skillyard", "index", "data", "table.bin")
+    data = os.path.dirname(token_table.__file__)
+    bundled = os.path.join(data, "data", "table.bin")
     parser.add_argument("--table", default=bundled)
     parser.add_argument("--descriptions", help="keep what the teacher said of them in this file")
     parser.add_argument("--cells", help="write the tables of all cells to this file, as Markdown")

@@ -149,9 +149,9 @@ def wishes(shared: str, pool: Pool) -> list[Wish]:
 
 
 def unseen_wishes(shared: str, pool: Pool) -> list[Wish]:
-    """Return English requests of which the encoder has learned nothing, nor for their skills."""
+    """Return requests of which the encoder has learned nothing, nor for their skills."""
     hands = {f"hand{number}" for number in CHOOSING_HANDS}
-    rows = [row for row in read_hands(shared) if row[3] in hands and row[4] == "en"]
+    rows = [row for row in read_hands(shared) if row[3] in hands]
     return _wishes_of([row[:3] for row in rows], pool)
 
 

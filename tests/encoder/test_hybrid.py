@@ -12,7 +12,7 @@ import pytest
 import skillyard as sy
 from skillyard.engine.embedding.protocol import embedder_names, weights_of
 from skillyard.engine.ranking.hybrid import Hybrid
-from skillyard.engine.ranking.registry import resolve
+from skillyard.engine.ranking.registry import default_scorer, resolve
 from tests.encoder.installed import load
 from tests.shared_data import REPOSITORY
 
@@ -26,8 +26,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
 
 
-def test_the_entry_point_finds_it_and_the_default_stays() -> None:
+def test_the_entry_point_finds_it_and_commands_use_it() -> None:
     assert "encoder" in embedder_names()
+    assert default_scorer() == "hybrid+encoder"
     scorer = resolve("hybrid+encoder")
     assert isinstance(scorer, Hybrid)
     assert scorer.embedder is not None
@@ -57,8 +58,7 @@ def test_small_talk_still_finds_nothing() -> None:
 
 
 def test_the_command_line_ranks_with_it() -> None:
-    line = [sys.executable, "-m", "skillyard", "rank", VAGUE, "--root", str(EXAMPLES)]
-    line += ["--scorer", "hybrid+encoder", "--json"]
+    line = [sys.executable, "-m", "skillyard", "rank", VAGUE, "--root", str(EXAMPLES), "--json"]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     document = json.loads(done.stdout)
     assert document["scorer"] == "hybrid+encoder"

@@ -36,9 +36,15 @@ class Encoder:
     """The weight of its cosine in ``hybrid``: for English requests, for those of more than 60
     words, and for other languages, which it hardly understands (spec/encoder.md)."""
 
-    calibration = (-2.0048, 0.5535, 6.6139, 5.1493)
+    calibration = (
+        *(0.5927, 0.5671, 7.3993, -0.8780),
+        *(-2.3662, 3.0419, 1.7599),
+        *(0.1011, 0.2357, -0.4602, 0.8215, -0.0313, -0.0211, -2.9055),
+        *(0.4902, 1.0496, 1.5396, -1.4371, -1.3658, -0.0970, -0.0873),
+    )
     """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
-    of the best skill, and its lead over the next (``python -m training.calibrate_encoder``)."""
+    of the best skill and its lead over the next; bias, cosine and lead of English requests once
+    more; and the features of the best skill (``python -m training.calibrate_encoder``)."""
 
     order = (0.6641, 0.7170, 1.5161)
     """What counts once more among the best skills of an English request: the share of it that a

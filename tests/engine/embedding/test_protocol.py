@@ -63,11 +63,11 @@ def test_weights_that_are_none_are_refused(weights: Any) -> None:
         resolve_embedder(letters)
 
 
-@for_each("calibration", [(1.0, 2.0, 3.0), (1.0, 2.0, 3.0, inf), [1.0, 2.0, 3.0, 4.0]])
+@for_each("calibration", [(1.0,) * 4, (*(1.0,) * 6, inf), [1.0] * 7, (1.0,) * 8])
 def test_a_calibration_that_is_none_is_refused(calibration: Any) -> None:
     letters = Letters()
     letters.calibration = calibration  # type: ignore[attr-defined]
-    with pytest.raises(InvalidInput, match="embedder letters: calibration must be four finite"):
+    with pytest.raises(InvalidInput, match="embedder letters: calibration must be 7 or 21 finite"):
         resolve_embedder(letters)
 
 

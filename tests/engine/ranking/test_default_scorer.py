@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import skillyard as sy
 from skillyard import SkillIoError
 from skillyard.cli import main, progress
 from skillyard.engine.embedding.protocol import resolve_embedder
+from skillyard.engine.ranking import registry
 from skillyard.engine.ranking.registry import default_scorer, resolve
 from tests.configuration import configure
 from tests.engine.embedding.letters import GatedLetters, Letters, install
@@ -43,6 +45,18 @@ def test_the_default_is_hybrid_until_a_file_names_another(
         assert default_scorer() == name
     Path("skillyard.toml").write_text('scorer.name = "triggers"\n', encoding="utf-8")
     assert default_scorer() == "triggers"  # the project's file goes before the user's
+
+
+def test_the_default_has_the_encoder_where_that_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "_best_installed", cache(registry._best_installed.__wrapped__))
+    for name in ("skillyard_encoder", "onnxruntime", "tokenizers", "numpy"):
+        (tmp_path / f"{name}.py").touch()
+        monkeypatch.syspath_prepend(tmp_path)
+    assert default_scorer() == "hybrid+encoder"
+    configure(monkeypatch, tmp_path, scorer={"name": "hybrid"})
+    assert default_scorer() == "hybrid"
 
 
 @for_each(

@@ -37,13 +37,20 @@ class EmbedderCalibration(NamedTuple):
 
     The log-odds of the built-in evidence are replaced by ``bias + log_odds * those + cosine * c +
     ahead * a``, with the cosine ``c`` of the best skill, and by how much it is above the highest
-    cosine of another candidate, ``a``.
+    cosine of another candidate, ``a``. For English requests ``english + english_cosine * c +
+    english_ahead * a`` is added. So is, for all, the product of ``features`` and the features of
+    the best skill: beside a cosine they say something else than alone.
     """
 
     bias: float
     log_odds: float
     cosine: float
     ahead: float
+    english: float
+    english_cosine: float
+    english_ahead: float
+    features: tuple[float, ...] = ()
+    """In the order of ``Features`` of ``hybrid``; empty for none."""
 
 
 class EmbedderOrder(NamedTuple):
@@ -59,6 +66,8 @@ class EmbedderOrder(NamedTuple):
     cosine: float
 
 
+FEATURES = 14
+"""Features of the best skill in ``hybrid`` (``Features``)."""
 LONG_WORDS = 60
 """spec/encoder.md, gate."""
 
@@ -69,12 +78,12 @@ class Embedder(Protocol):
 
     An embedder may have an attribute ``weights``, three numbers in the order of
     :class:`EmbedderWeights`; without it, its cosine has the weight of ``Fusion.embedder``. With an
-    attribute ``calibration``, four numbers in the order of :class:`EmbedderCalibration`, its cosine
-    counts in the probability of English requests. With an attribute ``order``, three numbers in the
-    order of :class:`EmbedderOrder`, it counts where the best skills of such requests are ordered
-    once more; without it the cosine of the built-in table does. An
-    attribute ``threads`` is how many threads it may use for several texts; work in the background
-    sets it to 1.
+    attribute ``calibration``, seven numbers in the order of :class:`EmbedderCalibration`, perhaps
+    with one for each feature of ``hybrid`` after them, its cosine counts in the probability. With
+    an attribute ``order``, three numbers in the order of :class:`EmbedderOrder`, it counts where
+    the best skills of English requests are ordered once more; without it the cosine of the built-in
+    table does. An attribute ``threads`` is how many threads it may use for several texts; work in
+    the background sets it to 1.
     """
 
     @property
@@ -145,15 +154,20 @@ def weights_of(embedder: Embedder, default: float) -> EmbedderWeights:
 
 
 def calibration_of(embedder: Embedder) -> EmbedderCalibration | None:
-    """Return the embedder's calibration, if any. Raises InvalidInput for anything but 4 numbers."""
+    """Return the embedder's calibration, if any.
+
+    Raises InvalidInput for anything but seven numbers, or these and one for each feature.
+    """
     calibration = getattr(embedder, "calibration", None)
     if calibration is None:
         return None
-    if not _are_numbers(calibration, len(EmbedderCalibration._fields)):
+    least = len(EmbedderCalibration._fields) - 1
+    if not any(_are_numbers(calibration, least + more) for more in (0, FEATURES)):
         raise InvalidInput(
-            f"embedder {embedder.id}: calibration must be four finite numbers, in a tuple"
+            f"embedder {embedder.id}: calibration must be {least} or {least + FEATURES} finite"
+            " numbers, in a tuple"
         )
-    return EmbedderCalibration(*calibration)
+    return EmbedderCalibration._make((*calibration[:least], calibration[least:]))
 
 
 def order_of(embedder: Embedder) -> EmbedderOrder | None:

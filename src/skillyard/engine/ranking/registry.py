@@ -33,6 +33,9 @@ BUILT_IN = tuple(_BUILT_IN)
 
 DEFAULT_SCORER = "hybrid"
 """The scorer of the Python API when the caller names none."""
+ENCODED = "hybrid+encoder"
+"""The scorer of commands, hook and services where the package skillyard-encoder is installed."""
+_ENCODER_PACKAGES = ("skillyard_encoder", "onnxruntime", "tokenizers", "numpy")
 
 
 def known_scorer(name: str) -> str:
@@ -58,16 +61,25 @@ def _embedder_fault(name: str) -> str:
 class ScorerSection(NamedTuple):
     """The scorer of the command line, the hook and the services."""
 
-    name: Annotated[str, OfProject(_embedder_fault), known_scorer] = DEFAULT_SCORER
-    """The default scorer. A project names none with an embedder."""
+    name: Annotated[str, OfProject(_embedder_fault), known_scorer] = ""
+    """The default scorer. A project names none with an embedder. Empty for ``hybrid``, with the
+    sentence encoder where that is installed."""
 
 
 def default_scorer() -> str:
-    """Return the scorer that ``skillyard.toml`` names, or ``hybrid``.
+    """Return the scorer that ``skillyard.toml`` names, or else ``hybrid``.
 
-    Raises SkillIoError, naming file and line, for one that is unknown or not installed.
+    It has the sentence encoder where that is installed. Raises SkillIoError, naming file and line,
+    for one that is unknown or not installed.
     """
-    return read_section("scorer", ScorerSection).name
+    return read_section("scorer", ScorerSection).name or _best_installed()
+
+
+@cache
+def _best_installed() -> str:
+    from importlib.util import find_spec
+
+    return ENCODED if all(map(find_spec, _ENCODER_PACKAGES)) else DEFAULT_SCORER
 
 
 def is_built_in(name: str) -> bool:

@@ -65,14 +65,28 @@ def one_word_adjustment(
 
 
 def adjust_by_cosine(
-    log_odds: float, best: int, cosines: Mapping[int, float], calibration: EmbedderCalibration
+    log_odds: float,
+    best: int,
+    cosines: Mapping[int, float],
+    features: Features,
+    calibration: EmbedderCalibration,
+    *,
+    is_english: bool,
 ) -> float:
     """Return the log-odds after an embedder's cosines of the candidates."""
     cosine = cosines.get(best, 0.0)
-    others = max([value for ordinal, value in cosines.items() if ordinal != best], default=0.0)
+    ahead = cosine - _best_other(cosines, best)
     counts = calibration
-    ahead = counts.ahead * (cosine - others)
-    return counts.bias + counts.log_odds * log_odds + counts.cosine * cosine + ahead
+    parts = [
+        counts.bias,
+        counts.log_odds * log_odds,
+        counts.cosine * cosine,
+        counts.ahead * ahead,
+        *(weight * value for weight, value in zip(counts.features, features, strict=False)),
+    ]
+    if is_english:
+        parts += [counts.english, counts.english_cosine * cosine, counts.english_ahead * ahead]
+    return stable_sum(parts)
 
 
 def best_log_odds(

@@ -294,14 +294,21 @@ class ScoredHybrid(Scored):
     def adjust_log_odds(self, log_odds: float) -> float:
         """Return the log-odds of the features after those of a calibrated embedder's cosines."""
         embedder, cosines = self.bound.scorer.embedder, self.candidates.embedder_cosines
-        if not cosines or embedder is None or self.best is None or not self.analysed.is_english:
+        if not cosines or embedder is None or self.best is None or self.features is None:
             return log_odds
         from skillyard.engine.embedding.protocol import calibration_of
 
         calibration = calibration_of(embedder)
         if calibration is None:
             return log_odds
-        return adjust_by_cosine(log_odds, self.best, cosines, calibration)
+        return adjust_by_cosine(
+            log_odds,
+            self.best,
+            cosines,
+            self.features,
+            calibration,
+            is_english=self.analysed.is_english,
+        )
 
     @property
     def best_feedback(self) -> float:
