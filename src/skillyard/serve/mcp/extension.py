@@ -15,6 +15,7 @@ from typing import Any, Literal
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     BlobResourceContents,
+    GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
     ListResourcesResult,
@@ -23,6 +24,7 @@ from mcp_types import (
     Prompt,
     PromptArgument,
     PromptMessage,
+    ReadResourceRequestParams,
     ReadResourceResult,
     RequestParams,
     Resource,
@@ -69,9 +71,16 @@ class DirectoryParams(PaginatedRequestParams):
     uri: str
 
 
-def _page(snapshot: Snapshot, cursor: str | None) -> tuple[list[Entry], str | None]:
+Paginated = PaginatedRequestParams | None
+
+
+def _after(params: Paginated) -> str | None:
+    return place_in(None if params is None else params.cursor)
+
+
+def _page(snapshot: Snapshot, params: Paginated) -> tuple[list[Entry], str | None]:
     """Return the entries of one page, and the cursor of the next one if there is one."""
-    after = place_in(cursor)
+    after = _after(params)
     by_root = uris_of(snapshot).by_root
     roots = [root for root in by_root if after is None or root > after]
     entries: list[Entry] = []
@@ -83,34 +92,26 @@ def _page(snapshot: Snapshot, cursor: str | None) -> tuple[list[Entry], str | No
     return entries, cursor_of(roots[PAGE - 1]) if len(roots) > PAGE else None
 
 
-async def list_skills(context: AppContext, cursor: str | None) -> dict[str, Any]:
+def list_skills(snapshot: Snapshot, params: Paginated) -> dict[str, Any]:
     """Return one page of the entries of all served skills (``skills/list``)."""
-
-    def work(snapshot: Snapshot) -> dict[str, Any]:
-        entries, more = _page(snapshot, cursor)
-        result: dict[str, Any] = {"skills": [entry.to_dict() for entry in entries]}
-        if more is not None:
-            result["nextCursor"] = more
-        return result
-
-    return await context.answer(work)
+    entries, more = _page(snapshot, params)
+    result: dict[str, Any] = {"skills": [entry.to_dict() for entry in entries]}
+    if more is not None:
+        result["nextCursor"] = more
+    return result
 
 
-async def get_skill(context: AppContext, uri: str) -> dict[str, Any]:
+def get_skill(snapshot: Snapshot, params: GetSkillParams) -> dict[str, Any]:
     """Return the entry of one skill by the URI of its SKILL.md (``skills/get``)."""
-
-    def work(snapshot: Snapshot) -> dict[str, Any]:
-        uris = uris_of(snapshot)
-        root = uri.removesuffix(f"/{SKILL_FILE}")
-        skill = uris.by_root.get(root) if root != uri else None
-        if skill is None:
-            raise _unserved(uri, "skill", _refusal(snapshot, uris.refused, root))
-        try:
-            return {"skill": entry_of(root, skill).to_dict()}
-        except Unserved as error:
-            raise _unserved(uri, "skill", str(error)) from None
-
-    return await context.answer(work)
+    uri, uris = params.uri, uris_of(snapshot)
+    root = uri.removesuffix(f"/{SKILL_FILE}")
+    skill = uris.by_root.get(root) if root != uri else None
+    if skill is None:
+        raise _unserved(uri, "skill", _refusal(snapshot, uris.refused, root))
+    try:
+        return {"skill": entry_of(root, skill).to_dict()}
+    except Unserved as error:
+        raise _unserved(uri, "skill", str(error)) from None
 
 
 def _refusal(snapshot: Snapshot, refused: Mapping[str, str], root: str) -> str:
@@ -128,15 +129,11 @@ def _unserved(uri: str, kind: str, why: str = "") -> MCPError:
     return invalid(message, "unknown_uri", uri=clean_uri)
 
 
-async def list_resources(context: AppContext, cursor: str | None) -> ListResourcesResult:
+def list_resources(snapshot: Snapshot, params: Paginated) -> ListResourcesResult:
     """Return the files of one page of skills (``resources/list``)."""
-
-    def work(snapshot: Snapshot) -> ListResourcesResult:
-        entries, more = _page(snapshot, cursor)
-        resources = [_resource(snapshot, entry, file) for entry in entries for file in entry.files]
-        return ListResourcesResult(resources=resources, next_cursor=more)
-
-    return await context.answer(work)
+    entries, more = _page(snapshot, params)
+    resources = [_resource(snapshot, entry, file) for entry in entries for file in entry.files]
+    return ListResourcesResult(resources=resources, next_cursor=more)
 
 
 def _resource(snapshot: Snapshot, entry: Entry, file: EntryFile) -> Resource:
@@ -169,24 +166,20 @@ def list_templates() -> ListResourceTemplatesResult:
     return ListResourceTemplatesResult(resource_templates=[template])
 
 
-async def read_resource(context: AppContext, uri: str) -> ReadResourceResult:
+def read_resource(snapshot: Snapshot, params: ReadResourceRequestParams) -> ReadResourceResult:
     """Return the bytes of one file (``resources/read``), which match its digest."""
-
-    def work(snapshot: Snapshot) -> ReadResourceResult:
-        uris = uris_of(snapshot)
-        root = uris.root_of(uri)
-        path = None if root is None else below(root, uri)
-        if root is None or path is None:
-            raise _unserved(uri, "resource")
-        skill = uris.by_root[root]
-        try:
-            data = read_file(skill, path)
-        except (Unserved, SkillError):
-            raise _unserved(uri, "resource") from None
-        contents = _contents(uri, path, data, _meta(snapshot, skill))
-        return ReadResourceResult(contents=[contents])
-
-    return await context.answer(work)
+    uri, uris = params.uri, uris_of(snapshot)
+    root = uris.root_of(uri)
+    path = None if root is None else below(root, uri)
+    if root is None or path is None:
+        raise _unserved(uri, "resource")
+    skill = uris.by_root[root]
+    try:
+        data = read_file(skill, path)
+    except (Unserved, SkillError):
+        raise _unserved(uri, "resource") from None
+    contents = _contents(uri, path, data, _meta(snapshot, skill))
+    return ReadResourceResult(contents=[contents])
 
 
 def _contents(
@@ -201,40 +194,36 @@ def _contents(
     return TextResourceContents(uri=uri, mime_type=kind, text=text, _meta=meta)
 
 
-async def read_directory(context: AppContext, uri: str, cursor: str | None) -> dict[str, Any]:
+def read_directory(snapshot: Snapshot, params: DirectoryParams) -> dict[str, Any]:
     """Return the direct children of a directory of a skill (``resources/directory/read``).
 
     Directories are those that contain a file at any depth; an empty one does not exist.
     """
-    after = place_in(cursor)
-
-    def work(snapshot: Snapshot) -> dict[str, Any]:
-        uris = uris_of(snapshot)
-        root = uris.root_of(uri)
-        path = "" if uri == root else None if root is None else below(root, uri)
-        try:
-            if root is None or path is None:
-                raise Unserved
-            entry = entry_of(root, uris.by_root[root])
-            children = dict(_children(snapshot, entry, path, uri))
-            if not children:
-                raise Unserved
-        except Unserved:
-            clean_uri = clean_line(shorten(uri, 200))
-            message = f"{clean_uri} is not a directory resource"
-            raise invalid(message, "not_a_directory", uri=clean_uri) from None
-        rest = [name for name in sorted(children) if after is None or name > after]
-        resources = [children[name] for name in rest[:CHILDREN]]
-        result: dict[str, Any] = {
-            "resources": [
-                each.model_dump(by_alias=True, mode="json", exclude_none=True) for each in resources
-            ]
-        }
-        if len(rest) > CHILDREN:
-            result["nextCursor"] = cursor_of(rest[CHILDREN - 1])
-        return result
-
-    return await context.answer(work)
+    after = _after(params)
+    uri, uris = params.uri, uris_of(snapshot)
+    root = uris.root_of(uri)
+    path = "" if uri == root else None if root is None else below(root, uri)
+    try:
+        if root is None or path is None:
+            raise Unserved
+        entry = entry_of(root, uris.by_root[root])
+        children = dict(_children(snapshot, entry, path, uri))
+        if not children:
+            raise Unserved
+    except Unserved:
+        clean_uri = clean_line(shorten(uri, 200))
+        message = f"{clean_uri} is not a directory resource"
+        raise invalid(message, "not_a_directory", uri=clean_uri) from None
+    rest = [name for name in sorted(children) if after is None or name > after]
+    resources = [children[name] for name in rest[:CHILDREN]]
+    result: dict[str, Any] = {
+        "resources": [
+            each.model_dump(by_alias=True, mode="json", exclude_none=True) for each in resources
+        ]
+    }
+    if len(rest) > CHILDREN:
+        result["nextCursor"] = cursor_of(rest[CHILDREN - 1])
+    return result
 
 
 def _children(
@@ -275,18 +264,14 @@ def _skills_by_prompt(snapshot: Snapshot) -> dict[str, Skill]:
     return dict(sorted(by_prompt.items()))
 
 
-async def list_prompts(context: AppContext, cursor: str | None) -> ListPromptsResult:
+def list_prompts(snapshot: Snapshot, params: Paginated) -> ListPromptsResult:
     """Return one page of the prompts."""
-    after = place_in(cursor)
-
-    def work(snapshot: Snapshot) -> ListPromptsResult:
-        rest = [p for p in _skills_by_prompt(snapshot).items() if after is None or p[0] > after]
-        page = rest[:PROMPTS]
-        more = cursor_of(page[-1][0]) if len(rest) > PROMPTS else None
-        prompts = [_prompt(snapshot, name, skill) for name, skill in page]
-        return ListPromptsResult(prompts=prompts, next_cursor=more)
-
-    return await context.answer(work)
+    after = _after(params)
+    rest = [p for p in _skills_by_prompt(snapshot).items() if after is None or p[0] > after]
+    page = rest[:PROMPTS]
+    more = cursor_of(page[-1][0]) if len(rest) > PROMPTS else None
+    prompts = [_prompt(snapshot, name, skill) for name, skill in page]
+    return ListPromptsResult(prompts=prompts, next_cursor=more)
 
 
 def _prompt(snapshot: Snapshot, name: str, skill: Skill) -> Prompt:
@@ -300,29 +285,24 @@ def _prompt(snapshot: Snapshot, name: str, skill: Skill) -> Prompt:
     )
 
 
-async def get_prompt(
-    context: AppContext, name: str, arguments: dict[str, str] | None
+def get_prompt(
+    context: AppContext, snapshot: Snapshot, params: GetPromptRequestParams
 ) -> GetPromptResult:
     """Return a skill's framed instructions, followed by the user's text. Raises MCPError."""
-    values = dict(arguments or {})
+    name, values = params.name, dict(params.arguments or {})
     argument_text = values.pop(ARGUMENTS, "")
     if values:
         raise invalid(f"the prompt takes the one argument {ARGUMENTS!r}", "invalid_argument")
     if len(argument_text) > ARGUMENT_CHARS:
         raise invalid(f"{ARGUMENTS} must have at most {ARGUMENT_CHARS:,} characters")
-
-    def work(snapshot: Snapshot) -> GetPromptResult:
-        skill = _skills_by_prompt(snapshot).get(name)
-        if skill is None:
-            clean_name = clean_line(shorten(name, 200))
-            raise invalid(f"No prompt is called {clean_name!r}", "unknown_prompt")
-        text = load_answer(snapshot, context, skill).text
-        parts = [text, clean(argument_text)] if argument_text.strip() else [text]
-        messages = [
-            PromptMessage(role="user", content=TextContent(type="text", text=part))
-            for part in parts
-        ]
-        about = clean_line(skill.description)
-        return GetPromptResult(description=about, messages=messages)
-
-    return await context.answer(work)
+    skill = _skills_by_prompt(snapshot).get(name)
+    if skill is None:
+        clean_name = clean_line(shorten(name, 200))
+        raise invalid(f"No prompt is called {clean_name!r}", "unknown_prompt")
+    text = load_answer(snapshot, context, skill).text
+    parts = [text, clean(argument_text)] if argument_text.strip() else [text]
+    messages = [
+        PromptMessage(role="user", content=TextContent(type="text", text=part)) for part in parts
+    ]
+    about = clean_line(skill.description)
+    return GetPromptResult(description=about, messages=messages)

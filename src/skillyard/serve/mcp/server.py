@@ -42,7 +42,6 @@ from skillyard.serve.mcp.call import (
     log_failure,
     protocol_error,
 )
-from skillyard.serve.mcp.extension import get_prompt, list_prompts
 from skillyard.serve.mcp.local_tools import MAX_LISTED_SKILLS
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, URI_CHARS, uris_of
 from skillyard.serve.mcp.tools import (
@@ -59,6 +58,7 @@ from skillyard.serve.runtime.snapshot import Snapshot
 
 Context = ServerRequestContext[Any, Any]
 R = TypeVar("R")
+Method = Callable[[Context, Any], Awaitable[R]]
 CALLS = 1_024
 """Maximum number of open notification streams."""
 SUBSCRIPTIONS = 1_000
@@ -72,8 +72,18 @@ class SkillServer(Server[AppContext]):
 
     def __init__(self, context: AppContext) -> None:
         """Serves a context's catalog and sources; the caller closes the context."""
-        methods = _Methods(context)
-        guard = methods.guard
+        self._context = context
+        self._bus = InMemorySubscriptionBus()
+        self._profile = profile_name(context.options.profile)
+        self._tools = tools_of(
+            all_tools=context.options.all_tools, feedback=context.options.feedback
+        )
+        self._turn = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        context.follower.listen(
+            lambda before, after: self._start(self._notify_clients(before, after))
+        )
+        guard, reading = self._guarded, self._reading
         hint = CacheHint(ttl_ms=extension.CACHE_MS, scope=extension.SCOPE)
         super().__init__(
             "skillyard",
@@ -81,36 +91,27 @@ class SkillServer(Server[AppContext]):
             title="skillyard: agent skills",
             instructions=INSTRUCTIONS,
             cache_hints=dict.fromkeys(get_args(CacheableMethod), hint),
-            lifespan=methods.running,
+            lifespan=self._running,
             get_tool_input_schema=ARGUMENTS.get,
-            on_list_tools=guard(methods.list_tools),
-            on_list_resources=guard(
-                lambda _, params: extension.list_resources(context, _cursor(params))
-            ),
-            on_list_resource_templates=guard(methods.list_templates),
-            on_read_resource=guard(lambda _, params: extension.read_resource(context, params.uri)),
-            on_subscribe_resource=guard(methods.subscribe),
-            on_unsubscribe_resource=guard(methods.unsubscribe),
-            on_subscriptions_listen=ListenHandler(methods.bus, max_subscriptions=CALLS),
-            on_list_prompts=guard(lambda _, params: list_prompts(context, _cursor(params))),
-            on_get_prompt=guard(
-                lambda _, params: get_prompt(context, params.name, params.arguments)
-            ),
+            on_list_tools=guard(self._list_tools),
+            on_list_resources=reading(extension.list_resources),
+            on_list_resource_templates=guard(self._list_templates),
+            on_read_resource=reading(extension.read_resource),
+            on_subscribe_resource=guard(self._subscribe),
+            on_unsubscribe_resource=guard(self._unsubscribe),
+            on_subscriptions_listen=ListenHandler(self._bus, max_subscriptions=CALLS),
+            on_list_prompts=reading(extension.list_prompts),
+            on_get_prompt=reading(partial(extension.get_prompt, context)),
         )
         self.extensions = {extension.EXTENSION: dict(extension.SETTINGS)}
-        handlers: dict[str, tuple[type[Any], Callable[[Context, Any], Awaitable[Any]]]] = {
-            "tools/call": (types.CallToolRequestParams, methods.call_tool),
-            "skills/list": (types.PaginatedRequestParams, methods.skills_list),
-            "skills/get": (extension.GetSkillParams, methods.skills_get),
-            "resources/directory/read": (
-                extension.DirectoryParams,
-                lambda _, params: extension.read_directory(context, params.uri, params.cursor),
-            ),
-        }
-        for name, (params_type, method) in handlers.items():
-            self.add_request_handler(name, params_type, guard(method))
+        add = self.add_request_handler
+        add("tools/call", types.CallToolRequestParams, guard(self._call_tool))
+        add("skills/list", types.PaginatedRequestParams, reading(extension.list_skills, hints=True))
+        add("skills/get", extension.GetSkillParams, reading(extension.get_skill, hints=True))
+        params_type = extension.DirectoryParams
+        add("resources/directory/read", params_type, reading(extension.read_directory))
         self.add_notification_handler(
-            "notifications/initialized", types.NotificationParams, methods.on_initialized
+            "notifications/initialized", types.NotificationParams, self._on_initialized
         )
 
     def create_initialization_options(
@@ -123,27 +124,11 @@ class SkillServer(Server[AppContext]):
         options = notification_options or NotificationOptions(True, True)
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
-
-class _Methods:
-    """The methods of one server."""
-
-    def __init__(self, context: AppContext) -> None:
-        self._context = context
-        self._log = context.log
-        self._follower = context.follower
-        self.bus = InMemorySubscriptionBus()
-        options = context.options
-        self._profile = profile_name(options.profile)
-        self._tools = tools_of(all_tools=options.all_tools, feedback=options.feedback)
-        self._turn = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._follower.listen(self._on_change)
-
     @asynccontextmanager
-    async def running(self, server: Server[AppContext]) -> AsyncIterator[AppContext]:
+    async def _running(self, server: Server[AppContext]) -> AsyncIterator[AppContext]:
         """Follow the files while the server runs."""
         loop = asyncio.get_running_loop()
-        following = loop.create_task(self._follower.keep_fresh())
+        following = loop.create_task(self._context.follower.keep_fresh())
         try:
             yield self._context
         finally:
@@ -151,9 +136,7 @@ class _Methods:
                 task.cancel()
                 await asyncio.wait({task})
 
-    def guard(
-        self, method: Callable[[Context, Any], Awaitable[R]]
-    ) -> Callable[[Context, Any], Awaitable[R]]:
+    def _guarded(self, method: Method[R]) -> Method[R]:
         """Return the method with a concurrency slot, and with errors mapped to MCP's."""
 
         async def run(ctx: Context, params: Any) -> R:
@@ -161,12 +144,23 @@ class _Methods:
                 async with self._context.guard.slot():
                     return await method(ctx, params)
             except Exception as error:  # noqa: BLE001 - none of another kind leaves here
-                raise protocol_error(self._log, ctx.method, error) from None
+                raise protocol_error(self._context.log, ctx.method, error) from None
 
         return run
 
-    def _on_change(self, before: Snapshot, after: Snapshot) -> None:
-        self._start(self._notify_clients(before, after))
+    def _reading(self, work: Callable[[Snapshot, Any], R], *, hints: bool = False) -> Method[R]:
+        """Return the method that answers with ``work`` for a fresh snapshot.
+
+        ``hints`` adds the cache hints, which exist since revision 2026-07-28, to a dictionary.
+        """
+
+        async def method(ctx: Context, params: Any) -> R:
+            result: Any = await self._context.answer(lambda snapshot: work(snapshot, params))
+            if hints and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                result |= {"ttlMs": extension.CACHE_MS, "cacheScope": extension.SCOPE}
+            return result  # type: ignore[no-any-return]
+
+        return self._guarded(method)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -179,9 +173,9 @@ class _Methods:
             updated = await self._context.in_thread(_changed_uris, before, after)
             events: list[ServerEvent] = [ResourcesListChanged(), PromptsListChanged()]
             for event in (*events, *(ResourceUpdated(uri=uri) for uri in updated)):
-                await self.bus.publish(event)
+                await self._bus.publish(event)
 
-    async def on_initialized(self, ctx: Context, params: Any) -> None:
+    async def _on_initialized(self, ctx: Context, params: Any) -> None:
         """Notify a client of the older era from now on."""
         self._followed(ctx)
 
@@ -203,15 +197,15 @@ class _Methods:
                     self._start(_notify(session, event))
 
             connection.state["skillyard.told"] = True
-            connection.exit_stack.callback(self.bus.subscribe(tell))
+            connection.exit_stack.callback(self._bus.subscribe(tell))
         return followed
 
-    async def list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
+    async def _list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
         """Return the tools."""
         _no_cursor(params)
         return types.ListToolsResult(tools=describe_tools(self._tools))
 
-    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         """Run a tool. Its failure is a result with an error, so that the model can correct it.
 
         The result is already JSON. The SDK validates it again in any case, and a model object would
@@ -228,19 +222,19 @@ class _Methods:
             failure = failure_of(error)
             if failure is None:
                 raise
-            log_failure(self._log, failure, error, method=ctx.method, tool=params.name)
+            log_failure(self._context.log, failure, error, method=ctx.method, tool=params.name)
             return _result(failure.message, isError=True, _meta={"skillyard/code": failure.code})
         profile, structured = self._profile, answer.structured
         if profile and "profile" in COMPONENTS[RESULTS[params.name].__name__]["properties"]:
             structured = {**structured, "profile": profile}
         return _result(answer.text, structuredContent=structured)
 
-    async def list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
+    async def _list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
         """Return the template of the URIs."""
         _no_cursor(params)
         return extension.list_templates()
 
-    async def subscribe(
+    async def _subscribe(
         self, ctx: Context, params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
         """Subscribe the client to a resource."""
@@ -250,20 +244,12 @@ class _Methods:
         followed.add(params.uri)
         return types.EmptyResult()
 
-    async def unsubscribe(
+    async def _unsubscribe(
         self, ctx: Context, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
         """Unsubscribe the client."""
         self._followed(ctx).discard(params.uri)
         return types.EmptyResult()
-
-    async def skills_list(self, ctx: Context, params: Any) -> dict[str, Any]:
-        """Return a page of skill entries."""
-        return _cacheable(ctx, await extension.list_skills(self._context, _cursor(params)))
-
-    async def skills_get(self, ctx: Context, params: extension.GetSkillParams) -> dict[str, Any]:
-        """Return one skill entry."""
-        return _cacheable(ctx, await extension.get_skill(self._context, params.uri))
 
 
 def _changed_uris(before: Snapshot, after: Snapshot) -> list[str]:
@@ -307,17 +293,6 @@ def _result(text: str, **more: Any) -> dict[str, Any]:
     return {"content": content, "isError": False, "resultType": "complete", **more}
 
 
-def _cursor(params: types.PaginatedRequestParams | None) -> str | None:
-    return params.cursor if params is not None else None
-
-
 def _no_cursor(params: types.PaginatedRequestParams | None) -> None:
-    if _cursor(params) is not None:
+    if params is not None and params.cursor is not None:
         raise invalid("cursor: this list has one page", "bad_cursor")
-
-
-def _cacheable(ctx: Context, result: dict[str, Any]) -> dict[str, Any]:
-    """Add the cache hints, which exist since revision 2026-07-28."""
-    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        return result
-    return {**result, "ttlMs": extension.CACHE_MS, "cacheScope": extension.SCOPE}
