@@ -55,12 +55,6 @@ def test_secrets_reach_the_command_and_their_files_names_do_not(tmp_path: Path) 
     assert "GITHUB_TOKEN" not in found
 
 
-def test_arguments_arrive_as_they_are_and_the_exit_code_comes_back() -> None:
-    program = "import sys; print(sys.argv[1:]); sys.exit(7)"
-    done = entered(sys.executable, "-I", "-c", program, "a b", "*", "$HOME", "")
-    assert (done.returncode, done.stdout) == (7, "['a b', '*', '$HOME', '']\n")
-
-
 @for_each("content", [None, "", "\n"])
 def test_a_secret_that_is_not_there_ends_it_by_name(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "token"

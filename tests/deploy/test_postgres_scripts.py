@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -18,8 +17,7 @@ from tests.deploy.databases import (
     standby,
     streaming,
 )
-from tests.deploy.shell import free_port, give_away, run, script_environment
-from tests.store.servers import USER, as_ordinary_user
+from tests.deploy.shell import give_away
 from tests.store.skills import key, skill
 
 pytestmark = pytest.mark.slow
@@ -83,41 +81,3 @@ def test_the_standby_is_copied_once_and_synchronous_publishes_reach_it(made: Mad
             with open_store(owners_url(port)) as reading:
                 assert reading.get(key("safe")).generation == generation
     assert mark.exists()
-
-
-def test_a_promoted_standby_stays_a_primary_when_it_is_started_again(made: Made) -> None:
-    open_store(owners_url(made.primary.port), migrate=True).close()
-    data = made.folder / "promoted"
-    with standby(made, data) as port:
-        streaming(made)
-        script = f"psql --host={made.folder} --port={port} --username={USER} --dbname=postgres"
-        run(f"{script} --command='SELECT pg_promote()'", made.folder, {})
-    with standby(made, data) as port, open_store(owners_url(port)) as store:
-        assert store.status().writable is True
-        assert store.publish([skill("new")], tenant="acme", publisher="ci").added == 1
-
-
-def test_without_a_primary_the_standby_says_so_and_leaves_nothing_half_made(made: Made) -> None:
-    data = made.folder / "never"
-    done = subprocess.run(
-        [*as_ordinary_user()[0], str(made.folder / "replica.sh")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=made.folder,
-        env=script_environment(
-            {
-                "PGDATA": str(data),
-                "PRIMARY_HOST": "127.0.0.1",
-                "PRIMARY_PORT": str(free_port()),
-                "STANDBY_NAME": "replica",
-                "REPLICATION_PASSWORD_FILE": made.environment["REPLICATION_PASSWORD_FILE"],
-                "PASSWORD_FOLDER": str(made.folder),
-                "TRIES": "1",
-            }
-        ),
-    )
-    assert done.returncode == 1
-    assert "127.0.0.1 cannot be copied" in done.stderr
-    assert not (data / "PG_VERSION").exists()

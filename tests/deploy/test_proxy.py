@@ -7,11 +7,7 @@ who asks sees that there was one less.
 from __future__ import annotations
 
 import http.client
-import json
-import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,8 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.deploy.files import DEPLOY, compose
-from tests.deploy.node_cluster import PROXY_FILE, Node, asked, haproxy, need, node, proxy, until
+from tests.deploy.node_cluster import Node, asked, haproxy, node, proxy, until
 from tests.deploy.shell import free_port
 
 pytest.importorskip("uvicorn")
@@ -97,22 +92,6 @@ def test_no_request_is_lost_when_a_node_goes_away(pair: Pair, how: signal.Signal
     assert len(begun) <= (CLIENTS if how == signal.SIGKILL else 0)
 
 
-def test_requests_go_to_both_and_without_any_node_the_proxy_says_so(pair: Pair) -> None:
-    for _ in range(8):
-        assert asked(pair.port, "/search?q=csv")[0] == 200
-    for one in (pair.first, pair.second):
-        lines = asked(one.port, "/metrics")[2].splitlines()
-        assert any(b"requests_total" in line and b'"/search"' in line for line in lines)
-    for one in (pair.first, pair.second):
-        one.process.kill()
-    until(pair.port, 503)
-
-
-def test_the_proxy_adds_no_rights(lasting: Pair) -> None:
-    status, _, body = asked(lasting.port, "/health", Authorization="Bearer of-nobody")
-    assert (status, json.loads(body)["error"]["code"]) == (401, "token_wrong")
-
-
 def test_a_session_of_mcp_stays_with_its_node(lasting: Pair) -> None:
     accepted = {"Accept": "application/json, text/event-stream"}
     hello = {
@@ -140,49 +119,3 @@ def test_a_session_of_mcp_stays_with_its_node(lasting: Pair) -> None:
         for one in (lasting.first, lasting.second)
     ]
     assert sorted(known) == [200, 404]
-
-
-def test_the_health_check_of_the_image_knows_a_node_that_is_ready(tmp_path: Path) -> None:
-    check = [sys.executable, "-I", str(DEPLOY / "container" / "healthy.py")]
-    with node(tmp_path) as one:
-        until(one.port, 200)
-
-        def code() -> int:
-            address = f"http://127.0.0.1:{one.port}/readyz"
-            done = subprocess.run([*check, address], capture_output=True, timeout=30, check=False)
-            return done.returncode
-
-        assert code() == 0
-        one.process.kill()
-        one.process.wait(timeout=30)
-        assert code() == 1
-
-
-def test_the_file_takes_what_compose_gives_it_and_tls_on_top(tmp_path: Path) -> None:
-    need("openssl")
-    made = [tmp_path / "key.pem", tmp_path / "certificate.pem"]
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
-            *("-subj", "/CN=localhost", "-keyout", str(made[0]), "-out", str(made[1])),
-        ],
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
-    both = tmp_path / "both.pem"
-    both.write_bytes(b"".join(path.read_bytes() for path in made))
-    given = {
-        **compose()["services"]["proxy"]["environment"],
-        **compose("compose.tls.yaml")["services"]["proxy"]["environment"],
-        "CERTIFICATE": str(both),
-    }
-    done = subprocess.run(
-        [haproxy(), "-c", "-f", str(PROXY_FILE), "-f", str(PROXY_FILE.with_name("tls.cfg"))],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-        env={"PATH": os.environ["PATH"], **given},
-    )
-    assert done.returncode == 0, done.stderr

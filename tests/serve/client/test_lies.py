@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from typing import Any
 
@@ -37,19 +36,6 @@ def bent(truth: dict[str, Any], *path: str | int, to: Any) -> dict[str, Any]:
 
 def ask(c: Any) -> Any:
     return c.search("pdf")
-
-
-def test_the_truth_is_believed(way: Way, truth: dict[str, Any]) -> None:
-    with lying(answer(truth)) as liar:
-        (found,) = way(liar.url, ask)
-    assert found.to_dict() == truth
-
-
-def test_what_a_newer_service_says_on_top_is_passed_over(way: Way, truth: dict[str, Any]) -> None:
-    newer = bent(bent(truth, "later", to=[1]), "skills", 0, "later", to={"a": None})
-    with lying(answer(newer)) as liar:
-        (found,) = way(liar.url, ask)
-    assert found.to_dict() == truth
 
 
 DEEP = b'{"a":' * 5_000 + b"1" + b"}" * 5_000
@@ -113,23 +99,7 @@ def test_a_value_of_another_type_is_named_with_its_place(way: Way, truth: dict[s
         assert name.partition(" ")[0] in str(raised(outcome, BadAnswer)), name
 
 
-def test_a_place_is_named_on_a_line_that_is_safe_to_print(way: Way, truth: dict[str, Any]) -> None:
-    odd = bent(truth, "skills", 0, "signals", to={"\x1b[2J\n" + "x" * 500: None})
-    with lying(answer(odd)) as liar:
-        (outcome,) = way(liar.url, ask)
-    text = str(raised(outcome, BadAnswer))
-    assert text.isprintable()
-    assert len(text) < 400
-
-
 # --- size and packing ---
-
-
-def test_a_packed_answer_is_unpacked(way: Way, truth: dict[str, Any]) -> None:
-    with lying(answer(truth, packed=True)) as liar:
-        (found,) = way(liar.url, ask)
-        assert liar.header("accept-encoding") == "gzip"
-    assert found.to_dict() == truth
 
 
 def test_an_answer_that_is_too_large_is_not_read_to_its_end(way: Way) -> None:
@@ -145,14 +115,6 @@ def test_an_answer_that_is_too_large_is_not_read_to_its_end(way: Way) -> None:
     with lying(answer(b" " * 100_000)) as liar:
         (outcome,) = way(liar.url, ask, **limits)
     assert "it is empty" in str(raised(outcome, BadAnswer))
-
-
-def test_an_answer_that_is_packed_badly_is_a_bad_answer(way: Way) -> None:
-    bodies = (b"{}", gzip.compress(b"{}" * 500)[:-9], gzip.compress(b"{}")[:-8] + b"\0" * 8)
-    with lying(*(answer(body, 200, "Content-Encoding: gzip") for body in bodies)) as liar:
-        outcomes = way(liar.url, *[ask] * len(bodies))
-    for outcome in outcomes:
-        raised(outcome, BadAnswer)
 
 
 # --- elsewhere, and never ---

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard import InvalidInput, SkillyardError
-from skillyard.base.errors import BadAnswer, ServiceFailed, ServiceRefused, ServiceUnavailable
-from skillyard.base.invisible import clean
-from skillyard.install.sources.settings import Settings
+from skillyard.base.errors import ServiceFailed, ServiceRefused, ServiceUnavailable
 from skillyard.serve.client import Retries, SourcesFailed
-from skillyard.serve.client.call import Call, Response, refusal_of
 from skillyard.serve.runtime.errors import (
     Refused,
     fault,
@@ -27,7 +20,6 @@ from skillyard.serve.runtime.errors import (
     wrong_field,
 )
 from skillyard.serve.runtime.guards import busy
-from skillyard_testkit import FakeServers, faults
 from tests.serve.client.client_pair import Question, Way, answer, lying, raised
 from tests.serve.http.local_server import Running, running
 
@@ -47,17 +39,6 @@ def test_a_skill_that_is_not_there_names_its_neighbours(served: Running, way: Wa
         assert error.near == ("deploy",)
         assert "did you mean deploy?" in str(error)
     assert [outcome.name for outcome in outcomes] == ["deplo", "deplo", "local/deplo"]
-
-
-def test_a_name_of_two_skills_lists_ids_of_which_each_is_good(served: Running, way: Way) -> None:
-    with pytest.raises(sy.AmbiguousName) as here:
-        sy.load_catalog(served.context.options.roots[0]).get("report")
-    (outcome,) = way(served.base, lambda c: c.skill("report"))
-    error = raised(outcome, sy.AmbiguousName)
-    assert (error.name, error.paths, error.ids) == ("report", (), here.value.ids)
-    assert str(error).startswith("'report' names 2 skills: ")
-    for found in way(served.base, *[lambda c, id=id: c.skill(id) for id in error.ids]):
-        assert found.name == "report"
 
 
 WRONG: dict[str, tuple[Question, str]] = {
@@ -104,13 +85,6 @@ def test_a_wrong_argument_is_named_as_it_is_called_here(served: Running, way: Wa
         assert field.partition(".")[0] in str(error) or "half" in str(error) or "name" in str(error)
 
 
-def test_names_that_look_like_paths_ask_for_nothing_else(served: Running, way: Way) -> None:
-    names = ["..", ".", "../health", "a/../../metrics", "%2e%2e", "a?q=b", "a#b", "\\", "é"]
-    outcomes = way(served.base, *[lambda c, name=name: c.skill(name) for name in names])
-    for name, outcome in zip(names, outcomes, strict=True):
-        assert raised(outcome, sy.SkillNotFound).name == name
-
-
 # --- the token ---
 
 
@@ -132,14 +106,6 @@ def test_the_right_token_opens_and_none_or_another_does_not(guarded: Running, wa
         assert (error.status, error.code) == (401, code)
         assert "SKILLYARD_HTTP_TOKEN" in error.hint
         assert "another" not in str(error)
-
-
-def test_the_token_comes_from_the_environment(
-    guarded: Running, way: Way, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SKILLYARD_HTTP_TOKEN", f" {TOKEN}\n")
-    (found,) = way(f"{guarded.base}/", lambda c: c.health(), token=None)
-    assert found.status == "healthy"
 
 
 # --- statuses ---
@@ -190,88 +156,4 @@ def test_each_status_and_code_is_its_error(way: Way) -> None:
         assert (type(again), str(again)) == (kind, str(error))
 
 
-def test_each_status_without_a_word_is_an_error_too(way: Way) -> None:
-    statuses = {
-        400: ServiceRefused, 404: ServiceRefused, 429: ServiceUnavailable, 500: ServiceFailed,
-        502: ServiceFailed, 503: ServiceUnavailable, 206: BadAnswer, 201: BadAnswer,
-    }  # fmt: skip
-    for said in (b"", b"<html>Bad gateway</html>", b'{"error": "no"}', b"[1]"):
-        with lying(*(answer(said, status) for status in statuses)) as liar:
-            questions = [lambda c: c.rank("x")] * len(statuses)
-            outcomes = way(liar.url, *questions, retries=Retries(times=0))
-        for (status, kind), outcome in zip(statuses.items(), outcomes, strict=True):
-            error = raised(outcome, kind)
-            assert error.status == status
-            assert ("web page" in str(error)) == said.startswith(b"<")
-            assert error.hint
-
-
-def test_every_source_that_failed_is_named(
-    tmp_path: Path, up: FakeServers, settings: Settings, way: Way
-) -> None:
-    up.faults.add("*", "*", faults.rate_limited(429, 30), times=None)
-    with running(tmp_path / "skills", settings=settings) as server:
-        partly, wholly = way(
-            server.base,
-            lambda c: c.search("pdf"),
-            lambda c: c.search("pdf", sources=["skills.sh", "github"]),
-        )
-    assert partly.partial
-    assert {status.state for status in partly.sources} == {"ok", "failed"}
-    error = raised(wholly, SourcesFailed)
-    assert issubclass(SourcesFailed, sy.SourceFailed)
-    assert (error.code, error.status) == ("rate_limited", 502)
-    assert {reason.code for reason in error.reasons} == {"rate_limited"}
-    assert [reason.name for reason in error.reasons] == ["skills.sh", "github"]
-    assert 0 < error.retry_after_s <= 30
-
-
 # --- what cannot be asked at all ---
-
-
-def test_a_service_that_is_not_there_says_how_to_start_it(way: Way) -> None:
-    with lying(b"") as liar:
-        pass
-    (outcome,) = way(liar.url, lambda c: c.search("a person's words"))
-    error = raised(outcome, ServiceUnavailable)
-    assert (error.url, error.status, error.code) == (f"{liar.url}/search", None, "unreachable")
-    assert "skillyard serve" in str(error)
-    assert "person" not in str(error)
-
-
-def call() -> Call[Any]:
-    return Call("/x", bytes, subject="x")
-
-
-@given(st.integers(100, 999), st.binary(max_size=200) | st.builds(bytes))
-def test_any_bytes_with_any_status_are_a_named_error(status: int, body: bytes) -> None:
-    error = refusal_of("http://h/x", call(), Response(status, {}, body))
-    assert isinstance(error, ServiceFailed)
-    assert isinstance(error, BadAnswer) == (status < 400)
-
-
-CODES = [
-    "skill_not_found", "ambiguous_name", "invalid_field", "blank_name", "sources_failed", "other",
-]  # fmt: skip
-ANYTHING = st.none() | st.booleans() | st.integers() | st.text(max_size=30)
-SAID = st.fixed_dictionaries(
-    {"code": st.sampled_from(CODES) | ANYTHING},
-    optional={
-        "message": ANYTHING,
-        "hint": ANYTHING,
-        "field": ANYTHING,
-        "near": st.lists(ANYTHING, max_size=3) | ANYTHING,
-        "sources": st.lists(
-            st.dictionaries(st.sampled_from(["name", "code", "message"]), ANYTHING)
-        ),
-    },
-)
-
-
-@given(SAID)
-def test_whatever_an_error_says_it_is_one_of_ours_on_lines_that_are_safe(said: Any) -> None:
-    body = json.dumps({"detail": "no", "error": said}).encode()
-    error = refusal_of("http://h/x", call(), Response(400, {}, body))
-    assert isinstance(error, SkillyardError)
-    assert len(str(error)) < 8_000
-    assert clean(str(error)) == str(error)

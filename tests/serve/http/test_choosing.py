@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import skillyard as sy
 from skillyard.base.shapes.encoder import encode
-from skillyard.engine.operations.skill_explanation import why_skill
 from skillyard.hosts.operations.recommendations import evaluate_skills
-from tests.serve.http.local_server import Running, running
+from tests.serve.http.local_server import Running
 from tests.serve.http.shapes import conforms
 from tests.tables import for_each
-from tests.worked_examples.making import document
 
 
 def catalog_of(served: Running) -> sy.Catalog:
@@ -33,59 +30,6 @@ def test_a_ranking_is_the_engines_own(served: Running, scorer: str) -> None:
         (match.skill.name, match.score) for match in wanted
     ]
     assert all(m["explanation"]["value"] == m["score"] for m in answer["matches"])
-
-
-def test_tags_files_and_the_limit_reach_the_ranking(tmp_path: Path) -> None:
-    files = {
-        f"{name}/SKILL.md": document(name, "Write a report.", extra=f"tags: [{tag}]\n")
-        for name, tag in (("one", "red"), ("two", "red"), ("three", "blue"))
-    }
-    with running(tmp_path / "skills", files) as server:
-
-        def named(more: str) -> set[str]:
-            return {m["name"] for m in server.get(f"/rank?q=report{more}").json()["matches"]}
-
-        assert named("") == {"one", "two", "three"}
-        assert named("&include_tags=red") == {"one", "two"}
-        assert named("&exclude_tags=red") == {"three"}
-        assert len(named("&limit=1")) == 1
-
-
-def test_a_skill_of_a_package_counts_for_its_files_where_that_is_wanted(tmp_path: Path) -> None:
-    files = {
-        f"{place}/.claude/skills/{name}/SKILL.md": document(name, "Write a report.")
-        for place, name in ((".", "top"), ("packages/a", "a"), ("packages/b", "b"))
-    }
-    with running(tmp_path / "skills", files) as server:
-        rank = "/rank?q=report&files=packages/a/x.py"
-
-        def named(more: str) -> set[str]:
-            return {match["name"] for match in server.get(f"{rank}{more}").json()["matches"]}
-
-        assert named("") == {"top", "a", "b"}
-        assert named("&package_scope=true") == {"top", "a"}
-        body = {"text": "report", "files": ["packages/a/x.py"], "package_scope": True, "top_k": 9}
-        selected = server.post("/select", {**body, "min_score": 0}).json()["selected"]
-        assert {match["name"] for match in selected} == {"top", "a"}
-        why = server.get("/why?name=b&q=report&files=packages/a/x.py&package_scope=true").json()
-        assert why["query"]["package_scope"] is True
-
-
-def test_remarks_are_counted_always_and_listed_when_asked(tmp_path: Path) -> None:
-    files = {"good/SKILL.md": document("good", "Write a report."), "bad/SKILL.md": "no frontmatter"}
-    with running(tmp_path / "skills", files) as server:
-        for plain, listed in (
-            (server.get("/rank?q=report"), server.get("/rank?q=report&diagnostics=true")),
-            (
-                server.post("/select", {"text": "report"}),
-                server.post("/select", {"text": "report", "diagnostics": True}),
-            ),
-        ):
-            assert plain.json()["diagnostics_count"] == 1
-            assert "diagnostics" not in plain.json()
-            (found,) = listed.json()["diagnostics"]
-            assert found["severity"] == "error"
-        conforms(server.get("/rank?q=report&diagnostics=true").json(), "Ranked")
 
 
 def test_a_selection_chooses_or_abstains_with_200(served: Running) -> None:
@@ -117,22 +61,6 @@ def test_an_evaluation_is_the_documented_answer_under_both_spellings(served: Run
     assert set(answer["results"][0]) == {"skillName", "confidence", "level", "reason"}
     details = served.post("/evaluate", {"text": "deploy", "showDetails": True, "threshold": 0})
     assert details.json()["message"] != answer["message"]
-
-
-def test_an_evaluation_of_nothing_names_the_field(served: Running) -> None:
-    answer = served.post("/evaluate", {"threshold": 0.5})
-    assert answer.status_code == 422
-    conforms(answer.json(), "Error")
-    assert answer.json()["error"]["field"] == "text"
-
-
-def test_why_explains_one_skill(served: Running) -> None:
-    answer = served.get("/why?name=deploy&q=deploy+the+app&explain=true")
-    conforms(answer.json(), "Why")
-    wanted = why_skill(catalog_of(served), "deploy", sy.Query("deploy the app"))
-    assert (answer.json()["rank"], answer.json()["chosen"]) == (wanted.rank, wanted.chosen)
-    assert served.get("/why?name=nobody&q=x").status_code == 404
-    assert served.get("/why?q=x").json()["error"]["field"] == "name"
 
 
 @for_each(

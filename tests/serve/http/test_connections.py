@@ -95,22 +95,6 @@ def test_more_idle_sockets_than_descriptors_stop_nothing_and_flood_no_log(
     assert len(lines) < 12
 
 
-def test_the_soft_limit_is_raised_where_it_may_be() -> None:
-    resource = pytest.importorskip("resource")
-    if 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 1_000:
-        pytest.skip("the hard limit of this machine is too low")
-    code = (
-        "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (256, 1_000))\n"
-        "from skillyard.base.io.platforms import raise_descriptor_limit as up\n"
-        "print(up(600), r.getrlimit(r.RLIMIT_NOFILE)[0], up(), r.getrlimit(r.RLIMIT_NOFILE)[0])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(PACKAGES)},
-        capture_output=True, text=True, check=True, timeout=30,
-    )  # fmt: skip
-    assert done.stdout.split() == ["600", "600", "1000", "1000"]
-
-
 @for_each(
     ("descriptors", "most", "count"),
     [(1_024, 8_192, 768), (65_536, 8_192, 8_192), (256, 8_192, 192), (40, 8_192, LEAST),
@@ -160,11 +144,3 @@ def test_an_answer_that_nobody_reads_is_not_kept(tmp_path: Path) -> None:
 def test_what_is_no_request_is_refused_and_closed(served: Running, sent: bytes) -> None:
     answer = raw(served.port, sent)
     assert (answer.status, "connection: close" in answer.head) == (400, True)
-
-
-def test_every_warning_of_a_library_goes_through_the_log(served: Running) -> None:
-    before = len(served.lines())
-    for _ in range(50):
-        assert raw(served.port, b"no http\r\n\r\n").status == 400
-    told = [line for line in served.lines()[before:] if line["event"] == "server"]
-    assert len(told) <= 1

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
-from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
@@ -56,22 +55,6 @@ def query(text: str, strict: bool = True) -> dict[str, Any]:
 def body(value: Any, strict: bool = True) -> dict[str, Any]:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     return from_json(FIELDS, data, strict=strict)
-
-
-def test_a_query_is_read_with_its_types_and_defaults() -> None:
-    assert query("q=a+b&limit=5&deep=yes&files=x&files=y&floor=0.5") == {
-        "q": "a b", "limit": 5, "floor": 0.5, "deep": True, "files": ("x", "y"), "kind": None,
-    }  # fmt: skip
-    assert query("q=x") == {
-        "q": "x", "limit": 10, "floor": None, "deep": False, "files": (), "kind": None,
-    }  # fmt: skip
-
-
-def test_a_body_says_the_same_with_second_names_and_null_for_not_given() -> None:
-    given = {"q": "x", "limit": 5.0, "paths": ["a"], "deep": None}
-    assert body(given) == {
-        "q": "x", "limit": 5, "floor": None, "deep": False, "files": ("a",), "kind": None,
-    }  # fmt: skip
 
 
 @for_each(
@@ -145,17 +128,6 @@ def test_every_fault_of_a_body_is_a_422(value: Any, kind: str) -> None:
     assert [word for _, word in faults(caught.value)] == [kind]
 
 
-def test_all_faults_are_named_at_once() -> None:
-    with pytest.raises(Refused) as caught:
-        query("limit=0&deep=x&other=1")
-    assert len(caught.value.faults) == 4
-
-
-def test_a_lenient_route_passes_over_what_it_does_not_know() -> None:
-    assert query("q=x&_=123", strict=False)["q"] == "x"
-    assert body({"q": "x", "_": 1}, strict=False)["q"] == "x"
-
-
 def test_bytes_that_are_no_text_and_floods_of_parameters_are_refused() -> None:
     for wrong in ("q=%ff", "q=x&" + "a=1&" * 1_100):
         with pytest.raises(Refused, match=r"UTF-8|parameters"):
@@ -179,20 +151,6 @@ def test_any_json_gives_values_of_the_right_kind_or_a_422(document: dict[str, An
             assert set(found) == {field.name for field in fields}
             for field in fields:
                 check_kind(field, found[field.name])
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_of_a_body_or_a_query_give_values_or_a_422(data: bytes) -> None:
-    for read, fields in ((from_json, SELECT), (from_query, RANK), (from_query, WHY)):
-        read_or_refused(partial(read, fields, data, strict=False))
-
-
-@given(st.lists(st.tuples(st.sampled_from([f.name for f in SEARCH]), st.text(max_size=12))))
-def test_any_query_gives_values_of_the_right_kind_or_a_422(pairs: list[tuple[str, str]]) -> None:
-    data = urlencode(pairs, errors="replace").encode()
-    found = read_or_refused(partial(from_query, SEARCH, data, strict=True))
-    for field in SEARCH if found is not None else ():
-        check_kind(field, (found or {})[field.name])
 
 
 def read_or_refused(read: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:

@@ -14,7 +14,6 @@ import pytest
 from skillyard import Reference, Skill
 from skillyard.install.copies.archives import read_archive
 from skillyard.serve.http.routes.discovery import INDEX_PATH
-from skillyard.store.node.state import NodeState
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, Submission
 from tests.configuration import configure
@@ -67,18 +66,6 @@ def test_it_ranks_and_selects_as_from_files(both: tuple[Running, Running], query
     assert [m["id"] for m in chosen[0]] == [m["id"] for m in chosen[1]]
 
 
-def test_a_skill_comes_with_its_texts_as_from_files(both: tuple[Running, Running]) -> None:
-    for name in ("pdf-tables", "deploy", "single", "tight", "gap"):
-        asked = f"/skill/{name}?include_references=true&include_raw=true"
-        one, other = (server.get(asked).json() for server in both)
-        conforms(one, "Skill")
-        assert {**one, "age_s": None} == {**other, "age_s": None}
-    found = both[0].get("/skill/pdf-tables?include_references=true").json()["references"]
-    assert [(each["path"], each["content"]) for each in found] == [
-        ("references/layout.md", "Columns first.\n")
-    ]
-
-
 def test_the_raw_text_is_the_file_that_was_published_byte_for_byte(
     both: tuple[Running, Running],
 ) -> None:
@@ -86,21 +73,6 @@ def test_the_raw_text_is_the_file_that_was_published_byte_for_byte(
         if path.endswith("SKILL.md"):
             name = path.split("/")[0]
             assert both[0].get(f"/skill/{name}?include_raw=true").json()["raw_content"] == data
-
-
-def test_search_and_why_and_pages_and_openapi_answer(both: tuple[Running, Running]) -> None:
-    for path in (
-        "/search?q=tables&include_references=true", "/why?name=deploy&q=deploy",
-        "/skills/local/pdf-tables", "/?q=tables", "/page/skills/local/pdf-tables", "/openapi.json",
-        "/metrics", "/docs",
-    ):  # fmt: skip
-        one, other = (server.get(path, headers={"Accept": "text/html, */*"}) for server in both)
-        assert (one.status_code, other.status_code) == (200, 200), path
-        assert one.headers["content-type"] == other.headers["content-type"]
-    page = both[0].get("/page/skills/local/pdf-tables").text
-    assert "Use a ruler." in page
-    missing = [server.get("/skill/pdf-tablez") for server in both]
-    assert [each.status_code for each in missing] == [404, 404]
 
 
 def test_answers_say_of_which_generation_they_are(both: tuple[Running, Running]) -> None:
@@ -144,19 +116,6 @@ def test_the_well_known_index_gives_stored_skills_with_the_digests_of_what_is_se
         assert both[0].get(f"/.well-known/agent-skills/{name}/SKILL.md").status_code == 404
 
 
-def test_of_a_skill_without_frontmatter_no_file_is_made(tmp_path: Path) -> None:
-    lines = "name: spaced\ndescription: Other blanks than usual.\n"
-    spaced = skill("spaced", hash="0" * 64, frontmatter=lines).replace(body="Body.")
-    with store_in(tmp_path) as store:
-        store.publish([skill("bare"), spaced], tenant="acme", publisher="ci")
-        with serving(tmp_path) as server:
-            (entry,) = server.get(INDEX_PATH).json()["skills"]
-            found = server.get("/.well-known/agent-skills/spaced/SKILL.md").content
-            assert found == f"---\n{lines}---\n\nBody.\n".encode()
-            assert entry["digest"] == f"sha256:{sha256(found).hexdigest()}"
-            assert server.get("/.well-known/agent-skills/bare/SKILL.md").status_code == 404
-
-
 class TestProbes:
     """Orchestrators ask without a token and under any name."""
 
@@ -175,29 +134,6 @@ class TestProbes:
             assert server.get("/rank?q=x").status_code == 401
             assert server.get("/livez/x").status_code == 401
             assert [line for line in server.lines() if line.get("route") == "/livez"] == []
-
-    def test_before_the_first_generation_it_is_starting(self, tmp_path: Path) -> None:
-        with store_in(tmp_path) as store:
-            store.publish([skill("a")], tenant="acme", publisher="ci")
-        with serving(tmp_path) as server:
-            follower = server.context.follower
-            snapshot, follower.snapshot = follower.snapshot, None
-            assert (server.get("/readyz").status_code, server.get("/readyz").text) == (
-                503, "starting\n",
-            )  # fmt: skip
-            assert server.get("/livez").status_code == 200
-            follower.snapshot = snapshot
-            server.context.closing = True
-            assert server.get("/readyz").text == "stopping\n"
-
-    def test_health_tells_no_path_of_this_machine(self, tmp_path: Path) -> None:
-        """As for files: what goes wrong has a word, and the log has the sentence."""
-        with store_in(tmp_path) as store:
-            Node(store, tmp_path / "node").take()
-        (tmp_path / "store.db").unlink()
-        with serving(tmp_path) as server:
-            until(lambda: server.get("/health").json()["catalog"]["failure"] is not None)
-            assert str(tmp_path) not in server.get("/health").text
 
     def test_a_node_that_heard_nothing_for_too_long_is_not_ready_and_answers(
         self, tmp_path: Path
@@ -219,32 +155,6 @@ class TestProbes:
             (tmp_path / "away.db").rename(tmp_path / "store.db")
             until(lambda: server.get("/readyz").status_code == 200)
             assert server.get("/health").json()["store"]["failure"] is None
-
-
-def test_it_follows_while_it_answers(tmp_path: Path) -> None:
-    with store_in(tmp_path) as store:
-        store.publish([skill("first")], tenant="acme", publisher="ci")
-        with serving(tmp_path) as server:
-            store.publish([skill("second")], tenant="acme", publisher="ci")
-            until(lambda: server.get("/skill/second").status_code == 200)
-            assert server.get("/skill/second").headers["skillyard-generation"] == "2"
-            assert server.get("/health").json()["catalog"]["reloads"] == 1
-            store.rollback(1, tenant="acme", publisher="ci")
-            until(lambda: server.get("/skill/second").status_code == 404)
-            told = [line for line in server.lines() if line["event"] == "catalog"]
-            assert [line["generation"] for line in told] == [1, 2, 3]
-
-
-def test_it_starts_again_from_its_folder(tmp_path: Path) -> None:
-    with store_in(tmp_path) as store:
-        store.publish([skill("first")], tenant="acme", publisher="ci")
-    for _ in range(2):
-        with serving(tmp_path) as server:
-            assert server.get("/skill/first").status_code == 200
-    (tmp_path / "store.db").unlink()
-    with serving(tmp_path) as server:
-        assert server.get("/skill/first").status_code == 200
-    assert NodeState(str(tmp_path / "node")).open() is not None
 
 
 def test_a_caller_gets_what_it_was_granted_and_is_named_in_the_log(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -155,35 +154,12 @@ def test_a_body_that_nobody_reads_ends_the_connection(attacked: Running) -> None
                 pass  # closed with our bytes unread: also an end
 
 
-def test_a_hundred_idle_sockets_hold_up_nobody(attacked: Running) -> None:
-    with ExitStack() as stack:
-        for _ in range(100):
-            address = ("127.0.0.1", attacked.port)
-            sock = stack.enter_context(socket.create_connection(address, timeout=20))
-            sock.sendall(b"GET /health HTTP/1.1\r\nHost: local")
-        for _ in range(20):
-            assert attacked.get("/rank?q=deploy").status_code == 200
-
-
 def test_a_connection_without_a_request_is_closed(tmp_path: Path) -> None:
     with running(tmp_path / "skills", limits=ServiceLimits(header_s=0.2)) as server:
         for sent in (b"", b"GET /health HTTP/1.1\r\nHost: local"):
             with socket.create_connection(("127.0.0.1", server.port), timeout=20) as sock:
                 sock.sendall(sent)
                 assert sock.recv(1) == b""
-
-
-def test_a_connection_that_asks_again_and_again_is_kept(tmp_path: Path) -> None:
-    asked = request("GET", "/skill/deploy", host="localhost")
-    with ExitStack() as stack:
-        server = stack.enter_context(running(tmp_path / "skills"))
-        address = ("127.0.0.1", server.port)
-        sock = stack.enter_context(socket.create_connection(address, timeout=20))
-        for _ in range(3):
-            sock.sendall(asked)
-            assert answer_of(sock).status == 200
-        sock.sendall(asked * 2)
-        assert answer_of(sock).status == 200
 
 
 TOKENS = {

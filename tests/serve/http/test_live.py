@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -54,16 +52,6 @@ def test_what_is_added_changed_and_removed_is_seen(followed: tuple[Running, Path
     assert after["digest"] == before["digest"] == sy.load_catalog(root).digest
     assert after["generation"] > before["generation"]
     assert after["reloads"] >= 2
-
-
-@pytest.mark.parametrize("followed", ["indexed"], indirect=True)
-def test_unchanged_files_are_not_loaded_again(followed: tuple[Running, Path]) -> None:
-    server, _ = followed
-    before = server.get("/health").json()["catalog"]
-    for _ in range(20):
-        assert server.get("/skill/deploy").status_code == 200
-    assert server.get("/health").json()["catalog"] == before
-    assert len([line for line in server.lines() if line["event"] == "catalog"]) == 1
 
 
 def test_a_root_that_vanishes_leaves_the_last_generation_and_says_so(
@@ -133,56 +121,3 @@ def test_no_answer_mixes_two_generations(followed: tuple[Running, Path]) -> None
     pairs |= {*ask(0)}
     assert pairs
     assert len(dict(pairs)) == len(pairs), "one digest stood for two contents"
-
-
-@pytest.mark.parametrize("followed", ["indexed"], indirect=True)
-def test_a_scorer_that_was_used_is_ready_for_the_next_generation(
-    followed: tuple[Running, Path],
-) -> None:
-    server, root = followed
-    assert server.get("/rank?q=deploy&scorer=triggers").status_code == 200
-    write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
-    until(lambda: "brew" in names(server))
-    held = server.context.follower.snapshot
-    assert held is not None
-    assert held.used >= {"hybrid", "triggers"}
-
-
-def test_many_threads_get_the_answers_of_one(served: Running) -> None:
-    paths = [
-        f"/rank?q=deploy+the+tests&explain=true&scorer={scorer}"
-        for scorer in ("hybrid", "relevance")
-    ]
-    paths += ["/why?name=deploy&q=write+tests&explain=true", "/search?q=pdf&source=local"]
-    wanted = {path: served.get(path).json() for path in paths}
-
-    def ask(number: int) -> bool:
-        with httpx2.Client(base_url=served.base, timeout=30, trust_env=False) as client:
-            return all(
-                client.get(path).json() == wanted[path] for path in [*paths[number:], *paths]
-            )
-
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(ask, range(len(paths))))
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs a list of open files")
-def test_looks_that_find_nothing_open_nothing(
-    followed: tuple[Running, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A look a second must not hold a mapping and a descriptor each until somebody collects."""
-    server, root = followed
-    now = time.time_ns
-    monkeypatch.setattr(time, "time_ns", lambda: now() + 60 * 10**9)  # no file is young any more
-    (root / "new").mkdir()
-    (root / "new" / "SKILL.md").write_text(document("new", "Something new."), encoding="utf-8")
-    until(lambda: "new" in names(server))
-    opened = len(os.listdir("/proc/self/fd"))
-    gc.disable()
-    try:
-        for _ in range(40):
-            names(server)
-        # Others of this process come and go; a look that holds one would hold forty.
-        assert len(os.listdir("/proc/self/fd")) <= opened + 10
-    finally:
-        gc.enable()

@@ -86,22 +86,6 @@ def test_a_running_request_is_answered_while_the_service_stops(tmp_path: Path, h
         assert (answer.status_code, answer.json()["total"]) == (200, 1)
 
 
-def test_every_thread_ends_with_the_service(tmp_path: Path) -> None:
-    before = set(threading.enumerate())
-    with running(tmp_path / "skills") as server:
-        assert server.get("/search?q=pdf").status_code == 200
-        assert set(threading.enumerate()) - before
-    until(lambda: not set(threading.enumerate()) - before)
-
-
-def test_bodies_on_their_way_are_bounded_together(tmp_path: Path) -> None:
-    limits = ServiceLimits(body_bytes=100_000, bodies_bytes=50_000)
-    with running(tmp_path / "skills", limits=limits) as server:
-        answer = server.post("/select", {"text": "x" * 60_000})
-        assert answer.status_code == 429
-        assert server.post("/select", {"text": "x" * 1_000}).status_code == 200
-
-
 @pytest.mark.slow
 def test_a_crowd_is_answered_without_a_fault(tmp_path: Path) -> None:
     def ask(number: int) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -41,18 +40,6 @@ def test_a_file_that_changed_is_not_served_as_the_old_one_and_is_soon_the_new_on
     until(lambda: "Changed." in server.get(path).text)
 
 
-def test_what_needs_no_file_answers_from_the_generation(unlooking: tuple[Running, Path]) -> None:
-    server, root = unlooking
-    before = server.get("/skill/deploy").content
-    write_tree(root, {"deploy/SKILL.md": CHANGED})
-    assert server.get("/skill/deploy").content == before
-    (skill,) = server.get("/search?q=deploy").json()["skills"]
-    assert skill["content"] == "Ship it."
-    (skill,) = server.get("/search?q=deploy&include_raw=true").json()["skills"]
-    assert (skill["content"], skill["raw_content"]) == (None, None)
-    assert "is being changed" in skill["fetch_error"]
-
-
 @pytest.mark.parametrize("path", RAW)
 def test_a_file_that_became_a_link_out_of_the_library_is_never_followed(
     unlooking: tuple[Running, Path], path: str, tmp_path: Path
@@ -66,28 +53,3 @@ def test_a_file_that_became_a_link_out_of_the_library_is_never_followed(
         answer = server.get(path)
         assert answer.status_code in (404, 503)
         assert "SECRET" not in answer.text
-
-
-def test_a_single_document_and_a_reference_that_is_none_are_read_safely(tmp_path: Path) -> None:
-    root = write_tree(
-        tmp_path / "skills",
-        {
-            ".skills/runbook.md": document("runbook", "Follow the runbook.", "Step one."),
-            "deploy/SKILL.md": document("deploy", "Deploy the app.", "Ship it."),
-            "deploy/big.md": "x" * 2_000_000,
-            "deploy/ok.md": "fine\n",
-        },
-    )
-    (root / "deploy/out.md").symlink_to("/etc/hostname")
-
-    def asked(server: Running, name: str) -> Any:
-        return server.get(f"/skill/{name}?include_raw=true&include_references=true").json()
-
-    with running(root, local_only=True) as server:
-        single = asked(server, "runbook")
-        assert single["raw_content"].endswith("Step one.\n")
-        assert single["references"] == []
-        folder = asked(server, "deploy")
-        assert [r["path"] for r in folder["references"]] == ["ok.md"]
-        listed = server.get("/search?q=follow+the+runbook&include_raw=true").json()["skills"]
-        assert listed[0]["content"] == "Step one."

@@ -10,7 +10,6 @@ from skillyard import scorer_names
 from skillyard.serve.http.openapi import SCHEMAS, document
 from skillyard.serve.http.routes.table import ROUTES
 from skillyard.serve.mcp.http_app import MCP_PATH
-from skillyard.serve.runtime.guards import FORM
 from tests.serve.http.local_server import Running
 from tests.serve.web.page_parser import harm, read
 
@@ -74,34 +73,6 @@ def test_the_routes_are_those_that_are_served(served: Running) -> None:
     # MCP is described by itself, to those who speak it, and what pages load by the pages.
     others = {MCP_PATH, f"{MCP_PATH}/", "/static"}
     assert served_paths == {route.pattern for route in ROUTES} | others
-
-
-def test_every_status_that_a_route_may_give_is_explained() -> None:
-    for methods in document(ROUTES, secured=False)["paths"].values():
-        for operation in methods.values():
-            for response in operation["responses"].values():
-                assert response["description"]
-
-
-def test_a_token_is_part_of_the_description() -> None:
-    assert document(ROUTES, secured=True)["security"] == [{"token": []}]
-    assert "security" not in document(ROUTES, secured=False)
-
-
-def test_every_route_stands_under_a_heading_of_the_description() -> None:
-    found = document(ROUTES, secured=False)
-    headings = [each["name"] for each in found["tags"]]
-    assert {route.group for route in ROUTES} == set(headings)
-    assert all(each["description"] for each in found["tags"])
-
-
-def test_a_form_is_described_as_a_form() -> None:
-    paths = document(ROUTES, secured=False)["paths"]
-    for route in ROUTES:
-        if route.form:
-            operation = paths[route.path]["post"]
-            assert list(operation["requestBody"]["content"]) == [FORM]
-            assert "303" in operation["responses"]
 
 
 def test_the_page_shows_every_route_and_runs_nothing_of_its_own(served: Running) -> None:

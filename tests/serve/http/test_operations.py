@@ -10,8 +10,6 @@ import pytest
 
 from skillyard import __version__
 from skillyard.serve.http.routes import ranking
-from skillyard.serve.runtime.follower import FolderFollower
-from tests.parity.trees import write_tree
 from tests.serve.http.local_server import Running, raw, request, running, until
 from tests.serve.http.shapes import conforms
 from tests.tables import for_each
@@ -24,49 +22,6 @@ def test_health_says_what_there_is(served: Running) -> None:
     assert answer.json()["version"] == __version__
     assert answer.json()["catalog"]["skills"] == 3
     assert set(answer.json()["cache_stats"]) == {"entries", "bytes", "oldest"}
-
-
-def test_a_catalog_that_cannot_be_read_is_not_healthy_and_gives_no_path(tmp_path: Path) -> None:
-    root = tmp_path / "gone"
-    with running(tmp_path / "skills") as server:
-        follower = server.context.follower
-        assert isinstance(follower, FolderFollower)
-        object.__setattr__(server.context.options, "roots", (str(root),))
-        while not follower.failure:  # a refresh that is on its way puts its snapshot back
-            follower.snapshot = None
-            follower._ended = float("-inf")
-            server.get("/rank?q=x")
-        for path in ("/rank?q=x", "/skill/deploy", "/search?q=x"):
-            answer = server.get(path)
-            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-            conforms(answer.json(), "Error")
-            assert str(tmp_path) not in answer.text
-        health = server.get("/health")
-        conforms(health.json(), "Health")
-        assert (health.status_code, health.json()["status"]) == (503, "unavailable")
-        assert str(tmp_path) not in health.text
-        write_tree(root, {"x/SKILL.md": "---\nname: x\ndescription: X.\n---\nX\n"})
-        follower._ended = float("-inf")
-        assert server.get("/skill/x").status_code == 200
-        assert server.get("/health").status_code == 200
-
-
-def test_figures_count_what_was_answered_by_template(tmp_path: Path) -> None:
-    with running(tmp_path / "skills") as server:
-        server.get("/skill/deploy")
-        server.get("/skill/nobody")
-        server.get("/made/up/path?token=secret")
-        answer = server.get("/metrics")
-        assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
-        lines = answer.text.splitlines()
-        name = "skillyard_http_requests_total"
-        assert f'{name}{{method="GET",route="/skill/{{name}}",status="200"}} 1.0' in lines
-        assert f'{name}{{method="GET",route="/skill/{{name}}",status="404"}} 1.0' in lines
-        assert f'{name}{{method="GET",route="other",status="404"}} 1.0' in lines
-        assert "skillyard_http_in_flight 1.0" in lines
-        assert "skillyard_catalog_skills 3.0" in lines
-        assert "made" not in answer.text
-        assert "zebra" not in answer.text
 
 
 def test_the_log_has_one_line_for_each_request_and_holds_no_secret(tmp_path: Path) -> None:
@@ -91,16 +46,6 @@ def test_the_log_has_one_line_for_each_request_and_holds_no_secret(tmp_path: Pat
         assert secret not in str(lines)
 
 
-def test_an_answer_carries_its_request_id_and_the_safe_headers(served: Running) -> None:
-    for path in ("/", "/health", "/nothing", "/rank?q=x", "/docs"):
-        headers = served.get(path, headers={"X-Request-Id": "abc"}).headers
-        assert headers["x-request-id"] == "abc"
-        assert headers["x-content-type-options"] == "nosniff"
-        assert "default-src 'none'" in headers["content-security-policy"]
-        assert "server" not in headers
-    assert served.get("/").headers["x-request-id"] != served.get("/").headers["x-request-id"]
-
-
 def test_a_bug_is_a_500_without_a_trace_and_the_next_request_is_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,16 +68,6 @@ def test_a_bug_is_a_500_without_a_trace_and_the_next_request_is_answered(
     assert "hunter2" not in str(failure)
 
 
-def test_the_root_gives_names_and_links_that_work(served: Running) -> None:
-    answer = served.get("/").json()
-    conforms(answer, "Root")
-    assert answer["name"] == "skillyard"
-    for name, url in answer["links"].items():
-        assert served.get(url).status_code == (422 if name == "search" else 200)
-    listed = {(route["method"], route["path"]) for route in answer["routes"]}
-    assert {(route.method, route.path) for route in served.context.routes} == listed
-
-
 @for_each("path", ["/openapi.json", "/docs", "/rank?q=deploy&explain=true"])
 def test_long_answers_are_compressed_where_that_is_accepted(served: Running, path: str) -> None:
     def asked(*headers: str) -> Any:
@@ -145,13 +80,6 @@ def test_long_answers_are_compressed_where_that_is_accepted(served: Running, pat
     assert "vary: accept-encoding" in plain.head
     assert gzip.decompress(packed.body) == plain.body
     assert len(packed.body) < len(plain.body)
-
-
-def test_links_go_by_the_name_that_was_checked(served: Running) -> None:
-    sent = request("GET", "/", "Connection: close", host="localhost:1")
-    answer = raw(served.port, sent)
-    assert answer.status == 200
-    assert b"http://localhost:1/docs" in answer.body
 
 
 def test_head_and_options_are_answered_on_every_route(served: Running) -> None:

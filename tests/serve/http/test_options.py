@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from skillyard import InvalidInput
-from skillyard.base.io.sockets import is_loopback
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.http.app import create_app
 from skillyard.serve.runtime.options import TOKEN, ServiceOptions
@@ -60,12 +59,6 @@ def test_the_token_may_lie_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert ServiceOptions(token_file=str(path)).token == "hunter2"
 
 
-@for_each("host", ["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost"])
-def test_this_machine_needs_none(host: str) -> None:
-    assert is_loopback(host)
-    assert ServiceOptions(host=host, token="").token == ""
-
-
 def test_the_token_comes_from_the_environment_and_is_never_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -104,10 +97,3 @@ def test_searching_remotes_without_their_client_says_what_to_install(
     with pytest.raises(InvalidInput, match=r"pip install .*\[remote\]"):
         create_app(options_of(tmp_path, settings=Settings(), remote=True))
     assert create_app(options_of(tmp_path, settings=Settings())).routes
-
-
-def test_options_do_not_change() -> None:
-    options = ServiceOptions(roots=["a"])  # type: ignore[arg-type]
-    assert options.roots == ("a",)
-    with pytest.raises(AttributeError):
-        options.port = 1  # type: ignore[misc]

@@ -8,33 +8,15 @@ from typing import Any
 from skillyard import estimate_tokens
 from skillyard.install.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
-from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.serve.http.local_server import LIBRARY, Running, running
 from tests.serve.http.shapes import conforms
 from tests.tables import for_each
 from tests.worked_examples.making import document
 
-SKYLL = {
-    "id", "title", "description", "version", "allowed_tools", "source", "refs", "install_count",
-    "relevance_score", "content", "raw_content", "metadata", "references", "fetch_error",
-}  # fmt: skip
-
 
 def ids(answer: Any) -> list[str]:
     return [skill["id"] for skill in answer["skills"]]
-
-
-def test_the_answer_has_every_field_that_clients_of_skyll_read(served: Running) -> None:
-    answer = served.get("/search?q=pdf+tables").json()
-    conforms(answer, "SearchResult")
-    assert (answer["query"], answer["count"]) == ("pdf tables", len(answer["skills"]))
-    first = answer["skills"][0]
-    assert set(first) >= SKYLL
-    assert set(first["refs"]) == {"skills_sh", "github", "raw"}
-    assert (first["id"], first["source"], first["content"]) == (
-        "pdf-tables", "local", "Use a ruler.",
-    )  # fmt: skip
 
 
 @requirement("client:skyll")
@@ -47,45 +29,10 @@ def test_addresses_that_skylls_client_takes_as_text_are_never_null(served: Runni
         assert each["refs"] == {"skills_sh": "", "github": "", "raw": None}
 
 
-def test_a_post_asks_the_same_under_either_name(served: Running) -> None:
-    wanted = served.get("/search?q=pdf&limit=2&include_references=true").json()
-    for name in ("query", "q"):
-        body = {name: "pdf", "limit": 2, "include_references": True}
-        assert served.post("/search", body).json() == wanted
-    assert served.post("/search", {"limit": 2}).json()["error"]["field"] == "query"
-
-
-def test_content_raw_text_and_references_come_when_asked_for(served: Running) -> None:
-    def first(more: str) -> Any:
-        return served.get(f"/search?q=pdf+tables&limit=1{more}").json()["skills"][0]
-
-    plain = first("")
-    assert (plain["content"], plain["raw_content"], plain["references"]) == (
-        "Use a ruler.",
-        None,
-        [],
-    )
-    assert first("&include_content=false")["content"] is None
-    assert first("&include_raw=true")["raw_content"] == LIBRARY["pdf-tables/SKILL.md"]
-    (reference,) = first("&include_references=true")["references"]
-    assert reference == {
-        "name": "layout.md", "path": "references/layout.md", "content": "Columns first.\n",
-        "raw_url": None,
-    }  # fmt: skip
-
-
 def test_no_path_of_the_machine_stands_in_the_answer(served: Running) -> None:
     text = served.get("/search?q=pdf&include_raw=true&include_references=true&explain=true").text
     assert served.context.options.roots[0] not in text
     assert "SKILL.md" not in text.replace(LIBRARY["pdf-tables/SKILL.md"], "")
-
-
-def test_a_scorer_and_an_explanation_can_be_asked_for(served: Running) -> None:
-    answer = served.get("/search?q=pdf+tables&scorer=overlap&explain=true").json()
-    conforms(answer, "SearchResult")
-    assert answer["ranker"] == "overlap"
-    first = answer["skills"][0]
-    assert first["explanation"]["value"] == first["relevance_score"]
 
 
 @for_each("name", ["nothing", "hybrid+http", "overlap+http"])
@@ -134,21 +81,6 @@ def test_a_search_over_the_catalog_alone_is_tagged_and_told_to_be_the_same(
     assert other.status_code == 200
 
 
-def test_skylls_limits_hold(served: Running) -> None:
-    assert served.get("/search", params={"q": "x" * 200}).status_code == 200
-    for wrong in (
-        {"q": "x" * 201},
-        {"q": ""},
-        {},
-        {"q": "x", "limit": "51"},
-        {"q": "x", "limit": "0"},
-    ):
-        answer = served.get("/search", params=wrong)
-        assert answer.status_code == 422
-        conforms(answer.json(), "Error")
-        assert answer.json()["detail"][0]["loc"][0] == "query"
-
-
 def test_local_and_remote_skills_are_found_together(
     tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
@@ -193,21 +125,6 @@ def test_one_source_that_fails_is_named_and_the_others_answer(
         assert 'skillyard_upstream_failures_total{code="status",source="skills.sh"}' in figures
 
 
-def test_only_when_every_source_fails_it_is_a_502_with_each_reason(
-    tmp_path: Path, up: FakeServers, settings: Settings
-) -> None:
-    up.faults.add("*", "*", faults.rate_limited(429, 30), times=None)
-    with running(tmp_path / "skills", settings=settings) as server:
-        assert server.get("/search?q=pdf").status_code == 200
-        answer = server.get("/search?q=pdf&source=skills.sh&source=github")
-        assert answer.status_code == 502
-        conforms(answer.json(), "Error")
-        reasons = answer.json()["error"]["sources"]
-        assert {reason["name"] for reason in reasons} == {"skills.sh", "github"}
-        assert {reason["code"] for reason in reasons} == {"rate_limited"}
-        assert 1 <= int(answer.headers["retry-after"]) <= 30
-
-
 def test_a_service_of_its_own_catalog_asks_nobody(
     tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
@@ -218,17 +135,3 @@ def test_a_service_of_its_own_catalog_asks_nobody(
         assert server.get("/skills/acme/skills/pdf").status_code == 404
         assert server.get("/skill/acme/skills/pdf").status_code == 404
     assert up.requests == []
-
-
-def test_a_file_that_changes_while_it_is_served_never_mixes_into_an_answer(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "skills", LIBRARY)
-    with running(root, local_only=True) as server:
-        held = server.context.follower.snapshot
-        assert held is not None
-        write_tree(root, {"deploy/SKILL.md": document("deploy", "Deploy the app.", "CHANGED")})
-        answer = server.get("/search?q=deploy&source=local")
-        (skill,) = answer.json()["skills"]
-        if answer.headers["skillyard-catalog"] == held.digest[:16]:
-            assert skill["content"] in (None, "Ship it.")
-        else:
-            assert skill["content"] == "CHANGED"

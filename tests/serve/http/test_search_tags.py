@@ -43,42 +43,10 @@ def test_who_has_the_answer_is_told_so(server: Running) -> None:
     assert known(server, "/search?q=pdf", '"other"') == 200
 
 
-def test_the_head_of_a_304_says_what_the_answer_would(server: Running) -> None:
-    answer = server.get("/search?q=pdf")
-    again = server.get("/search?q=pdf", headers={"If-None-Match": answer.headers["etag"]})
-    for name in ("etag", "cache-control", "skillyard-catalog"):
-        assert again.headers[name] == answer.headers[name]
-
-
-def test_another_answer_has_another_tag(server: Running) -> None:
-    first = tag(server, "/search?q=pdf")
-    for other in ("q=pdfs", "q=pdf&explain=true", "q=pdf&cards=0", "q=pdf&include_raw=true"):
-        assert known(server, f"/search?{other}", first) == 200
-    for same in ("q=pdf&limit=10", "q=pdf&source=local", "q=pdf&scorer=hybrid"):
-        assert tag(server, f"/search?{same}") == first, same
-
-
 def test_a_changed_file_gives_another_tag(server: Running, tmp_path: Path) -> None:
     first = tag(server, "/search?q=deploy")
     write_tree(tmp_path / "skills", CHANGED)
     until(lambda: known(server, "/search?q=deploy", first) == 200)
-
-
-def test_the_skill_that_wins_a_name_is_part_of_the_tag(tmp_path: Path) -> None:
-    """The same files in the other order are the same digest and another answer."""
-    roots = [write_tree(tmp_path / n, {"x/SKILL.md": document("x", "d", n)}) for n in "ab"]
-    seen = []
-    for order in (roots, roots[::-1]):
-        with running(roots[0], roots=tuple(map(str, order))) as server:
-            answer = server.get("/search?q=x")
-            seen.append((answer.headers["etag"], answer.headers["skillyard-catalog"]))
-    assert seen[0][1] == seen[1][1]
-    assert seen[0][0] != seen[1][0]
-
-
-def test_what_is_wrong_is_refused_whatever_the_client_has(server: Running) -> None:
-    for path in ("/search?q=", "/search?q=pdf&scorer=hybrid%2Bx", "/search?q=pdf&scorer=none"):
-        assert server.get(path, headers={"If-None-Match": "*"}).status_code == 422
 
 
 class TestHits:

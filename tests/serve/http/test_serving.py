@@ -16,12 +16,9 @@ from typing import IO, Any
 import httpx2
 import pytest
 
-from skillyard import InvalidInput, InvalidSkillsRoot
-from skillyard.serve.http.app import serve
 from skillyard.serve.runtime.logging import Log
-from skillyard.serve.runtime.server import listening_socket
 from tests.parity.trees import write_tree
-from tests.serve.http.local_server import LIBRARY, answer_of, options_of, request, until
+from tests.serve.http.local_server import LIBRARY, answer_of, request, until
 from tests.shared_data import PACKAGES
 from tests.tables import for_each
 
@@ -89,30 +86,7 @@ def connects(port: int) -> bool:
     return True
 
 
-def test_a_root_that_is_no_folder_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    with pytest.raises(InvalidSkillsRoot, match="not a folder"):
-        serve(options_of(tmp_path / "nothing"))
-
-
-def test_an_address_that_is_taken_is_an_error_that_says_so(tmp_path: Path) -> None:
-    options = options_of(tmp_path)
-    with listening_socket(options) as sock:
-        port = sock.getsockname()[1]
-        with pytest.raises(InvalidInput, match=f"port {port}"):
-            serve(options_of(tmp_path, port=port))
-
-
 def test_a_log_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
     with open(tmp_path / "log", "w", encoding="utf-8") as stream:
         log = Log("json", stream)
     log.write("event", a=1)  # the stream is closed
-
-
-def test_a_text_log_keeps_to_one_line_whatever_it_holds(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    Log("text", sys.stderr).write("server", id="a\nb\x1b[2J", status=200)
-    Log("none", sys.stderr).write("request")
-    written = capsys.readouterr().err
-    assert written.count("\n") == 1
-    assert "\x1b" not in written

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,8 @@ from tests.serve.mcp.local_servers import (
     run,
     serving,
     shows,
-    until,
 )
-from tests.serve.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
+from tests.serve.mcp.messages import INITIALIZE, line
 from tests.tables import for_each
 
 # The SDK leaves the streams of an answer that nobody reads to the garbage collector, which says so.
@@ -63,30 +61,6 @@ def test_both_eras_are_served_side_by_side(served: Serving, era: str) -> None:
             assert all("Ship it." in shows(each) for each in found)
 
     run(work())
-
-
-@for_each(
-    ("headers", "host", "status"),
-    [
-        ((), "evil.example", 403),
-        (("Origin: http://evil.example",), "127.0.0.1", 403),
-        (("Origin: null",), "127.0.0.1", 403),
-        (("Host: evil.example",), "127.0.0.1", 400),
-        (("Origin: http://127.0.0.1",), "127.0.0.1", 200),
-        ((), "localhost", 200),
-    ],
-)
-def test_only_those_who_may_ask_are_answered(
-    attacked: Serving, headers: tuple[str, ...], host: str, status: int
-) -> None:
-    body = line(INITIALIZE)
-    answer = post(
-        attacked.port, body, JSON, ACCEPT, f"Content-Length: {len(body)}", *headers, host=host
-    )
-    assert answer.status == status
-    assert "access-control" not in answer.head.lower()
-    if status == 403:
-        assert json.loads(answer.body)["error"]["message"]
 
 
 def test_a_token_is_asked_for_where_there_is_one(tmp_path: Path) -> None:
@@ -143,33 +117,6 @@ def test_a_request_that_is_none_gets_its_status(attacked: Serving, name: str) ->
     assert b"Traceback" not in answer.body
 
 
-def opened(server: Serving) -> str:
-    """Shake hands; return the header that names the session."""
-    answer = post(server.port, line(INITIALIZE))
-    assert answer.status == 200
-    head = {k.lower(): v for k, _, v in (e.partition(": ") for e in answer.head.split("\r\n"))}
-    session = f"Mcp-Session-Id: {head['mcp-session-id']}"
-    body = line(INITIALIZED)
-    sized = f"Content-Length: {len(body)}"
-    assert post(server.port, body, JSON, ACCEPT, session, sized).status == 202
-    return session
-
-
-def test_no_message_gets_a_trace_or_a_500(attacked: Serving) -> None:
-    session = opened(attacked)
-    modern = ("MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: x")
-    for name, message in MESSAGES.items():
-        for more in ((session,), modern, ()):
-            sized = f"Content-Length: {len(message)}"
-            answer = post(attacked.port, message, JSON, ACCEPT, sized, *more)
-            assert 200 <= answer.status < 500, (name, more)
-            for secret in (b"Traceback", b"site-packages", str(attacked.root.parent).encode()):
-                assert secret not in answer.body, name
-            if answer.status >= 400:
-                error = json.loads(answer.body)["error"]
-                assert error["code"] <= -32000, name
-
-
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -181,38 +128,6 @@ def test_any_json_is_refused_or_answered(attacked: Serving, message: Any) -> Non
     body = json.dumps(message).encode()
     answer = post(attacked.port, body)
     assert 400 <= answer.status < 500
-
-
-def test_a_client_that_vanishes_in_a_call_costs_nobody_anything(attacked: Serving) -> None:
-    session = opened(attacked)
-    call = {"name": "search_skills", "arguments": {"query": "pdf"}}
-    body = line({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
-    head = "\r\n".join(
-        [
-            *("POST /mcp HTTP/1.1", "Host: localhost", JSON, ACCEPT, session),
-            f"Content-Length: {len(body)}",
-        ]
-    )
-    for _ in range(20):
-        with socket.create_connection(("127.0.0.1", attacked.port)) as sock:
-            sock.sendall(head.encode() + b"\r\n\r\n" + body)
-    until(lambda: attacked.context.guard.running == 0)
-    assert "Ship it." in shows(attacked.call("load_skill", {"name": "deploy"}))
-
-
-def test_sessions_that_are_only_begun_do_not_keep_others_out(attacked: Serving) -> None:
-    held = []
-    try:
-        for _ in range(60):
-            sock = socket.create_connection(("127.0.0.1", attacked.port))
-            held.append(sock)
-            sock.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-")
-        for _ in range(30):
-            opened(attacked)
-        assert "Ship it." in shows(attacked.call("load_skill", {"name": "deploy"}))
-    finally:
-        for sock in held:
-            sock.close()
 
 
 def test_a_cancelled_call_is_let_go_and_the_session_goes_on(served: Serving) -> None:

@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
-from tests.serve.mcp.local_servers import called, document, in_process, run, write_tree
+from tests.serve.mcp.local_servers import document, in_process, run, write_tree
 from tests.tables import for_each
 
 FILES = {
@@ -81,16 +81,3 @@ def test_what_cannot_be_is_invalid_params(
     assert error.code == -32602
     assert told in error.message
     assert len(error.message) < 2_500
-
-
-def test_a_skill_for_users_only_is_not_listed_for_models(tmp_path: Path) -> None:
-    async def work(client: Client) -> tuple[list[str], list[str]]:
-        found = []
-        for hidden in (False, True):
-            result = await called(client, "list_skills", {"include_hidden": hidden})
-            found.append([card["name"] for card in result.structured_content["skills"]])
-        return found[0], found[1]
-
-    shown, every = asked(tmp_path, work)
-    assert shown == ["not-by-user", "plain", "twin", "twin"]
-    assert every == ["by-hand", *shown]

@@ -79,11 +79,3 @@ def test_a_field_that_does_not_conform_is_left_out(wrong: str) -> None:
     assert frontmatter == {"name": "a", "tags": ["a", 1]}
     assert served == document("name: a\ntags: [a, 1]\n")
     assert conforming(document(f"name: a\n{wrong}\n"), PATH)[0] == document("name: a\n")
-
-
-def test_a_file_that_conforms_is_served_byte_for_byte() -> None:
-    block = (
-        "name: a\r\nallowed-tools:  Read   Bash(git:*)\r\nmetadata: {a: 'b'}\r\nx: [1, 2.50]\r\n"
-    )
-    data = b"\xef\xbb\xbf" + document(block)
-    assert conforming(data, PATH)[0] == data

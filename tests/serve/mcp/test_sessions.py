@@ -63,15 +63,6 @@ def test_a_new_session_takes_the_place_of_the_longest_idle_one(tmp_path: Path) -
         ]  # fmt: skip
 
 
-def test_what_a_client_ended_makes_room_at_once(tmp_path: Path) -> None:
-    with serving(tmp_path / "skills", limits=ServiceLimits(sessions=4)) as server:
-        first, second, third = (opened(server) for _ in range(3))
-        assert send(server, {}, second, method="DELETE").status == 200
-        fourth = opened(server)
-        assert all(works(server, each) for each in (first, third, fourth))
-        assert not works(server, second)
-
-
 def test_a_request_that_opens_nothing_holds_nothing(tmp_path: Path) -> None:
     with serving(tmp_path / "skills", limits=ServiceLimits(sessions=4)) as server:
         session = opened(server)

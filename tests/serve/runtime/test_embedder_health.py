@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from skillyard.serve.runtime import follower
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.vectors import VectorThread
-from tests.engine.embedding.letters import BrokenLetters, Letters, install
+from tests.engine.embedding.letters import BrokenLetters, install
 from tests.serve.http.local_server import Running, running, until
 from tests.serve.runtime.test_vectors import (
     FAILED,
@@ -22,7 +21,6 @@ from tests.serve.runtime.test_vectors import (
     surroundings,  # noqa: F401 - a fixture for each test
     vectors,
 )
-from tests.worked_examples.making import document
 
 
 class Clock:
@@ -88,22 +86,6 @@ def test_a_failure_at_the_start_is_logged_once_shown_and_tried_again(
         assert server.get("/health").json()["status"] == "healthy"
 
 
-def test_a_change_of_the_library_is_tried_at_once_after_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
-) -> None:
-    broken = BrokenLetters()
-    install(monkeypatch, broken)
-    with running(tmp_path / "skills", files()) as server:
-        until(lambda: vectors(server)["failure"] is not None)
-        broken.is_broken = False
-        folder = tmp_path / "skills" / "new"
-        folder.mkdir()
-        (folder / "SKILL.md").write_text(document("new", "Brew tea."), encoding="utf-8")
-        until(lambda: "note" not in select(server))
-        computed = {"scorer": NAME, "done": 4, "total": 4, "failure": None}
-        until(lambda: vectors(server) == computed)
-
-
 def test_after_a_failure_at_a_request_no_other_request_waits_for_the_embedder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
@@ -130,34 +112,3 @@ def test_after_a_failure_at_a_request_no_other_request_waits_for_the_embedder(
         assert "note" not in select(server)
         assert vectors(server)["failure"] is None
         assert broken.queries == [TEXT, TEXT]
-
-
-class SlowLetters(Letters):
-    """Letters that need some seconds of a clock for each request."""
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__()
-        self.clock = clock
-        self.seconds = 0.0
-
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
-        if query:
-            self.clock.now += self.seconds
-        return super().embed(texts, query=query)
-
-
-def test_a_slow_answer_counts_as_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
-) -> None:
-    slow = SlowLetters(clock)
-    install(monkeypatch, slow)
-    with running(tmp_path / "skills", files()) as server:
-        until(lambda: "note" not in select(server))
-        slow.seconds = 6.0
-        assert "note" not in select(server)  # it waited, and has its answer
-        until(lambda: vectors(server).get("retry_in_s") == 60.0)
-        assert vectors(server)["failure"] == "embedder_slow"
-        assert select(server)["note"] == f"Ranked by hybrid, not by {NAME}: its embedder is slow."
-        slow.seconds = 0.1
-        clock.now += 60.0
-        assert "note" not in select(server)

@@ -152,17 +152,6 @@ def test_a_person_reads_the_address_then_one_line_for_each_request() -> None:
     ]
 
 
-def test_a_library_that_cannot_be_read_is_said_with_the_address() -> None:
-    stream = io.StringIO()
-    log = Log("text", stream)
-    log.write("listening", url="http://127.0.0.1:8765", library="skills", token=False)
-    log.write("catalog", "error", error="OSError: gone")
-    assert stream.getvalue().splitlines()[1:] == [
-        "The skills cannot be read: OSError: gone",
-        "Serving at http://127.0.0.1:8765, without skills until they can (Ctrl+C to stop)",
-    ]
-
-
 @pytest.mark.parametrize("form", ["json", "text"])
 @pytest.mark.parametrize(
     "event", ["listening", "catalog", "failure", "index", "refused", "request"]

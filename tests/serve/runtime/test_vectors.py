@@ -16,15 +16,9 @@ import skillyard as sy
 from skillyard import SkillIoError
 from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.embedding import cache
-from skillyard.engine.index.indexed_catalog import IndexedCatalog
-from skillyard.install.policy.library import open_catalog
-from skillyard.serve.client import Client
-from skillyard.serve.runtime.snapshot import snapshot_of
 from tests.configuration import configure
 from tests.engine.embedding.letters import GatedLetters, Letters, install
-from tests.parity.trees import write_tree
 from tests.serve.http.local_server import Running, running, until
-from tests.serve.mcp.local_servers import serving, shows
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.worked_examples.making import document
 
@@ -108,51 +102,6 @@ def test_questions_are_answered_by_hybrid_until_all_vectors_are_there(
         assert {m["name"] for m in listed} >= {"zebra-quiz"}
 
 
-def test_a_search_of_the_catalog_alone_does_so_as_well(tmp_path: Path, gated: GatedLetters) -> None:
-    def search(**more: str) -> dict[str, Any]:
-        answer: dict[str, Any] = server.get("/search", params={"q": TEXT, **more}).json()
-        return answer
-
-    with running(tmp_path / "skills", files(), local_only=True) as server:
-        assert gated.waits.wait(30)
-        plain = search(scorer="hybrid")
-        assert search() == {**plain, "note": COMPUTING}
-        assert (plain["ranker"], plain["skills"]) == ("hybrid", [])
-        gated.gate.set()
-        until(lambda: "note" not in search())
-        found = search()
-        ranked = server.get("/rank", params={"q": TEXT}).json()["matches"]
-        assert found["ranker"] == NAME
-        assert [(s["title"], s["relevance_score"]) for s in found["skills"]] == [
-            (match["name"], match["score"]) for match in ranked
-        ]
-        assert found["skills"][0]["title"] == "zebra-quiz"
-        assert search(scorer="hybrid") == plain
-
-
-def test_the_python_client_sees_the_default_of_the_service_and_the_note(
-    tmp_path: Path, gated: GatedLetters
-) -> None:
-    with (
-        running(tmp_path / "skills", files(), local_only=True) as server,
-        Client(server.base) as client,
-    ):
-        assert gated.waits.wait(30)
-        state = client.health().vectors
-        assert state is not None
-        assert (state.done, state.total) == (1, 3)
-        for answer in (
-            client.select(TEXT),
-            client.rank(TEXT),
-            client.why("deploy", TEXT),
-            client.search(TEXT),
-        ):
-            assert answer.note == COMPUTING
-        assert client.select(TEXT, scorer="hybrid").note is None
-        gated.gate.set()
-        until(lambda: client.select(TEXT).scorer == NAME)
-
-
 def test_a_restart_computes_only_what_is_missing(
     tmp_path: Path, gated: GatedLetters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,18 +118,6 @@ def test_a_restart_computes_only_what_is_missing(
         assert not {*again.asked} & {*gated.asked}
 
 
-def test_a_restart_with_all_vectors_answers_by_them_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install(monkeypatch, Letters())
-    with running(tmp_path / "skills", files()) as server:
-        until(lambda: "note" not in select(server))
-    install(monkeypatch, GatedLetters())
-    with running(tmp_path / "skills") as server:
-        assert select(server)["scorer"] == NAME
-        assert vectors(server) == {"scorer": NAME, "done": 3, "total": 3, "failure": None}
-
-
 def test_a_change_of_the_library_computes_the_new_text_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,46 +130,6 @@ def test_a_change_of_the_library_computes_the_new_text_only(
         (tmp_path / "skills" / "new" / "SKILL.md").write_text(text, encoding="utf-8")
         until(lambda: vectors(server)["total"] == 4 and "note" not in select(server))
         assert letters.asked[3:] == ["new. Brew tea."]
-
-
-def test_the_background_uses_one_thread_of_the_embedder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    letters = Letters()
-    letters.threads = None
-    install(monkeypatch, letters)
-    with running(tmp_path / "skills", files()) as server:
-        until(lambda: "note" not in select(server))
-    assert letters.threads == 1
-
-
-def test_an_mcp_server_says_so_as_well(tmp_path: Path, gated: GatedLetters) -> None:
-    with serving(tmp_path / "skills", files()) as server:
-        assert gated.waits.wait(30)
-        for tool, values in (
-            ("select_skill", {"text": TEXT}),
-            ("why_skill", {"name": "deploy", "query": TEXT}),
-        ):
-            result = server.call(tool, values)
-            assert COMPUTING in shows(result)
-            assert result.structured_content is not None
-            assert result.structured_content["note"] == COMPUTING
-        found = server.call("search_skills", {"query": TEXT})
-        assert COMPUTING in shows(found)
-        gated.gate.set()
-        until(lambda: COMPUTING not in shows(server.call("select_skill", {"text": TEXT})))
-        result = server.call("select_skill", {"text": TEXT})
-        assert result.structured_content is not None
-        assert result.structured_content["scorer"] == NAME
-
-
-def test_a_service_without_an_embedder_says_nothing_of_vectors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("SKILLYARD_CONFIG")
-    with running(tmp_path / "skills", files()) as server:
-        assert "vectors" not in server.get("/health").json()
-        assert "note" not in select(server)
 
 
 def test_clients_do_not_choose_the_embedder_but_see_the_default(
@@ -305,32 +202,3 @@ def test_a_killed_server_loses_no_finished_batch(tmp_path: Path) -> None:
     texts = [f"{name}. {about}" for name, about in SKILLS.items()]
     cache.embed_cached(again, texts, store)
     assert len(again.asked) == 1
-
-
-def test_the_index_on_disk_ranks_with_vectors_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install(monkeypatch, Letters())
-    more = {f"filler-{n}": f"Filler number {n}." for n in range(100)}
-    write_tree(tmp_path / "skills", files(**more))
-
-    def opened() -> sy.Catalog:
-        return open_catalog([str(tmp_path / "skills")], force_scan=True, in_parts=False)
-
-    snapshot = snapshot_of(opened(), 1, opened)
-    snapshot.bind_embedder(NAME, lambda done, total: None)
-    ranking = snapshot.ranking_for(NAME)
-    assert isinstance(ranking.catalog, IndexedCatalog)
-    in_memory = sy.Catalog.from_skills(snapshot.whole.skills)
-    indexed, plain = (
-        [(m.skill.name, m.score) for m in sy.rank(catalog, TEXT, scorer=NAME, limit=10)]
-        for catalog in (ranking.catalog, in_memory)
-    )
-    assert indexed == plain
-    assert indexed[0][0] == "zebra-quiz"
-    again = snapshot_of(opened(), 2, opened)
-    again.bind_embedder(NAME, lambda done, total: None)
-    assert [
-        (match.skill.name, match.score)
-        for match in sy.rank(again.ranking_for(NAME).catalog, TEXT, scorer=NAME, limit=10)
-    ] == indexed

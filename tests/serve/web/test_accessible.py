@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from skillyard.engine.index.library_summary import Progress
 from tests.serve.http.local_server import Running, running
 from tests.serve.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
 from tests.serve.web.states import LONG_NAME, LONG_REQUEST, Builds, building, odd_library
@@ -170,16 +169,6 @@ def test_axe_finds_nothing_wrong_and_nothing_is_wider_than_the_screen(
             window.run("for (const d of document.querySelectorAll('details')) d.open = false")
 
 
-@needs_axe
-def test_a_fault_would_be_found(window: Browser, served: Running) -> None:
-    """What keeps the test above from passing for want of looking."""
-    window.open(served.base)
-    window.run("document.querySelector('label[for=q]').remove();"
-               "document.querySelector('#q').placeholder = ''")  # fmt: skip
-    _, violations = window.call("POST", "/execute/async", {"script": RUN, "args": []})
-    assert any(found.startswith("label:") for found in violations)
-
-
 def focused(window: Browser) -> Any:
     """Return what has the focus, and whether that can be seen."""
     return window.run(
@@ -210,29 +199,6 @@ def test_tab_reaches_everything_in_the_order_of_the_page_and_the_focus_is_seen(
     assert seen == wanted
 
 
-def test_the_ranking_that_is_folded_is_opened_by_keys(window: Browser, served: Running) -> None:
-    window.open(f"{served.base}/?q=walk+the+dog")
-    shown = "return [...document.querySelectorAll('.card')].filter(c => c.checkVisibility()).length"
-    assert window.run(shown) == 0
-    assert "No skill fits this request" in window.text("#verdict")
-    window.run("document.querySelector('.folded > summary').focus()")
-    window.press("Enter")
-    window.until(f"{shown} > 0")
-    window.press("j")
-    assert window.run("return document.activeElement.className") == "open"
-
-
-def test_a_search_leads_the_keyboard_to_the_answer(window: Browser, served: Running) -> None:
-    window.open(served.base)
-    window.press("/")
-    window.run("document.querySelector('#q').value = 'fill in a pdf form'")
-    window.run("document.querySelector('#search').requestSubmit()")
-    window.until("return document.activeElement.id === 'verdict'")
-    assert window.text("#verdict") == "Fits: pdf-form-filling"
-    assert window.url.endswith("#verdict")
-    assert window.run("return document.title").startswith("Fits: pdf-form-filling")
-
-
 def test_enter_sends_the_search_and_with_shift_starts_a_line(
     window: Browser, served: Running
 ) -> None:
@@ -261,19 +227,3 @@ def test_a_prompt_is_sent_by_control_and_enter_and_a_long_one_by_post(
     assert window.run("return location.search") == ""
     assert window.run("return document.querySelector('#q').value") == LONG_REQUEST
     assert "too long for an address" in window.text("#results")
-
-
-def test_the_page_of_an_index_in_the_making_goes_on_by_itself(window: Browser) -> None:
-    with building() as state:
-        window.open(state.base)
-        assert "1,200 of 10,471 files, about 20 s left" in window.text("#progress-words")
-        window.run("window.same = true")
-        window.until("return document.querySelector('#said').textContent !== ''")
-        state.progress = Progress(5_000, 10_471, 11.0)
-        window.until("return document.querySelector('#progress-words').innerText.includes('5,000')")
-        assert window.run("return document.querySelector('#progress').value") == 5_000
-        # Each step is shown; one in ten seconds is said.
-        assert window.text("#said") == "1,200 of 10,471 files, about 20 s left"
-        assert window.run("return window.same")  # nothing was loaded anew under a reader
-        state.progress = None
-        window.until("return document.title === 'Ready'")

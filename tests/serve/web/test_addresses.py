@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,51 +10,10 @@ from hypothesis import strategies as st
 from skillyard.install.sources.protocol import Hit
 from skillyard.serve.web.addresses import (
     install_line,
-    local_address,
-    place_of,
-    search_address,
-    skill_address,
 )
-from tests.serve.web.page_parser import harm, read
-from tests.serve.web.page_values import macro
 from tests.tables import for_each
 
 names = st.text(min_size=1, max_size=30)
-
-
-@given(names, names, st.text(max_size=30))
-def test_a_skill_s_address_names_it_and_can_stand_in_a_link(
-    source: str, skill_id: str, query: str
-) -> None:
-    address = skill_address(source, skill_id, q=query)
-    if address is None:
-        return
-    assert harm(read(macro("linked", "x", address))) == []
-    parts = urlsplit(address)
-    assert not parts.netloc
-    path = unquote(parts.path.removeprefix("/page/skills/"))
-    said = f"{source}/{skill_id}".encode("utf-8", "replace").decode()
-    assert path == said
-    kept = query.encode("utf-8", "replace").decode()
-    assert parse_qsl(parts.query, keep_blank_values=True) == ([("q", kept)] if query else [])
-
-
-@for_each(
-    ("source", "skill_id"),
-    [("local", ".."), ("local", ""), ("local", "a/b"), ("", "a"), ("a/../b", "c"), ("//x", "c")],
-)
-def test_what_no_address_can_name_has_none(source: str, skill_id: str) -> None:
-    assert skill_address(source, skill_id) is None
-
-
-def test_addresses_hold_no_more_than_what_was_asked() -> None:
-    assert search_address("a b&c") == "/?q=a+b%26c"
-    assert search_address("a", sources=("x", "y"), scorer="overlap", limit=5) == (
-        "/?q=a&source=x&source=y&scorer=overlap&limit=5"
-    )
-    assert local_address("a b", "") == "/page/skills/local/a%20b"
-    assert place_of(Hit("acme/skills", "a", "local")) == "local"
-    assert place_of(Hit("acme/skills", "a", "github")) == "acme/skills"
 
 
 @for_each(

@@ -35,31 +35,6 @@ MANY = shelf(
 )
 
 
-def test_skills_stand_by_name_whatever_their_capitals() -> None:
-    found = shelf(*(sy.Skill(name, "x", "y") for name in ("beta", "Alpha", "alpha", "Gamma")))
-    assert names(shown(found)) == ["Alpha", "alpha", "beta", "Gamma"]
-
-
-def test_a_tag_is_one_tag_whatever_its_capitals_and_counts_a_skill_once() -> None:
-    found = shelf(
-        sy.Skill("a", "x", "y", tags=("PDF", "pdf", "forms")),
-        sy.Skill("b", "x", "y", tags=("Pdf",)),
-        sy.Skill("c", "x", "y"),
-    )
-    assert [(tag.name, len(tag.skills)) for tag in found.tags] == [("PDF", 2), ("forms", 1)]
-    assert names(shown(found, "pdF")) == ["a", "b"]
-    page = shown(found, "nothing")
-    assert "No skill has this tag" in page.text()
-    assert names(page) == []
-
-
-def test_a_skill_that_is_chosen_by_name_alone_is_listed_with_that_word() -> None:
-    page = shown(shelf(sy.parse_skill(
-        "a/SKILL.md", "---\nname: a\ndescription: x\ntrigger: true\n---\n\nBody.\n")))  # fmt: skip
-    assert names(page) == ["a"]
-    assert "by name only" in page.text()
-
-
 @for_each(
     ("asked", "number", "first"),
     [(1, 1, 0), (2, 2, PAGE_SIZE), (200, 200, 9_950), (201, 200, 9_950), (10**6, 200, 9_950)],
@@ -82,20 +57,6 @@ def test_ten_thousand_skills_with_as_many_tags_make_no_larger_page() -> None:
     assert len(page) < 150_000
     assert len(read(page).all("li")) < MAX_TAGS + PAGE_SIZE + 20
     assert "rarer ones are not named here" in read(page).text()
-
-
-def test_a_tag_leads_through_its_own_pages() -> None:
-    page = shown(MANY, "mod-3", 2)
-    assert "Skills tagged “mod-3”" in page.text()
-    (after,) = page.all("a", rel="next")
-    assert after.attributes["href"] == "/page/skills?tag=mod-3&page=3"
-    assert len(page.all("a", aria_current="true")) == 1
-
-
-def test_more_skills_than_are_read_together_are_not_listed() -> None:
-    page = shown(None)
-    assert "too many to be listed" in page.text()
-    assert names(page) == []
 
 
 @for_each(

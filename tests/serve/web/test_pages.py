@@ -7,22 +7,17 @@ you keep it.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard import SkillCounts
 from skillyard.base.text import clean_line
-from skillyard.engine.catalog.counts import NO_SKILLS
 from skillyard.install.search import FoundSkill
 from skillyard.install.sources.protocol import Hit
-from skillyard.serve.runtime.errors import fault, not_found, sources_refusal, wrong_field
-from skillyard.serve.runtime.snapshot import browse_index_of
 from skillyard.serve.web.pages import error_page
-from skillyard.serve.web.search_page import Library, Offer, Question, home_page, results_page
+from skillyard.serve.web.search_page import Question, results_page
 from skillyard.serve.web.skill_page import SkillView, skill_page
 from tests.hostile import tree
 from tests.serve.web.page_parser import harm, read
@@ -117,67 +112,6 @@ def test_a_search_shows_each_hit_with_its_signals_evidence_and_command() -> None
         for value in (found.match.score, *found.match.signals.values()):
             assert next(drawn) == f"{round(100 * min(1, value / 5), 1):g}%"
     assert next(drawn, None) is None
-
-
-def test_every_field_has_a_label_and_headings_do_not_jump() -> None:
-    for body in [*pages_of("x"), home_page(OFFER, Question(), Library(NO_SKILLS))]:
-        page = read(body)
-        labelled = {label.attributes.get("for") for label in page.all("label")}
-        for element in page.elements:
-            kind = element.attributes.get("type", "")
-            if element.tag in ("textarea", "select") or (
-                element.tag == "input" and kind != "checkbox"
-            ):
-                assert element.attributes["id"] in labelled
-        levels = [int(e.tag[1]) for e in page.elements if re.fullmatch("h[1-6]", e.tag)]
-        assert levels[0] == 1
-        assert levels.count(1) == 1
-        assert all(after <= before + 1 for before, after in pairwise(levels))
-        ids = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
-        assert len(ids) == len(set(ids))
-        assert page.all("html", lang="en")
-        assert page.all("main", id="main")
-
-
-def test_the_page_without_a_search_names_skills_and_hides_filters_that_decide_nothing() -> None:
-    offer = Offer(("local",), ("hybrid",), "hybrid", 10)
-    skills = [sy.Skill(f"skill-{n:02}", "x", "y") for n in range(30)]
-    catalog = sy.Catalog.from_skills(skills)
-    shelf = browse_index_of(catalog)
-    counts = SkillCounts(33, 2, 1, 0, 0)
-    page = read(home_page(offer, Question(), Library(counts, shelf)))
-    assert "33 skills (2 by name only, 1 shadowed)" in page.text()
-    assert "skill-00" in page.text()
-    (more,) = page.all("a", class_="rest")
-    assert (more.text, more.attributes["href"]) == (["and 6 more"], "/page/skills")
-    assert page.all("input", type="checkbox") == []
-    many = read(home_page(offer, Question(), Library(counts)))
-    assert "33 skills" in many.text()
-    assert many.all("a", class_="rest") == []
-
-
-def test_an_empty_library_says_so_where_it_looked_and_what_to_do() -> None:
-    page = read(home_page(OFFER, Question(), Library(NO_SKILLS, None, ("/my skills", "/b"), 2)))
-    text = page.text()
-    for said in ("There are no skills in this library", "/my skills", "/b",
-                 "2 errors kept files from loading: skillyard check '/my skills'",
-                 "skillyard add OWNER/REPO/SKILL --into '/my skills'"):  # fmt: skip
-        assert said in text
-    unknown = read(home_page(OFFER, Question(), Library(NO_SKILLS))).text()
-    assert "where this service was told to look" in unknown
-    assert "--into FOLDER" in unknown
-
-
-def test_a_refusal_says_what_is_wrong_and_what_to_do() -> None:
-    near = read(error_page(404, not_found("dploy<b>", ["deploy"]).to_dict()))
-    assert harm(near) == []
-    assert "dploy<b>" in near.text()
-    assert near.all("a", href="/page/skills/local/deploy")
-    field = wrong_field([fault(("query", "limit"), "limit must be at most 50", "x")])
-    assert "limit: limit must be at most 50" in read(error_page(422, field.to_dict())).text()
-    sources = [{"name": "skills.sh", "code": "rate_limited", "message": "x", "retry_after_s": 40}]
-    lost = read(error_page(502, sources_refusal(sources).to_dict()))
-    assert "skills.sh: rate-limited, try again in 40 s" in lost.text()
 
 
 def test_a_page_for_those_who_may_load_nothing_loads_nothing() -> None:

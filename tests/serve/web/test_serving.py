@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import httpx2
 import pytest
 
 from skillyard.install.sources.settings import Settings
-from skillyard.serve.runtime.encoding import prefers_html
 from skillyard.serve.runtime.options import ServiceLimits
-from skillyard_testkit import FakeServers, faults
+from skillyard_testkit import FakeServers
 from tests.serve.http.conftest import settings, up
 from tests.serve.http.local_server import Running, running
 from tests.serve.web.page_parser import harm, read
@@ -69,17 +67,6 @@ def test_every_page_is_harmless_and_its_policy_allows_nothing_from_elsewhere(
             assert served.get(address).status_code == 200
 
 
-@for_each("path", PAGES)
-def test_a_page_has_a_tag_and_head_is_answered_like_get(served: Running, path: str) -> None:
-    got = page(served, path)
-    again = page(served, path, **{"If-None-Match": got.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
-    head = served.client.head(path, headers=BROWSER)
-    assert (head.status_code, head.content) == (200, b"")
-    assert head.headers["content-type"] == got.headers["content-type"]
-    assert head.headers["etag"] == got.headers["etag"]
-
-
 def test_browsers_get_the_page_and_programs_the_names_and_links(served: Running) -> None:
     for accept in ("*/*", "application/json", "application/json, text/html;q=0.5", ""):
         answer = served.get("/", headers={"Accept": accept})
@@ -88,29 +75,6 @@ def test_browsers_get_the_page_and_programs_the_names_and_links(served: Running)
     answer = page(served, "/")
     assert "Find the skill that fits" in answer.text
     assert "Accept" in answer.headers["vary"]
-
-
-@for_each(
-    ("accept", "html", "page_route"),
-    [
-        ("text/html", True, True), ("*/*", False, True), ("", False, True),
-        ("application/json", False, False), ("application/json, text/html", False, False),
-        ("text/html,application/xhtml+xml,*/*;q=0.8", True, True), ("image/png", False, True),
-    ],
-)  # fmt: skip
-def test_what_a_client_prefers(accept: str, html: bool, page_route: bool) -> None:
-    assert prefers_html(accept) is html
-    assert prefers_html(accept, at_least=True) is page_route
-
-
-def test_a_search_shows_what_was_found_and_says_what_fits(served: Running) -> None:
-    found = read(page(served, "/?q=extract+tables+from+pdf+files").content)
-    assert next(link.text for link in found.all("a", class_="open")) == ["pdf-tables"]
-    assert "Fits: pdf-tables" in found.text()
-    assert found.all("textarea", id="q")[0].text == ["extract tables from pdf files"]
-    none = read(page(served, "/?q=zzzz").content)
-    assert "No skill fits this request" in none.text()
-    assert "None of 3 skills has anything in common with it." in none.text()
 
 
 def test_a_skill_s_page_holds_its_text_its_files_and_its_reasons(served: Running) -> None:
@@ -164,68 +128,6 @@ def test_errors_are_pages_for_browsers_and_data_for_programs(
         assert data.json()["error"]["code"]
 
 
-def test_skills_that_share_a_name_are_listed_on_the_page_that_says_so(tmp_path: Path) -> None:
-    files = {
-        f"{folder}/twin/SKILL.md": document("twin", f"Does {folder}.") for folder in ("a", "b")
-    }
-    with running(tmp_path / "skills", files) as server:
-        answer = page(server, "/page/skills/local/twin")
-        assert answer.status_code == 409
-        links = [
-            a.attributes["href"]
-            for a in read(answer.content).all("a")
-            if a.attributes["href"].startswith("/page/skills/")
-        ]
-        assert len(links) == 2
-        assert all(page(server, link).status_code == 200 for link in links)
-
-
-def test_browsers_ask_whether_a_static_file_has_changed(served: Running) -> None:
-    addresses = [a for a in read(page(served, "/").content).addresses() if "/static/" in a]
-    assert len(addresses) == 3
-    for address in addresses:
-        first = served.get(address)
-        assert first.headers["cache-control"] == "no-cache"
-        again = served.get(address, headers={"If-None-Match": first.headers["etag"]})
-        assert again.status_code == 304
-
-
-def test_static_files_name_no_other_host(served: Running) -> None:
-    for name in ("skillyard.css", "skillyard.js", "icon.svg"):
-        text = served.get(f"/static/{name}").text
-        assert (
-            re.findall(r"https?://[^\s\"')]+", text.replace("http://www.w3.org/2000/svg", "")) == []
-        )
-        for word in (
-            "@import",
-            "url(",
-            "innerHTML",
-            "eval(",
-            "document.write",
-            "insertAdjacentHTML",
-        ):
-            assert word not in text
-
-
-def test_one_source_that_fails_is_named_with_its_wait_and_the_others_answer(
-    tmp_path: Path, up: FakeServers, settings: Settings
-) -> None:
-    remote(up)
-    up.faults.add("well_known", "*", faults.rate_limited(429, 40), times=None)
-    with running(tmp_path / "skills", settings=settings) as server:
-        found = read(page(server, "/?q=pdf+tables").content)
-        assert re.search(r"well-known: rate-limited, try again in \d+ s", found.text())
-        assert "skills.sh: 1 skill found" in found.text()
-        assert "skillyard add acme/skills/pdf" in found.text()
-        shown = page(server, "/page/skills/acme/skills/pdf?q=tables")
-        text = read(shown.content).text()
-        assert harm(read(shown.content)) == []
-        assert "Remote body." in text
-        assert "references/a.md" in text
-        assert page(server, "/page/skills/acme/skills/none").status_code == 404
-        assert page(server, "/page/skills/a%20b/none").status_code == 422
-
-
 def test_typing_asks_the_catalog_of_the_service_and_nobody_else(
     tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
@@ -237,19 +139,6 @@ def test_typing_asks_the_catalog_of_the_service_and_nobody_else(
         assert "pdf-tables" in found.text()
         page(server, "/?q=pdf+tables")
         assert up.requests != []
-
-
-def test_when_every_source_fails_the_page_names_each_with_its_reason(
-    tmp_path: Path, up: FakeServers, settings: Settings
-) -> None:
-    up.faults.add("*", "*", faults.rate_limited(429, 30), times=None)
-    with running(tmp_path / "skills", settings=settings) as server:
-        answer = page(server, "/?q=pdf&source=skills.sh&source=github")
-        assert answer.status_code == 502
-        assert 1 <= int(answer.headers["retry-after"]) <= 30
-        text = read(answer.content).text()
-        assert re.search(r"skills\.sh: rate-limited, try again in \d+ s", text)
-        assert re.search(r"github: rate-limited, try again in \d+ s", text)
 
 
 def remote(up: FakeServers) -> None:
