@@ -44,7 +44,7 @@ Provider = Literal["anthropic", "openai"]
 Share = Annotated[float, Bounds(0, 1)]
 Points = Annotated[float, Bounds(0, 4)]
 """On the scale of 1 to 5."""
-Seconds = Annotated[float, Bounds(above=0, most=3_600)]
+Seconds = Annotated[float | None, Bounds(above=0, most=36_000)]
 Cases = Annotated[int, Bounds(1, 1_000_000)]
 Runs = Annotated[int, Bounds(1, 1_000)]
 Seed = Annotated[int, Bounds(0, 2**63 - 1)]
@@ -108,18 +108,6 @@ class FailFast:
 
     enabled: bool = True
     consecutive: Annotated[int, Bounds(2, 1_000)] = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """Seconds: per attempt, and per case over all of its retries."""
-
-    routing_s: Seconds = 15.0
-    generation_s: Seconds = 45.0
-    judge_s: Seconds = 45.0
-    routing_case_s: Seconds = 60.0
-    case_s: Seconds = 120.0
-    """For a generation or a judgement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +187,9 @@ class Config:
     default_seed: Seed = 42
     paths: Paths = Paths()
     fail_fast: FailFast = FailFast()
-    timeouts: Timeouts = Timeouts()
+    timeout_s: Seconds = None
+    """Time limit of a request in seconds. ``"none"``: 15, and one for each 50 output tokens that it
+    may have."""
     regression: Regression = Regression()
     judging: Judging = Judging()
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))

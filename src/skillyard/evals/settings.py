@@ -27,6 +27,7 @@ from skillyard.evals.config_values import (
     Points,
     Provider,
     Runs,
+    Seconds,
     Seed,
     Temperature,
     Tokens,
@@ -63,6 +64,8 @@ class RunSettings:
     seed: Seed = 42
     orders: Orders = "both"
     limit: Annotated[int | None, Bounds(1, _MOST)] = None
+    old_version: str | None = None
+    """A commit or a folder: skills are compared with what they were there, not with no skill."""
     skill: str | None = None
     temperature: Temperature = 0.0
     max_tokens: Tokens = 16_000
@@ -75,6 +78,8 @@ class RunSettings:
     """Look at the results in between, and stop for a skill once its verdict is decided."""
     judge_retries: JudgeRetries = 2
     judge_tokens: JudgeTokens = 4_096
+    timeout_s: Seconds = None
+    """Of a request; None: by its ``max_tokens``."""
     profiles: dict[str, dict[str, Any]] = field(default_factory=dict)
     max_cost: Annotated[float | None, Bounds(0, _MOST)] = None
     max_calls: Annotated[int | None, Bounds(0, _MOST)] = None
@@ -114,6 +119,7 @@ class RunSettings:
             margin=config.judging.margin,
             judge_retries=config.judging.max_retries,
             judge_tokens=config.judging.max_tokens,
+            timeout_s=config.timeout_s,
             profiles={each: dict(known) for each, known in config.profiles.items()},
             max_cost=config.cost.max_cost_per_run,
             max_calls=config.cost.max_calls_per_run,

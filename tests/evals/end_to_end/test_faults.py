@@ -28,7 +28,7 @@ ENDS = {
     "spend-limit": "no_money",
 }
 """No other request will fare better."""
-SHORT = {"timeouts": {"generation_s": 0.3, "judge_s": 0.3, "case_s": 20, "routing_s": 0.2}}
+SHORT = {"timeout_s": 0.3}
 
 
 def fault(name: str) -> faults.Fault:
@@ -361,15 +361,42 @@ def test_a_key_that_is_missing_or_none_is_wrong_use(
     assert not Path(workspace.results).exists()
 
 
+@pytest.mark.parametrize(
+    "reply", ["tea-brewing would do.", '{"skills": ["brew-tea"], "reasoning": "It fits."}']
+)
 def test_a_reply_of_a_router_that_cannot_be_read_is_no_choice_of_nothing(
-    run: Run, fake: FakeLlm, workspace: Project
+    reply: str, run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     """It would count as right for every request that needs no skill."""
-    fake.faults.add(faults.reply_with("tea-brewing would do."), kind="router", times=None)
-    assert run("activation", "--router", "model").code == 4
+    fake.faults.add(faults.reply_with(reply), kind="router", times=None)
+    done = run("activation", "--router", "model")
+    assert done.code == 4
+    assert "not measured" in done.err
+    assert "Not measured: 9 requests" in " ".join(done.out.split())
+    assert "%" not in done.out.partition("L3 ")[2]
     envelope = workspace.envelope()
     assert {case["passed"] for case in envelope["cases"]} == {None}
     assert set(kinds(envelope)) == {"unreadable"}
     overall = envelope["summary"]["_overall"]
     assert (overall["errors"], overall["tpr"], overall["fpr"]) == (9, None, None)
     assert envelope["meta"]["degraded"]
+
+
+def test_a_router_that_can_be_read_for_few_requests_gives_no_rate(
+    run: Run, fake: FakeLlm, workspace: Project
+) -> None:
+    """Four of six requests that need a skill have no choice: the other two are no rate of all."""
+    fake.faults.add(faults.reply_with("tea-brewing would do."), kind="router", times=4)
+    done = run("activation", "--router", "model", "--concurrency", "1")
+    assert done.code == 4
+    assert "%" not in done.out.partition("L3 ")[2]
+    overall = workspace.envelope()["summary"]["_overall"]
+    assert (overall["errors"], overall["n"], overall["tpr"], overall["fpr"]) == (4, 0, None, None)
+
+
+def test_the_time_limit_is_an_option(run: Run, fake: FakeLlm, workspace: Project) -> None:
+    workspace.configure(retry={"base_s": 0, "jitter": 0, "max_retries": 0})
+    fake.faults.add(faults.hang(), kind="generation")
+    assert run("effectiveness", *ONE, "--timeout", "0.3").code == 4
+    (error,) = workspace.envelope()["cases"][0]["errors"]
+    assert "did not answer in time" in error["message"]

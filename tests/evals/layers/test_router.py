@@ -77,7 +77,6 @@ def test_a_description_cannot_forge_a_line(description: str) -> None:
         ('Sure!\n```json\n{"skills": ["a"]}\n```', ("a",), ()),
         ('{"skills": [" a ", "a", "zzz", "zzz", ""]}', ("a",), ("zzz", "")),
         ('{"skills": []}', (), ()),
-        ('{"skills": ["A"]}', (), ("A",)),
     ],
 )
 def test_a_reply_is_read(

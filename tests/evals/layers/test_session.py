@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,14 @@ class Model:
     def __init__(self, *replies: str | ModelFailed) -> None:
         self.replies = list(replies)
         self.requests = 0
+        self.limits: list[float] = []
 
     def sent(self, request: ModelRequest) -> dict[str, object]:
         return {"max_tokens": request.max_tokens}
 
     def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         self.requests += 1
+        self.limits.append(timeout_s)
         replies = self.replies.pop(0)
         if isinstance(replies, ModelFailed):
             raise replies
@@ -84,6 +87,17 @@ def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:
     assert model.requests == 0
     assert later.counts.cost_of_cached == pytest.approx(0.002)
     assert not later.counts.live
+
+
+def test_the_time_limit_grows_with_the_tokens_of_the_answer(tmp_path: Path) -> None:
+    a_session, model, _ = session(tmp_path, "tea", "tea", json.dumps(VERDICT), judge_tokens=1_000)
+    a_session.generate("tea", replace(REQUEST, max_tokens=1_000), 0)
+    a_session.generate("tea", replace(REQUEST, max_tokens=16_000), 0)
+    assert judge(a_session).parsed is not None
+    assert model.limits == [35.0, 335.0, 35.0]
+    fixed, model, _ = session(tmp_path / "fixed", "tea", timeout_s=7.0)
+    fixed.generate("tea", replace(REQUEST, max_tokens=16_000), 0)
+    assert model.limits == [7.0]
 
 
 def test_fresh_ones_are_made_once(tmp_path: Path) -> None:

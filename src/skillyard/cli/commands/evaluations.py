@@ -58,6 +58,13 @@ LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
         value("--top-k", "K", "a scorer picks at most K skills (default: 1)"),
         value("--min-score", "X", "lowest score that a scorer selects (default: its own)"),
     ),
+    "old": (
+        value(
+            "--old-version",
+            "REF",
+            "compare each skill with what it was in this commit or folder, not with no skill",
+        ),
+    ),
     "judge": (
         value("--judge-model", "ID", "the model that judges (default: --model)"),
         flag("--rejudge", "judge every pair again"),
@@ -117,6 +124,12 @@ _RUN_OPTIONS = (
     ),
     value("--max-calls", "N", "stop before sending more requests, over all resumes of the run"),
     value("--concurrency", "N", "requests in flight at a time"),
+    value(
+        "--timeout",
+        "SECONDS",
+        "time limit of a request (default: 15, and 1 for each 50 output tokens that it may have)",
+        dest="timeout_s",
+    ),
     flag("--regenerate", "request every answer again"),
     flag("--replay", "use only cached answers, no network; with the settings of the last run"),
     value(
@@ -340,7 +353,9 @@ def _code(result: EvaluationResult, args: Namespace, console: Console) -> int:
     if meta["aborted"] or result.missing:
         return INTERRUPTED
     if not result.usable:
-        console.note("no case has a result; the errors stand in the results file")
+        console.note(
+            "not measured: too few cases have a result; the errors are in the results file"
+        )
         return UNREACHED
     return _gate(result, args, console) if args.gate else 0
 

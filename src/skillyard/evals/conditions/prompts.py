@@ -95,14 +95,16 @@ def skill_arms(
     siblings: Sequence[str] = (),
     max_sibling_bytes: int = MAX_SIBLING_BYTES,
     chars_per_token: float = CHARS_PER_TOKEN,
+    old_md: str | None = None,
 ) -> Arms:
     """Return those of the arms of a skill that ``conditions`` names.
 
     ``full`` (in L5: ``enhanced``) is the whole body, ``summary`` an extract, ``baseline`` nothing,
-    and ``full_siblings`` the body with files beside it. ``skill_md`` is the text of its SKILL.md,
-    ``folder`` the folder of its siblings. There is no ``summary`` arm without a summary
-    (``summary_error`` says so) and no ``full_siblings`` arm unless at least one sibling could be
-    read. Raises InvalidInput for a budget below 0 or characters per token that are not above 0.
+    ``full_siblings`` the body with files beside it, and ``old`` the body of ``old_md``.
+    ``skill_md`` is the text of its SKILL.md, ``folder`` the folder of its siblings. There is no
+    ``summary`` arm without a summary (``summary_error`` says so) and no ``full_siblings`` arm
+    unless at least one sibling could be read. Raises InvalidInput for a budget below 0 or
+    characters per token that are not above 0.
     """
     body = split_document(skill_md).body.strip()
     block = frame(CONTENT, body)
@@ -111,6 +113,9 @@ def skill_arms(
     texts = {"enhanced": (block, body), "full": (block, body)}
     if summary is not None:
         texts["summary"] = (frame(SUMMARY, summary), summary)
+    if old_md is not None:
+        old_body = split_document(old_md).body.strip()
+        texts["old"] = (frame(CONTENT, old_body), old_body)
     texts["baseline"] = ("", "")
     if beside.files:
         together = "\n\n".join([block, *map(_framed_sibling, beside.files)])

@@ -18,8 +18,6 @@ from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelReques
 
 MAX_TOKENS = 16_000
 """Current models count what they think against it (spec/evals.md §1.8)."""
-TIMEOUT_S = 45.0
-"""Of one attempt (spec/evals.md §1.4)."""
 
 
 @check_arguments
@@ -34,7 +32,7 @@ def invoke_judge(
     max_retries: int = 2,
     *,
     max_tokens: int = MAX_TOKENS,
-    timeout_s: float = TIMEOUT_S,
+    timeout_s: float | None = None,
     price: Price | None = None,
 ) -> dict[str, Any]:
     """Ask a judge which of two responses to a request is better, by a rubric.
@@ -42,7 +40,8 @@ def invoke_judge(
     ``client`` is a ``ChatModel`` or a client of the ``anthropic`` or ``openai`` library. After a
     reply that is refused, truncated or invalid the request is repeated with a stricter instruction,
     at most ``max_retries`` times. If a server refuses the reply's schema, the request is repeated
-    without it. Transport errors are not retried here: :class:`skillyard.evals.models.calls.Calls`
+    without it. ``timeout_s`` limits one attempt; without it the limit grows with ``max_tokens``.
+    Transport errors are not retried here: :class:`skillyard.evals.models.calls.Calls`
     does that.
 
     Returns, as plain JSON:
@@ -79,7 +78,8 @@ def invoke_judge(
         )
         record.attempts += 1
         try:
-            record.add_reply(model.complete(request, timeout_s), rubric)
+            limit_s = request.time_limit_s if timeout_s is None else timeout_s
+            record.add_reply(model.complete(request, limit_s), rubric)
         except ModelFailed as error:
             if error.permanent:
                 raise

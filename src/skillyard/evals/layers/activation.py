@@ -100,7 +100,7 @@ class ActivationLayer:
 
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
         """Yield true and false positive rates of all requests, and of each skill."""
-        decided = [case for case in cases if case["passed"] is not None]
+        decided = _decided(cases)
         positives = [case for case in decided if case["should_activate"]]
         negatives = [case for case in decided if not case["should_activate"]]
         limits = rules.activation
@@ -274,19 +274,30 @@ def _index_size(work: LayerWork, cases: Sequence[Mapping[str, Any]]) -> dict[str
 def activation_summary(cases: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the summary by skill, and ``_overall``: means over cases, rates with intervals.
 
-    Cases with errors and cases that were skipped count in ``errors`` alone. A skill's true
+    Cases with errors and cases that were skipped count in ``errors`` alone. Where most requests
+    that need a skill, or most that need none, have no readable choice, nothing was measured: the
+    rest would be a rate of what happens to be readable. A skill's true
     positive rate is over the cases that expect it; its false positive rate over all the others
     that do not accept it. ``f1`` is the mean of the F1 of the cases that expect a skill (macro
     average): the one F1 that terminal and report show. ``mean`` is the mean over all cases.
     """
     all_cases = list(cases)
-    decided = _runs_by_case(case for case in all_cases if case["passed"] is not None)
+    decided = _runs_by_case(_decided(all_cases))
     summary = {OVERALL: {**_overall(decided), "errors": _errors(all_cases)}}
     for skill in sorted({name for case in all_cases for name in case["expected_skills"]}):
         of_skill = [case for case in all_cases if skill in case["expected_skills"]]
         summary[skill] = {**_for_skill(skill, decided), "errors": _errors(of_skill)}
     figures: dict[str, dict[str, Any]] = rounded(summary)
     return figures
+
+
+def _decided(cases: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the cases with a choice; none of them where most of a kind have no readable one."""
+    for needs_skill in (True, False):
+        kind = [case for case in cases if case["should_activate"] is needs_skill]
+        if 2 * _errors(kind) > sum(not case["skipped"] for case in kind):
+            return []
+    return [case for case in cases if case["passed"] is not None]
 
 
 def _errors(cases: Sequence[Mapping[str, Any]]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skillyard.base.errors import ResourceRefused
+from skillyard.base.errors import InvalidInput, ResourceRefused
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.formats.frontmatter import decode
@@ -20,7 +20,9 @@ from skillyard.engine.skill import Skill
 from skillyard.evals.cases.answers import AnswerCases, read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.checks.rates import add_pass_rates
+from skillyard.evals.conditions.old_version import old_document
 from skillyard.evals.conditions.prompts import skill_arms
+from skillyard.evals.conditions.summaries import split_document
 from skillyard.evals.judgement.trust import distrust, judge_trust
 from skillyard.evals.layers.looks import LOOKS
 from skillyard.evals.layers.pair_run import PairRun
@@ -65,7 +67,14 @@ class PairLayer:
         if settings.skill is not None:
             check_known("--skill", settings.skill, {each.skill for each in skills})
             skills = tuple(each for each in skills if each.skill == settings.skill)
-        tested = tuple(_tested_skill(each, self.comparisons, catalog, settings) for each in skills)
+        comparisons = self.comparisons if settings.old_version is None else _NEW_AND_OLD
+        tested = tuple(
+            each
+            for cases in skills
+            if (each := _tested_skill(cases, comparisons, catalog, settings)) is not None
+        )
+        if not tested:
+            raise InvalidInput(f"no skill differs from what it was in {settings.old_version}")
         units = sample(
             [unit for each in tested for unit in each.units],
             settings,
@@ -134,13 +143,19 @@ def _tested_skill(
     comparisons: Sequence[tuple[str, str]],
     catalog: Catalog,
     settings: RunSettings,
-) -> TestedSkill:
+) -> TestedSkill | None:
     """Return a skill with the arms that its comparisons need, and a unit for each prompt.
 
-    Raises SkillError when the skill's file has become unreadable.
+    None for a skill that had no old version, or the same. Raises SkillError when the skill's file
+    has become unreadable.
     """
     skill = catalog.get(cases.skill)
     text, folder = _document_of(skill)
+    old = None
+    if settings.old_version is not None:
+        old = old_document(skill, settings.old_version)
+        if old is None or split_document(old).body.strip() == split_document(text).body.strip():
+            return None
     arms = skill_arms(
         text,
         folder,
@@ -149,6 +164,7 @@ def _tested_skill(
         siblings=cases.siblings,
         max_sibling_bytes=cases.max_sibling_bytes,
         chars_per_token=settings.chars_per_token,
+        old_md=old,
     )
     possible = tuple(pair for pair in comparisons if all(name in arms.arms for name in pair))
     units = tuple(
@@ -176,6 +192,7 @@ def _document_of(skill: Skill) -> tuple[str, str | None]:
     return decode(data, skill.path), folder
 
 
+_NEW_AND_OLD = (("enhanced", "old"),)
 EFFECTIVENESS: Layer = PairLayer(
     "effectiveness",
     (("enhanced", "baseline"),),

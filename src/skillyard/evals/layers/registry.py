@@ -73,9 +73,10 @@ _ENTRIES = (
             "which is which scores both answers."
         ),
         cases="rubrics",
-        options=("skill", "in_skills", "judge", "verdict"),
+        options=("skill", "in_skills", "old", "judge", "verdict"),
         examples=(
             "skillyard eval run effectiveness --root skills --model ID --dry-run",
+            "skillyard eval run effectiveness --root skills --model ID --old-version HEAD~1",
             "skillyard eval run effectiveness --root skills --model ID --max-cost 5 --format html",
         ),
         implementation="skillyard.evals.layers.pairs:EFFECTIVENESS",

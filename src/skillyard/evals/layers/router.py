@@ -138,11 +138,15 @@ class ModelRouter:
             error = "the reply does not say which skills it picks"
             return replace(choice, error=error, error_kind="unreadable")
         unique = tuple(dict.fromkeys(names))
-        return replace(
+        choice = replace(
             choice,
             picked=tuple(name for name in unique if name in self._names),
             dropped=tuple(shorten(name, 100) for name in unique if name not in self._names),
         )
+        if choice.dropped and not choice.picked:  # it wants a skill, and nobody knows which
+            error = "the reply names only skills that are not in the index"
+            return replace(choice, error=error, error_kind="unreadable")
+        return choice
 
 
 class ScorerRouter:

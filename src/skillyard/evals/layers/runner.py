@@ -20,6 +20,7 @@ from skillyard.evals.models.calls import Calls, Counts
 from skillyard.evals.models.ledger import Spending
 from skillyard.evals.models.protocol import RunStopped
 from skillyard.evals.settings import RunSettings
+from skillyard.evals.statistics.pairs import OVERALL
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS
 from skillyard.evals.storage.events import START, Events
 from skillyard.evals.storage.results import (
@@ -73,7 +74,11 @@ class EvaluationResult:
 
     @property
     def usable(self) -> int:
-        """Cases with a result."""
+        """Cases with a result; none where too many have none for any figure."""
+        if LAYERS[self.envelope["meta"]["eval_type"]].routes:
+            overall = self.envelope["summary"][OVERALL]
+            if not overall["n"]:
+                return 0
         return sum(not case["errors"] and not case["skipped"] for case in self.envelope["cases"])
 
 
@@ -231,6 +236,7 @@ def _meta(
         "orders": settings.orders if "judge" in options else None,
         "limit": settings.limit,
         "skill": settings.skill,
+        "old_version": settings.old_version,
         "temperature_requested": settings.temperature if asks else None,
         "temperature_sent": _temperature(settings, session),
         "total_cost": round(counts.cost, COST_DIGITS),

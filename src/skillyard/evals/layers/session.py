@@ -101,8 +101,8 @@ class ModelSession:
     price_of: PriceOf
     case: Callable[[], ChatModel] | None = None
     """Returns a view of the model for the calls of one entry, which share a time limit."""
-    timeout_s: float = 45.0
-    judge_timeout_s: float = 45.0
+    timeout_s: float | None = None
+    """Of one attempt; None: by the tokens of its answer."""
     judge_retries: int = 2
     judge_tokens: int = 4_096
     temperature: float = 0.0
@@ -145,7 +145,8 @@ class ModelSession:
             if self.offline:
                 return ModelAnswer(path, error=self._record_missing(path), missing=True)
             try:
-                reply = self._model_for().complete(request, self.timeout_s)
+                limit_s = self.timeout_s or request.time_limit_s
+                reply = self._model_for().complete(request, limit_s)
             except ModelFailed as failure:
                 return ModelAnswer(path, error=f"{failure.kind}: {failure}")
             price = self.price_of(request.model)
@@ -177,7 +178,7 @@ class ModelSession:
                 temperature=self.temperature,
                 max_retries=self.judge_retries,
                 max_tokens=self.judge_tokens,
-                timeout_s=self.judge_timeout_s,
+                timeout_s=self.timeout_s,
                 price=price,
             )
             self._count_replies(outcome["calls"], outcome["fake"], outcome["sdk"], price is None)

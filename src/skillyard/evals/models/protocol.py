@@ -9,6 +9,10 @@ from typing import Protocol
 from skillyard.base.errors import SkillyardError
 
 PDF = "application/pdf"
+_LATENCY_S = 15.0
+_TOKENS_PER_S = 50
+"""Slower than models usually write. A limit that cuts long answers off pays for them all the same.
+"""
 
 
 class Attachment(Protocol):
@@ -45,6 +49,11 @@ class ModelRequest:
     """A JSON schema that the reply must follow, where the provider can hold a model to one."""
     attachments: tuple[Attachment, ...] = ()
     """Files that the model gets beside the user text, in their order."""
+
+    @property
+    def time_limit_s(self) -> float:
+        """The seconds that the longest answer may take, if nobody set another limit."""
+        return _LATENCY_S + self.max_tokens / _TOKENS_PER_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from skillyard.evals.models.calls import Calls, Retry
 from skillyard.evals.models.factory import offline_model, open_model
 from skillyard.evals.models.ledger import Ledger, Spending, require_prices
 from skillyard.evals.models.prices import Price, price
-from skillyard.evals.models.protocol import ChatModel, ModelFailed
+from skillyard.evals.models.protocol import ChatModel, ModelFailed, ModelRequest
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.account import RunAccount
 from skillyard.evals.storage.entries import Entries
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 _FORMER = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 """It becomes a part of a file's name."""
+_ATTEMPTS_OF_A_CASE, _MORE_S = 3, 60.0
+"""All attempts at a case may take so many times the limit of one, and a minute to wait between."""
 _NAMED = 12
 """Skills that a message names."""
 
@@ -342,7 +344,7 @@ def _check_unchanged(before: RunSettings, settings: RunSettings, options: EvalOp
 
     Only limits and concurrency may differ. A base URL is compared by the server that it names.
     """
-    free = {"max_cost", "max_calls", "concurrency", "base_url"}
+    free = {"max_cost", "max_calls", "concurrency", "base_url", "timeout_s"}
     free |= set() if settings.asks_models else {"host"}
     changes = [
         f"{_option(field_.name)} is {_shown(new)}, and the run has {_shown(old)}"
@@ -385,7 +387,7 @@ def open_models(
     at_end: ExitStack,
 ) -> RunModels:
     """Open the models and the account of a run; ``at_end`` closes both."""
-    settings, options, timeouts = ready.settings, ready.options, ready.config.timeouts
+    settings, options = ready.settings, ready.options
     prices = {} if options.replay else ready.prices()  # nothing is paid for
     calls = None if options.replay else _open_calls(ready, prices, stop, run_id, at_end)
     session = ModelSession(
@@ -394,8 +396,7 @@ def open_models(
         now=moment,
         price_of=prices.get,
         case=calls.case if calls is not None else None,
-        timeout_s=timeouts.routing_s if _routes(settings) else timeouts.generation_s,
-        judge_timeout_s=timeouts.judge_s,
+        timeout_s=settings.timeout_s,
         judge_retries=settings.judge_retries,
         judge_tokens=settings.judge_tokens,
         temperature=settings.temperature,
@@ -425,20 +426,17 @@ def _open_calls(
     at_end.callback(model.close)
     account = RunAccount(ready.results, run_id)
     at_end.callback(account.close)
-    times, timeouts = config.retry, config.timeouts
+    times = config.retry
+    longest = ModelRequest("", "", "", max(settings.max_tokens, settings.judge_tokens))
     return Calls(
         model,
         retry=Retry(times.max_retries, times.base_s, times.jitter, seed=settings.seed),
         ledger=Ledger(settings.max_cost, settings.max_calls, account),
         prices=prices.get,
         stop=stop,
-        limit_s=timeouts.routing_case_s if _routes(settings) else timeouts.case_s,
+        limit_s=_MORE_S + _ATTEMPTS_OF_A_CASE * (settings.timeout_s or longest.time_limit_s),
         consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
     )
-
-
-def _routes(settings: RunSettings) -> bool:
-    return LAYERS[settings.eval_type].routes
 
 
 def new_run_id(options: EvalOptions) -> str:

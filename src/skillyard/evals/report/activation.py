@@ -108,7 +108,10 @@ def _fired_sentence(entity: Json) -> str:
         if rate.value is not None:
             of = many(entity.number(requests), "request")
             parts.append(f"{start} {rate.text} of the {of} {end}{within(rate.interval)}")
-    return f"{first_upper('; '.join(parts))}." if parts else "No case gave a figure."
+    if parts:
+        return f"{first_upper('; '.join(parts))}."
+    errors = many(entity.number("errors"), "request")
+    return f"Not measured: {errors} without a choice of the router that could be read."
 
 
 def _measures(overall: Json) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ from skillyard.evals.statistics.pairs import HEADLINES, comparisons_in_order, pl
 
 _DECIDING = (*HEADLINES, "full/summary")
 """The comparisons from which follows what to do with a skill; others are folded."""
-_ARMS = ("full_siblings", "full", "enhanced", "summary", "baseline")
+_ARMS = ("full_siblings", "full", "enhanced", "old", "summary", "baseline")
 _ARM_COLUMNS = ("Tokens", "Score", "Points over no skill per 1,000 tokens")
 _MAX_FAILURES = 50
 """Most failed checks that a report lists; the results file has all of them."""
@@ -55,6 +55,7 @@ _CHECKS_ONLY = Badge("•", "checks only", "even")
 _ENOUGH = {
     "summary": "the summary is enough: shorten it",
     "baseline": "no skill does as well: remove it",
+    "old": "the old version does as well: keep what is shorter",
 }
 _SHOWS = (
     "That this model, given these requests, wrote answers which this judge scored by this rubric. "
@@ -113,8 +114,12 @@ def _difference(comparison: Json) -> Estimate:
 
 def _headline(entity: Json) -> Json:
     """Return the comparison against no skill, which decides a skill's verdict."""
+    return entity.entries("comparisons").get(_headline_name(entity), Json(None))
+
+
+def _headline_name(entity: Json) -> str:
     comparisons = entity.entries("comparisons")
-    return next((comparisons[name] for name in HEADLINES if name in comparisons), Json(None))
+    return next((name for name in HEADLINES if name in comparisons), "")
 
 
 def _result(entity: Json) -> SkillResult:
@@ -148,12 +153,13 @@ def _action(entity: Json, headline: Json) -> str:
         return "nothing was judged: look at the errors"
     if verdict == NOT_TRUSTED:
         return "take another judge"
+    old = _headline_name(entity).endswith("/old")
     if verdict == "worse":
-        return "it makes answers worse: rewrite it"
+        return "it is worse than its old version" if old else "it makes answers worse: rewrite it"
     if enough := _ENOUGH.get(entity.text("recommended_level")):
         return enough
     if headline.flag("second_is_enough"):
-        return _ENOUGH["baseline"]
+        return _ENOUGH["old" if old else "baseline"]
     if verdict in ("better", "equivalent"):
         return ""
     more = _more(headline)

@@ -27,6 +27,7 @@ _CONDITIONS = {
     "full": "full skill",
     "summary": "summary",
     "baseline": "no skill",
+    "old": "old version",
     "full_siblings": "full skill and siblings",
 }
 

@@ -33,7 +33,7 @@ from skillyard.evals.statistics.verdicts import (
     verdict_sentence,
 )
 
-_ARMS = ("baseline", "summary", "full", "enhanced", "full_siblings")
+_ARMS = ("baseline", "summary", "old", "full", "enhanced", "full_siblings")
 _WORST = 3
 """Prompts that are named."""
 _WHOLE = ("full", "enhanced")

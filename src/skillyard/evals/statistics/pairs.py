@@ -7,8 +7,8 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 TIE = "tie"
-HEADLINES = ("full/baseline", "enhanced/baseline")
-"""The comparison for the verdict: the full skill against no skill."""
+HEADLINES = ("full/baseline", "enhanced/baseline", "enhanced/old")
+"""The comparison for the verdict: the full skill against no skill, or against its old version."""
 _COMPARISONS = (*HEADLINES, "full/summary", "summary/baseline", "full_siblings/full")
 OVERALL = "_overall"
 """The entry of all skills together in a summary."""

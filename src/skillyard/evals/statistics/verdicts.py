@@ -40,6 +40,7 @@ _IN_WORDS = {
     "full": "the full skill",
     "enhanced": "the skill",
     "summary": "its summary",
+    "old": "its old version",
     "baseline": "no skill",
     "full_siblings": "the skill with its sibling files",
 }

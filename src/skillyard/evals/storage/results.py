@@ -202,6 +202,8 @@ def part_of_run(meta: Mapping[str, Any]) -> str:
         return "the run was limited (--limit)"
     if meta.get("skill") is not None:
         return "the run looked at a part of the cases (--skill)"
+    if meta.get("old_version") is not None:
+        return "the run compared with old versions (--old-version)"
     return ""
 
 
