@@ -37,10 +37,6 @@ def build(folder: Path) -> None:
                 "skill: coffee-roasting\nprompts:\n"
                 "  - {prompt: How long?, checks: [{script: python -c 1}]}\n"
             ),
-            "kitchen/labels.jsonl": "".join(
-                json.dumps({"id": f"coffee-roasting/0/0/{pair}/baseline", "winner": "tie"}) + "\n"
-                for pair in ("enhanced", "full")
-            ),
             "kitchen/bad/effectiveness_baseline.json": "{",
             "kitchen/bad/size_impact_baseline.json": "{",
             "other/paint/SKILL.md": text("paint", "Paints a wall."),

@@ -89,6 +89,7 @@ def _of_layer(layer: str, asking: str) -> dict[str, Row]:
         "--max-cost": row("--max-cost 0.000001", asking),
         "--max-calls": row("--max-calls 1", asking),
         "--concurrency": row("--concurrency 1", asking),
+        "--timeout": row("--timeout 0.000001", asking),
         "--regenerate": row("--regenerate", f"{asking} --output-dir done"),
         "--replay": row("--replay", f"{asking} --output-dir done --model claude-opus-5-5"),
         "--resume": row("--resume nosuch", refused="nosuch"),
@@ -107,10 +108,14 @@ def _of_judged(layer: str) -> dict[str, Row]:
         "--allow-scripts": row("--allow-scripts", f"kitchen/script.yaml {_PLACES} --anyway"),
         "--orders": row("--orders single"),
         "--baselines-dir": row("--baselines-dir kitchen/bad", f"{base} --gate", refused="bad/"),
-        "--labels": row("--labels kitchen/labels.jsonl"),
         "--anyway": row("--anyway", f"{_PLACES} --skill coffee-roasting"),
         "--until-decided": row("--until-decided"),
         "--margin": row("--margin 0.9"),
+        **(
+            {"--old-version": row("--old-version nosuch", refused="nosuch")}
+            if layer == "effectiveness"
+            else {}
+        ),
     }
 
 

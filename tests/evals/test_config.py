@@ -55,7 +55,7 @@ def test_what_is_said_goes_before_the_default(
     text = """\
 [eval]
 provider = "openai"
-models = { generation = "small", judge = "large", more_judges = ["other"] }
+models = { generation = "small", judge = "large" }
 temperature = 0.5
 runs = 3
 concurrency = 16
@@ -76,7 +76,7 @@ temperature = false
         eval={"base_url": "http://127.0.0.1:8080/v1", "runs": 9, "cost": {"max_calls_per_run": 1}},
     )
     result = read(tmp_path / "e", text)
-    assert result.models == Models("small", "large", ("other",))
+    assert result.models == Models("small", "large")
     assert (result.cost.max_cost_per_run, result.cost.max_calls_per_run) == (None, 20)
     assert (result.default_seed, result.role, result.chars_per_token) == (7, "You answer.", 3.6)
     assert result.paths.rubrics == str(tmp_path / "r")
@@ -185,7 +185,6 @@ KEY = "sk-ant-api03-A1b2C3d4"
         f'models = {{ generation = "x", apikey = "{KEY}" }}',
         f'openai_secret = "{KEY}"',
         f'models = {{ generation = "{KEY}" }}',
-        f'models = {{ more_judges = ["a", "{KEY}"] }}',
         f'role = "Bearer {KEY}"',
         f'provider = "{KEY}"',
         f"api_key = {KEY}",

@@ -20,6 +20,8 @@ REMOVED = {
     "eval report --compare": "skillyard eval compare A.json B.json prints each change",
     "eval run confusion --group": "name a folder with the cases of the group",
     "eval run confusion --index": "the router sees the whole library",
+    "eval run effectiveness --labels": "planted pairs show whether the judge can be trusted",
+    "eval run size-impact --labels": "planted pairs show whether the judge can be trusted",
     "eval suggest": "skillyard why NAME QUERY says which words of a request decide",
     "fake-llm": "python -m skillyard_testkit.fake_llm is the same server, of skillyard-testkit",
     "index build --adapt": "hybrid+encoder knows words that the bundled table does not contain",

@@ -64,8 +64,6 @@ class Models:
     """Writes the answers, and picks skills where a model is the router. Empty: not set."""
     judge: ModelId = ""
     """Judges the answers. Empty: not set."""
-    more_judges: tuple[ModelId, ...] = ()
-    """Judge the same pairs too, for the agreement between judges."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,6 @@ class RunSettings:
     """What identifies the server; part of every cache key."""
     model: str = ""
     judge_model: str = ""
-    more_judges: tuple[str, ...] = ()
     router: str = "hybrid"
     top_k: Annotated[int, Bounds(1, 100)] = 1
     """Most skills that a scorer picks."""
@@ -90,11 +89,6 @@ class RunSettings:
         """False for a run whose router is one of our scorers."""
         return not LAYERS[self.eval_type].routes or self.router == MODEL
 
-    @property
-    def judge_models(self) -> tuple[str, ...]:
-        """The judge, and the models to which its verdicts are compared."""
-        return tuple(dict.fromkeys((self.judge_model, *self.more_judges)))
-
     @classmethod
     def of(cls, eval_type: str, config: Config, overrides: Mapping[str, Any]) -> RunSettings:
         """Return the settings of the configuration, with the overrides that are not None.
@@ -107,7 +101,6 @@ class RunSettings:
             base_url=config.base_url,
             model=config.models.generation,
             judge_model=config.models.judge or config.models.generation,
-            more_judges=config.models.more_judges,
             runs=config.runs,
             seed=config.default_seed,
             orders=config.judging.orders,
@@ -162,7 +155,7 @@ class RunSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON."""
-        return {**asdict(self), "more_judges": list(self.more_judges)}
+        return asdict(self)
 
     def require_models(self) -> None:
         """Raise InvalidInput when a model that the run needs is not configured."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import InvalidInput
-from skillyard.evals.conditions.sizes import Size, estimate_tokens, scale, size_of, tier
+from skillyard.evals.conditions.sizes import Size, estimate_tokens, size_of, tier
 from tests.property.strategies import hostile_text, many
 from tests.tables import for_each
 
@@ -36,17 +36,6 @@ def test_a_token_of_no_characters_is_refused(per_token: float) -> None:
 )
 def test_both_bounds_belong_to_the_medium_tier(size: int, word: str) -> None:
     assert tier(size) == word
-
-
-@for_each(
-    ("tokens", "word"),
-    [
-        (0, "compact"), (399, "compact"), (400, "detailed"), (2_500, "detailed"),
-        (2_501, "standard"), (5_000, "standard"), (5_001, "comprehensive"),
-    ],
-)  # fmt: skip
-def test_the_second_scale_counts_tokens(tokens: int, word: str) -> None:
-    assert scale(tokens) == word
 
 
 def test_a_size_says_how_its_tokens_were_estimated() -> None:

@@ -14,7 +14,6 @@ from skillyard.evals.cases.activation import ActivationCase, LocatedCase
 from skillyard.evals.layers.activation import (
     ActivationRun,
     activation_summary,
-    categories_of,
     confusion_of,
 )
 from skillyard.evals.layers.router import RouterChoice
@@ -207,16 +206,6 @@ def test_nothing_is_a_summary_too() -> None:
         assert (summary["n"], summary["mean"], summary["tpr"], summary["tpr_low"]) == (
             *(0, None, None, None),
         )
-        assert categories_of(told) == {}
-
-
-def test_categories_by_hand() -> None:
-    cases = [case("1", "a"), case("2", "a", category="odd"), case("3", category="odd")]
-    told = outcomes(cases, RouterChoice(("a",)), RouterChoice(("b",)), RouterChoice())
-    assert categories_of(told) == {
-        "direct": {"n": 1, "accuracy": 1.0, "f1": 1.0},
-        "odd": {"n": 2, "accuracy": 0.5, "f1": 0.5},
-    }
 
 
 SETS = st.lists(st.sampled_from(NAMES), unique=True, max_size=3)

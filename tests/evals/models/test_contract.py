@@ -48,7 +48,7 @@ def test_a_reply_carries_text_usage_and_what_was_sent(provider: Provider) -> Non
 
 
 def test_what_is_said_to_be_sent_is_what_is_sent(provider: Provider) -> None:
-    request = provider.request(temperature=0.0, seed=7, schema=SCHEMA)
+    request = provider.request(temperature=0.0, schema=SCHEMA)
     parameters = provider.model.sent(request)
     assert provider.fake.log.calls == [], "saying it asks nobody"
     provider.model.complete(request, TIMEOUT_S)

@@ -21,29 +21,25 @@ SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalPropert
 
 
 @for_each(
-    ("provider", "model", "version", "expected"),
+    ("provider", "model", "expected"),
     [
-        ("anthropic", "claude-haiku-4-5", "2026-10-21", (False, False, True, "max_tokens")),
-        ("anthropic", "claude-opus-5-5", "2026-10-21", (False, False, True, "max_tokens")),
-        ("anthropic", "claude-3-haiku", "2026-10-21", (False, False, False, "max_tokens")),
-        ("anthropic", "claude-opus-4-20250514", "", (False, False, False, "max_tokens")),
-        ("anthropic", "claude-haiku-4-5", "2023-06-01", (True, False, True, "max_tokens")),
-        ("anthropic", "claude-3-haiku", "2023-06-01", (True, False, False, "max_tokens")),
-        ("openai", "gpt-5", "", (False, True, True, "max_completion_tokens")),
-        ("openai", "GPT-6.2-sol", "", (False, True, True, "max_completion_tokens")),
-        ("openai", "o3-mini", "", (False, True, True, "max_completion_tokens")),
-        ("openai", "gpt-4.1-mini", "", (True, True, True, "max_completion_tokens")),
-        ("openai", "gpt-4o", "", (True, True, True, "max_completion_tokens")),
-        ("openai", "gpt-4-turbo", "", (True, True, False, "max_tokens")),
-        ("openai", "gpt-oss-20b", "", (True, True, True, "max_tokens")),
-        ("openai", "qwen3:8b", "", (True, True, True, "max_tokens")),
+        ("anthropic", "claude-haiku-4-5", (False, True, "max_tokens")),
+        ("anthropic", "claude-opus-5-5", (False, True, "max_tokens")),
+        ("anthropic", "claude-3-haiku", (False, False, "max_tokens")),
+        ("anthropic", "claude-opus-4-20250514", (False, False, "max_tokens")),
+        ("openai", "gpt-5", (False, True, "max_completion_tokens")),
+        ("openai", "GPT-6.2-sol", (False, True, "max_completion_tokens")),
+        ("openai", "o3-mini", (False, True, "max_completion_tokens")),
+        ("openai", "gpt-4.1-mini", (True, True, "max_completion_tokens")),
+        ("openai", "gpt-4o", (True, True, "max_completion_tokens")),
+        ("openai", "gpt-4-turbo", (True, False, "max_tokens")),
+        ("openai", "gpt-oss-20b", (True, True, "max_tokens")),
+        ("openai", "qwen3:8b", (True, True, "max_tokens")),
     ],
 )
-def test_the_table(
-    provider: str, model: str, version: str, expected: tuple[bool, bool, bool, str]
-) -> None:
-    result = profile_of(provider, model, version)
-    assert (result.temperature, result.seed, result.structured, result.max_tokens_field) == expected
+def test_the_table(provider: str, model: str, expected: tuple[bool, bool, str]) -> None:
+    result = profile_of(provider, model)
+    assert (result.temperature, result.structured, result.max_tokens_field) == expected
 
 
 def test_every_row_has_a_source() -> None:
@@ -59,7 +55,7 @@ def test_the_longest_beginning_of_an_own_table_decides_field_by_field() -> None:
     }
     result = profile_of("openai", "gpt-5-mini-2025", own=own)
     assert result == ModelProfile(
-        True, True, True, "max_tokens", "the configuration's profile 'GPT-5-mini'"
+        True, True, "max_tokens", "the configuration's profile 'GPT-5-mini'"
     )
     assert profile_of("openai", "gpt-4", own=own).structured is False
 
@@ -70,7 +66,7 @@ def test_the_longest_beginning_of_an_own_table_decides_field_by_field() -> None:
         ({"m": {"temprature": True}}, "temprature is no field of a profile; known: max_tokens_f"),
         ({"m": {"source": "me"}}, "source is no field"),
         ({"m": {"temperature": "yes"}}, "temperature must be true or false, not 'yes'"),
-        ({"m": {"seed": 1}}, "seed must be true or false"),
+        ({"m": {"structured": 1}}, "structured must be true or false"),
         ({"m": {"max_tokens_field": "limit"}}, "must be one of max_tokens, max_completion_tokens"),
     ],
 )
@@ -83,16 +79,16 @@ def test_a_wrong_own_table_is_refused_wherever_it_is_given(
         opened("openai", profiles=own)
 
 
-@given(st.sampled_from(["anthropic", "openai"]), st.text(max_size=30), st.text(max_size=12))
-def test_every_model_has_a_profile(provider: str, model: str, version: str) -> None:
-    assert profile_of(provider, model, version).source
+@given(st.sampled_from(["anthropic", "openai"]), st.text(max_size=30))
+def test_every_model_has_a_profile(provider: str, model: str) -> None:
+    assert profile_of(provider, model).source
 
 
 def test_no_temperature_goes_to_claude_unless_an_own_profile_says_so(
     opened: Callable[..., Provider],
 ) -> None:
     plain = opened("anthropic")
-    request = plain.request(temperature=0.0, seed=1)
+    request = plain.request(temperature=0.0)
     assert plain.model.sent(request) == {"max_tokens": 16_000}
     plain.model.complete(request, TIMEOUT_S)
     daring = opened("anthropic", profiles={"claude": {"temperature": True}})
@@ -101,32 +97,18 @@ def test_no_temperature_goes_to_claude_unless_an_own_profile_says_so(
         daring.model.complete(request, TIMEOUT_S)
 
 
-def test_an_older_api_version_takes_temperature(opened: Callable[..., Provider]) -> None:
-    anthropic = pytest.importorskip("anthropic")
-    from skillyard.evals.models.anthropic_api import AnthropicModel
-
-    fake = opened("anthropic").fake
-    headers = {"anthropic-version": "2023-06-01"}
-    with anthropic.Anthropic(api_key="k", base_url=fake.url, default_headers=headers) as client:
-        model = AnthropicModel(client)
-        request = opened("anthropic").request(temperature=0.0)
-        assert model.sent(request) == {"max_tokens": 16_000, "temperature": 0.0}
-        assert model.complete(request, TIMEOUT_S).sent["temperature"] == 0.0
-    assert fake.log.calls[-1].body["temperature"] == 0.0
-
-
 @for_each("model", ["gpt-5-mini", "o4-mini", "gpt-4o", "gpt-4", "gpt-oss-120b", "x"])
 def test_what_the_table_sends_is_taken_by_a_strict_server(
     running: Callable[[str], Provider], model: str
 ) -> None:
     provider = running("openai")
     provider.fake.faults.clear()
-    request = provider.request(temperature=0.0, seed=3, schema=SCHEMA)
+    request = provider.request(temperature=0.0, schema=SCHEMA)
     provider.model.complete(replace(request, model=model), TIMEOUT_S)
     assert provider.fake.log.calls[-1].status == 200
 
 
 def test_without_structured_output_no_schema_is_sent(opened: Callable[..., Provider]) -> None:
-    provider = opened("openai", profiles={"gpt-4.1": {"structured": False, "seed": False}})
-    parameters = provider.model.sent(provider.request(schema=SCHEMA, seed=5, temperature=None))
+    provider = opened("openai", profiles={"gpt-4.1": {"structured": False}})
+    parameters = provider.model.sent(provider.request(schema=SCHEMA, temperature=None))
     assert parameters == {"max_completion_tokens": 16_000}

@@ -325,10 +325,7 @@ def _artifacts(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "comparison": "full/baseline", "prompts": 24, "mean_difference": 421.7,
             "per_1000_characters": 0.34, "at_equal_length": 0.31,
         },
-        "agreement": {
-            "own_verdict": {"agree": 40, "of": 48},
-            "raters": [{"rater": "another-judge", "same": 31, "of": 40, "kappa": 0.61}],
-        },
+        "agreement": {"own_verdict": {"agree": 40, "of": 48}},
         "judge": {"calls": 2 * len(scored) + 2, "retries": 4, "errors": 1},
         "frontier": [
             {

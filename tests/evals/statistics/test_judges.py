@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.errors import InvalidInput
-from skillyard.evals.cases.labels import Label
 from skillyard.evals.statistics.judges import (
     LEAST_PROMPTS,
     TOO_LITTLE,
-    agreement_of,
-    cohen_kappa,
     length_effect,
     order_effect,
     sign_p,
@@ -101,54 +95,3 @@ def test_no_line_is_drawn_through_few_prompts_or_equal_lengths() -> None:
     assert few["at_equal_length"] is equal["at_equal_length"] is None
     assert equal["mean_difference"] == 100
     assert length_effect([])["comparison"] is None
-
-
-def test_kappa_of_a_two_by_two_table() -> None:
-    # 20 both yes, 5 and 10 apart, 15 both no: 0.7 observed, 0.5 by chance.
-    first = ["yes"] * 25 + ["no"] * 25
-    second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
-    assert cohen_kappa(list(zip(first, second, strict=True))) == pytest.approx(0.4)
-    assert cohen_kappa(list(zip(second, first, strict=True))) == pytest.approx(0.4)
-    assert cohen_kappa(list(zip(first, first, strict=True))) == 1
-
-
-def test_kappa_without_variety_says_nothing() -> None:
-    assert cohen_kappa([("a", "a"), ("a", "a")]) is None
-    assert cohen_kappa([]) is None
-
-
-def rated(number: int, winner: str | None, **others: str) -> dict[str, Any]:
-    return {
-        "id": f"skill/{number}/0/full/baseline",
-        "condition_a": "full",
-        "condition_b": "baseline",
-        "winner": winner,
-        "more_judges": {name: {"winner": text} for name, text in others.items()},
-    }
-
-
-def label(number: int, winner: str) -> Label:
-    return Label(id=f"skill/{number}/0/full/baseline", winner=winner)
-
-
-def test_one_judge_alone_agrees_with_nobody() -> None:
-    assert agreement_of([rated(0, "full"), rated(1, "tie")]) == []
-
-
-def test_each_further_judge_is_compared_and_one_without_a_verdict_is_left_out() -> None:
-    broken = rated(3, "full")
-    broken["more_judges"] = {"b": {"error": "bad_shape"}}
-    cases = [rated(0, "full", b="full"), rated(1, "baseline", b="full"), rated(2, "tie", b="tie")]
-    assert agreement_of([*cases, broken]) == [{"rater": "b", "same": 2, "of": 3, "kappa": 0.5}]
-
-
-def test_kappa_counts_labelled_cases_that_were_judged() -> None:
-    cases = [rated(0, "full"), rated(1, "baseline"), rated(2, "tie"), rated(3, None)]
-    labels = [label(0, "full"), label(1, "full"), label(2, "tie"), label(3, "tie"), label(9, "tie")]
-    # Observed 2/3; by chance (1*2 + 1*0 + 1*1)/9 = 1/3; (2/3 - 1/3)/(1 - 1/3) = 1/2.
-    assert agreement_of(cases, labels) == [{"rater": "people", "same": 2, "of": 3, "kappa": 0.5}]
-
-
-def test_a_label_of_a_winner_that_the_case_does_not_have_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="summary"):
-        agreement_of([rated(0, "full")], [label(0, "summary")])

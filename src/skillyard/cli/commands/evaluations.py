@@ -75,11 +75,6 @@ LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "both",
             "single",
         ),
-        values(
-            "--labels",
-            "FILE",
-            "pairs judged by people ({id, winner} a line), to compare the judge with; may repeat",
-        ),
     ),
     "verdict": (
         flag("--anyway", "pay for a run although its prompts are too few for any verdict"),

@@ -15,11 +15,6 @@ SMALL_BELOW_BYTES = 5_000
 LARGE_ABOVE_BYTES = 15_000
 """Tiers of a body (spec/evals.md §1.7): both bounds belong to ``medium``."""
 
-COMPACT_BELOW_TOKENS = 400
-DETAILED_TO_TOKENS = 2_500
-STANDARD_TO_TOKENS = 5_000
-"""The scale of SkillsBench (arXiv 2602.12670) and of skill-validator, in tokens."""
-
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -56,16 +51,3 @@ def tier(body_bytes: int) -> str:
     if body_bytes < SMALL_BELOW_BYTES:
         return "small"
     return "large" if body_bytes > LARGE_ABOVE_BYTES else "medium"
-
-
-def scale(tokens: int) -> str:
-    """Return the word for a number of tokens, on the second scale.
-
-    ``compact`` (under 400), ``detailed`` (to 2,500 inclusive), ``standard`` (to 5,000 inclusive)
-    or ``comprehensive``.
-    """
-    if tokens < COMPACT_BELOW_TOKENS:
-        return "compact"
-    if tokens <= DETAILED_TO_TOKENS:
-        return "detailed"
-    return "standard" if tokens <= STANDARD_TO_TOKENS else "comprehensive"

@@ -44,7 +44,6 @@ from skillyard.evals.storage.keys import canonical
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.evals.cases.case_files import CasePlaces
-    from skillyard.evals.cases.labels import Label
     from skillyard.evals.config_values import ActivationLimits, Regression
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.report.layer_view import LayerView
@@ -87,13 +86,10 @@ class ActivationLayer:
             )
         return ActivationRun(work, router, on_case)
 
-    def summarise(
-        self, cases: list[CaseResult], work: LayerWork, labels: Sequence[Label]
-    ) -> Summary:
-        """Return the rates by skill; the artifacts are index, categories and confusion."""
+    def summarise(self, cases: list[CaseResult], work: LayerWork) -> Summary:
+        """Return the rates by skill; the artifacts are index and confusion."""
         artifacts = {
             "index": _index_size(work, cases),
-            "categories": categories_of(cases),
             "confusion": confusion_of(cases),
         }
         return activation_summary(cases), rounded(artifacts)
@@ -193,7 +189,7 @@ def _unanswered(each: LocatedCase, run: int) -> CaseResult:
         "category": case.category,
         **fields,
         **{name: [] for name in ("missing", "picked", "dropped", "generations")},
-        **dict.fromkeys(("passed", "precision", "recall", "f1", "exact", "best", "confidence")),
+        **dict.fromkeys(("passed", "precision", "recall", "f1", "exact", "confidence")),
         "input_tokens": None,
         "run_index": run,
         "cost": 0.0,
@@ -208,7 +204,6 @@ def _answered(each: LocatedCase, choice: RouterChoice) -> dict[str, Any]:
         "picked": list(choice.picked),
         "dropped": list(choice.dropped),
         "confidence": choice.confidence,
-        "best": choice.best,
         "cost": choice.cost,
         "generations": list(choice.generations),
         "input_tokens": choice.input_tokens,
@@ -338,20 +333,6 @@ def _for_skill(skill: str, decided: _Runs) -> dict[str, Any]:
         "positives": len(expecting),
         "negatives": len(others),
     }
-
-
-def categories_of(cases: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the accuracy and the F1 of each category of requests."""
-    by_category: dict[str, list[Mapping[str, Any]]] = {}
-    for case in cases:
-        if case["passed"] is not None:
-            by_category.setdefault(case["category"], []).append(case)
-    categories = {}
-    for name in sorted(by_category):
-        runs = _runs_by_case(by_category[name])
-        accuracy, f1 = _mean(runs, "passed"), _mean(runs, "f1")
-        categories[name] = {"n": len(runs), "accuracy": accuracy, "f1": f1}
-    return categories
 
 
 def confusion_of(cases: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

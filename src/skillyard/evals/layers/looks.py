@@ -84,7 +84,7 @@ def run_in_looks(
             looks.cases += run.cases(looks.stopped.reason if looks.stopped else "")
         if looks.stopped is not None:
             break
-        summary, _ = layer.summarise(looks.cases, work, ())
+        summary, _ = layer.summarise(looks.cases, work)
         for skill in queues:
             word = summary[skill]["word"] if skill in summary else NOT_ENOUGH
             if skill not in looks.decided_after and word != NOT_ENOUGH:

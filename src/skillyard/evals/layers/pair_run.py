@@ -104,8 +104,7 @@ class PairRun:
             for pair in each.pairs:
                 answers = tuple(job_of[condition] for condition in pair.conditions)
                 judging = [
-                    Job(partial(pair.judge, self._session, model, order), answers)
-                    for model, order in pair.calls
+                    Job(partial(pair.judge, self._session, order), answers) for order in pair.calls
                 ]
                 if pair.plant is not None:
                     judging += [
@@ -146,8 +145,8 @@ class _Pair:
     of: _UnitRun
     conditions: tuple[str, str]
     settings: RunSettings
-    judgements: dict[tuple[str, str], Judgement] = field(default_factory=dict)
-    """By judge model and the condition that stood in slot A."""
+    judgements: dict[str, Judgement] = field(default_factory=dict)
+    """By the condition that stood in slot A."""
     case: CaseResult | None = None
     plant: _Plant | None = None
 
@@ -165,10 +164,9 @@ class _Pair:
         return both_orders(*cell) if self.settings.orders == "both" else (assignment(*cell),)
 
     @property
-    def calls(self) -> list[tuple[str, Assignment]]:
-        """The calls to judges: the model and the slots of each."""
-        models = self.settings.judge_models if self.of.unit.case.criteria else ()
-        return [(model, order) for model in models for order in self.orders]
+    def calls(self) -> tuple[Assignment, ...]:
+        """The slots of each call to the judge; none where the checks alone decide."""
+        return self.orders if self.of.unit.case.criteria else ()
 
     @property
     def answers(self) -> dict[str, ModelAnswer]:
@@ -184,14 +182,14 @@ class _Pair:
             return "truncated"
         return None
 
-    def judge(self, session: ModelSession, model: str, order: Assignment) -> None:
-        """Let one judge compare the answers in one order."""
+    def judge(self, session: ModelSession, order: Assignment) -> None:
+        """Let the judge compare the answers in one order."""
         if self.unjudgeable_reason is not None:
             return
-        unit = self.of.unit
+        unit, model = self.of.unit, self.settings.judge_model
         texts = (self.answers[order.slots["A"]].text, self.answers[order.slots["B"]].text)
         question = JudgeQuestion(model, unit.prompt, texts, unit.case.criteria, self.of.run)
-        self.judgements[model, order.slots["A"]] = session.judge(unit.skill, question)
+        self.judgements[order.slots["A"]] = session.judge(unit.skill, question)
 
     def head(self) -> CaseResult:
         """Return the case without results. It has the fields of every case."""
@@ -223,7 +221,6 @@ class _Pair:
             "ab_assignment": dict(order.slots),
             "case_seed": order.case_seed,
             "orders": [],
-            "more_judges": {},
             "planted": None,
             "generations": {},
             "judgements": [],
@@ -231,7 +228,7 @@ class _Pair:
             "truncated": [],
             "lost": [],
             "model": settings.model,
-            "judge_model": settings.judge_models[0],
+            "judge_model": settings.judge_model,
             "seed": settings.seed,
             "cost": 0.0,
             "judge_attempts": 0,
@@ -248,8 +245,8 @@ class _Pair:
         """
         answers = self.answers
         # Threads end in any order; what is written down has one order.
-        calls = [(model, order.slots["A"]) for model, order in self.calls]
-        judgements = [self.judgements[call] for call in calls if call in self.judgements]
+        slots = [order.slots["A"] for order in self.calls]
+        judgements = [self.judgements[slot] for slot in slots if slot in self.judgements]
         if self.plant is not None:
             judgements += self.plant.judgements.values()
         case = self.head() | {
@@ -295,12 +292,13 @@ class _Pair:
 
     def _scores(self) -> dict[str, Any]:
         """Return the fields that follow from the judgements."""
-        first, *more = self.settings.judge_models
-        readings = self._readings(first)
+        readings = [
+            self.read(order, self.judgements[order.slots["A"]], self.conditions)
+            for order in self.orders
+        ]
         fields: dict[str, Any] = {
             "orders": [each.to_dict() for each in readings],
             "errors": [each.failure() for each in readings if each.error],
-            "more_judges": {model: _other_judge(self._readings(model)) for model in more},
         }
         if fields["errors"]:
             return fields
@@ -313,12 +311,6 @@ class _Pair:
             **_merged(readings),
             "per_criterion_breakdown": breakdown(verdicts, criteria),
         }
-
-    def _readings(self, model: str) -> list[_Reading]:
-        return [self._reading(order, model) for order in self.orders]
-
-    def _reading(self, order: Assignment, model: str) -> _Reading:
-        return self.read(order, self.judgements[model, order.slots["A"]], self.conditions)
 
     def read(
         self, order: Assignment, judgement: Judgement, conditions: tuple[str, str]
@@ -349,7 +341,7 @@ class _Plant:
 
     def judge(self, session: ModelSession, order: Assignment) -> None:
         """Let the judge compare both sides in one order."""
-        of, model = self._pair.of, self._pair.settings.judge_models[0]
+        of, model = self._pair.of, self._pair.settings.judge_model
         answer = of.answers[self._pair.conditions[0]]
         if answer.error or answer.truncated:
             return
@@ -401,15 +393,6 @@ def _merged(readings: Sequence[_Reading]) -> dict[str, Any]:
     fields = asdict(merge(results[0], results[1]))
     del fields["order_winners"]  # each order of a case has its own winner
     return fields
-
-
-def _other_judge(readings: Sequence[_Reading]) -> dict[str, Any]:
-    """Return what a further judge makes of the pair."""
-    errors = [each.error for each in readings if each.error]
-    if errors:
-        return {"error": errors[0]}
-    merged = _merged(readings)
-    return {name: merged[name] for name in ("scores", "improvement", "winner")}
 
 
 def _error(kind: str, message: str, raw: str = "") -> dict[str, Any]:

@@ -43,7 +43,6 @@ from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, judged_pairs
 from skillyard.evals.storage.keys import text_digest
 
 if TYPE_CHECKING:
-    from skillyard.evals.cases.labels import Label
     from skillyard.evals.config_values import Regression
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.report.layer_view import LayerView
@@ -90,9 +89,7 @@ class PairLayer:
         assert session is not None
         return PairRun(work.cases, work.settings, session, on_case)
 
-    def summarise(
-        self, cases: list[CaseResult], work: LayerWork, labels: Sequence[Label]
-    ) -> Summary:
+    def summarise(self, cases: list[CaseResult], work: LayerWork) -> Summary:
         """Return the comparisons by skill; the artifacts are findings about the judge."""
         from skillyard.evals.statistics.analysis import analyse_pairs
 
@@ -101,7 +98,6 @@ class PairLayer:
             tie_band=work.settings.tie_band,
             margin=work.settings.margin,
             looks=LOOKS if work.settings.until_decided else 1,
-            labels=labels,
         )
         pairs = [pair for _, pair in judged_pairs(cases, work.settings.tie_band)]
         artifacts["trust"] = trust = judge_trust(cases, pairs)

@@ -57,8 +57,6 @@ class RouterChoice:
     """Names that no skill of the index has."""
     confidence: float | None = None
     """The scorer's score of the best skill, whether picked or not; None for models."""
-    best: str | None = None
-    """The skill that the scorer puts first; None for models, and where nothing has a score."""
     cost: float = 0.0
     generations: tuple[str, ...] = ()
     input_tokens: int | None = None
@@ -166,7 +164,6 @@ class ScorerRouter:
         return RouterChoice(
             tuple(dict.fromkeys(match.skill.name for match in selection.selected)),
             confidence=round(first.score, 6) if first is not None else 0.0,
-            best=first.skill.name if first is not None else None,
         )
 
 

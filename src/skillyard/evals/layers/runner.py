@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from math import fsum
 from typing import Any, NamedTuple
 
-from skillyard.evals.cases.labels import Label
 from skillyard.evals.layers.looks import run_in_looks
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.scheduler import run_jobs
@@ -91,7 +90,6 @@ def execute(
     stop: threading.Event,
     on_step: Callable[[RunStep], None] = lambda step: None,
     engine_version: str = "",
-    labels: Sequence[Label] = (),
 ) -> EvaluationResult:
     """Run the cases, write ``<type>_<run_id>.json``, and return its content.
 
@@ -135,7 +133,7 @@ def execute(
         meta["engine_version"] = engine_version or None
         for case in cases:
             case["run_id"], case["timestamp"] = run_id, started_at
-        summary, artifacts = layer.summarise(cases, work, labels)
+        summary, artifacts = layer.summarise(cases, work)
         if session is not None:
             artifacts["cost"] = _cost_by_kind(session.counts.costs)
         meta["degraded"] = _degraded(cases)
@@ -229,7 +227,6 @@ def _meta(
         "host": settings.host if asks else None,
         "model": settings.model if asks else None,
         "judge_model": settings.judge_model if "judge" in options else None,
-        "more_judges": list(settings.more_judges) if "judge" in options else [],
         "router": settings.router if "router" in options else None,
         "seed": settings.seed,
         "runs": settings.runs,

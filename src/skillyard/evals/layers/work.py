@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.io.sha256 import sha256
-from skillyard.evals.conditions.sizes import scale
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.storage.keys import canonical
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.evals.cases.answers import AnswerPrompt
     from skillyard.evals.cases.case_files import CasePlaces, Dataset
-    from skillyard.evals.cases.labels import Label
     from skillyard.evals.conditions.prompts import Arms
     from skillyard.evals.config_values import Regression
     from skillyard.evals.layers.scheduler import Job
@@ -88,12 +86,10 @@ class TestedSkill:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the summary and the dry run say of it beside figures."""
-        full = next(iter(self.arms.arms.values()))
         return {
             "size_tier": self.arms.tier,
             "expected_tier": self.expected_tier,
             "body_bytes": self.arms.body_bytes,
-            "scale": scale(full.raw.tokens_estimated),
             "summary_error": self.arms.summary_error,
             "missing_siblings": list(self.arms.missing_siblings),
             "refused_siblings": [list(each) for each in self.arms.refused_siblings],
@@ -146,10 +142,8 @@ class Layer(Protocol):
     def run(self, work: LayerWork, session: ModelSession | None, on_case: OnCase) -> LayerRun:
         """Return the run of the cases. ``session`` is None for a run without a model."""
 
-    def summarise(
-        self, cases: list[CaseResult], work: LayerWork, labels: Sequence[Label]
-    ) -> Summary:
-        """Return what follows from the cases. ``labels`` are judgements by people."""
+    def summarise(self, cases: list[CaseResult], work: LayerWork) -> Summary:
+        """Return what follows from the cases."""
 
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterable[Measure]:
         """Return what is compared with a baseline: values of every case, and the limits."""

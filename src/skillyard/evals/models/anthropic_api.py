@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.evals.models.profiles import Profiles
 from skillyard.evals.models.protocol import PDF, ModelRequest, TokenUsage
 from skillyard.evals.models.sdk_model import (
     SdkModel,
@@ -15,9 +14,6 @@ from skillyard.evals.models.sdk_model import (
     token_count,
 )
 
-_VERSION = "anthropic-version"
-_LATEST_VERSION = "2026-10-21"
-"""The ``anthropic-version`` that version 2 of the library sends."""
 _ARGUMENTS = ("max_tokens", "output_config")
 """Parameters that version 2 of the library knows; an own profile may know better."""
 _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -41,15 +37,6 @@ class AnthropicModel(SdkModel):
     _answer = "message"
     _secret_names = ("api_key", "auth_token")
     _stops = _STOPS
-    _api_version = _LATEST_VERSION
-
-    def __init__(
-        self, client: Any = None, profiles: Profiles | None = None, *, host: str = ""
-    ) -> None:
-        super().__init__(client, profiles, host=host)
-        if client is not None:
-            headers = attribute(client, "default_headers")
-            self._api_version = str(attribute(headers, _VERSION) or "")
 
     def _api(self, client: Any) -> Any:
         return client.messages

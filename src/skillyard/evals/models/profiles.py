@@ -1,4 +1,4 @@
-"""The parameters that models accept, by provider, API version and beginning of the model's id.
+"""The parameters that models accept, by provider and beginning of the model's id.
 
 A parameter that a model refuses fails each call with status 400, so only accepted ones are sent.
 The longest matching beginning decides. The user's table has precedence over this one.
@@ -23,8 +23,6 @@ class ModelProfile:
 
     temperature: bool = True
     """``temperature``; False where any value is refused."""
-    seed: bool = True
-    """``seed``, for servers that sample reproducibly as far as they can."""
     structured: bool = True
     """A JSON schema for the reply."""
     max_tokens_field: str = "max_tokens"
@@ -41,11 +39,8 @@ class ProfileRow:
     prefix: str
     """The model's id begins with it, case ignored; empty fits every model."""
     profile: ModelProfile
-    api_version: str = ""
-    """The ``anthropic-version`` that it is about; empty fits every version."""
 
 
-_OLD_VERSION = "2023-06-01"
 _SAMPLING = (
     "platform.claude.com, migration to API version 2026-10-21: temperature, top_p and top_k are"
     " refused at any value"
@@ -59,12 +54,8 @@ _CHAT = "developers.openai.com, chat completions reference and structured output
 _NO_SCHEMA = "developers.openai.com, structured outputs guide: from gpt-4o-2024-08-06 on"
 _SERVERS = "the chat completions protocol as llama.cpp, Ollama and vLLM document it"
 
-_CLAUDE = ModelProfile(temperature=False, seed=False, source=f"{_SAMPLING}; {_FORMAT}")
+_CLAUDE = ModelProfile(temperature=False, source=f"{_SAMPLING}; {_FORMAT}")
 _CLAUDE_PLAIN = replace(_CLAUDE, structured=False)
-_BEFORE = ModelProfile(
-    seed=False, source=f"platform.claude.com, API version {_OLD_VERSION}; {_FORMAT}"
-)
-_BEFORE_PLAIN = replace(_BEFORE, structured=False)
 _THINKS = ModelProfile(
     temperature=False, max_tokens_field="max_completion_tokens", source=_REASONING
 )
@@ -85,8 +76,6 @@ _WITHOUT_FORMAT = (
 PROFILES: tuple[ProfileRow, ...] = (
     ProfileRow("anthropic", "", _CLAUDE),
     *(ProfileRow("anthropic", prefix, _CLAUDE_PLAIN) for prefix in _WITHOUT_FORMAT),
-    ProfileRow("anthropic", "", _BEFORE, _OLD_VERSION),
-    *(ProfileRow("anthropic", prefix, _BEFORE_PLAIN, _OLD_VERSION) for prefix in _WITHOUT_FORMAT),
     ProfileRow("openai", "", ModelProfile(source=_SERVERS)),
     ProfileRow("openai", "gpt-", _THINKS),
     ProfileRow("openai", "o1", _THINKS),
@@ -106,23 +95,15 @@ PROFILES: tuple[ProfileRow, ...] = (
 _SETTABLE = sorted(field.name for field in fields(ModelProfile) if field.name != "source")
 
 
-def profile_of(
-    provider: str, model: str, api_version: str = "", own: Profiles | None = None
-) -> ModelProfile:
+def profile_of(provider: str, model: str, own: Profiles | None = None) -> ModelProfile:
     """Return the profile of a model. A field of ``own`` replaces that of the table.
 
-    Of the matching rows the one with the longest beginning decides, then the one that names the API
-    version. ``own`` has passed :func:`check_profiles`.
+    Of the matching rows the one with the longest beginning decides. ``own`` has
+    passed :func:`check_profiles`.
     """
     name = model.casefold()
-    matching = [
-        row
-        for row in PROFILES
-        if row.provider == provider
-        and name.startswith(row.prefix)
-        and row.api_version in ("", api_version)
-    ]
-    profile = max(matching, key=lambda row: (len(row.prefix), row.api_version)).profile
+    matching = [row for row in PROFILES if row.provider == provider and name.startswith(row.prefix)]
+    profile = max(matching, key=lambda row: len(row.prefix)).profile
     for prefix in sorted(own or {}, key=len):
         if own and name.startswith(prefix.casefold()):
             source = f"the configuration's profile {prefix!r}"

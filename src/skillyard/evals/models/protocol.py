@@ -43,8 +43,6 @@ class ModelRequest:
     """Most output tokens, 1 and up; current models count what they think against it."""
     temperature: float | None = 0.0
     """0..2, as requested; whether it is sent depends on the model (:meth:`ChatModel.sent`)."""
-    seed: int | None = None
-    """Sent to servers that accept one."""
     schema: Mapping[str, object] | None = None
     """A JSON schema that the reply must follow, where the provider can hold a model to one."""
     attachments: tuple[Attachment, ...] = ()

@@ -48,7 +48,6 @@ class SdkModel(ABC):
     """Attributes of the client that contain keys."""
     _stops: Mapping[str, str]
     """Our word for each of the provider's reasons to stop."""
-    _api_version = ""
 
     def __init__(
         self, client: Any = None, profiles: Profiles | None = None, *, host: str = ""
@@ -95,12 +94,10 @@ class SdkModel(ABC):
 
     def sent(self, request: ModelRequest) -> dict[str, object]:
         """Return the parameters beside model and texts, as they stand in the request's body."""
-        profile = profile_of(self.provider, request.model, self._api_version, self._profiles)
+        profile = profile_of(self.provider, request.model, self._profiles)
         parameters: dict[str, object] = {profile.max_tokens_field: request.max_tokens}
         if request.temperature is not None and profile.temperature:
             parameters["temperature"] = request.temperature
-        if request.seed is not None and profile.seed:
-            parameters["seed"] = request.seed
         if request.schema is not None and profile.structured:
             parameters |= self._format(dict(request.schema))
         return parameters

@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from math import fsum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from skillyard.base.configuration import CONFIG_FILE, read_section
 from skillyard.base.errors import Diagnostic, InvalidInput
@@ -25,7 +25,7 @@ from skillyard.evals.layers.plan import Plan, PlanSession, plan
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.runner import EvaluationResult, RunModels, RunStep, execute, moment
 from skillyard.evals.layers.session import ModelSession
-from skillyard.evals.layers.work import BadCases, LayerWork, diagnostic_line, load_layer
+from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
 from skillyard.evals.models.calls import Calls, Retry
 from skillyard.evals.models.factory import offline_model, open_model
 from skillyard.evals.models.ledger import Ledger, Spending, require_prices
@@ -35,9 +35,6 @@ from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.account import RunAccount
 from skillyard.evals.storage.entries import Entries
 from skillyard.evals.storage.events import start_of_latest_run, start_of_run
-
-if TYPE_CHECKING:
-    from skillyard.evals.cases.labels import Label
 
 _FORMER = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
@@ -68,8 +65,6 @@ class EvalOptions:
     rejudge: bool = False
     allow_scripts: bool = False
     """Run the scripts of checks."""
-    labels: Sequence[str] = ()
-    """Files of pairs that people have judged."""
     anyway: bool = False
     """Pay for a run although its prompts are too few for any verdict."""
 
@@ -122,7 +117,6 @@ def eval_run(
                 stop=halt,
                 on_step=on_step,
                 engine_version=engine_version,
-                labels=_labels(options.labels),
             )
         except KeyboardInterrupt:
             if models is not None and models.calls is not None:
@@ -196,17 +190,6 @@ def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {left:,} more" if left > 0 else "")
 
 
-def _labels(paths: Sequence[str]) -> tuple[Label, ...]:
-    if not paths:
-        return ()
-    from skillyard.evals.cases.labels import read_labels
-
-    data = read_labels(*paths)
-    if data.errors:
-        raise BadCases(data.diagnostics)
-    return data.cases
-
-
 @dataclass(frozen=True, slots=True)
 class ReadyRun:
     """A run that only has to begin."""
@@ -228,7 +211,7 @@ class ReadyRun:
 
     def prices(self) -> dict[str, Price | None]:
         """Return the price of each model. Raises ModelFailed without the library of prices."""
-        models = dict.fromkeys((self.settings.model, *self.settings.judge_models))
+        models = dict.fromkeys((self.settings.model, self.settings.judge_model))
         return {name: price(self.settings.provider, name) for name in models if name}
 
     def plan_session(self) -> PlanSession:

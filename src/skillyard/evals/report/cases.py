@@ -266,16 +266,11 @@ def _pair_tables(case: Json) -> Iterator[ReportTable]:
             for order in case.rows("orders")
         ),
     )
-    others = sorted(case.entries("more_judges").items())
-    verdicts = (
-        f"{name}: {each.text('error') or condition(each.text('winner'))}" for name, each in others
-    )
     yield table_of_facts(
         "",
         (
             ("Case id", case.text("id")),
             ("Difference", signed(case.number("improvement"))),
-            ("Other judges", "; ".join(verdicts)),
             ("Cost", money(case.number("cost"))),
             ("Kept as", " ".join(each.text() for each in case.entries("generations").values())),
         ),

@@ -359,7 +359,7 @@ def _failures(cases: Iterable[Json]) -> Iterator[ReportRow]:
 
 
 def _judge_sentences(run: Results) -> Iterator[str]:
-    """Yield what is known of the judge: place, length, its own words, and other raters."""
+    """Yield what is known of the judge: place, length and its own words."""
     order, length = run.at("artifacts", "order"), run.at("artifacts", "length")
     first, second = order.count("slot_a_wins") or 0, order.count("slot_b_wins") or 0
     if first + second:
@@ -397,10 +397,6 @@ def _judge_sentences(run: Results) -> Iterator[str]:
             f"In {whole(own.count('agree'))} of {many(of, 'pair')} the winner that the judge named "
             "is the winner by its own scores. The figures follow the scores."
         )
-    for rater in run.rows("artifacts", "agreement", "raters"):
-        same = f"{whole(rater.count('same'))} of {many(rater.count('of'), 'pair')}"
-        kappa = f"Cohen’s kappa {decimal(rater.number('kappa'))} (1 is full agreement, 0 is chance)"
-        yield f"{rater.text('rater')} and the judge name the same winner of {same}; {kappa}."
     judge = run.at("artifacts", "judge")
     if calls := judge.count("calls"):
         yield (

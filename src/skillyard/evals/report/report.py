@@ -72,7 +72,7 @@ _CHANGES = {
 }
 """By status, in the order in which changes are shown."""
 _PROVENANCE = (
-    *("run_id", "timestamp", "provider", "model", "judge_model", "more_judges", "router"),
+    *("run_id", "timestamp", "provider", "model", "judge_model", "router"),
     *("runs", "orders", "seed", "skill", "temperature_requested", "temperature_sent"),
     *("judge_prompt_version", "dataset_sha256", "engine_version", "sdk"),
 )

@@ -8,7 +8,6 @@ from math import inf
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from skillyard.evals.cases.labels import Label
 from skillyard.evals.statistics.intervals import MARGIN, mean_interval
 from skillyard.evals.statistics.judges import judge_findings
 from skillyard.evals.statistics.pairs import (
@@ -61,7 +60,6 @@ def analyse_pairs(
     tie_band: float = 0.0,
     margin: float = MARGIN,
     looks: int = 1,
-    labels: Sequence[Label] = (),
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return ``summary`` and ``artifacts`` of a run's cases, ready to be written as JSON.
 
@@ -69,9 +67,8 @@ def analyse_pairs(
     observation. Runs and orders of one prompt are averaged before anything else. A difference of at
     most ``tie_band`` points is a tie; arms that differ by less than ``margin`` points are
     equivalent. In 19 of 20 runs no statement about a skill is false, also if a run may stop at one
-    of ``looks`` looks at its results. ``labels`` are judgements by people. Neither the order of the
-    cases nor the machine changes a figure. Raises InvalidInput where numpy is not installed, and
-    for a label that does not fit its case.
+    of ``looks`` looks at its results. Neither the order of the
+    cases nor the machine changes a figure. Raises InvalidInput where numpy is not installed.
     """
     by_skill: dict[str, list[Mapping[str, Any]]] = {}
     for case in sorted(cases, key=lambda case: (case["skill_name"], case["id"])):
@@ -98,7 +95,7 @@ def analyse_pairs(
         summary[name] |= {key: group.cases[0].get(key) for key in ("size_tier", "body_bytes")}
         summary[name]["worst_prompts"] = _worst_prompts(group)
     summary[OVERALL] = _entry(overall, len(skills))
-    artifacts = judge_findings(overall.cases, overall.all_pairs, labels)
+    artifacts = judge_findings(overall.cases, overall.all_pairs)
     artifacts["frontier"] = _frontier(overall)
     return rounded(summary), rounded(artifacts)
 

@@ -8,14 +8,12 @@ by a seeded draw or both ways, so without a bias each slot wins as often as the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import comb
 from statistics import StatisticsError, fmean, linear_regression
 from typing import Any
 
-from skillyard.base.errors import InvalidInput
 from skillyard.base.sums import wilson
-from skillyard.evals.cases.labels import Label
 from skillyard.evals.statistics.pairs import HEADLINES, TIE, JudgedPair, PromptId
 
 FALSE_ALARMS = 0.05
@@ -26,16 +24,13 @@ LEAST_PROMPTS = 10
 
 
 def judge_findings(
-    cases: Sequence[Mapping[str, Any]], pairs: Sequence[JudgedPair], labels: Sequence[Label] = ()
+    cases: Sequence[Mapping[str, Any]], pairs: Sequence[JudgedPair]
 ) -> dict[str, Any]:
-    """Return the artifacts on the judge: ``order``, ``length``, ``agreement`` and ``judge``.
-
-    Raises InvalidInput for a label whose winner is not a condition of its case.
-    """
+    """Return the artifacts on the judge: ``order``, ``length``, ``agreement`` and ``judge``."""
     return {
         "order": order_effect(pairs),
         "length": length_effect(pairs),
-        "agreement": {"own_verdict": _own_verdicts(pairs), "raters": agreement_of(cases, labels)},
+        "agreement": {"own_verdict": _own_verdicts(pairs)},
         "judge": _judge_work(cases),
     }
 
@@ -117,56 +112,6 @@ def _own_verdicts(pairs: Sequence[JudgedPair]) -> dict[str, Any]:
     count, of = sum(agrees), len(agrees)
     low, high = wilson(count, of)
     return {"agree": count, "of": of, "rate": count / of if of else None, "low": low, "high": high}
-
-
-def agreement_of(
-    cases: Iterable[Mapping[str, Any]], labels: Sequence[Label] = ()
-) -> list[dict[str, Any]]:
-    """Return the agreement with each further judge, and with people: how often, and Cohen's kappa.
-
-    Kappa (Educational and Psychological Measurement 20, 1960, 37-46) is None where chance alone
-    agrees as well. Raises InvalidInput for a label whose winner is not a condition of its case.
-    """
-    decided = {case["id"]: case for case in cases if case.get("winner") is not None}
-    ratings: dict[str, list[tuple[str, str]]] = {}
-    for case in decided.values():
-        for name, other in (case.get("more_judges") or {}).items():
-            if "winner" in other:
-                ratings.setdefault(name, []).append((case["winner"], other["winner"]))
-    for label in labels:
-        labelled = decided.get(label.id)
-        if labelled is None:  # of another run, or not judged
-            continue
-        choices = (labelled["condition_a"], labelled["condition_b"], TIE)
-        if label.winner not in choices:
-            raise InvalidInput(
-                f"the label of {label.id} names {label.winner!r}; write {', '.join(choices)}"
-            )
-        ratings.setdefault("people", []).append((labelled["winner"], label.winner))
-    return [
-        {
-            "rater": name,
-            "same": sum(ours == theirs for ours, theirs in both),
-            "of": len(both),
-            "kappa": cohen_kappa(both),
-        }
-        for name, both in sorted(ratings.items())
-    ]
-
-
-def cohen_kappa(labels: Sequence[tuple[Hashable, Hashable]]) -> float | None:
-    """Return kappa of two raters, each item with both of their labels.
-
-    1 is full agreement, 0 is chance, given the label frequencies. The result is None without items,
-    or if both raters used only one and the same label.
-    """
-    count = len(labels)
-    agree = sum(ours == theirs for ours, theirs in labels)
-    first, second = Counter(ours for ours, _ in labels), Counter(theirs for _, theirs in labels)
-    by_chance = sum(first[label] * second[label] for label in first)
-    if by_chance == count * count:
-        return None
-    return (agree * count - by_chance) / (count * count - by_chance)
 
 
 def _judge_work(cases: Iterable[Mapping[str, Any]]) -> dict[str, int]:
