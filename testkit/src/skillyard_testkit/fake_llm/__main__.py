@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
+import subprocess
 import sys
 from collections.abc import Sequence
 from threading import Event
@@ -21,6 +23,8 @@ def serve(arguments: Sequence[str], out: TextIO, error: TextIO, stop: Event) -> 
     """Serve until ``stop`` is set, and return the exit code: 0, or 2 for a wrong argument.
 
     ``ANTHROPIC_BASE_URL`` and ``OPENAI_BASE_URL`` are written to ``out``, one ``KEY=VALUE`` a line.
+    With a command as the last arguments, that is run with both in its environment, and its exit
+    code returned.
     """
     parser = argparse.ArgumentParser(
         prog="python -m skillyard_testkit.fake_llm",
@@ -44,6 +48,12 @@ def serve(arguments: Sequence[str], out: TextIO, error: TextIO, stop: Event) -> 
         default=[],
         help="fail the next request so, or the next TIMES, 'always' for all; may be repeated",
     )
+    parser.add_argument(
+        "command",
+        metavar="COMMAND",
+        nargs="*",
+        help="after `--`: run this with the addresses and a key in its environment, then end",
+    )
     options = parser.parse_args(arguments)
     try:
         fake = FakeLlm(behaviour=options.behaviour, latency_s=options.latency_ms / 1000)
@@ -58,10 +68,27 @@ def serve(arguments: Sequence[str], out: TextIO, error: TextIO, stop: Event) -> 
         error.write(f"{wrong}\n")
         return 2
     with fake:
+        if options.command:
+            return _run(options.command, fake)
         out.write(f"ANTHROPIC_BASE_URL={fake.url}\nOPENAI_BASE_URL={fake.openai_url}\n")
         out.flush()
         stop.wait()
     return 0
+
+
+def _run(command: Sequence[str], fake: FakeLlm) -> int:
+    """Run a command that asks the server, and return its exit code."""
+    environment = {
+        "ANTHROPIC_BASE_URL": fake.url,
+        "ANTHROPIC_API_KEY": "stand-in",
+        "OPENAI_BASE_URL": fake.openai_url,
+        "OPENAI_API_KEY": "stand-in",
+    }
+    try:
+        return subprocess.run(command, check=False, env={**os.environ, **environment}).returncode
+    except OSError as error:
+        sys.stderr.write(f"{command[0]}: {error.strerror}\n")
+        return 2
 
 
 def _add(fake: FakeLlm, text: str) -> None:
