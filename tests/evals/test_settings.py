@@ -15,7 +15,7 @@ from skillyard.evals.config_values import Config, Models
 from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
 
-CONFIG = Config(models=Models("gen", "judge", ("more",)))
+CONFIG = Config(models=Models("gen", "judge"))
 
 
 def settings(**given: Any) -> RunSettings:

@@ -136,10 +136,7 @@ def _prompt_lines(prompt: SkillPrompt) -> Iterator[str]:
     lists = {
         "assertions": [_text(each) for each in prompt.assertions],
         "files": [_text(each) for each in prompt.files],
-        "checks": [
-            f"{each.kind}: {each.value if each.kind == 'json_schema' else _text(each.value)}"
-            for each in prompt.checks
-        ],
+        "checks": [f"{each.kind}: {_text(each.value)}" for each in prompt.checks],
     }
     for field, items in lists.items():
         if items:

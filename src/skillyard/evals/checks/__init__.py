@@ -1,4 +1,4 @@
-"""Checks of an answer that need no judge: texts, patterns, JSON schemas and scripts.
+"""Checks of an answer that need no judge: texts, patterns and scripts.
 
 ``check`` holds the values and reads them from case files, ``outcome`` runs them on an answer, and
 ``rates`` sums them up by condition.

@@ -14,7 +14,7 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.cases.reading import Located, Notes
 
-KINDS = ("contains", "not_contains", "regex", "not_regex", "json_schema", "script")
+KINDS = ("contains", "not_contains", "regex", "not_regex", "script")
 """``contains`` and ``not_contains`` respect case; ``regex`` is searched for, with RE2's syntax."""
 _LABEL_CHARS = 100
 
@@ -26,14 +26,14 @@ class Check:
     kind: str
     """One of :data:`KINDS`."""
     value: str
-    """The text, the pattern, the schema as JSON, or the command."""
+    """The text, the pattern, or the command."""
     files: tuple[InputFile, ...] = ()
     """For a script: the files that its command names."""
 
     @property
     def label(self) -> str:
         """The check on one line, for results and reports."""
-        value = self.value if self.kind in ("json_schema", "script") else json.dumps(self.value)
+        value = self.value if self.kind == "script" else json.dumps(self.value)
         return f"{self.kind}: {clean_line(shorten(value, _LABEL_CHARS))}"
 
 
@@ -45,10 +45,7 @@ def read_checks(
     for number, entry in enumerate(entries):
         kind, value = next(iter(entry.items()), ("", None))
         fault = "" if kind in KINDS and len(entry) == 1 else "must have one field that is a check"
-        if not fault and kind == "json_schema":
-            value = _schema(value)
-            fault = "" if value else "is not a schema, such as {type: object}"
-        elif not fault and not (isinstance(value, str) and value):
+        if not fault and not (isinstance(value, str) and value):
             fault = "is not text"
         fault = fault or find_fault(kind, str(value))
         if fault:
@@ -61,27 +58,14 @@ def read_checks(
     return tuple(checks)
 
 
-def _schema(value: Any) -> str:
-    """Return a schema as JSON, empty for none; a text is taken as JSON already."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return ""
-    good = isinstance(value, dict | bool)
-    return json.dumps(value, ensure_ascii=False, sort_keys=True) if good else ""
-
-
 def find_fault(kind: str, value: str) -> str:
-    """Return what is wrong with the pattern, schema or command of a check; empty if nothing is.
+    """Return what is wrong with the pattern or command of a check; empty if nothing is.
 
     Nothing is found where a library is not installed: a run names the extra that is missing.
     """
     try:
         if kind.endswith("regex"):
             compile_pattern(value)
-        elif kind == "json_schema":
-            _check_schema(json.loads(value))
         elif kind == "script":
             _check_command(value)
     except InvalidInput as error:
@@ -89,15 +73,6 @@ def find_fault(kind: str, value: str) -> str:
     except ImportError:
         return ""
     return ""
-
-
-def _check_schema(schema: Any) -> None:
-    from jsonschema import Draft202012Validator, SchemaError
-
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        raise InvalidInput(f"is not a JSON schema: {error.message}") from None
 
 
 def _check_command(command: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -17,7 +16,6 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.engine.context.scripts import own_environment, run_command
 from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.checks.check import Check, compile_pattern
-from skillyard.evals.judgement.replies import extract_value
 
 ANSWER_FILE = "answer.txt"
 """The answer, in the folder in which a script runs. It is its standard input too."""
@@ -56,9 +54,7 @@ def run_checks(
     """Return the outcome of each check. Raises InvalidInput where the extra ``eval`` is missing."""
     outcomes = []
     for check in checks:
-        if check.kind == "json_schema":
-            outcome = _schema_outcome(check, answer)
-        elif check.kind != "script":
+        if check.kind != "script":
             outcome = _text_outcome(check, answer)
         elif allow_scripts:
             outcome = _script_outcome(check, answer, files)
@@ -68,16 +64,10 @@ def run_checks(
     return tuple(outcomes)
 
 
-def require_libraries(checks: Sequence[Check]) -> None:
-    """Raise InvalidInput where a check needs a library that is not installed."""
-    for check in checks:
-        module = _LIBRARIES.get(check.kind)
-        if module is not None and find_spec(module) is None:
-            command = install_command("eval")
-            raise InvalidInput(f"the check {check.kind} needs {module}: {command}")
-
-
-_LIBRARIES = {"regex": "re2", "not_regex": "re2", "json_schema": "jsonschema"}
+def require_library(checks: Sequence[Check]) -> None:
+    """Raise InvalidInput where a check needs RE2, and it is not installed."""
+    if any(check.kind.endswith("regex") for check in checks) and find_spec("re2") is None:
+        raise InvalidInput(f"the check regex needs re2: {install_command('eval')}")
 
 
 def _text_outcome(check: Check, answer: str) -> CheckOutcome:
@@ -90,53 +80,6 @@ def _text_outcome(check: Check, answer: str) -> CheckOutcome:
         place, absent = (at, at + len(check.value)) if at >= 0 else None, "not in the answer"
     evidence = _excerpt(answer, *place) if place else f"{absent}: {_beginning(answer)}"
     return CheckOutcome(check, (place is None) == check.kind.startswith("not_"), evidence)
-
-
-def _schema_outcome(check: Check, answer: str) -> CheckOutcome:
-    """Return whether the first JSON value of the answer is valid.
-
-    No schema is fetched from anywhere, and patterns in a schema are matched in linear time.
-    """
-    extract = extract_value(answer)
-    if extract is None:
-        return CheckOutcome(check, False, f"no JSON in the answer: {_beginning(answer)}")
-    from referencing.exceptions import Unresolvable
-
-    try:
-        error = next(iter(_validator(json.loads(check.value)).iter_errors(extract[0])), None)
-    except (Unresolvable, InvalidInput, RecursionError) as fault:
-        return CheckOutcome(check, False, _beginning(f"the schema cannot be used: {fault}"))
-    if error is None:
-        return CheckOutcome(check, True, _beginning(json.dumps(extract[0], ensure_ascii=False)))
-    place = "/".join(map(str, error.absolute_path)) or "the document"
-    evidence = clean_line(shorten(f"{place}: {error.message}", _EXCERPT_CHARS))
-    return CheckOutcome(check, False, evidence)
-
-
-def _validator(schema: Any) -> Any:
-    from jsonschema import Draft202012Validator, validators
-    from referencing import Registry
-
-    linear = validators.extend(
-        Draft202012Validator,
-        {"pattern": _pattern, "patternProperties": _pattern_properties},
-    )
-    return linear(schema, registry=Registry())
-
-
-def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Any:
-    from jsonschema import ValidationError
-
-    if isinstance(instance, str) and compile_pattern(pattern).search(instance) is None:
-        yield ValidationError(f"{instance!r} does not match {pattern!r}")
-
-
-def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Any) -> Any:
-    if isinstance(instance, dict):
-        for pattern, below in patterns.items():
-            for name, value in instance.items():
-                if compile_pattern(pattern).search(name) is not None:
-                    yield from validator.descend(value, below, path=name, schema_path=pattern)
 
 
 def _script_outcome(check: Check, answer: str, files: Sequence[InputFile]) -> CheckOutcome:

@@ -43,20 +43,6 @@ def extract_json(text: str) -> dict[str, Any] | None:
     return _scan(text)
 
 
-def extract_value(text: str) -> tuple[Any] | None:
-    """Return the first JSON value in a reply, of any kind but null; None when there is none.
-
-    The order is that of :func:`extract_json`. The tuple tells ``false`` and ``0`` from None.
-    """
-    text = text.removeprefix(_BOM)
-    for candidate in (text, *_fenced(text)):
-        value = _parse(candidate)
-        if value is not None:
-            return (value,)
-    scanned = _scan(text)
-    return None if scanned is None else (scanned,)
-
-
 def _parse(text: str) -> Any:
     """Return the value of a JSON text, read strictly, then without trailing commas; else None."""
     if not text.strip():

@@ -19,7 +19,7 @@ from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.answers import read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces
-from skillyard.evals.checks.outcome import require_libraries
+from skillyard.evals.checks.outcome import require_library
 from skillyard.evals.config_values import Config
 from skillyard.evals.layers.plan import Plan, PlanSession, plan
 from skillyard.evals.layers.registry import LAYERS
@@ -276,7 +276,7 @@ def _prepare_run(
 def _check_checks(work: LayerWork, options: EvalOptions, warn: Callable[[str], None]) -> None:
     """Warn of scripts that will not run. Raises InvalidInput where a library is missing."""
     checks = [check for unit in work.cases for check in unit.case.checks]
-    require_libraries(checks)
+    require_library(checks)
     scripts = len({check.value for check in checks if check.kind == "script"})
     if scripts and not options.allow_scripts:
         what = "1 script" if scripts == 1 else f"{scripts} scripts"
