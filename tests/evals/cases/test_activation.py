@@ -121,12 +121,6 @@ def test_a_prompt_that_occurs_twice_is_a_remark(tmp_path: Path) -> None:
     assert [(each.severity, each.line) for each in result.diagnostics] == [("warning", 2)]
 
 
-def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
-    path = written(tmp_path, "x.jsonl", line(FAR))
-    result = read(tmp_path, path)
-    assert (len(result.cases), result.errors) == (1, ())
-
-
 def test_an_id_of_a_skill_stands_for_its_name(tmp_path: Path) -> None:
     catalog = library()
     key = catalog.get("letter").id
@@ -155,15 +149,6 @@ def test_every_line_gives_a_case_or_an_error(
     wrong = {each.line for each in result.errors}
     assert valid.isdisjoint(wrong)
     assert valid | wrong == set(range(1, len(records) + 1))
-
-
-@given(st.binary(max_size=120))
-def test_no_bytes_whatever_make_reading_raise(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes
-) -> None:
-    path = tmp_path_factory.mktemp("cases") / "x.jsonl"
-    path.write_bytes(data)
-    assert read(path).cases == ()
 
 
 BROKEN = {

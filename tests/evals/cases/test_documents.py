@@ -128,17 +128,6 @@ def test_a_skill_that_is_not_there_is_told_with_its_neighbour(tmp_path: Path) ->
     assert "table-repair" in error.hint
 
 
-@for_each("weights", [(0.34, 0.33, 0.33), (0.333, 0.333, 0.333), (0.5, 0.3, 0.21)])
-def test_weights_may_be_off_by_a_hundredth(
-    tmp_path: Path, weights: tuple[float, float, float]
-) -> None:
-    text = GOOD
-    for old, new in zip(("0.5", "0.3", "0.2"), weights, strict=True):
-        text = text.replace(f"weight: {old}", f"weight: W{new}", 1)
-    text = text.replace("W", "")
-    assert read(tmp_path, text).errors == ()
-
-
 def test_an_unusual_number_of_criteria_is_a_remark_and_no_error(tmp_path: Path) -> None:
     text = GOOD.split("criteria:")[0] + "criteria: [{name: a, weight: 1, description: all}]\n"
     result = read(tmp_path, text)
@@ -191,14 +180,6 @@ def test_the_digest_is_of_the_bytes_and_not_of_the_place(tmp_path: Path) -> None
     written(there, "table-repair.yaml", GOOD[:40])
     written(there, "zz.yaml", GOOD[40:])
     assert read_documents(there, library()).sha256 != first.sha256
-
-
-def test_a_folder_that_is_not_there_has_no_rubrics_and_a_file_that_is_not_is_an_error(
-    tmp_path: Path,
-) -> None:
-    assert read_documents(tmp_path / "none", library()).diagnostics == ()
-    (error,) = read_documents(tmp_path / "none.yaml", library()).errors
-    assert error.code == "io_error"
 
 
 @given(st.text(max_size=200))

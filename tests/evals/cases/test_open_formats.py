@@ -20,7 +20,6 @@ from skillyard.evals.cases.case_files import (
 )
 from skillyard.evals.cases.reading import Notes
 from skillyard.evals.cases.skill_cases import SkillCases
-from skillyard.evals.criteria import DEFAULT_CRITERIA
 from tests.evals.cases.making import library, one, written
 from tests.tables import for_each
 
@@ -74,26 +73,6 @@ def test_evals_are_read_as_they_are(tmp_path: Path) -> None:
     assert first.files == ("evals/files/x.csv",)
     assert first.assertions == ("names three", "shows how")
     assert second.assertions == ("says that b is missing",)
-
-
-def test_each_prompt_is_judged_by_what_its_entry_says(tmp_path: Path) -> None:
-    folder = skill(tmp_path)
-    written(folder, "evals/files/x.csv", "a,b\n```\n")
-    written(folder, "evals/evals.json", EVALS)
-    result = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
-    assert result.diagnostics == ()
-    ((first, second, third),) = (each.prompts for each in result.cases)
-    assert first.prompt == "sum up\n\nThe file evals/files/x.csv:\n\n````\na,b\n```\n\n````"
-    assert [
-        (criterion.name, round(criterion.weight, 3), criterion.description)
-        for criterion in first.criteria
-    ] == [
-        ("assertion 1", 0.333, "names three"),
-        ("assertion 2", 0.333, "shows how"),
-        ("expected output", 0.333, "The answer amounts to this: three"),
-    ]
-    assert [criterion.name for criterion in second.criteria] == ["assertion 1"]
-    assert third.criteria == DEFAULT_CRITERIA
 
 
 @for_each("name", ["../secret.txt", "/etc/passwd", "gone.csv"])
@@ -331,14 +310,6 @@ def test_one_of_several_expected_skills_may_be_the_wrong_one(tmp_path: Path) -> 
     other = {"query": "write it up", "should_trigger": False}
     written(tmp_path, "b.json", json.dumps({"skill_name": "letter", "evals": [other]}))
     assert read_activation_cases(CasePlaces((str(tmp_path),)), library()).diagnostics == ()
-
-
-def test_a_trigger_that_a_file_has_twice_is_used_once_with_a_warning(tmp_path: Path) -> None:
-    entry = '{"query": "Write a letter", "should_trigger": true}'
-    path = written(tmp_path, "triggers.json", f"[{entry},\n{entry.lower()}]")
-    result = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
-    assert len(result.cases) == 1
-    one(result.diagnostics, path, 2, f"the prompt is also in {path}:1, and used once")
 
 
 def test_the_triggers_of_a_hidden_skill_are_left_out(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from skillyard.evals.cases.scaffolding import (
     init_skills,
     write_case_file,
 )
-from tests.evals.cases.making import library, one, told, written
+from tests.evals.cases.making import library, one, written
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each
 
@@ -54,13 +54,6 @@ def test_a_new_file_has_enough_prompts_and_is_refused_until_they_are_written(
     assert [each.case.should_activate for each in activation.cases] == [True] * 10 + [False] * 5
     (answers,) = read_answer_cases(places, catalog).cases
     assert len(answers.prompts) == PROMPTS_THAT_FIRE
-
-
-def test_the_last_prompt_to_write_is_named_with_its_line(tmp_path: Path) -> None:
-    text = "skill: letter\nprompts:\n  - prompt: a real one\n  - prompt: 'TODO: another'\n"
-    path = written(tmp_path, "letter.yaml", text)
-    dataset = read_activation_cases(CasePlaces((str(path),)), library())
-    assert told(dataset.diagnostics) == [("error", 4, "1 prompt is still to be written")]
 
 
 def test_hints_come_from_the_description_and_the_nearest_skills(tmp_path: Path) -> None:

@@ -67,13 +67,6 @@ def test_the_texts_of_all_four_arms(folder: Path) -> None:
         compare(GOLDEN / f"{condition}.txt", arm.system)
 
 
-def test_the_texts_of_the_two_arms_of_effectiveness() -> None:
-    arms = skill_arms(SKILL, None, conditions=TWO_ARMS)
-    assert list(arms.arms) == ["enhanced", "baseline"]
-    for condition, arm in arms.arms.items():
-        compare(GOLDEN / f"effectiveness-{condition}.txt", arm.system)
-
-
 def test_every_arm_has_the_same_role_and_the_baseline_nothing_else(folder: Path) -> None:
     arms = skill_arms(SKILL, str(folder), role="Be a pilot.", siblings=["datums.md"]).arms
     assert arms["baseline"].system == "Be a pilot."
@@ -150,10 +143,6 @@ def test_no_line_of_any_text_is_a_line_of_its_frame(text: str) -> None:
     )
     assert not {first, last} & {line.strip() for line in text.split("\n")}
     assert len(hyphens) <= 83 + text.count("\n")
-
-
-def test_a_text_without_delimiters_gets_three_hyphens() -> None:
-    assert frame("X", "a\n---\nb") == "--- BEGIN X ---\na\n---\nb\n--- END X ---"
 
 
 def test_a_sibling_cannot_close_its_frame_nor_break_its_name_out_of_a_line(folder: Path) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import time
 
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.conditions.summaries import (
     extract_summary,
-    opening_fence,
     parts,
-    scope_of,
-    split_document,
 )
 from tests.property.strategies import blocks, hostile_text, many
 from tests.tables import for_each
@@ -44,40 +41,6 @@ def test_no_text_makes_it_raise_and_what_comes_back_is_joined_from_its_parts(tex
     result = parts(text)
     assert all(part == part.strip() for part in result)
     assert extract_summary(text) == ("\n".join(part for part in result if part) or None)
-
-
-@many
-@given(documents)
-def test_line_ends_and_a_byte_order_mark_change_nothing(text: str) -> None:
-    text = split_document(text).body  # has LF only
-    assume(not text.startswith("\ufeff"))
-    assert parts("\ufeff" + text.replace("\n", "\r\n")) == parts(text)
-    assert parts(text.replace("\n", "\r")) == parts(text)
-
-
-@many
-@given(documents)
-def test_a_scope_of_a_scope_is_the_same_scope(text: str) -> None:
-    scope = parts(text).scope
-    # Taking a reference out, or the blanks before the first line, may leave a heading or a fence.
-    assume("[skill:" not in text)
-    assume(not scope.startswith("## ") and scope.partition("\n")[0] != "##")
-    assert scope_of(f"## Scope\n\n{scope}\n\n## Next\n") == scope
-
-
-@many
-@given(documents)
-def test_a_summary_holds_no_fenced_code(text: str) -> None:
-    assume("[skill:" not in text)
-    assert not any(opening_fence(line) for line in parts(text).scope.split("\n"))
-
-
-@many
-@given(documents)
-def test_a_scope_is_made_of_lines_of_the_body(text: str) -> None:
-    assume("[skill:" not in text)
-    lines = {line.strip() for line in split_document(text).body.split("\n")}
-    assert {line.strip() for line in parts(text).scope.split("\n")} <= lines | {""}
 
 
 def described(*block: str) -> str:
@@ -130,62 +93,9 @@ def test_a_description_is_recovered_where_the_block_is_no_yaml(
     assert described(*block) == description
 
 
-@for_each(
-    "text",
-    [
-        "----\ndescription: x\n----\n",
-        " ---\ndescription: x\n---\n",
-        "---\ndescription: x\n",
-        "---\ndescription: x\n ---\n",
-        "text\n---\ndescription: x\n---\n",
-        "---",
-    ],
-)
-def test_without_two_fences_there_is_no_description_and_all_is_body(text: str) -> None:
-    assert split_document(text) == ("", text)
-
-
-def test_the_closing_fence_may_be_the_last_line_without_a_line_end() -> None:
-    assert split_document("---\ndescription: x\n---") == ("x", "")
-
-
-def test_three_hyphens_inside_a_value_do_not_close() -> None:
-    assert split_document("---\ndescription: a --- b\nx: ---y\n---\nbody\n") == (
-        "a --- b",
-        "body\n",
-    )
-
-
 def test_a_block_larger_than_a_catalog_takes_is_still_no_body() -> None:
     text = "---\ndescription: x\nnotes: " + "y" * 40_000 + "\n---\n## Scope\nz\n"
     assert parts(text) == ("x", "z")
-
-
-def test_indented_code_on_the_first_line_of_a_body_is_no_heading() -> None:
-    assert scope_of("    ## Scope\n\nnot this\n") == ""
-
-
-@for_each(
-    ("body", "scope"),
-    [
-        ("## Scope\na\n## Scope\nb", "a"),
-        ("## Scope ##\na", "a"),
-        ("## Scope#\na", ""),
-        ("##\tScope \t\na", "a"),
-        ("## scope\na", ""),
-        ("## Scope\na\n##\nb", "a"),
-        ("## Scope\na\nNext\n----\nb", "a\nNext\n----\nb"),
-        ("## Scope\na\n### Deeper\nb", "a\n### Deeper\nb"),
-        ("~~~\n## Scope\nx\n~~~\n## Scope\na", "a"),
-        ("## Scope\na\n~~~ sh\nx\n~~~~\nb", "a\nb"),
-        ("## Scope\na\n```\n``` x\n```\nb", "a\nb"),
-        ("## Scope\na\n~~~ `x`\ny", "a"),
-        ("## Scope\n`[skill:x]` and [skill:y z]", "`` and"),
-        ("## Scope\n[skill:] [skill:\nx] [skill", "[skill:] [skill:\nx] [skill"),
-    ],
-)
-def test_the_section_by_its_rules(body: str, scope: str) -> None:
-    assert scope_of(body) == scope
 
 
 @for_each(

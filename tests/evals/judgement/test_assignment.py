@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import InvalidInput
-from skillyard.evals.judgement.assignment import Assignment, assignment, both_orders
+from skillyard.evals.judgement.assignment import Assignment, assignment
 from tests.property.strategies import many
 
 cells = st.tuples(st.integers(), st.text(), st.integers(0, 99), st.just("full"), st.just("summary"))
@@ -28,27 +28,6 @@ def test_an_even_run_is_drawn_as_the_document_says(
     assert result.case_seed == seed
     assert result.slots["A" if random.Random(seed).random() < 0.5 else "B"] == "full"
     assert set(result.slots.values()) == {"full", "summary"}
-
-
-@many
-@given(cells, st.integers(0, 50))
-def test_an_odd_run_swaps_the_run_before_it(
-    cell: tuple[int, str, int, str, str], pair: int
-) -> None:
-    even, odd = (assignment(*cell, run) for run in (2 * pair, 2 * pair + 1))
-    assert odd.slots == even.swapped().slots
-    assert odd.case_seed != even.case_seed
-
-
-@many
-@given(cells, st.integers(0, 9))
-def test_both_orders_are_the_drawn_one_and_its_mirror(
-    cell: tuple[int, str, int, str, str], run: int
-) -> None:
-    first, second = both_orders(*cell, run)
-    assert first == assignment(*cell, run)
-    assert second == first.swapped()
-    assert second.swapped() == first
 
 
 def test_slots_are_the_same_on_every_machine() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import NoReturn
 
 import pytest
 from hypothesis import given
@@ -19,10 +18,6 @@ BUDGET = RunStopped("budget", "no money")
 
 def nothing() -> None:
     """Do nothing."""
-
-
-def stops() -> NoReturn:
-    raise BUDGET
 
 
 @st.composite
@@ -87,16 +82,6 @@ def test_after_a_stop_nothing_begins_that_needed_it(
     assert not any(bad in graph[place] for place in ran)
 
 
-def test_as_many_at_once_as_allowed() -> None:
-    barrier = threading.Barrier(4)
-
-    def meet() -> None:
-        barrier.wait(30)
-
-    jobs = [Job(meet) for _ in range(8)]
-    assert run_jobs(jobs, 4, threading.Event()) is None
-
-
 def test_jobs_that_run_come_to_their_end_after_a_stop() -> None:
     """Their answers are paid for."""
     running = threading.Event()
@@ -116,21 +101,6 @@ def test_jobs_that_run_come_to_their_end_after_a_stop() -> None:
     assert done == ["slow"]
 
 
-def test_the_first_reason_is_told() -> None:
-    both = threading.Barrier(2)
-
-    def stopped(reason: str) -> Callable[[], None]:
-        def do() -> None:
-            both.wait(30)
-            raise RunStopped(reason, reason)
-
-        return do
-
-    result = run_jobs([Job(stopped("budget")), Job(stopped("fail_fast"))], 2, threading.Event())
-    assert result is not None
-    assert result.reason in ("budget", "fail_fast")
-
-
 def test_an_error_of_ours_is_raised_and_not_lost() -> None:
     def broken() -> None:
         raise ZeroDivisionError("a bug")
@@ -138,28 +108,6 @@ def test_an_error_of_ours_is_raised_and_not_lost() -> None:
     ran: list[int] = []
     with pytest.raises(ZeroDivisionError, match="a bug"):
         run_jobs([Job(broken), Job(lambda: ran.append(1), (0,))], 2, threading.Event())
-    assert not ran
-
-
-def test_a_stop_from_outside_is_an_interrupt() -> None:
-    stop = threading.Event()
-    result = run_jobs([Job(stop.set), Job(nothing, (0,))], 1, stop)
-    assert result is not None
-    assert result.reason == "interrupted"
-
-
-def test_a_stop_after_the_last_job_is_none() -> None:
-    stop = threading.Event()
-    assert run_jobs([Job(nothing), Job(stop.set, (0,))], 1, stop) is None
-    assert run_jobs([], 4, threading.Event()) is None
-
-
-def test_a_stop_before_the_first_job_begins_none() -> None:
-    stop = threading.Event()
-    stop.set()
-    ran: list[int] = []
-    result = run_jobs([Job(lambda: ran.append(1))], 4, stop)
-    assert result is not None
     assert not ran
 
 

@@ -100,21 +100,6 @@ def test_the_time_limit_grows_with_the_tokens_of_the_answer(tmp_path: Path) -> N
     assert model.limits == [7.0]
 
 
-def test_fresh_ones_are_made_once(tmp_path: Path) -> None:
-    session(tmp_path, "old")[0].generate("tea", REQUEST, 0)
-    a_session, model, _ = session(tmp_path, "new", fresh_generations=True)
-    assert [a_session.generate("tea", REQUEST, 0).text for _ in range(2)] == ["new", "new"]
-    assert model.requests == 1
-
-
-def test_a_failed_call_is_not_kept(tmp_path: Path) -> None:
-    a_session, model, _ = session(tmp_path, ModelFailed("server", "down"), "tea")
-    failed = a_session.generate("tea", REQUEST, 0)
-    assert failed.error == "server: down"
-    assert a_session.generate("tea", REQUEST, 0).text == "tea"
-    assert model.requests == 2
-
-
 HOSTILE: dict[str, list[Any]] = {
     "cost": [10**400, -1, "1", True, None, [1], 1e308],
     "usage": [{"input_tokens": 10**400}, {"output_tokens": -5}, [1], "x", {"input_tokens": 1.5}],
@@ -197,12 +182,3 @@ def test_a_judgement_that_failed_is_asked_for_again_in_another_run(tmp_path: Pat
     other, model, warned = session(tmp_path, json.dumps(VERDICT))
     assert judge(other).parsed == VERDICT
     assert (model.requests, warned) == (1, [])
-
-
-def test_a_judgement_that_a_call_kept_away_is_not_kept(tmp_path: Path) -> None:
-    a_session, model, _ = session(
-        tmp_path, "prose", ModelFailed("server", "down"), json.dumps(VERDICT)
-    )
-    assert "server" in judge(a_session).error
-    assert judge(a_session).parsed == VERDICT
-    assert model.requests == 3

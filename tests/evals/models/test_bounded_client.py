@@ -16,8 +16,6 @@ from tests.evals.models.conftest import KEY, TIMEOUT_S
 
 pytestmark = pytest.mark.skipif(find_spec("httpx2") is None, reason="httpx2 is not installed")
 
-BODY = b'{"messages":[]}'
-
 
 def post(fake: FakeLlm, fault: faults.Fault, max_body: int, timeout_s: float = TIMEOUT_S) -> bytes:
     fake.faults.add(fault)
@@ -55,17 +53,6 @@ def test_a_body_that_drips_ends_with_the_time_of_a_read(fake: FakeLlm) -> None:
 
     with pytest.raises(httpx2.ReadTimeout):
         post(fake, faults.dripping(), 10_000, timeout_s=0.2)
-
-
-def test_a_redirect_stays_what_it_is(fake: FakeLlm) -> None:
-    fake.faults.add(faults.redirect("/health"))
-    with bounded_client() as client:
-        response = client.post(
-            f"{fake.url}/v1/messages",
-            json={"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "Hi"}]},
-            headers={"x-api-key": KEY, "anthropic-version": "2026-10-21"},
-        )
-    assert response.status_code == 307
 
 
 def test_through_a_library_a_body_too_long_is_a_bad_reply(fake: FakeLlm) -> None:

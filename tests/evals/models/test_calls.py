@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.models.calls import Calls, Counts, Retry
+from skillyard.evals.models.calls import Calls, Retry
 from skillyard.evals.models.ledger import Ledger
 from skillyard.evals.models.prices import Price, cost_of, worst_cost
 from skillyard.evals.models.protocol import (
@@ -84,16 +84,6 @@ def calls_of(model: Scripted, clock: Clock | None = None, **more: object) -> Cal
     return Calls(model, **{**options, **more})  # type: ignore[arg-type]
 
 
-def test_a_reply_is_passed_on_counted_and_paid() -> None:
-    ledger = Ledger(1.0)
-    calls = calls_of(Scripted(), ledger=ledger)
-    assert calls.complete(REQUEST, 9.0) is REPLY
-    assert calls.counts == Counts(1, ledger.spent)
-    assert ledger.spent == pytest.approx(COST)
-    assert (calls.provider, calls.host) == ("anthropic", "nowhere")
-    assert calls.sent(REQUEST) == {"max_tokens": 100}
-
-
 def test_waits_double_and_jitter_follows_from_seed_request_and_number() -> None:
     retry = Retry(base_s=2.0, jitter=0.5, seed=1)
     waits = [retry.wait_s(REQUEST, number) for number in range(4)]
@@ -104,46 +94,6 @@ def test_waits_double_and_jitter_follows_from_seed_request_and_number() -> None:
     assert retry.wait_s(replace(REQUEST, user="other"), 0) != waits[0]
     assert replace(retry, jitter=0.0).wait_s(REQUEST, 2) == 8.0
     assert 5.0 <= retry.wait_s(REQUEST, 0, 5.0) <= 5.5
-
-
-@given(st.integers(0, 8), st.floats(0, 10), st.floats(0, 1), st.text(max_size=20))
-def test_waits_stay_within_what_is_documented(
-    number: int, base_s: float, jitter: float, user: str
-) -> None:
-    wait = Retry(base_s=base_s, jitter=jitter).wait_s(replace(REQUEST, user=user), number)
-    assert base_s * 2**number <= wait <= base_s * 2**number * (1 + jitter) + 1e-9
-
-
-def test_a_failure_that_may_pass_is_asked_again_until_it_does() -> None:
-    clock, model = Clock(), Scripted([failed(), failed("rate_limited", retry_after_s=7.0)])
-    calls = calls_of(model, clock)
-    assert calls.complete(REQUEST, 9.0) is REPLY
-    assert 2.0 <= clock.waits[0] <= 3.0
-    assert 7.0 <= clock.waits[1] <= 7.5
-    assert calls.counts.attempts == 3
-
-
-def test_after_the_last_retry_the_failure_is_raised() -> None:
-    clock, model = Clock(), Scripted([failed() for _ in range(9)])
-    calls = calls_of(model, clock)
-    with pytest.raises(ModelFailed, match="made to fail") as caught:
-        calls.complete(REQUEST, 9.0)
-    assert caught.value.kind == "overloaded"
-    assert (len(model.limits), len(clock.waits)) == (4, 3)
-
-
-def test_what_will_not_pass_is_asked_once() -> None:
-    model = Scripted([failed("bad_request", retry=False)])
-    with pytest.raises(ModelFailed):
-        calls_of(model).complete(REQUEST, 9.0)
-    assert len(model.limits) == 1
-
-
-def test_a_server_that_asks_for_too_long_is_not_waited_for() -> None:
-    clock = Clock()
-    with pytest.raises(ModelFailed):
-        calls_of(Scripted([failed(retry_after_s=61.0)]), clock).complete(REQUEST, 9.0)
-    assert clock.waits == []
 
 
 def test_all_attempts_of_a_call_share_its_limit() -> None:
@@ -194,20 +144,6 @@ def test_the_calls_of_a_case_share_its_limit() -> None:
     assert case.sent(REQUEST) == {"max_tokens": 100}
 
 
-def test_every_attempt_is_paid_for_by_what_is_known_of_it() -> None:
-    """Nothing for an error, the worst for what may have been billed and for uncounted replies."""
-    ledger = Ledger(1.0)
-    steps: list[Step] = [
-        failed(status=529),
-        failed("timeout", charged=True),
-        replace(REPLY, usage=TokenUsage(1_000, None)),
-    ]
-    calls_of(Scripted(steps), ledger=ledger).complete(REQUEST, 9.0)
-    assert ledger.spent == pytest.approx(2 * WORST)
-    assert ledger.reserved == 0.0
-    assert ledger.calls == 3
-
-
 def test_an_error_of_ours_leaves_no_reservation_behind() -> None:
     def broken(timeout_s: float) -> ModelReply:
         raise ZeroDivisionError
@@ -216,34 +152,6 @@ def test_an_error_of_ours_leaves_no_reservation_behind() -> None:
     with pytest.raises(ZeroDivisionError):
         calls_of(Scripted([broken]), ledger=ledger).complete(REQUEST, 9.0)
     assert ledger.reserved == 0.0
-
-
-def test_the_budget_stops_the_run_before_a_call_that_might_pass_it() -> None:
-    ledger = Ledger(WORST * 2.5)
-    model = Scripted([replace(REPLY, usage=TokenUsage())] * 9)
-    calls = calls_of(model, ledger=ledger)
-    calls.complete(REQUEST, 9.0)
-    calls.complete(REQUEST, 9.0)
-    for _ in range(2):
-        with pytest.raises(RunStopped) as caught:
-            calls.complete(REQUEST, 9.0)
-        assert caught.value.reason == "budget"
-    assert len(model.limits) == 2
-    assert ledger.spent == pytest.approx(2 * WORST)
-
-
-def test_a_retry_is_a_call_of_the_budget_too() -> None:
-    calls = calls_of(Scripted([failed()] * 9), ledger=Ledger(max_calls=2))
-    with pytest.raises(RunStopped, match="2 calls are used"):
-        calls.complete(REQUEST, 9.0)
-    assert calls.counts.attempts == 2
-
-
-def test_an_unknown_price_reserves_nothing() -> None:
-    ledger = Ledger(0.0, max_calls=1)
-    calls = calls_of(Scripted(), ledger=ledger, prices=lambda name: None)
-    calls.complete(REQUEST, 9.0)
-    assert ledger.spent == 0.0
 
 
 def once(calls: Calls, model: str = "m") -> str:
@@ -257,17 +165,6 @@ def once(calls: Calls, model: str = "m") -> str:
 
 
 NO = failed("bad_request", retry=False, status=400)
-
-
-def test_the_third_failure_alike_stops_the_run_and_says_why() -> None:
-    calls = calls_of(Scripted([NO] * 9), consecutive=3)
-    assert [once(calls) for _ in range(4)] == ["failed", "failed", "fail_fast", "fail_fast"]
-    with pytest.raises(RunStopped) as caught:
-        calls.complete(REQUEST, 9.0)
-    assert str(caught.value) == (
-        "stopped: 3 calls in a row failed alike; the last: made to fail: bad_request"
-    )
-    assert calls.counts.attempts == 3
 
 
 def test_a_failure_of_another_kind_or_a_reply_begins_anew() -> None:
@@ -287,13 +184,6 @@ def test_a_model_that_answers_does_not_hide_one_that_never_does() -> None:
 def test_retries_do_not_count_as_failures_in_a_row() -> None:
     calls = calls_of(Scripted([failed(), failed(), failed(), REPLY]), consecutive=2)
     assert once(calls) == "answered"
-
-
-def test_a_permanent_failure_stops_the_run_at_once_even_without_failing_fast() -> None:
-    gone = failed("no_money", retry=False, permanent=True, status=429)
-    calls = calls_of(Scripted([gone]))
-    assert [once(calls), once(calls)] == ["fail_fast", "fail_fast"]
-    assert calls.counts.attempts == 1
 
 
 def test_failures_are_counted_across_threads() -> None:
@@ -316,26 +206,6 @@ def test_an_interrupt_ends_a_wait_and_every_later_call() -> None:
     calls = calls_of(Scripted([failed()] * 9), stop=stop, wait=interrupted)
     assert [once(calls), once(calls)] == ["interrupted", "interrupted"]
     assert calls.counts.attempts == 1
-
-
-def test_the_wait_is_that_of_the_event() -> None:
-    stop = threading.Event()
-    model = Scripted([failed(retry_after_s=50.0)])
-    calls = Calls(model, prices=lambda name: PRICE, stop=stop)
-    replies: list[str] = []
-    waiting = threading.Thread(target=lambda: replies.append(once(calls)))
-    waiting.start()
-    stop.set()
-    waiting.join(20)
-    assert replies == ["interrupted"]
-
-
-def test_the_first_reason_stays() -> None:
-    stop = threading.Event()
-    calls = calls_of(Scripted([NO]), consecutive=1, stop=stop)
-    assert once(calls) == "fail_fast"
-    stop.set()
-    assert once(calls) == "fail_fast"
 
 
 @given(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +11,7 @@ from skillyard import InvalidInput
 from skillyard.evals.models.factory import PROVIDERS, as_model, open_model
 from skillyard.evals.models.protocol import ModelFailed, ModelRequest, TokenUsage
 from skillyard_testkit.fake_llm import FakeLlm, faults
-from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
+from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S
 from tests.tables import for_each
 
 
@@ -57,23 +55,6 @@ def test_a_librarys_client_is_taken_and_its_retries_are_switched_off(fake: FakeL
         assert KEY not in str(caught.value)
         assert wrapped.complete(ModelRequest(model, "", "Hello."), TIMEOUT_S).fake
         client.close()
-
-
-def test_a_client_without_a_key_is_a_missing_key(
-    fake: FakeLlm, monkeypatch: pytest.MonkeyPatch, tmp_path: object
-) -> None:
-    anthropic = pytest.importorskip("anthropic")
-    for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    with anthropic.Anthropic(base_url=fake.url) as client, pytest.raises(ModelFailed) as caught:
-        as_model(client).complete(ModelRequest("claude-haiku-4-5", "", "Hello."), TIMEOUT_S)
-    assert (caught.value.kind, caught.value.permanent) == ("missing_key", True)
-
-
-def test_a_chat_model_stays_what_it_is(opened: Callable[..., Provider]) -> None:
-    model = opened("openai").model
-    assert as_model(model) is model
 
 
 def test_objects_with_a_clients_methods_are_clients() -> None:

@@ -86,13 +86,3 @@ def test_a_body_of_any_shape_is_a_failure_of_a_known_kind(
 def test_what_a_server_asks_to_wait_is_none_or_a_time_up_to_a_day(headers: dict[str, str]) -> None:
     seconds = wait_s_of(headers, 1_000_000.0)
     assert seconds is None or 0.0 <= seconds <= 86_400.0
-
-
-def test_a_date_is_compared_with_the_time() -> None:
-    headers = {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}
-    assert wait_s_of(headers, 1_792_567_660.0) == 20.0
-
-
-def test_fingerprints_tell_causes_apart() -> None:
-    assert ModelFailed("timeout", "a").fingerprint == ModelFailed("timeout", "b").fingerprint
-    assert ModelFailed("server", "a", status=500).fingerprint == "server/500"
