@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import skillyard as sy
-from skillyard.evals.conditions.sizes import size_of
+from skillyard.evals.conditions.arms import size_of
 from skillyard.evals.conditions.summaries import parts
 from tests.parity.rows import EXPECTED, Case, Ruling, load, rows, stale
 from tests.tables import for_each

@@ -16,7 +16,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import number_fault
 from skillyard.evals.cases.reading import STRICT
-from skillyard.evals.conditions.prompts import DEFAULT_ROLE
+from skillyard.evals.conditions.arms import DEFAULT_ROLE
 from skillyard.evals.config_values import (
     CharsPerToken,
     Concurrency,

@@ -86,7 +86,6 @@ def test_cases_are_read_past_comments_and_blank_lines(tmp_path: Path) -> None:
         (line(expected_skills=["nobody"]), "expected_skills names a skill that is not there"),
         (line(expected_skills=["wipe-out"]), "expected_skills names a hidden skill"),
         (line(acceptable_skills=["table-repair"]), "acceptable_skills names a skill that is"),
-        (line(required_skills=["letter"]), "required_skills names what expected_skills does not"),
         (line(should_activate="yes"), "should_activate is wrong"),
         (line(should_activate=1), "should_activate is wrong"),
         (line(should_activate=None), "should_activate is wrong"),
@@ -135,7 +134,7 @@ JSON = st.recursive(
     ),
     max_leaves=6,
 )
-RECORDS = st.dictionaries(st.sampled_from([*GOOD, "required_skills", "other"]), JSON, max_size=8)
+RECORDS = st.dictionaries(st.sampled_from([*GOOD, "other"]), JSON, max_size=8)
 
 
 @given(st.lists(RECORDS, max_size=4))

@@ -87,7 +87,7 @@ def test_an_entry_whose_files_may_not_be_read_is_left_out(tmp_path: Path, name: 
     assert "secret" not in result.diagnostics[0].message.replace(name, "")
 
 
-def test_pictures_and_documents_travel_beside_the_prompt(tmp_path: Path) -> None:
+def test_of_files_that_are_no_text_only_the_name_is_given(tmp_path: Path) -> None:
     folder = skill(tmp_path)
     for name in ("claim.pdf", "sheet.xlsx"):
         (folder / name).write_bytes(b"\x00\xff" + name.encode())
@@ -95,12 +95,9 @@ def test_pictures_and_documents_travel_beside_the_prompt(tmp_path: Path) -> None
     path = written(folder, "evals/evals.json", json.dumps({"evals": [entry]}))
     result = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
     (prompt,) = result.cases[0].prompts
-    assert [(each.name, each.media_type) for each in prompt.attachments] == [
-        ("claim.pdf", "application/pdf")
-    ]
     assert [each.name for each in prompt.files] == ["claim.pdf", "sheet.xlsx"]
     assert prompt.prompt == (
-        "look\n\nThe file claim.pdf is attached."
+        "look\n\nThe file claim.pdf (11 bytes) cannot be shown here; it is no text."
         "\n\nThe file sheet.xlsx (12 bytes) cannot be shown here; it is no text."
     )
     one(result.diagnostics, path, 1, "no model can read the file sheet.xlsx")

@@ -7,7 +7,7 @@ from pathlib import Path
 from skillyard.evals.cases.activation import read_activation_cases
 from skillyard.evals.cases.answers import read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces
-from skillyard.evals.checks.check import Check
+from skillyard.evals.checks.outcome import Check
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from tests.evals.cases.making import library, one, written
 from tests.tables import for_each
@@ -73,7 +73,7 @@ def test_every_layer_has_its_cases_from_one_file(tmp_path: Path) -> None:
         ("regex", "(?i)rows?"),
         ("script", "python check.py --strict"),
     ]
-    assert [file.name for file in first.checks[3].files] == ["check.py"]
+    assert [file.name for file in first.checks[2].files] == ["check.py"]
     assert [criterion.name for criterion in first.criteria] == ["expected output"]
     assert second.criteria == DEFAULT_CRITERIA
 

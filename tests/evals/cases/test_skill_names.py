@@ -7,7 +7,7 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.cases.skill_names import find_name
+from skillyard.evals.cases.skill_cases import find_name
 from tests.tables import for_each
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.evals.cases.input_files import InputFile
-from skillyard.evals.checks.check import Check
-from skillyard.evals.checks.outcome import CheckOutcome, run_checks
+from skillyard.evals.checks.outcome import Check, CheckOutcome, run_checks
 from tests.tables import for_each
 
 pytest.importorskip("re2")

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillyard.evals.conditions.prompts import (
+from skillyard.evals.conditions.arms import (
     DEFAULT_ROLE,
     frame,
+    size_of,
     skill_arms,
 )
-from skillyard.evals.conditions.sizes import size_of
 from tests.evals.golden import compare
 from tests.property.strategies import hostile_text, many
 from tests.tables import for_each

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.engine.context.budget import TRUNCATED
-from skillyard.evals.conditions.siblings import Sibling, read_siblings
+from skillyard.evals.conditions.arms import Sibling, read_siblings
 from tests.property.strategies import few, hostile_text
 
 

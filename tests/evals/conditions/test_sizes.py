@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import InvalidInput
-from skillyard.evals.conditions.sizes import Size, estimate_tokens, size_of, tier
+from skillyard.evals.conditions.arms import Size, estimate_tokens, size_of, tier
 from tests.property.strategies import hostile_text, many
 from tests.tables import for_each
 

@@ -373,7 +373,8 @@ def test_a_reply_of_a_router_that_cannot_be_read_is_no_choice_of_nothing(
     assert done.code == 4
     assert "not measured" in done.err
     assert "Not measured: 9 requests" in " ".join(done.out.split())
-    assert "%" not in done.out.partition("L3 ")[2]
+    assert re.search(r"(?m)^tea-brewing .*–", done.out)
+    assert not re.search(r"(?m)^tea-brewing .*%", done.out)
     envelope = workspace.envelope()
     assert {case["passed"] for case in envelope["cases"]} == {None}
     assert set(kinds(envelope)) == {"unreadable"}
@@ -389,7 +390,8 @@ def test_a_router_that_can_be_read_for_few_requests_gives_no_rate(
     fake.faults.add(faults.reply_with("tea-brewing would do."), kind="router", times=4)
     done = run("activation", "--router", "model", "--concurrency", "1")
     assert done.code == 4
-    assert "%" not in done.out.partition("L3 ")[2]
+    assert re.search(r"(?m)^tea-brewing .*–", done.out)
+    assert not re.search(r"(?m)^tea-brewing .*%", done.out)
     overall = workspace.envelope()["summary"]["_overall"]
     assert (overall["errors"], overall["n"], overall["tpr"], overall["fpr"]) == (4, 0, None, None)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import InvalidInput
-from skillyard.evals.judgement.assignment import Assignment, assignment
+from skillyard.evals.judgement.remap import Assignment, assignment
 from tests.property.strategies import many
 
 cells = st.tuples(st.integers(), st.text(), st.integers(0, 99), st.just("full"), st.just("summary"))

@@ -32,7 +32,6 @@ def case(
     name: str = "1",
     expected: Sequence[str] = (),
     acceptable: Sequence[str] = (),
-    required: Sequence[str] = (),
     about: str | None = None,
     category: str = "direct",
 ) -> LocatedCase:
@@ -41,7 +40,6 @@ def case(
         user_prompt=f"prompt {name}",
         expected_skills=tuple(expected),
         acceptable_skills=tuple(acceptable),
-        required_skills=tuple(required),
         should_activate=bool(expected or acceptable),
         category=category,
     )
@@ -90,10 +88,6 @@ def outcome(one: LocatedCase, *picked: str, **more: Any) -> dict[str, Any]:
         (case(expected="ab", acceptable="c"), "c", True, 1, 1 / 2, 2 / 3, False),
         (case(expected="ab", acceptable="c"), "ac", True, 1, 1 / 2, 2 / 3, False),
         (case(acceptable="c"), "c", True, 1, 1, 1, True),
-        (case(expected="ab", required="ab"), "a", False, 1, 1 / 2, 2 / 3, False),
-        (case(expected="ab", required="ab"), "ab", True, 1, 1, 1, True),
-        (case(expected="ab", required="ab"), "abc", True, 2 / 3, 1, 4 / 5, False),
-        (case(expected="ab", required="a"), "a", True, 1, 1, 1, True),
         (case(), "", True, 1, 1, 1, True),
         (case(), "a", False, 0, 0, 0, False),
     ],
@@ -121,8 +115,6 @@ def test_one_choice(
     [
         (case(expected="ab"), "a", ["b"]),
         (case(expected="ab"), "abc", []),
-        (case(expected="ab", required="a"), "a", []),
-        (case(expected="abc", required="ab"), "bc", ["a"]),
         (case(expected="a", acceptable="b"), "b", []),
         (case(expected="ac", acceptable="b"), "b", ["a", "c"]),
         (case(), "a", []),

@@ -80,7 +80,6 @@ def _routed(place: int, request: str, skill: str | None) -> dict[str, Any]:
         "category": "plain" if skill else "near miss",
         "expected_skills": [skill] if skill else [],
         "acceptable_skills": [],
-        "required_skills": [],
         "should_activate": skill is not None,
         "about": None,
         "best": skill,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.conditions.prompts import skill_arms
+from skillyard.evals.conditions.arms import skill_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from skillyard.evals.judgement.prompt import judge_prompt
 from skillyard.evals.judgement.verdicts import verdict

@@ -34,7 +34,7 @@ from skillyard.evals.cases.reading import (
     prompt_key,
     quote,
 )
-from skillyard.evals.cases.skill_names import check_prompt
+from skillyard.evals.cases.skill_cases import check_prompt
 
 CATEGORY = "trigger set"
 """The category of activation cases that come from files about one skill."""
@@ -55,8 +55,6 @@ class ActivationCase:
     """Any of them is right. Empty exactly where nothing should be picked."""
     acceptable_skills: tuple[str, ...] = ()
     """Neither right nor wrong beside an expected one."""
-    required_skills: tuple[str, ...] = ()
-    """All of them must be picked; each is also expected."""
     category: str = ""
 
 
@@ -123,7 +121,6 @@ def _lines(file: SourceFile, catalog: Catalog, notes: Notes) -> Iterator[Located
             acceptable_skills=_known(
                 case.acceptable_skills, "acceptable_skills", entry, catalog, own
             ),
-            required_skills=_known(case.required_skills, "required_skills", entry, catalog, own),
         )
         if own.errors == before:  # else a list may only be empty without its unknown names
             _note_faults(case, entry, own)
@@ -165,7 +162,7 @@ def _known(
 
 def _note_faults(case: ActivationCase, entry: Located, notes: Notes) -> None:
     """Note fields that contradict each other, and ids that nobody can write."""
-    named = [*case.expected_skills, *case.acceptable_skills, *case.required_skills]
+    named = [*case.expected_skills, *case.acceptable_skills]
     faults = (
         (
             case.should_activate and not case.expected_skills,
@@ -181,11 +178,6 @@ def _note_faults(case: ActivationCase, entry: Located, notes: Notes) -> None:
             not {*case.expected_skills}.isdisjoint(case.acceptable_skills),
             "acceptable_skills names a skill that is expected",
             "name each skill in one of the lists",
-        ),
-        (
-            not {*case.required_skills} <= {*case.expected_skills},
-            "required_skills names what expected_skills does not",
-            "every required skill is expected too",
         ),
         (len(case.id) > ID_CHARS, f"id is longer than {ID_CHARS} characters", "shorten it"),
         (

@@ -25,8 +25,8 @@ from skillyard.evals.cases.case_files import (
 from skillyard.evals.cases.input_files import InputFile, load_file, with_files
 from skillyard.evals.cases.reading import Notes
 from skillyard.evals.cases.skill_cases import SkillCases, SkillPrompt
-from skillyard.evals.checks.check import Check
-from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
+from skillyard.evals.checks.outcome import Check
+from skillyard.evals.conditions.arms import MAX_SIBLING_BYTES
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 
 _DOCUMENT = "skill.md"
@@ -44,11 +44,6 @@ class AnswerPrompt:
     checks: tuple[Check, ...] = ()
     files: tuple[InputFile, ...] = ()
     """All input files, for the scripts of checks."""
-
-    @property
-    def attachments(self) -> tuple[InputFile, ...]:
-        """The files that a provider takes beside the prompt."""
-        return tuple(file for file in self.files if file.media_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +136,13 @@ def _answer_prompt(
     files = [_input_file(name, cases, skill) for name in names]
     text = with_files(prompt.prompt, files)
     for file in files:
-        if not file.media_type and file.text is None:
+        if file.text is None:
             notes.warning(
                 "eval_input_unshown",
                 prompt.line,
                 f"no model can read the file {file.name} of the eval {prompt.id}: only its name is"
                 " given",
-                "use text, PDF, PNG, JPEG, GIF or WebP; the scripts of checks get every file",
+                "give its content as text; the scripts of checks get every file",
                 file.name,
             )
     checks = tuple(_with_script_files(check, cases, skill) for check in prompt.checks)

@@ -1,4 +1,4 @@
-"""The input files of a prompt: text goes into the prompt, PDF and images go beside it."""
+"""The input files of a prompt: text goes into the prompt, of other files only the name."""
 
 from __future__ import annotations
 
@@ -14,17 +14,8 @@ from skillyard.engine.resources import read_resource, safe_parts
 from skillyard.engine.skill import Skill
 from skillyard.evals.cases.reading import TEXT_CHARS
 
-MEDIA_TYPES = {
-    ".gif": "image/gif",
-    ".jpeg": "image/jpeg",
-    ".jpg": "image/jpeg",
-    ".pdf": "application/pdf",
-    ".png": "image/png",
-    ".webp": "image/webp",
-}
-"""Files that the APIs of both providers take as they are."""
 MAX_FILE_BYTES = 20_000_000
-"""Largest input file; the smaller of the providers' limits for one request is 32 MB of base64."""
+"""Largest input file."""
 _LIMITS = DEFAULT_LIMITS._replace(resource_bytes=MAX_FILE_BYTES)
 
 
@@ -34,11 +25,6 @@ class InputFile(NamedTuple):
     name: str
     """Relative, with ``/``, as the case names it."""
     data: bytes
-
-    @property
-    def media_type(self) -> str:
-        """The type under which a provider takes the file; empty for any other file."""
-        return MEDIA_TYPES.get(os.path.splitext(self.name)[1].lower(), "")
 
     @property
     def text(self) -> str | None:
@@ -65,7 +51,7 @@ def load_file(name: str, folders: Sequence[str]) -> InputFile:
 
 
 def with_files(prompt: str, files: Sequence[InputFile]) -> str:
-    """Return the prompt with its text files behind it; those of :data:`MEDIA_TYPES` are named.
+    """Return the prompt with its text files behind it.
 
     Any other file is named with its size. Raises SkillError where the prompt becomes too long.
     """
@@ -80,8 +66,6 @@ def with_files(prompt: str, files: Sequence[InputFile]) -> str:
 
 
 def _as_text(file: InputFile) -> str:
-    if file.media_type:
-        return f"The file {file.name} is attached."
     if file.text is None:
         size = len(file.data)
         return f"The file {file.name} ({size:,} bytes) cannot be shown here; it is no text."

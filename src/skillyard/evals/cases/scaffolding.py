@@ -2,7 +2,7 @@
 
 A prompt in the words of the skill's own description proves nothing, so none is invented. What the
 skill ships in its ``evals`` folder is taken over. Every other prompt is a line for a person to
-write, with a hint from the description; the file is refused until all of them are written.
+write; the file is refused until all of them are written.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import count, cycle, islice
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidInput
@@ -80,7 +80,7 @@ def write_case_file(skill: Skill, catalog: Catalog, folder: str | os.PathLike[st
     negatives = [each for each in shipped if each.should_fire is False]
     missing = max(0, PROMPTS_THAT_FIRE - len(positives))
     missing_negatives = 0 if skill.hidden else max(0, PROMPTS_THAT_DO_NOT_FIRE - len(negatives))
-    positives += (SkillPrompt("", hint) for hint in islice(_hints(skill), missing))
+    positives += (SkillPrompt("", hint) for hint in islice(_hints(), missing))
     negatives += (
         SkillPrompt("", hint, should_fire=False)
         for hint in islice(_negative_hints(skill, catalog), missing_negatives)
@@ -152,14 +152,13 @@ def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
-def _hints(skill: Skill) -> Iterator[str]:
-    """Yield placeholders for requests that need the skill, without end."""
-    topics = [*skill.triggers.phrases, *_occasions(skill.description), _first(skill.description)]
-    topics = [topic for topic in dict.fromkeys(map(_short, topics)) if topic]
-    yield from (f"{PLACEHOLDER}: a request about: {topic}" for topic in topics)
-    more = cycle(topics or ["what the skill does"])
-    for number, topic in enumerate(more, len(topics) + 1):
-        yield f"{PLACEHOLDER}: another request, in other words ({number}), about: {topic}"
+def _hints() -> Iterator[str]:
+    """Yield placeholders for requests that need the skill, without end.
+
+    None repeats the description: a request in its words is found by every router.
+    """
+    for number in count(1):
+        yield f"{PLACEHOLDER}: request {number} that needs the skill, in the words of who has it"
 
 
 def _negative_hints(skill: Skill, catalog: Catalog) -> Iterator[str]:
@@ -178,19 +177,6 @@ def _rivals(skill: Skill, catalog: Catalog) -> list[Skill]:
     others = (match.skill for match in matches if match.skill.name != skill.name)
     fit = (other for other in others if not other.hidden and other.origin != Origin.CONVENTION)
     return list(islice(fit, MAX_RIVALS))
-
-
-_USE = re.compile(
-    r"\b(?:use|used)\b[^.]*?\b(?:when|after|before|while|if)\b\s+([^.]+)", re.IGNORECASE
-)
-
-
-def _occasions(description: str) -> Iterable[str]:
-    """Return the occasions that a description lists after *use when*."""
-    match = _USE.search(description)
-    parts = re.split(r",\s+or\s+|,\s+|\s+or\s+", match.group(1).strip()) if match else []
-    # A part of one or two words says nothing by itself.
-    return [part for part in parts if len(part.split()) > 2]
 
 
 def _first(text: str) -> str:

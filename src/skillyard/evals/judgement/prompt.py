@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -155,15 +155,12 @@ def _digest(texts: Sequence[str], count: int) -> str:
     return digest.hexdigest()[:_WORD_DIGITS]
 
 
-def unused_word(texts: Sequence[str], derive: Callable[[Sequence[str], int], str] = _digest) -> str:
-    """Return a word derived from the texts that none of them contains, ignoring case.
-
-    ``derive`` returns the n-th candidate, from 0. The first one that does not occur is used.
-    """
+def unused_word(texts: Sequence[str]) -> str:
+    """Return a word derived from the texts that none of them contains, ignoring case."""
     lowered = [text.lower() for text in texts]
     count = 0
     while True:
-        word = derive(texts, count)
+        word = _digest(texts, count)
         if not any(word.lower() in text for text in lowered):
             return word
         count += 1

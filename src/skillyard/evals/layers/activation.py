@@ -179,7 +179,6 @@ def _unanswered(each: LocatedCase, run: int) -> CaseResult:
         "user_prompt": case.user_prompt,
         "expected_skills": list(case.expected_skills),
         "acceptable_skills": list(case.acceptable_skills),
-        "required_skills": list(case.required_skills),
         "should_activate": case.should_activate,
         "about": each.about,
     }
@@ -216,10 +215,9 @@ def _answered(each: LocatedCase, choice: RouterChoice) -> dict[str, Any]:
 def _score(each: LocatedCase, choice: RouterChoice) -> dict[str, Any]:
     """Return the measures of one choice.
 
-    It passes if any expected or acceptable skill is picked (evals.md §1.14), and with
-    ``required_skills`` if all of these are. Precision is the share of the picked skills that are
-    expected. Recall is the share of the expected skills that are picked, or of the required ones
-    where they are named. Acceptable skills do not change precision, unless nothing else is picked:
+    It passes if any expected or acceptable skill is picked (evals.md §1.14). Precision is the share
+    of the picked skills that are expected, recall the share of the expected skills that are picked.
+    Acceptable skills do not change precision, unless nothing else is picked:
     then they count as expected. For recall they count as one expected skill if none is picked.
     """
     case = each.case
@@ -230,14 +228,10 @@ def _score(each: LocatedCase, choice: RouterChoice) -> dict[str, Any]:
     hits = [name for name in decisive if name in case.expected_skills]
     accepted = len(decisive) < len(picked)
     precision = len(hits) / len(decisive) if decisive else float(bool(picked))
-    expected = case.required_skills or case.expected_skills
+    expected = case.expected_skills
     missing = [name for name in expected if name not in picked]
-    if case.required_skills:
-        passed = not missing
-        recall = 1 - len(missing) / len(expected)
-    else:
-        passed = bool(hits) or accepted
-        recall = max(len(hits), int(accepted)) / max(1, len(expected))
+    passed = bool(hits) or accepted
+    recall = max(len(hits), int(accepted)) / max(1, len(expected))
     named = {} if recall == 1.0 else {"missing": missing}
     return {**_figures(passed, precision, recall), **named}
 

@@ -8,9 +8,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from skillyard.evals.checks.outcome import CheckOutcome
-from skillyard.evals.judgement.assignment import Assignment, assignment, both_orders
 from skillyard.evals.judgement.prompt import JudgeQuestion
-from skillyard.evals.judgement.remap import OneOrder, breakdown, merge, one_order
+from skillyard.evals.judgement.remap import (
+    Assignment,
+    OneOrder,
+    assignment,
+    both_orders,
+    breakdown,
+    merge,
+    one_order,
+)
 from skillyard.evals.judgement.trust import PADDED, PLAIN, PLANTED_PAIRS, PLANTS, planted_texts
 from skillyard.evals.judgement.verdicts import BadVerdict, JudgeVerdict, verdict
 from skillyard.evals.layers.scheduler import Job
@@ -32,7 +39,6 @@ def request_of(unit: PairUnit, condition: str, settings: RunSettings) -> ModelRe
         user=unit.prompt,
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
-        attachments=unit.case.attachments,
     )
 
 

@@ -20,8 +20,7 @@ from skillyard.engine.skill import Skill
 from skillyard.evals.cases.answers import AnswerCases, read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.checks.rates import add_pass_rates
-from skillyard.evals.conditions.old_version import old_document
-from skillyard.evals.conditions.prompts import skill_arms
+from skillyard.evals.conditions.arms import old_document, skill_arms
 from skillyard.evals.conditions.summaries import split_document
 from skillyard.evals.judgement.trust import distrust, judge_trust
 from skillyard.evals.layers.looks import LOOKS

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 from skillyard.base.text import plural
 from skillyard.evals.cases.input_files import InputFile
-from skillyard.evals.checks.check import Check
-from skillyard.evals.checks.outcome import CheckOutcome
-from skillyard.evals.conditions.sizes import estimate_tokens
+from skillyard.evals.checks.outcome import Check, CheckOutcome
+from skillyard.evals.conditions.arms import estimate_tokens
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion, judge_prompt
 from skillyard.evals.layers.looks import LOOKS
@@ -27,7 +26,7 @@ from skillyard.evals.layers.session import (
     judgement_fault,
 )
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
-from skillyard.evals.models.prices import attachment_tokens, estimate
+from skillyard.evals.models.prices import estimate
 from skillyard.evals.models.protocol import ChatModel, ModelRequest
 from skillyard.evals.statistics.planning import PlannedVerdict, least_units, planned_verdicts
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries, count_of
@@ -302,8 +301,7 @@ class PlanSession(ModelSession):
         inputs, outputs, costs = 0, 0, []
         for call in calls:
             request, most = call.request, call.request.max_tokens
-            attached = sum(map(attachment_tokens, request.attachments))
-            size = estimate_tokens(request.system + request.user) + attached
+            size = estimate_tokens(request.system + request.user)
             size += call.unknown * answer
             returned = min(most, typical[call.kind]) if low else most
             price = self.price_of(request.model)

@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any
 
 from skillyard.evals.cases.input_files import InputFile
-from skillyard.evals.checks.check import Check
-from skillyard.evals.checks.outcome import CheckOutcome, run_checks
+from skillyard.evals.checks.outcome import Check, CheckOutcome, run_checks
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict

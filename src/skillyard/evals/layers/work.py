@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.evals.cases.answers import AnswerPrompt
     from skillyard.evals.cases.case_files import CasePlaces, Dataset
-    from skillyard.evals.conditions.prompts import Arms
+    from skillyard.evals.conditions.arms import Arms
     from skillyard.evals.config_values import Regression
     from skillyard.evals.layers.scheduler import Job
     from skillyard.evals.layers.session import ModelSession

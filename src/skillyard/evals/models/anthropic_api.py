@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.evals.models.protocol import PDF, ModelRequest, TokenUsage
+from skillyard.evals.models.protocol import ModelRequest, TokenUsage
 from skillyard.evals.models.sdk_model import (
     SdkModel,
     attribute,
-    base64_of,
     joined_text,
     token_count,
 )
@@ -47,7 +46,7 @@ class AnthropicModel(SdkModel):
     def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "model": request.model,
-            "messages": [{"role": "user", "content": anthropic_content(request)}],
+            "messages": [{"role": "user", "content": request.user}],
         }
         if request.system:
             arguments["system"] = request.system
@@ -65,17 +64,3 @@ class AnthropicModel(SdkModel):
             attribute(body, "stop_reason"),
             TokenUsage(input_tokens, token_count(usage, "output_tokens")),
         )
-
-
-def anthropic_content(request: ModelRequest) -> str | list[dict[str, Any]]:
-    """Return the content of the user's message: files, then the text."""
-    if not request.attachments:
-        return request.user
-    files = [
-        {
-            "type": "document" if each.media_type == PDF else "image",
-            "source": {"type": "base64", "media_type": each.media_type, "data": base64_of(each)},
-        }
-        for each in request.attachments
-    ]
-    return [*files, {"type": "text", "text": request.user}]

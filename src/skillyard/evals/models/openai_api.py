@@ -5,15 +5,13 @@ The protocol is Chat Completions, which self-hosted servers support.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.evals.models.protocol import PDF, Attachment, ModelRequest, TokenUsage
+from skillyard.evals.models.protocol import ModelRequest, TokenUsage
 from skillyard.evals.models.sdk_model import (
     SdkModel,
     attribute,
-    base64_of,
     joined_text,
     token_count,
 )
@@ -38,7 +36,7 @@ class OpenAIModel(SdkModel):
         return {"response_format": {"type": "json_schema", "json_schema": reply}}
 
     def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
-        messages: list[dict[str, Any]] = [{"role": "user", "content": openai_content(request)}]
+        messages: list[dict[str, Any]] = [{"role": "user", "content": request.user}]
         if request.system:
             messages.insert(0, {"role": "system", "content": request.system})
         # The library looks through every part of a message for what it would have to rename, which
@@ -65,17 +63,3 @@ class OpenAIModel(SdkModel):
                 token_count(usage, "prompt_tokens"), token_count(usage, "completion_tokens")
             ),
         )
-
-
-def openai_content(request: ModelRequest) -> str | list[dict[str, Any]]:
-    """Return the content of the user's message: files, then the text."""
-    if not request.attachments:
-        return request.user
-    return [*map(_part, request.attachments), {"type": "text", "text": request.user}]
-
-
-def _part(file: Attachment) -> dict[str, Any]:
-    url = f"data:{file.media_type};base64,{base64_of(file)}"
-    if file.media_type == PDF:
-        return {"type": "file", "file": {"filename": os.path.basename(file.name), "file_data": url}}
-    return {"type": "image_url", "image_url": {"url": url}}

@@ -7,7 +7,6 @@ applies to all tokens of a call whose input is over the threshold.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -16,7 +15,7 @@ from math import floor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.evals.models.failures import missing_library
-from skillyard.evals.models.protocol import PDF, Attachment, ModelRequest, TokenUsage
+from skillyard.evals.models.protocol import ModelRequest, TokenUsage
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -26,13 +25,6 @@ _OVERHEAD_TOKENS = 1_000
 """Input tokens that a provider adds by itself, to roles and for structured output, at most.
 
 An assumption: providers publish no bound. What one adds has been seen to be a few hundred."""
-_PAGE = re.compile(rb"/Type\s*/Page(?![a-zA-Z])")
-_IMAGE_TOKENS = 5_000
-"""More than any image: Anthropic scales images down to at most 4,784 tokens."""
-_PAGE_TOKENS = 8_000
-"""A page of a PDF is counted as an image and as its text, of at most 3,000 tokens."""
-_PAGE_BYTES = 2_000
-"""Assumed for a PDF that hides its pages in compressed objects; real pages are larger."""
 
 
 class LongInput(NamedTuple):
@@ -147,17 +139,8 @@ def max_input_tokens(request: ModelRequest) -> int:
     texts = [request.system, request.user]
     if request.schema is not None:
         texts.append(json.dumps(request.schema))
-    attached = sum(map(attachment_tokens, request.attachments))
     in_texts = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-    return _OVERHEAD_TOKENS + in_texts + attached
-
-
-def attachment_tokens(file: Attachment) -> int:
-    """Return more input tokens than a file should count as."""
-    if file.media_type != PDF:
-        return _IMAGE_TOKENS
-    pages = len(_PAGE.findall(file.data)) or 1 + len(file.data) // _PAGE_BYTES
-    return pages * _PAGE_TOKENS
+    return _OVERHEAD_TOKENS + in_texts
 
 
 def worst_cost(price_of_model: Price | None, request: ModelRequest) -> float:

@@ -8,27 +8,10 @@ from typing import Protocol
 
 from skillyard.base.errors import SkillyardError
 
-PDF = "application/pdf"
 _LATENCY_S = 15.0
 _TOKENS_PER_S = 50
 """Slower than models usually write. A limit that cuts long answers off pays for them all the same.
 """
-
-
-class Attachment(Protocol):
-    """A document or an image that a provider takes."""
-
-    @property
-    def name(self) -> str:
-        """As the prompt calls it."""
-
-    @property
-    def data(self) -> bytes:
-        """The bytes of the file."""
-
-    @property
-    def media_type(self) -> str:
-        """``application/pdf``, or ``image/`` and one of png, jpeg, gif and webp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +28,6 @@ class ModelRequest:
     """0..2, as requested; whether it is sent depends on the model (:meth:`ChatModel.sent`)."""
     schema: Mapping[str, object] | None = None
     """A JSON schema that the reply must follow, where the provider can hold a model to one."""
-    attachments: tuple[Attachment, ...] = ()
-    """Files that the model gets beside the user text, in their order."""
 
     @property
     def time_limit_s(self) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from base64 import b64encode
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -14,7 +13,6 @@ from skillyard.evals.models.bounded_client import bounded_client
 from skillyard.evals.models.failures import bad_reply, failure_of, missing_library
 from skillyard.evals.models.profiles import Profiles, check_profiles, profile_of
 from skillyard.evals.models.protocol import (
-    Attachment,
     ModelFailed,
     ModelReply,
     ModelRequest,
@@ -195,8 +193,3 @@ def joined_text(parts: object) -> str:
         raise TypeError("no list of blocks")
     texts = [attribute(part, "text") for part in parts if attribute(part, "type") == "text"]
     return "".join(texts)
-
-
-def base64_of(file: Attachment) -> str:
-    """Return the bytes of a file in base64."""
-    return b64encode(file.data).decode("ascii")

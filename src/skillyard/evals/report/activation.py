@@ -39,10 +39,6 @@ _LIMIT = (
 _FIRES_ENOUGH = 0.8
 """A skill is marked that fires for fewer than four of five requests that need it, or for more than
 one of five others."""
-_ALL_TOGETHER = (
-    "A line counts whether that skill was picked. All requests together count one only if it got "
-    "every skill that it requires."
-)
 _ROWS = 200
 """Most requests in a table; the page of cases has all."""
 _LETTERS = 100
@@ -56,7 +52,7 @@ def activation_view(envelope: Mapping[str, object]) -> LayerView:
     confusion = run.rows("artifacts", "confusion")
     columns = ("Skill", "Fires where needed", "Fires wrongly", "F1", "Need it", "Do not")
     rates = tuple(ReportRow(name, _rates(each)) for name, each in skills.items())
-    note = _note(run, overall, skills)
+    note = _note(run)
     return LayerView(
         column="Fires",
         results={name: _fires(each) for name, each in skills.items()},
@@ -125,21 +121,14 @@ def _measures(overall: Json) -> tuple[str, ...]:
     return (f"{', '.join(known)}.",) if known else ()
 
 
-def _note(run: Results, overall: Json, skills: Mapping[str, Json]) -> str:
-    """Return the size of the index, and what all requests count where skills fire more often."""
+def _note(run: Results) -> str:
+    """Return the size of the index."""
     index = run.at("artifacts", "index")
     listed, characters, tokens = map(index.number, ("skills", "characters", "input_tokens"))
     sizes = [f"an index of {many(listed, 'skill')}"] if listed is not None else []
     sizes += [f"{whole(characters)} characters"] if sizes and characters is not None else []
     sizes += [f"{whole(tokens)} input tokens by the provider’s count"] if sizes and tokens else []
-    sentences = [f"The router saw {', '.join(sizes)}."] if sizes else []
-    fired, *by_skill = (
-        (each.number("tpr") or 0.0) * (each.number("positives") or 0.0)
-        for each in (overall, *skills.values())
-    )
-    if any(each > fired + 0.5 for each in by_skill):
-        sentences.append(_ALL_TOGETHER)
-    return " ".join(sentences)
+    return f"The router saw {', '.join(sizes)}." if sizes else ""
 
 
 def _confused(title: str, rows: Sequence[Json]) -> ReportTable:

@@ -304,7 +304,6 @@ def _facts(case: Json) -> Iterator[tuple[str, str]]:
     yield "Picked", ", ".join(case.names("picked")) or nothing
     for name, key in (
         ("Also right", "acceptable_skills"),
-        ("Required", "required_skills"),
         ("Missing", "missing"),
         ("Not in the index", "dropped"),
     ):

@@ -27,13 +27,10 @@ def generation_key(model: ChatModel, request: ModelRequest, run: int) -> str:
     """Return the key of one generation (evals.md §1.11).
 
     It contains the provider, the server (with its port and path, unless it is the provider's own),
-    the model, both texts, every parameter that is sent, the attached files, and the run: run 0 and
+    the model, both texts, every parameter that is sent, and the run: run 0 and
     run 1 of one prompt are two answers. It does not contain the skill, so all skills with the same
     prompt share the answer without a skill.
     """
-    attached = [
-        [each.name, each.media_type, sha256(each.data).hex()] for each in request.attachments
-    ]
     return _key(
         "generation",
         {
@@ -44,7 +41,6 @@ def generation_key(model: ChatModel, request: ModelRequest, run: int) -> str:
             "user": request.user,
             "sent": model.sent(request),
             "run": run,
-            **({"attached": attached} if attached else {}),
         },
     )
 
