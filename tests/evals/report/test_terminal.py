@@ -110,17 +110,6 @@ def test_nothing_at_all_is_said_in_words() -> None:
     assert "There is nothing to report on." in plain(answer_blocks(build_report([])))
 
 
-def test_activation_says_what_all_requests_count_where_the_skills_fire_more_often() -> None:
-    """Two skills are required, one is picked: its line says 100 %, all together 0 %."""
-    fired = making.activation()
-    skill = {"tpr": 1.0, "positives": 4}
-    note = "All requests together count one only if it got every skill that it requires."
-    fired["summary"] = {"_overall": {"tpr": 0.0, "positives": 4}, "release-notes": skill}
-    assert note in plain(report_blocks(build_report([fired]))).replace("\n", " ")
-    fired["summary"]["_overall"]["tpr"] = 1.0
-    assert note not in plain(report_blocks(build_report([fired]))).replace("\n", " ")
-
-
 def test_failed_checks_are_numbered_from_one_as_cases_are() -> None:
     run = effectiveness(prompts=2)
     checks = [{"kind": "contains", "text": "a", "passed": False, "evidence": "missing"}]
