@@ -80,7 +80,7 @@ def test_a_baseline_is_kept_shown_and_compared(ev: Eval, made: Project) -> None:
     assert "cannot tell for" in ev("compare").out, "two requests for bread are too few"
 
 
-@pytest.mark.parametrize("format", ["md", "junit", "github"])
+@pytest.mark.parametrize("format", ["md", "junit"])
 def test_every_format_says_what_was_not_compared(format: str, ev: Eval) -> None:
     pytest.importorskip("jinja2")
     ev("activation")
@@ -105,7 +105,7 @@ def test_a_regression_is_told_and_gates_only_when_asked(ev: Eval, made: Project)
     assert ev("compare", "--gate").code == 1
     document = ev("compare", "--gate", "--json")
     assert (document.code, document.json["regressed"]) == (1, True)
-    for format in ("md", "junit", "github"):
+    for format in ("md", "junit"):
         pytest.importorskip("jinja2")
         report = ev("compare", "--gate", "--format", format)
         assert report.code == 1

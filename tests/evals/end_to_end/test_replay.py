@@ -108,7 +108,7 @@ def command(workspace: Project, capsys: pytest.CaptureFixture[str], *line: str) 
     return Done(code, left.out, left.err)
 
 
-@pytest.mark.parametrize("format", ["html", "md", "junit", "github"])
+@pytest.mark.parametrize("format", ["html", "md", "junit"])
 def test_a_replays_report_is_the_same_byte_for_byte(
     format: str,
     run: Run,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.evals.report.cases import StoredTexts, case_groups
+from skillyard.evals.report.cases import case_groups
 from skillyard.evals.report.render import CasePart, html, html_cases
 from skillyard.evals.report.report import Report, build_report
 from tests.evals.report import making
@@ -77,7 +77,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def _cases(report: Report, text_of: Callable[[str], str | None], link: str) -> str:
     parts = [
-        CasePart(section.run.layer.title, case_groups(section.run.value, StoredTexts(text_of, 500)))
+        CasePart(section.run.layer.title, case_groups(section.run.value, text_of))
         for section in report.sections
     ]
     return html_cases(report, parts, report_link=link)

@@ -16,13 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import InvalidInput
-from skillyard.evals.report.cases import (
-    MAX_CASES,
-    RAW_LIMIT,
-    TEXT_LIMITS,
-    StoredTexts,
-    case_groups,
-)
+from skillyard.evals.report.cases import LETTERS, MAX_CASES, case_groups
 from skillyard.evals.report.render import CasePart, environment, html, html_cases
 from skillyard.evals.report.report import build_report
 from skillyard.evals.report.words import visible_line
@@ -43,8 +37,7 @@ def page_of(envelopes: Any, **arguments: Any) -> Page:
 
 
 def cases_page_of(envelopes: Any, text_of: Any = text_of, **arguments: Any) -> Page:
-    texts = StoredTexts(text_of, sum(len(each.get("cases") or ()) for each in envelopes))
-    parts = [CasePart("Cases", case_groups(each, texts)) for each in envelopes]
+    parts = [CasePart("Cases", case_groups(each, text_of)) for each in envelopes]
     report = build_report(envelopes, **arguments)
     return read(html_cases(report, parts, report_link="report.html"))
 
@@ -343,21 +336,10 @@ def test_the_same_input_gives_the_same_bytes_whatever_its_order() -> None:
 
 def test_long_texts_are_cut_and_it_is_said() -> None:
     envelope = making.effectiveness(prompts=1)
-    answer = "0123456789" * 3_000
-    text = flat(cases_page_of([envelope], lambda path: answer).text())
-    assert "Cut after 20,000 of 30,000 characters." in text
-    envelope["cases"][0]["prompt"] = "p" * (RAW_LIMIT + 1)
-    assert "Cut after 4,000 of 4,001 characters." in flat(cases_page_of([envelope]).text())
-
-
-@for_each(("answers", "limit"), [(0, 20_000), (2_000, 3_000), (100_000, 1_000)])
-def test_the_limit_of_a_text_follows_how_many_there_are(answers: int, limit: int) -> None:
-    cut = StoredTexts(lambda path: "x" * 50_000, answers)
-    assert cut.limit == limit
-    assert TEXT_LIMITS[0] <= limit <= TEXT_LIMITS[1]
-    answer = cut.load("a")
-    assert answer is not None
-    assert len(answer.text) == limit
+    text = flat(cases_page_of([envelope], lambda path: "0123456789" * 3_000).text())
+    assert "Cut after 8,000 of 30,000 characters." in text
+    envelope["cases"][0]["prompt"] = "p" * (LETTERS + 1)
+    assert "Cut after 8,000 of 8,001 characters." in flat(cases_page_of([envelope]).text())
 
 
 def test_a_text_that_is_not_kept_is_said_to_be_missing() -> None:
@@ -367,7 +349,7 @@ def test_a_text_that_is_not_kept_is_said_to_be_missing() -> None:
 
 def test_of_too_many_cases_those_that_failed_are_kept() -> None:
     envelope = making.activation()
-    groups = case_groups(envelope, StoredTexts(text_of, 1), max_cases=3)
+    groups = case_groups(envelope, text_of, max_cases=3)
     badges = [case.badge.text for group in groups for case in group.cases]
     assert sorted(badges) == ["error", "failed", "failed"]
     assert [group.more_cases for group in groups] == [
@@ -381,7 +363,7 @@ def test_pages_of_a_thousand_cases_have_a_size_that_browsers_open() -> None:
     envelope = making.size_impact(runs=12)
     assert len(envelope["cases"]) > 1_000
     markup = html(build_report([envelope]))
-    groups = case_groups(envelope, StoredTexts(lambda path: making.ANSWER * 6, 2_000))
+    groups = case_groups(envelope, lambda path: making.ANSWER * 6)
     cases = html_cases(build_report([envelope]), [CasePart("L6", groups)], report_link="r.html")
     assert len(markup) + len(cases) < 16_000_000
 

@@ -78,4 +78,3 @@ def test_changes_are_told_as_the_comparison_makes_them() -> None:
     bare = build_report([], changes=lines)
     assert "1 measure unchanged. Cannot tell for 1 measure: too few cases." in render.markdown(bare)
     assert 'name="pdf full/baseline"' in render.junit(bare)
-    assert "::warning title=L6 regression::pdf:" in render.workflow_warnings(bare)

@@ -249,7 +249,7 @@ def test_a_skill_is_corrected_for_the_others_of_the_same_comparison() -> None:
             CLEAR,
             (
                 "The full skill scores 1.00 points of the 1–5 scale above no skill over 8 prompts"
-                " (interval +0.38 to +1.42): better; the full skill is needed."
+                " (interval +0.38 to +1.62): better; the full skill is needed."
             ),
         ),
         (
@@ -264,14 +264,14 @@ def test_a_skill_is_corrected_for_the_others_of_the_same_comparison() -> None:
             NOTHING,
             (
                 "The full skill scores 0.04 points of the 1–5 scale below no skill over 8 prompts"
-                " (interval -0.74 to +0.66): not enough data, a new run needs about 26 prompts."
+                " (interval -0.76 to +0.70): not enough data, a new run needs about 26 prompts."
             ),
         ),
         (
             [0.5, 0.7],
             (
                 "The full skill scores 0.60 points of the 1–5 scale above no skill over 2 prompts"
-                " (interval -0.97 to +1.87): not enough data, fewer than 5 prompts seldom decide."
+                " (interval -1.38 to +2.12): not enough data, fewer than 5 prompts seldom decide."
             ),
         ),
         (

@@ -16,6 +16,7 @@ from skillyard.evals.statistics.intervals import (
     RARE,
     mean_interval,
     rare_interval,
+    skewed_interval,
     t_interval,
     t_p_value,
     t_quantile,
@@ -81,6 +82,20 @@ def test_equal_values_have_no_interval() -> None:
     assert (low, high) == pytest.approx((1.25992, 1.74008), abs=1e-5)
     assert t_p_value([1.0]) == t_p_value([0.0, 0.0]) == 1
     assert t_p_value([1.0, 1.0]) == 0
+
+
+def test_the_interval_of_skewed_values_is_moved_towards_their_longer_tail() -> None:
+    """By the formula of Chen 1995, worked out by hand for the skewness of -1/√2."""
+    values = [0.3] * 8 + [-2.2] * 4
+    plain, moved = t_interval(values, 0.9), skewed_interval(values, 0.9)
+    assert plain is not None
+    error = (plain[1] - plain[0]) / 2 / t_quantile(0.05, 11)
+    by = (11 / 12) ** 1.5 / 2**0.5 * (1 + 2 * t_quantile(0.05, 11) ** 2) / (6 * 12**0.5) * error
+    assert moved == pytest.approx((plain[0] - by, plain[1] - by))
+    assert skewed_interval([-value for value in values], 0.9) == pytest.approx(
+        (by - plain[1], by - plain[0])
+    )
+    assert skewed_interval([1.0, 1.0], 0.9) == (1.0, 1.0)
 
 
 def test_values_that_are_not_finite_are_refused() -> None:

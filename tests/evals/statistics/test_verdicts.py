@@ -56,10 +56,19 @@ CLEAR, NOTHING, LEVEL = (1.4, 1.6) * 6, (-1.4, 1.6, 0.1) * 4, (-0.1, 0.1) * 15
 
 def comparison(name: str, values: Sequence[float]) -> ArmComparison:
     first, second = name.split("/")
-    rare = min(values) / 10 + sum(values) / len(values) / 2, max(values) / 10 + 0.3
-    return ArmComparison(
-        first, second, 0, 0, 1, 0.0, tuple(values), rare, rare, 0.5, False, more_tokens=None
-    )
+    values = tuple(values)
+    return ArmComparison(first, second, 0, 0, 1, 0.0, values, (1.5, 1.5), 0.5, False, None)
+
+
+def test_an_end_that_decides_nothing_reaches_farther() -> None:
+    """Where a fifth of the prompts gains 3 points, and none was seen, .92 of intervals held."""
+    pytest.importorskip("numpy")
+    for values in (CLEAR, LEVEL):
+        each = comparison("full/baseline", values)
+        assert each.interval is not None
+        low, high = each.interval
+        assert high >= each.rare(0.05)[1] > each.rare()[1]
+        assert low == pytest.approx(each.rare()[0] if values == CLEAR else each.rare(0.05)[0])
 
 
 def test_skills_share_the_five_per_cent_and_a_decided_one_passes_its_part_on() -> None:

@@ -24,7 +24,6 @@ from skillyard.evals.layers.registry import LAYERS
 if TYPE_CHECKING:
     from skillyard.evals.layers.runner import EvaluationResult, RunStep
     from skillyard.evals.operations.eval_runs import EvalOptions
-    from skillyard.evals.report.report import Report
 
 _LISTED = 20
 """Most missing entries that are named outside of JSON."""
@@ -43,7 +42,7 @@ _BASELINES = value(
 )
 _TYPE = _choice("--eval-type", "only this type", *LAYERS)
 _GATE = flag("--gate", "exit with 1 when a result is worse than its baseline")
-_REPORTS = ("html", "md", "junit", "github")
+_REPORTS = ("html", "md", "junit")
 
 LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
     "skill": (value("--skill", "NAME", "only the cases of this skill"),),
@@ -135,7 +134,7 @@ _RUN_OPTIONS = (
     values(
         "--format",
         "NAME",
-        "also write a report: html, md, junit or github; may repeat",
+        "also write a report: html, md or junit; may repeat",
         choices=_REPORTS,
     ),
     _GATE,
@@ -374,7 +373,7 @@ def _gate(result: EvaluationResult, args: Namespace, console: Console) -> int:
     _BASELINES,
     _choice(
         "--format",
-        "html, md, junit, github, or text to print it all (default: html)",
+        "html, md, junit, or text to print it all (default: html)",
         *_REPORTS,
         "text",
         default="html",
@@ -436,11 +435,10 @@ def report(args: Namespace, console: Console) -> None:
     _GATE,
     _choice(
         "--format",
-        "how to print: text, md, junit or github (default: text)",
+        "how to print: text, md or junit (default: text)",
         "text",
         "md",
         "junit",
-        "github",
         default="text",
     ),
 )
@@ -453,7 +451,7 @@ def compare(args: Namespace, console: Console) -> int:
 
         skillyard eval compare A.json B.json
         skillyard eval compare --save
-        skillyard eval compare --gate --format github
+        skillyard eval compare --gate --format md
     """
     _require_extra()
     from skillyard.cli.eval_views import compared_blocks
@@ -483,27 +481,10 @@ def compare(args: Namespace, console: Console) -> int:
             results=args.results_dir,
             compared=result.compared,
         )
-        text, _ = write_report(source, args.format, out="-")
-        if args.format == "github":
-            _to_github(source.report, text, console)
-        else:
-            console.write(text)
+        console.write(write_report(source, args.format, out="-")[0])
     if args.gate:
         result.require_pairs()
     return NEGATIVE if args.gate and result.regressed else 0
-
-
-def _to_github(report: Report, summary: str, console: Console) -> None:
-    """Print workflow commands; the step's summary goes to the file that GitHub names."""
-    from skillyard.evals.report.render import workflow_warnings
-
-    commands = workflow_warnings(report)
-    if commands:
-        console.write(commands)
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if path:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(summary)
 
 
 def _save(args: Namespace, console: Console) -> int:

@@ -27,7 +27,7 @@ from skillyard.evals.storage.results import latest_of_each, read_results
 if TYPE_CHECKING:
     from skillyard.evals.report.report import Report
 
-REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml", "github": ".github.txt"}
+REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml"}
 """Formats of a report, and how their files end."""
 
 
@@ -209,20 +209,18 @@ def _report_text(report: Report, format: str, cases_link: str) -> str:
         return render.html(report, cases_link=cases_link)
     if format == "junit":
         return render.junit(report)
-    limit = render.MARKDOWN_LIMIT if format == "md" else render.STEP_LIMIT
-    return render.markdown(report, limit=limit)
+    return render.markdown(report)
 
 
 def _cases_text(source: ReportSource, report_link: str) -> str:
     """Return the page of all cases; the answers come from the folders of the results."""
-    from skillyard.evals.report.cases import StoredTexts, case_groups
+    from skillyard.evals.report.cases import case_groups
     from skillyard.evals.report.render import CasePart, html_cases
 
-    cases = sum(len(envelope["cases"]) for envelope, _ in source.results)
     parts = []
     for envelope, folder in source.results:
         layer = LAYERS[envelope["meta"]["eval_type"]]
-        groups = case_groups(envelope, StoredTexts(_texts(folder), 2 * cases))
+        groups = case_groups(envelope, _texts(folder))
         parts.append(CasePart(f"{layer.code} {layer.title}", groups))
     return html_cases(source.report, parts, report_link=report_link)
 

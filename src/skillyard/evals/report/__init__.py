@@ -1,1 +1,1 @@
-"""Reports of results: HTML, Markdown, JUnit and GitHub."""
+"""Reports of results: HTML, Markdown and JUnit."""

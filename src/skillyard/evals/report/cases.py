@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 
 from skillyard.base.io.sha256 import sha256
@@ -35,14 +34,12 @@ from skillyard.evals.report.words import (
 )
 from skillyard.evals.statistics.pairs import comparisons_in_order
 
-MAX_CASES = 3_000
-"""Maximum number of cases in one report. Failed cases and errors are kept first."""
-TEXT_TOTAL = 6_000_000
-"""Characters of answers in one report, about: what a browser on a phone opens without pausing."""
-TEXT_LIMITS = (1_000, 20_000)
-"""Least and most characters that are shown of one answer."""
-RAW_LIMIT = 4_000
-"""Most characters of a request, a reasoning, an error or a judge's raw reply."""
+MAX_CASES = 1_000
+"""Most cases of one layer that are shown, failed ones and errors first."""
+TextOf = Callable[[str], str | None]
+"""Gives the stored text at a path; None where it is missing."""
+LETTERS = 8_000
+"""Most characters that are shown of one text: a page of 300 pairs opens on a phone then."""
 _STATES = {
     "passed": Badge("✓", "passed", "good"),
     "failed": Badge("✗", "failed", "bad"),
@@ -59,26 +56,16 @@ class DisplayText(NamedTuple):
     note: str = ""
 
 
-class StoredTexts:
-    """The texts of generations and judgements, cut to a limit that all of them fit into."""
-
-    def __init__(self, text_of: Callable[[str], str | None], answers: int) -> None:
-        least, most = TEXT_LIMITS
-        self._text_of = cache(text_of)
-        self.limit = max(least, min(most, TEXT_TOTAL // max(answers, 1) // 1_000 * 1_000))
-        """Most characters that are shown of one answer."""
-
-    def load(self, path: str, limit: int | None = None) -> DisplayText | None:
-        """Return the stored text at a path; None where it is missing."""
-        text = self._text_of(path) if path else None
-        return None if text is None else _cut(text, limit or self.limit)
-
-
-def _cut(text: str, limit: int = RAW_LIMIT) -> DisplayText:
-    if len(text) <= limit:
+def _cut(text: str) -> DisplayText:
+    if len(text) <= LETTERS:
         return DisplayText(visible(text))
-    note = f"Cut after {whole(limit)} of {whole(len(text))} characters."
-    return DisplayText(visible(text[:limit]), note)
+    note = f"Cut after {whole(LETTERS)} of {whole(len(text))} characters."
+    return DisplayText(visible(text[:LETTERS]), note)
+
+
+def _stored(path: str, text_of: TextOf) -> DisplayText | None:
+    text = text_of(path) if path else None
+    return None if text is None else _cut(text)
 
 
 class AnswerSide(NamedTuple):
@@ -118,9 +105,7 @@ class CaseGroup(NamedTuple):
     """A sentence with the number of cases that are not shown, or empty."""
 
 
-def case_groups(
-    envelope: object, texts: StoredTexts, max_cases: int = MAX_CASES
-) -> list[CaseGroup]:
+def case_groups(envelope: object, texts: TextOf, max_cases: int = MAX_CASES) -> list[CaseGroup]:
     """Return the cases of results in groups: by skill, or by category (L3).
 
     If there are more than ``max_cases`` cases, failed cases and errors are kept before the others.
@@ -176,7 +161,7 @@ def anchor_of(case: Json) -> str:
     return f"case-{sha256('|'.join((*parts, f'{run:g}')).encode('utf-8', 'replace')).hex()[:12]}"
 
 
-def _case(case: Json, texts: StoredTexts) -> CaseView:
+def _case(case: Json, texts: TextOf) -> CaseView:
     pair, badge = is_pair(case), _STATES.get(outcome(case).state)
     tables = _pair_tables(case) if pair else iter([table_of_facts("", _facts(case))])
     return CaseView(
@@ -221,9 +206,9 @@ def _winner_badge(case: Json) -> Badge:
     return Badge(sign, f"{condition(winner)}{by}", kind)
 
 
-def _side(case: Json, arm: str, texts: StoredTexts) -> AnswerSide:
+def _side(case: Json, arm: str, texts: TextOf) -> AnswerSide:
     missing = DisplayText("", "The text is not kept where this report was made.")
-    answer = texts.load(case.text("generations", arm)) or missing
+    answer = _stored(case.text("generations", arm), texts) or missing
     characters, sizes = case.count("lengths", arm), case.at("condition_sizes", arm)
     tokens = sizes.count("tokens_estimated")
     about = [f"{many(tokens, 'token')} injected"] if tokens is not None else []
@@ -277,22 +262,22 @@ def _pair_tables(case: Json) -> Iterator[ReportTable]:
     )
 
 
-def _judge_replies(case: Json, texts: StoredTexts) -> Iterator[tuple[str, DisplayText]]:
+def _judge_replies(case: Json, texts: TextOf) -> Iterator[tuple[str, DisplayText]]:
     """Yield what a judge replied where it was no verdict: from the error, or as it was stored."""
     paths, raw = case.names("judgements"), [each.text("raw") for each in case.rows("errors")]
     for place, order in enumerate(case.rows("orders")):
         if error := order.text("error"):
             own = raw.pop(0) if raw else ""
-            stored = texts.load(paths[place], RAW_LIMIT) if place < len(paths) else None
+            stored = _stored(paths[place], texts) if place < len(paths) else None
             missing = DisplayText("", "The reply is not stored.")
             label = f"Unusable reply of the judge: {_cut(error).text}"
             yield label, _cut(own) if own else stored or missing
 
 
-def _router_replies(case: Json, texts: StoredTexts) -> Iterator[tuple[str, DisplayText]]:
+def _router_replies(case: Json, texts: TextOf) -> Iterator[tuple[str, DisplayText]]:
     if outcome(case).state in ("failed", "error"):
         for path in case.names("generations"):
-            reply = texts.load(path, RAW_LIMIT)
+            reply = _stored(path, texts)
             if reply is not None and reply.text:
                 yield "What the router replied", reply
 

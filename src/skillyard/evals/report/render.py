@@ -1,37 +1,35 @@
-"""Reports as HTML, Markdown, JUnit XML and GitHub's warnings, each from one template.
+"""Reports as HTML and Markdown, each from a template, and as JUnit XML.
 
-All text of models, skills, judges and servers is escaped in one place for each format: by the
-template's autoescape in HTML and XML, after :func:`skillyard.evals.report.words.visible`; in
-Markdown by the filters ``code`` and ``prose``, so that GitHub makes no link or mention of it. The
-pages need no script and no network: their content security policy forbids scripts, pictures and
-connections, and names their one style sheet by hash.
+All text of models, skills, judges and servers is cleaned by
+:func:`skillyard.evals.report.words.visible` and escaped in one place for each format: by the
+template's autoescape in HTML, by ElementTree in XML, and in Markdown by the filters ``code`` and
+``prose``, so that GitHub makes no link or mention of it. The pages need no script and no network:
+their content security policy forbids scripts, pictures and connections, and names their one style
+sheet by hash.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.base.io.sha256 import sha256
-from skillyard.base.text import plural
 from skillyard.evals.report.cases import CaseGroup, pair_title
 from skillyard.evals.report.layer_view import (
-    Badge,
-    Results,
     cell_text,
     errors_of,
     group_of,
     is_pair,
     outcome,
 )
-from skillyard.evals.report.report import Report, code_of
+from skillyard.evals.report.report import Report
 from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import UNKNOWN, many, visible, visible_line
 
@@ -41,10 +39,6 @@ if TYPE_CHECKING:
 _PACKAGE = "skillyard.evals.report"
 MARKDOWN_LIMIT = 65_536
 """Most characters of a comment or a description on GitHub (its error message names the figure)."""
-STEP_LIMIT = 256_000
-"""Maximum characters of a step's summary; in UTF-8 always below GitHub's limit of 1 MiB."""
-MAX_ANNOTATIONS = 10
-"""GitHub shows at most ten warnings of a step, so the tenth has the number of the others."""
 _LETTERS = 200
 _LONGEST = 2_000
 # Names, issues and pull requests, which GitHub links and notifies wherever they stand in text; then
@@ -107,7 +101,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals["cell_text"] = cell_text
-    environment.filters.update(cell=cell_text, code=code, prose=prose, line=_line)
+    environment.filters.update(cell=cell_text, code=code, prose=prose)
     return environment
 
 
@@ -171,145 +165,74 @@ def junit(report: Report) -> str:
     L5 or L6 is a measurement: it passes when it was scored. Errors are errors. Cases that were
     skipped or have no verdict are skipped, and so is what could not be compared.
     """
-    suites = [_suite(section.run) for section in report.sections]
+    root = Element("testsuites", name="skillyard")
+    for run in (section.run for section in report.sections):
+        meta = run.at("meta")
+        time = f"{max(0.0, meta.number('duration_s') or 0.0):.3f}"
+        suite = SubElement(root, "testsuite", name=_line(run.name), time=time)
+        if timestamp := meta.text("timestamp"):
+            suite.set("timestamp", _line(timestamp))
+        known = [(name, meta.text(name)) for name in _PROPERTIES if meta.text(name)]
+        properties = SubElement(suite, "properties") if known else suite
+        for name, text in known:
+            SubElement(properties, "property", name=name, value=_line(text))
+        for place, case in enumerate(run.cases, 1):
+            _add_case(suite, run.layer.name, case, place)
     if report.changes:
-        suites.append(
-            _JunitSuite("baseline", 0.0, "", (), tuple(map(_change_test, report.changes)))
-        )
-    return (
-        environment()
-        .get_template("junit.xml")
-        .render(suites=suites, total=_JunitSuite.total(suites))
-    )
+        suite = SubElement(root, "testsuite", name="baseline", time="0.000")
+        for change in report.changes:
+            _add_change(suite, change)
+    for each in (*root, root):
+        for name, tag in _COUNTED.items():
+            each.set(name, str(len(list(each.iter(tag)))))
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-class _JunitTest(NamedTuple):
-    """One test: a case, or a measure against its baseline."""
-
-    group: str
-    name: str
-    tag: str = ""
-    """``failure``, ``error`` or ``skipped``; empty where it passed."""
-    message: str = ""
-    kind: str = ""
+_COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+_PROPERTIES = ("backend", "model", "judge_model", "router", "run_id", "engine_version")
 
 
-class _JunitSuite(NamedTuple):
-    """The tests of one run."""
-
-    name: str
-    seconds: float
-    timestamp: str
-    properties: tuple[tuple[str, str], ...]
-    tests: tuple[_JunitTest, ...]
-
-    @property
-    def time(self) -> str:
-        """The seconds, as they are written."""
-        return f"{self.seconds:.3f}"
-
-    def count(self, tag: str) -> int:
-        """Return the number of tests with a result."""
-        return sum(test.tag == tag for test in self.tests)
-
-    @classmethod
-    def total(cls, suites: Sequence[_JunitSuite]) -> _JunitSuite:
-        """Return all tests as one suite."""
-        tests = (test for suite in suites for test in suite.tests)
-        return cls("skillyard", sum(suite.seconds for suite in suites), "", (), tuple(tests))
+def _add_test(
+    suite: Element, group: str, name: str, tag: str = "", message: str = "", kind: str = ""
+) -> None:
+    """Add a test; ``tag`` is ``failure``, ``error`` or ``skipped``, and empty where it passed."""
+    test = SubElement(suite, "testcase", classname=_line(f"skillyard.{group}"), name=_line(name))
+    if tag:
+        result = SubElement(test, tag, message=_line(message))
+        if kind:
+            result.set("type", _line(kind))
 
 
-def _suite(run: Results) -> _JunitSuite:
-    meta = run.at("meta")
-    names = ("backend", "model", "judge_model", "router", "run_id", "engine_version")
-    return _JunitSuite(
-        run.name,
-        max(0.0, meta.number("duration_s") or 0.0),
-        meta.text("timestamp"),
-        tuple((name, meta.text(name)) for name in names if meta.text(name)),
-        tuple(_case_test(run.layer.name, case, place) for place, case in enumerate(run.cases, 1)),
-    )
-
-
-def _case_test(eval_type: str, case: Json, place: int) -> _JunitTest:
+def _add_case(suite: Element, eval_type: str, case: Json, place: int) -> None:
     state, why = outcome(case)
     name = case.text("id") or f"case {place}"
     if is_pair(case) and case.count("prompt_index") is not None:
         name = pair_title(case)
     elif (run := case.count("run_index")) is not None and "user_prompt" in case:
         name = f"{name} run {run + 1}"
-    test = _JunitTest(f"skillyard.{eval_type}.{group_of(case)}", name)
+    tag, kind = "", ""
     if state == "failed":
         expected, picked = (", ".join(case.names(key)) for key in ("expected_skills", "picked"))
         why = f"expected {expected or 'nothing'}, picked {picked or 'nothing'}"
-        return test._replace(
-            tag="failure", message=f"{why}, for: {case.text('user_prompt')}", kind="wrong_pick"
-        )
-    if state == "error":
-        return test._replace(tag="error", message=why, kind=errors_of(case)[0][0])
-    return test._replace(tag="skipped", message=why) if state in ("skipped", "unscored") else test
+        why, tag, kind = f"{why}, for: {case.text('user_prompt')}", "failure", "wrong_pick"
+    elif state == "error":
+        tag, kind = "error", errors_of(case)[0][0]
+    elif state in ("skipped", "unscored"):
+        tag = "skipped"
+    _add_test(suite, f"{eval_type}.{group_of(case)}", name, tag, why, kind)
 
 
-def _change_test(change: Json) -> _JunitTest:
-    entity, message = change.text("entity"), change.text("message")
-    group = f"skillyard.{change.text('eval_type')}.baseline"
-    test = _JunitTest(group, f"{entity} {change.text('measure')}".strip())
-    if change.text("status") == "regression":
-        return test._replace(tag="failure", message=message, kind="regression")
-    is_open = change.text("status") in ("not compared", "cannot tell")
-    return test._replace(tag="skipped", message=message) if is_open else test
+def _add_change(suite: Element, change: Json) -> None:
+    status, message = change.text("status"), change.text("message")
+    group = f"{change.text('eval_type')}.baseline"
+    name = f"{change.text('entity')} {change.text('measure')}".strip()
+    if status == "regression":
+        _add_test(suite, group, name, "failure", message, "regression")
+    else:
+        tag = "skipped" if status in ("not compared", "cannot tell") else ""
+        _add_test(suite, group, name, tag, message)
 
 
 def _line(text: str) -> str:
     return visible_line(text, _LONGEST)
-
-
-def workflow_warnings(report: Report) -> str:
-    """Return at most ten ``::warning`` commands of GitHub, one a line, the most important first.
-
-    The order is: regressions, what could not be compared with its baseline or has too few cases
-    for it, reasons not to rely on the run, skills that make answers worse, findings. Skills of a
-    run with a stand-in give no warnings. Empty without warnings.
-    """
-    warnings = list(_warnings(report))
-    if len(warnings) > MAX_ANNOTATIONS:
-        more = len(warnings) - MAX_ANNOTATIONS + 1
-        warnings = warnings[: MAX_ANNOTATIONS - 1]
-        warnings.append(("More", f"{more} more warnings are in the report"))
-    return "".join(
-        f"::warning title={_escaped(title, ':,')}::{_escaped(message)}\n"
-        for title, message in warnings
-    )
-
-
-def _warnings(report: Report) -> Iterator[tuple[str, str]]:
-    for status in ("regression", "not compared"):
-        for change in report.changes:
-            if change.text("status") == status:
-                yield (
-                    f"{code_of(change)} {status}",
-                    f"{change.text('entity')}: {change.text('message')}",
-                )
-    unclear = Counter(
-        code_of(each) for each in report.changes if each.text("status") == "cannot tell"
-    )
-    for layer, figures in unclear.items():
-        yield f"{layer} cannot tell", f"too few cases for {plural(figures, 'figure')}"
-    for banner in report.banners:
-        yield banner.head, " ".join(banner.lines)
-    for row in report.skills.rows:
-        # A verdict of a stand-in has no colour, so it gives no warning.
-        if any(isinstance(cell, Badge) and cell.kind == "bad" for cell in row.cells):
-            texts = map(cell_text, row.cells)
-            yield row.name, ", ".join(text for text in texts if text != UNKNOWN)
-    for section in report.sections:
-        for name, sentence in () if section.run.is_fake else section.findings:
-            yield f"{section.run.layer.code} {name}", sentence
-
-
-def _escaped(text: str, more: str = "") -> str:
-    """Return a text as GitHub's own toolkit escapes it in a workflow command."""
-    escaped = visible_line(text, 500).replace("%", "%25")
-    for character in more:
-        escaped = escaped.replace(character, f"%{ord(character):02X}")
-    return escaped

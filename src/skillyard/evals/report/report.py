@@ -1,4 +1,4 @@
-"""The view model of a report: terminal, HTML, Markdown, JUnit and GitHub are drawn from it.
+"""The view model of a report: terminal, HTML, Markdown and JUnit are drawn from it.
 
 The first table answers in one line a skill. What decided follows, and everything else is folded.
 """
@@ -207,17 +207,11 @@ def _counted(states: Counter[State]) -> int:
 
 
 def _degraded(run: Results) -> str:
-    states = states_of(run.cases)
-    cut = sum(case.text("skipped") == TRUNCATED_PAIR for case in run.cases)
-    failed = sum(bool(errors_of(case)) for case in run.cases) + cut
-    attempted = (
-        states.total()
-        - states["skipped"]
-        + sum(
-            outcome(case).state == "skipped" and case.text("skipped") == TRUNCATED_PAIR
-            for case in run.cases
-        )
-    )
+    failed = attempted = 0
+    for case in run.cases:
+        cut = case.text("skipped") == TRUNCATED_PAIR
+        attempted += cut or outcome(case).state != "skipped"
+        failed += cut or bool(errors_of(case))
     if not run.flag("meta", "degraded") and failed <= DEGRADED * attempted:
         return ""
     share = f" ({percent(failed / attempted)})" if attempted else ""
@@ -364,18 +358,18 @@ def _section(anchor: str, run: Results, view: LayerView) -> Section:
         anchor,
         run,
         f"{run.layer.method} Answered by {run.answered_by}.".strip(),
-        tuple(_stamped(table, run) for table in view.tables if table.rows),
+        tuple(
+            table._replace(rows=tuple(_stamped(row, run) for row in table.rows))
+            for table in view.tables
+            if table.rows
+        ),
         view.findings,
         tuple(fold for fold in shown if fold.sentences or fold.tables),
     )
 
 
-def _stamped(table: ReportTable, run: Results) -> ReportTable:
-    """Return a table; of a stand-in without colours, and with a stamp in each row."""
-    return table._replace(rows=tuple(_stamped_row(row, run) for row in table.rows))
-
-
-def _stamped_row(row: ReportRow, run: Results) -> ReportRow:
+def _stamped(row: ReportRow, run: Results) -> ReportRow:
+    """Return a row; of a stand-in without colours, and with a stamp."""
     if not run.is_fake:
         return row
     cells = [each if isinstance(each, str) else each._replace(kind="open") for each in row.cells]
@@ -474,12 +468,12 @@ def _changed(changes: Sequence[Json]) -> ReportTable:
         entity, status = each.text("entity"), each.text("status")
         badge = _CHANGES.get(status) or Badge("?", visible_line(status, 30) or "no status", "open")
         if status not in ("unchanged", "cannot tell"):
-            cells = (code_of(each), badge, each.text("message"))
+            cells = (_code_of(each), badge, each.text("message"))
             rows.append(ReportRow(_ALL if entity == "_overall" else entity, cells))
     columns = ("What", "Layer", "Change", "In figures")
     return ReportTable("Against the baseline", columns, tuple(rows), " ".join(note))
 
 
-def code_of(change: Json) -> str:
+def _code_of(change: Json) -> str:
     """Return the code of the layer of a change."""
     return Results({"meta": {"eval_type": change.text("eval_type")}}).layer.code
