@@ -1,12 +1,10 @@
-"""``add`` from git servers, archives, folders and marketplaces: the answers and the lock."""
+"""``add`` from git servers, archives and folders: the answers and the lock."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -361,67 +359,3 @@ def test_a_site_is_asked_as_the_installer_notes_it(
     assert "SKILL.md" in fetch(entry, pinned=True, folder=project).files
     with pytest.raises(SourceFailed, match=r"no-such-host\.invalid"):
         fetch(LockedSkill("x", "no-such-host.invalid", "well-known"), pinned=True, folder=project)
-
-
-# --- plugins of marketplaces ---
-
-
-def marketplace(home: Path, source: dict[str, str], plugins: list[dict[str, Any]]) -> Path:
-    """Let Claude Code know a marketplace ``market``; return the folder of its files."""
-    place = home / ".claude" / "plugins" / "marketplaces" / "market"
-    (place / ".claude-plugin").mkdir(parents=True, exist_ok=True)
-    listing = {"name": "market", "plugins": plugins}
-    (place / ".claude-plugin" / "marketplace.json").write_text(json.dumps(listing))
-    known = {"market": {"source": source, "installLocation": str(place)}}
-    (home / ".claude" / "plugins" / "known_marketplaces.json").write_text(json.dumps(known))
-    return place
-
-
-def test_a_plugin_leads_to_the_repository_of_its_marketplace(
-    run: Run, project: Path, git_home: Path, remotes: FakeServers
-) -> None:
-    source = {"source": "github", "repo": "acme/skills"}
-    plugins = [
-        {"name": "documents", "source": "./", "skills": ["./skills/pdf", "./skills/docx"]},
-        {"name": "one", "source": "./skills", "skills": ["./pdf"]},
-    ]
-    marketplace(git_home, source, plugins)
-    done = run("add", "documents@market")
-    assert (done.code, "documents@market#pdf, documents@market#docx" in done.err) == (2, True)
-    assert run("add", "documents@market#pdf", "--into", "skills").code == 0
-    assert run("add", "one@market", "--into", "skills").code == 0
-    entry = entries(project)["pdf"]
-    assert (entry["source"], entry["skillPath"]) == ("acme/skills", "skills/pdf/SKILL.md")
-
-
-def test_plugins_of_other_repositories_and_of_folders_are_read(
-    run: Run, project: Path, git_home: Path, tmp_path: Path
-) -> None:
-    plugins: list[dict[str, Any]] = [
-        {"name": "here", "source": "./plugins/here"},
-        {"name": "npm", "source": {"source": "npm", "package": "x"}},
-        {"name": "file", "source": {"source": "url", "url": f"file://{tmp_path}/x.git"}},
-        {"name": "up", "source": "../../../../../etc"},
-    ]
-    place = marketplace(git_home, {"source": "directory", "path": "/x"}, plugins)
-    skill = place / "plugins" / "here" / "skills" / "pdf" / "SKILL.md"
-    skill.parent.mkdir(parents=True)
-    skill.write_text(PDF)
-    assert run("add", "here@market").out == PDF
-    errors = {
-        "npm@market": "claude plugin install npm@market",
-        "file@market": "only https and ssh are asked",
-        "up@market": "leads upwards",
-        "nosuch@market": "here@market",
-        "here@other": "known: market",
-    }
-    for target, said in errors.items():
-        done = run("add", target)
-        assert (done.code, said in done.err) == (2, True), target
-
-
-def test_a_manifest_leads_to_no_private_place(run: Run, project: Path, git_home: Path) -> None:
-    source = {"source": "url", "url": "https://10.0.0.1/x.git"}
-    marketplace(git_home, {"source": "directory"}, [{"name": "corp", "source": source}])
-    done = run("add", "corp@market")
-    assert (done.code, "not on the public internet" in done.err) == (4, True)

@@ -91,9 +91,7 @@ def test_every_command_names_the_edited_files(command: tuple[str, ...], project:
     (folder / "notes").unlink()
 
 
-def test_other_line_ends_are_named_with_the_cure_and_update_writes_them_again(
-    project: Project,
-) -> None:
+def test_line_ends_that_git_changed_are_no_edit(project: Project) -> None:
     file = project.skills / "pdf" / "SKILL.md"
     old = file.read_bytes()
     for state in ("with", "without a record"):
@@ -101,26 +99,18 @@ def test_other_line_ends_are_named_with_the_cure_and_update_writes_them_again(
         if state != "with":
             for noted in project.root.parent.joinpath("state", "installed").iterdir():
                 noted.unlink()
-        named = problem_of(project, "verify")
-        assert [(each["path"], each["note"]) for each in named["files"]] == [
-            ("SKILL.md", "line ends")
-        ]
-        assert "git config core.autocrlf" in named["hint"]
-        assert ".gitattributes" in named["hint"]
-        assert project.run("update", "pdf").code == 1
-        assert project.state("update", "pdf", "--yes") == "updated"
-        assert file.read_bytes() == old
-        assert project.state("verify") == "current"
-    file.write_bytes(old.replace(b"\n", b"\r\n"))
+        for command in (("verify",), ("sync", "--frozen"), ("update", "--yes")):
+            assert project.state(*command) == "current", (state, command)
+    (project.skills / "pdf" / "references" / "forms.md").write_text("mine")
+    assert project.state("verify") == "edited"
+    (project.skills / "pdf" / "references" / "forms.md").write_text(
+        OLD["skills/pdf/references/forms.md"]
+    )
+    project.publish(**{"SKILL.md": NEWER})
+    assert project.state("update", "pdf", "--yes") == "updated"
+    assert file.read_text() == NEWER
+    file.write_bytes(NEWER.encode().replace(b"\n", b"\r\n"))
     assert project.run("remove", "pdf").code == 0
-
-
-def test_a_hint_means_the_folder_of_skills_that_was_named(project: Project) -> None:
-    file = project.skills / "pdf" / "SKILL.md"
-    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    folder = str(project.skills)
-    named = problem_of(project, "verify", "--into", folder)
-    assert f"`skillyard update --into {folder} pdf`" in named["hint"]
 
 
 class TestNotComparable:
@@ -138,15 +128,6 @@ class TestNotComparable:
         assert set(tree_of(project.skills / "pdf")) == set(source)
         assert not project.root.joinpath(".agents", "skills-kept").exists()
 
-    def test_an_edit_of_the_user_is_named_and_stays(self, project: Project) -> None:
-        source = {"SKILL.md": NEWER, "metadata.json": "{}"}
-        by_installer(project, {"SKILL.md": "mine"}, source)
-        assert project.state("verify") == "not_comparable"
-        before = project.tree()
-        assert project.state("update", "--yes") == "edited"
-        (named,) = problem_of(project, "update", "--yes")["files"]
-        assert (named["path"], project.tree() == before) == ("SKILL.md", True)
-
     def test_what_comes_from_an_unknown_version_is_moved_to_a_backup(
         self, project: Project
     ) -> None:
@@ -159,9 +140,3 @@ class TestNotComparable:
         kept = project.root / ".agents" / "skills-kept" / "pdf" / "SKILL.md"
         assert kept.read_text() == "mine"
         assert project.state("verify") == "current"
-
-    def test_a_name_that_is_not_ascii_says_so(self, project: Project) -> None:
-        files = {"SKILL.md": NEWER, "\u00e9.md": "e"}
-        by_installer(project, files, files)
-        assert "not ASCII" in problem_of(project, "verify")["message"]
-        assert project.state("update", "--yes") == "pinned"

@@ -156,16 +156,15 @@ class TestInstallersEntries:
         assert user.states("verify") == {"pdf": "current"}
         assert tree_of(user.claude / "pdf") == {"SKILL.md": NEWER.encode()}
 
-    def test_an_edited_file_is_seen(self, user: User) -> None:
+    def test_an_edited_file_is_kept(self, user: User) -> None:
         (user.skills / "pdf" / "scripts" / "fill.py").write_text("print(1)")
         assert user.states("verify") == {"pdf": "not_comparable"}
-        (skill,) = user.run("update", "--yes", "--json").json["skills"]
-        assert (skill["state"], skill["problem"]["files"][0]["path"]) == (
-            "edited", "scripts/fill.py",
-        )  # fmt: skip
         done = user.run("remove", "pdf")
         assert (done.code, "--backup" in done.out) == (1, True)
-        assert (user.skills / "pdf" / "scripts" / "fill.py").read_text() == "print(1)"
+        (skill,) = user.run("update", "--yes", "--json").json["skills"]
+        assert (skill["state"], "skills-kept" in skill["problem"]["message"]) == ("updated", True)
+        kept = user.skills.with_name("skills-kept") / "pdf" / "scripts" / "fill.py"
+        assert kept.read_text() == "print(1)"
 
     def test_a_missing_one_comes_only_as_it_was(self, user: User) -> None:
         before = tree_of(user.skills)
@@ -210,19 +209,12 @@ class TestInstallersEntries:
     def test_add_takes_it_over_with_its_times(self, user: User) -> None:
         user.publish({**OLD, "skills/pdf/SKILL.md": NEWER})
         document = user.run("add", "pdf", *AGENTS[:-1], "--json").json
-        assert (document["state"], document["installed"]) == ("replaced", None)
+        assert document["state"] == "replaced"
         assert document["lock"] == str(user.lock)
         entry = user.entries()["pdf"]
         assert entry["digest"] == document["digest"]
         for key in ("installedAt", "pluginName", "more"):
             assert entry[key] == user.entry[key]
-
-    def test_a_skill_of_ours_is_not_called_theirs(self, user: User, run: Run) -> None:
-        assert user.run("add", "docx", *AGENTS[:-1]).code == 0
-        user.publish({"skills/docx/SKILL.md": text("docx", "Newer.")}, "docx")
-        done = run("add", "docx", "--into", str(user.skills))
-        assert (done.code, "`skillyard update --global docx`" in done.err) == (2, True)
-        assert "installed by skillyard" in done.err
 
 
 @pytest.mark.parametrize("gone", ["pdf", ""])

@@ -90,10 +90,6 @@ TARGETS: dict[str, dict[str, Any]] = {
     "~/x": {"kind": "folder", "path": "~/x"},
     "/srv/x": {"kind": "folder", "path": "/srv/x"},
     r"C:\skills\x": {"kind": "folder", "path": r"C:\skills\x"},
-    "tools@market": {"kind": "plugin", "name": "tools", "marketplace": "market"},
-    "tools@market#pdf": {
-        "kind": "plugin", "name": "tools", "marketplace": "market", "skill_id": "pdf"
-    },
 }  # fmt: skip
 
 

@@ -12,29 +12,6 @@ from skillyard.base.shapes.scans import ScanFinding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledForUser:
-    """The entry of another installer's lock for a skill of the same name."""
-
-    tool: Annotated[str, "The installer."]
-    lock: Annotated[str, "Its lock."]
-    source: Annotated[str, "Where the skill is from."]
-    ref: Annotated[str | None, "The branch or tag."]
-    commit: Annotated[str | None, "The commit."]
-    folder_hash: Annotated[str | None, "The tree of its folder."]
-    installed_at: Annotated[str | None, "When it was installed."]
-    updated_at: Annotated[str | None, "When it was updated."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadableLock:
-    """Another installer's lock that cannot be read."""
-
-    tool: Annotated[str, "The installer."]
-    lock: Annotated[str, "Its lock."]
-    problem: Annotated[str, "Why it cannot be read."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
     """One fetched skill, and where it was written."""
 
@@ -55,8 +32,5 @@ class Added:
     dry_run: Annotated[bool, "Nothing was written; the rest says what would be."]
     notes: Annotated[tuple[str, ...], "What to know of how the files came."]
     lock: Annotated[str | None, "The lock file that pins it."]
-    installed: Annotated[
-        Mapping[str, Any] | None, "Another installer's skill of that name, or why it is not known."
-    ]
     findings: Annotated[tuple[ScanFinding, ...], "Findings of the scan that nobody accepted."]
     signature: Annotated[Signature | None, "Who signed it, where the signature is checked."]

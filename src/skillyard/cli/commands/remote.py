@@ -170,8 +170,8 @@ def add(args: Namespace, console: Console) -> None:
     the lock file of the user. Local changes are never overwritten. A skill with a high finding of
     the scan is not installed. NAME may be a name, owner/repo[@ref][#skill], the address of a git
     repository (URL[#ref][@skill]), of a page of GitHub, GitLab, Gitea or Bitbucket, of a zip or tar
-    archive or of a site, ./folder, or plugin@marketplace. Repositories are read with git and its
-    own credentials. Exits with 4 when no source could be reached.
+    archive or of a site, or ./folder. Repositories are read with git and its own
+    credentials. Exits with 4 when no source could be reached.
 
         skillyard add pdf
         skillyard add anthropics/skills/pdf --into .agents/skills
@@ -210,7 +210,6 @@ _WORDS = {"added": "added", "replaced": "updated", "restored": "put back", "link
 def _added(added: Installation) -> Iterator[Block]:
     """Yield the files that were written for a skill."""
     from skillyard.cli.installation_views import signature_lines
-    from skillyard.install.operations.add import installed_message
 
     placed, would = added.placed, "would be " if added.dry_run else ""
     assert placed is not None
@@ -237,11 +236,6 @@ def _added(added: Installation) -> Iterator[Block]:
     for each in added.findings:
         about = clean_line(f"{each.path}:{each.line}: {each.rule} {each.message}")
         yield line(Span(each.severity, "warning"), f"  {about}", indent=1)
-    if added.installed is not None:
-        place = "for this user" if added.lock else "left as it is"
-        yield line(
-            Span(place, "medium"), f"  {clean_line(installed_message(added.installed))}", indent=1
-        )
     for note in added.package.notes:
         yield line(Span("note", "medium"), f"  {clean_line(note)}", indent=1)
     if added.dry_run:

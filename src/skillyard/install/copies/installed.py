@@ -63,17 +63,9 @@ class Installed(NamedTuple):
     def is_at(self, there: FolderManifest, target: str) -> bool:
         """True when the folder is exactly that, links and empty folders included.
 
-        What Python and file managers left there is no part of it.
+        What Python and file managers left there is no part of it, and git may write CR LF.
         """
         return self.has_modes(there) and not self.added(there) and self._has_files(there, target)
-
-    def is_with_line_ends(self, there: FolderManifest, target: str) -> bool:
-        """True when the folder is that, but for line ends that became CR LF.
-
-        Raises SkillIoError.
-        """
-        files = [with_lf(entry, target) for entry in there.without_litter().entries]
-        return self.digest is not None and self.is_at(FolderManifest(tuple(files)), target)
 
     def has_modes(self, there: FolderManifest) -> bool:
         """True when those files may be executed that were installed so, as far as it is known."""
@@ -92,8 +84,14 @@ class Installed(NamedTuple):
         return added
 
     def _has_files(self, there: FolderManifest, target: str) -> bool:
+        tidy = there.without_litter()
         # A source may hold such files, too.
-        return any(self._has(each, target) for each in {there.without_litter(), there})
+        if self._has(tidy, target) or (tidy != there and self._has(there, target)):
+            return True
+        if self.digest is None:
+            return False
+        files = (with_lf(entry, target) for entry in tidy.entries)
+        return FolderManifest(tuple(files)).files_digest() == self.digest
 
     def _has(self, there: FolderManifest, target: str) -> bool:
         if self.digest is not None:
@@ -153,13 +151,9 @@ def manifest_at(target: str) -> FolderManifest | None:
 def check_installed(there: FolderManifest, target: str, installed: Installed) -> None:
     """Raise InstallRefused unless every entry of the folder is as installed, or as last written.
 
-    Line ends may differ. Where nothing was installed by the lock, what was written once may be
-    somebody else's now.
+    Where nothing was installed by the lock, what was written once may be somebody else's now.
     """
-    if installed.is_at(there, target) or (
-        installed != NOTHING
-        and (is_as_written(there, target) or installed.is_with_line_ends(there, target))
-    ):
+    if installed.is_at(there, target) or (installed != NOTHING and is_as_written(there, target)):
         return
     edits = shown_edits(recorded_edits(there, target)) if installed != NOTHING else ""
     named = edits or ", ".join(ascii(path) for path in sorted(installed.added(there))[:SHOWN])
@@ -230,8 +224,6 @@ def _path(folder: str) -> str:
     return note_path(folder, "installed")
 
 
-LINE_ENDS = "line ends"
-"""The note of a file of which only the line ends differ."""
 SHOWN = 5
 """Number of files that a message names."""
 _WORDS = {"added": "added", "removed": "missing", "changed": ""}
@@ -285,9 +277,8 @@ def edits_of(
         entry = old.get(path)
         if entry is None:
             changes += [] if is_litter(path, "file", written) else [_change(path, "removed")]
-        elif entry.digest != file.digest:
-            is_line_ends = with_lf(entry, target).digest == file.digest
-            changes.append(_change(path, "changed", LINE_ENDS if is_line_ends else ""))
+        elif file.digest not in (entry.digest, with_lf(entry, target).digest):
+            changes.append(_change(path, "changed"))
         elif knows_modes and file.executable not in (None, entry.executable):
             now = "now executable" if entry.executable else "no longer executable"
             changes.append(_change(path, "changed", now))
@@ -297,15 +288,6 @@ def edits_of(
 def added_edits(paths: Iterable[str]) -> list[FileChange]:
     """Return what was added to a folder."""
     return [_change(path, "added") for path in sorted(paths)]
-
-
-def line_end_edits(there: FolderManifest, target: str) -> list[FileChange]:
-    """Return the files of a folder with CR LF. Raises SkillIoError."""
-    return [
-        _change(entry.path, "changed", LINE_ENDS)
-        for entry in there.without_litter().of_kind("file")
-        if with_lf(entry, target) != entry
-    ]
 
 
 def shown_edits(changes: Collection[FileChange]) -> str:

@@ -173,7 +173,7 @@ def check_locked(address: GitAddress, hosts: Iterable[str]) -> None:
     entry = address.host if address.scheme == "ssh" else _beginning(address)
     raise SourceFailed(
         "refused",
-        f"a lock file or manifest names {shown_path(address.url)}, and may come from a stranger",
+        f"a lock file names {shown_path(address.url)}, and may come from a stranger",
         hint=f"if you know it, add {entry!r} to git_hosts in [sources] of your skillyard.toml",
     )
 

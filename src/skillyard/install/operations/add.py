@@ -9,11 +9,10 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from skillyard.base.errors import InvalidInput, SkillIoError, SourceFailed
+from skillyard.base.errors import InvalidInput, SourceFailed
 from skillyard.base.io.paths import is_below
 from skillyard.base.lookalikes import look_alikes
 from skillyard.base.shapes import remote as shapes
-from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.shapes.scans import ScanFinding
 from skillyard.base.text import clean_line, folder_name, shorten
 from skillyard.engine.discovery.added_sources import note_added_source
@@ -28,7 +27,6 @@ from skillyard.install.copies.lockfile import (
     is_user_lock,
     portable_source,
     project_lock_path,
-    read_user_lock,
     user_lock_path,
 )
 from skillyard.install.copies.placement import Placed, content_digest
@@ -56,7 +54,6 @@ from skillyard.install.search.content import read_package
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings, load_settings
 
-INSTALLER = "npx skills"
 SHOWN_CHARACTERS = 200
 
 
@@ -95,19 +92,6 @@ class AddOptions(NamedTuple):
         return places_of(self.folders, name, copy=self.copy, user=self.user)
 
 
-def installed_message(installed: shapes.InstalledForUser | shapes.UnreadableLock) -> str:
-    """Return what the user's lock says of a skill, as one line for a person."""
-    if isinstance(installed, shapes.UnreadableLock):
-        return f"what {INSTALLER} installed is not known: {installed.problem}"
-    tree = installed.folder_hash or ""
-    pinned = f"tree {_shown(tree)[:12]}" if len(tree) == 40 else "no known commit"
-    if installed.commit:  # the installer keeps a tree
-        pinned = f"commit {_shown(installed.commit)[:12]}"
-    at = f", {_shown(installed.ref)}" if installed.ref else ""
-    when = f", {_shown(installed.updated_at or installed.installed_at or '')[:10]}".rstrip(", ")
-    return f"installed by {installed.tool} from {_shown(installed.source)}{at} at {pinned}{when}"
-
-
 def _shown(text: str) -> str:
     return shorten(clean_line(text), SHOWN_CHARACTERS)
 
@@ -123,8 +107,6 @@ class Installation(NamedTuple):
     """Path of the lock file that names it; empty when none was written."""
     look_alikes: tuple[str, ...] = ()
     """Names that are there already and look like it."""
-    installed: shapes.InstalledForUser | shapes.UnreadableLock | None = None
-    """What the common installer has of that name for this user."""
     findings: tuple[ScanFinding, ...] = ()
     """Findings of the scan that nobody accepted. Of a skill that was written none is high."""
     copies: tuple[Placed, ...] = ()
@@ -151,7 +133,6 @@ class Installation(NamedTuple):
             dry_run=self.dry_run,
             notes=tuple(self.package.notes),
             lock=self.lock or None,
-            installed=None if self.installed is None else encode(self.installed),
             findings=tuple(self.findings),
             signature=self.signature.document(),
         )
@@ -232,29 +213,20 @@ async def _add(target: str, options: AddOptions, settings: Settings) -> Installa
     if package.source_type == LOCAL and not options.dry_run:
         # The user named it, also where edits refuse it: ``update`` then shows them.
         note_added_source(package.url)
-    theirs = not options.user and _is_users(os.path.join(into, name))
-    installed = None if options.user else _installed_for_user(name, say_problems=theirs)
-    try:
-        if options.link:
-            for folder in places.links:  # before anything is written
-                link_skill(package.url, folder, name, dry_run=True)
-            placed, *copies = [_linked(admission, package, lock, places, options)]
-        else:
-            for folder in places.links:  # before anything is written
-                link_skill(os.path.join(places.copies[0], name), folder, name, dry_run=True)
-            written = admission.write(places.copies, known, lock, dry_run=options.dry_run)
-            placed, *copies = written
-    except InstallRefused as error:
-        if theirs and isinstance(installed, shapes.InstalledForUser):
-            raise _not_ours(installed, name, error) from None
-        raise
+    is_users = not options.user and _is_users(os.path.join(into, name))
+    source = package.url if options.link else os.path.join(places.copies[0], name)
+    for folder in places.links:  # before anything is written
+        link_skill(source, folder, name, dry_run=True)
+    if options.link:
+        placed, *copies = [_linked(admission, package, lock, places, options)]
+    else:
+        placed, *copies = admission.write(places.copies, known, lock, dry_run=options.dry_run)
     lock_path = lock.path
     if not options.dry_run and not options.link:
-        if placed.state == "unchanged" and theirs and installed is not None and known is None:
+        if placed.state == "unchanged" and is_users and known is None:
             lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
         else:
             _note_places(admission.entry, lock, (placed, *copies))
-    source = package.url if options.link else placed.folder
     links = [
         link_skill(source, folder, name, dry_run=options.dry_run)
         for folder in places.links[options.link :]
@@ -265,7 +237,6 @@ async def _add(target: str, options: AddOptions, settings: Settings) -> Installa
         placed,
         lock_path,
         tuple(alike),
-        installed,
         admission.findings,
         tuple(copies),
         tuple(links),
@@ -434,38 +405,6 @@ def _is_users(place: str) -> bool:
         return False
     above = {os.path.realpath(os.path.dirname(place)), os.path.dirname(os.path.realpath(place))}
     return any(os.path.realpath(root.path) in above for root in host_roots(["user"]))
-
-
-def _installed_for_user(
-    name: str, *, say_problems: bool
-) -> shapes.InstalledForUser | shapes.UnreadableLock | None:
-    """Return what the user's lock says of a folder's name. Never raises: the lock is not ours."""
-    path = user_lock_path()
-    try:
-        skill = read_user_lock(path).in_folder(name)
-    except SkillIoError as error:
-        problem = str(error.message)
-        unreadable = shapes.UnreadableLock(tool=INSTALLER, lock=path, problem=problem)
-        return unreadable if say_problems else None
-    if skill is None:
-        return None
-    tool = "skillyard" if skill.digest else INSTALLER
-    return from_attributes(shapes.InstalledForUser, skill, tool=tool, lock=path)
-
-
-def _not_ours(
-    installed: shapes.InstalledForUser, name: str, error: InstallRefused
-) -> InstallRefused:
-    update, remove = "update", "remove"
-    if installed.tool != INSTALLER:
-        update, remove = "update --global", "remove --global"
-    return InstallRefused(
-        f"this is {installed_message(installed)}, and is not replaced",
-        path=error.path,
-        code="install_owned",
-        hint=f"say `{installed.tool} {update} {name}`, or `{installed.tool} {remove} {name}` and"
-        " add it again, or name another folder with --into",
-    )
 
 
 def _names_in(into: str) -> list[str]:

@@ -14,7 +14,7 @@ from skillyard.check.scanning import files_of_folder, files_of_package, scan_fil
 from skillyard.check.scanning.document import SCRIPT, kind_of
 from skillyard.check.scanning.files import text_of
 from skillyard.engine.resources import read_file
-from skillyard.install.copies.installed import LIMITS, LINE_ENDS, WrittenFile, edits_of
+from skillyard.install.copies.installed import LIMITS
 from skillyard.install.copies.placement import check_files
 from skillyard.install.copies.verdict import publisher_of
 from skillyard.install.sources.protocol import Package
@@ -64,35 +64,6 @@ def difference_of(folder: str, package: Package) -> Difference:
     )
 
 
-def edits_from(there: FolderManifest, folder: str, package: Package) -> list[FileChange]:
-    """Return what differs in a folder from fetched files that were installed in it.
-
-    Raises SkillIoError.
-    """
-    modes = package.executable
-    written = {
-        path: WrittenFile(sha256(data).hex(), None if modes is None else path in modes)
-        for path, data in package.files.items()
-    }
-    return edits_of(there, folder, written)
-
-
-def lost_edits(there: FolderManifest, folder: str, package: Package) -> list[FileChange]:
-    """Return what is lost when fetched files replace a folder of the common installer.
-
-    That copies no ``metadata.json``, and links as the files that they lead to. Raises SkillIoError.
-    """
-    digests = {entry.path: entry.digest for entry in there.of_kind("file")}
-    known = {sha256(data).hex() for data in package.files.values()}
-    return [
-        each
-        for each in edits_from(there, folder, package)
-        if each.change != "removed"
-        and each.note != LINE_ENDS
-        and digests.get(each.path) not in known
-    ]
-
-
 def _changes(
     there: FolderManifest, package: Package
 ) -> tuple[list[tuple[str, str]], dict[str, str]]:
@@ -136,7 +107,7 @@ def _diff(folder: str, path: str, new: bytes | None, change: str) -> tuple[str, 
             return "", "too large for a diff" if too_large else str(error.message)
     new = new or b""
     if change == "changed" and old.replace(b"\r\n", b"\n") == new:
-        return "", LINE_ENDS
+        return "", "line ends"
     if len(new) > _MAX_BYTES:
         return "", "too large for a diff"
     before, after = _lines(path, old), _lines(path, new)

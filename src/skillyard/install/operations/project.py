@@ -28,9 +28,7 @@ from skillyard.base.text import folder_name
 from skillyard.engine.discovery.added_sources import may_read_source
 from skillyard.engine.discovery.hosts import expand_pattern
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
-from skillyard.install.copies.folder_hash import is_tree_hash
 from skillyard.install.copies.installed import (
-    LINE_ENDS,
     LINK,
     OTHER_MODES,
     Installed,
@@ -38,7 +36,6 @@ from skillyard.install.copies.installed import (
     added_edits,
     forget_written,
     is_as_written,
-    line_end_edits,
     manifest_at,
     places_written,
     recorded_edits,
@@ -106,11 +103,6 @@ class Copy(NamedTuple):
         """True for what is not the entry's, and for a link to the user's folder that it names."""
         return self.is_foreign or self.state in _LINKS
 
-    @property
-    def has_other_line_ends(self) -> bool:
-        """True where nothing else differs."""
-        return bool(self.files) and all(each.note == LINE_ENDS for each in self.files)
-
 
 class InstalledSkill(NamedTuple):
     """An entry of the lock file, and the state of its folders."""
@@ -131,12 +123,6 @@ class InstalledSkill(NamedTuple):
         """The worst state of a folder; ``missing`` without one."""
         copy_states = {copy.state for copy in self.copies}
         return next((state for state in _WORST if state in copy_states), states.MISSING)
-
-    @property
-    def has_other_line_ends(self) -> bool:
-        """True where its folders are edited, and no more than line ends differ."""
-        edited = [copy for copy in self.copies if copy.state == states.EDITED]
-        return self.state == states.EDITED and all(copy.has_other_line_ends for copy in edited)
 
     @property
     def problem(self) -> str:
@@ -462,7 +448,7 @@ def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
         if is_as_written(there, target):
             return Copy(into, name, states.BEHIND)
         if entry.digest is None:
-            return Copy(into, name, states.NOT_COMPARABLE, _why_not(entry, there))
+            return Copy(into, name, states.NOT_COMPARABLE, _why_not(entry))
         return _edited(into, name, installed, there)
     except SkillError as error:
         return Copy(into, name, states.UNREADABLE, f"{error.path}: {error.message}")
@@ -470,40 +456,24 @@ def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
         return Copy(into, name, states.UNREADABLE, f"{target}: {error.strerror or error}")
 
 
-def _why_not(entry: LockedSkill, there: FolderManifest) -> str:
+def _why_not(entry: LockedSkill) -> str:
     """Return why the installer's entry does not say whether a folder was edited."""
     if entry.content_hash is None:
         return "the lock has no digest and no hash of it"
-    names = [each.path for each in there.of_kind("file") if not each.path.isascii()]
-    if names and not is_tree_hash(entry.content_hash):
-        return f"`npx skills` orders names that are not ASCII in its own way: {names[0]!a}"
     return (
         "`npx skills` noted the hash of its source, of which it copies less (no metadata.json, and"
-        " links as files); or a file was edited"
+        " links as files) and orders names in its own way; or a file was edited"
     )
 
 
 def _edited(into: str, name: str, installed: Installed, there: FolderManifest) -> Copy:
     """Return a folder with local changes, and the files that have them, as far as it is known."""
     target = os.path.join(into, name)
-    if installed.is_with_line_ends(there, target):
-        files = line_end_edits(there, target)
-        hint = (
-            f"`skillyard update {name}` writes them again; say `git config core.autocrlf"
-            f" false`, or write `{shown_path(into)}/** -text` to .gitattributes, so that git leaves"
-            " them"
-        )
-        problem = f"only {LINE_ENDS} differ, which git may change: {shown_edits(files)}"
-        return Copy(into, name, states.EDITED, problem, hint, files=tuple(files))
     files = recorded_edits(there, target) or added_edits(installed.added(there))
-    if files:
-        return Copy(into, name, states.EDITED, shown_edits(files), files=tuple(files))
-    problem = "" if installed.has_modes(there) else OTHER_MODES
-    hint = (
-        f"`skillyard update {name}` asks its source which files; keep your changes elsewhere,"
-        " remove the folder, and say `skillyard sync`"
-    )
-    return Copy(into, name, states.EDITED, problem, hint)
+    problem = shown_edits(files)
+    if not files and not installed.has_modes(there):
+        problem = OTHER_MODES
+    return Copy(into, name, states.EDITED, problem, files=tuple(files))
 
 
 def _is_same(one: str, other: str) -> bool:

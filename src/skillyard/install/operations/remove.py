@@ -88,8 +88,7 @@ def _remove(
         left = replace(problem_of_state(skill), hint="")
         return _result(skill, states.PLANNED if dry_run else states.REMOVED, problem=left)
     if skill.state not in (states.CURRENT, states.BEHIND, states.MISSING, states.REFUSED) and not (
-        skill.has_other_line_ends
-        or (backup and skill.state in (states.EDITED, states.NOT_COMPARABLE))
+        backup and skill.state in (states.EDITED, states.NOT_COMPARABLE)
     ):
         return _result(skill, states.REFUSED, problem=_problem(skill))
     if dry_run:

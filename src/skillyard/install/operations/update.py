@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from skillyard.base.errors import InvalidInput, SkillyardError, UnknownName
-from skillyard.base.io.folder_manifest import manifest_of
+from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.installation import (
-    FileChange,
     LockedVersion,
     Outdated,
-    SkillProblem,
     SkillUpdate,
     Updated,
 )
 from skillyard.base.text import folder_name
 from skillyard.check.scanning import files_of_folder, files_of_package
 from skillyard.install.copies.file_paths import shown_path
-from skillyard.install.copies.installed import LIMITS, manifest_at, note_installed, shown_edits
+from skillyard.install.copies.installed import manifest_at, note_installed, with_lf
 from skillyard.install.copies.lock_entries import Lock, LockedSkill
 from skillyard.install.copies.lockfile import alone
 from skillyard.install.copies.placement import move_to_backup
@@ -33,7 +31,7 @@ from skillyard.install.operations.admission import (
     policy_of,
     refusal_of,
 )
-from skillyard.install.operations.difference import difference_of, edits_from, lost_edits
+from skillyard.install.operations.difference import difference_of
 from skillyard.install.operations.packages import ReportFetched, fetch_packages
 from skillyard.install.operations.problems import failure_of, moved_to, problem, problem_of_state
 from skillyard.install.operations.project import (
@@ -67,7 +65,7 @@ def update_skills(
     whether it is taken. A missing skill is installed in its newest version. A skill with local
     changes, or with a high finding of the scan that nobody accepted, is refused. One skill that
     fails does not stop the others. ``accept`` is as in ``add_skill``. Raises UnknownName,
-    SkillIoError for the lock file, InvalidInput (also for a folder that the lock does not name).
+    SkillIoError for the lock file, InvalidInput.
     """
     reasons = check_accept(accept or {})
     project = open_project(into, user=user)
@@ -76,16 +74,9 @@ def update_skills(
     lock = project.lock.read()
     names = list(names)
     extra = project.extra(lock)
-    _check_locked(names, lock, extra)
     skills = project.skills(lock, entries_named(names, lock))
-    fetched = [skill for skill in skills if skill.state in _FETCHED or skill.has_other_line_ends]
+    fetched = [skill for skill in skills if skill.state in _FETCHED]
     newest = fetch_packages(fetched, project, pinned=False, report=report)
-    edited = [
-        skill
-        for skill in skills
-        if skill.state == states.EDITED and skill.is_pinned and skill not in fetched
-    ]
-    original = fetch_packages(edited, project, pinned=True)
     results = []
     for skill in skills:
         name = skill.entry.name
@@ -93,25 +84,14 @@ def update_skills(
             taken = None if dry_run else confirm
             results.append(_update(skill, newest[name], project, reasons, taken))
         else:
-            results.append(_not_updated(skill, original.get(name)))
+            reason = None if skill.state == states.LINKED else problem_of_state(skill)
+            results.append(replace(_unchanged(skill), problem=reason))
     return Updated(
         lock=project.lock.path,
         dry_run=dry_run,
         skills=tuple(results),
         extra=() if names else extra,
     )
-
-
-def _check_locked(names: Iterable[str], lock: Lock, extra: Iterable[str]) -> None:
-    """Raise InvalidInput for the name of a skill folder that the lock does not name."""
-    folders = {os.path.basename(folder): folder for folder in extra}
-    for name in names:
-        if name in folders and lock.get(name) is None:
-            folder = shown_path(folders[name])
-            raise InvalidInput(
-                f"{folder} is not in the lock file, which says where a newer version comes from;"
-                " `skillyard add` it from its source to pin it"
-            )
 
 
 def entries_named(names: Iterable[str], lock: Lock) -> list[LockedSkill]:
@@ -148,47 +128,6 @@ def _unchanged(skill: InstalledSkill) -> SkillUpdate:
     )
 
 
-def _not_updated(skill: InstalledSkill, original: Package | SkillyardError | None) -> SkillUpdate:
-    """Return the result for a skill whose folder is not what the lock says, or is a link."""
-    if skill.state == states.LINKED:
-        return _unchanged(skill)
-    reason = problem_of_state(skill)
-    if isinstance(original, Package):
-        try:
-            folder = next(copy.folder for copy in skill.copies if copy.state == states.EDITED)
-            edits = edits_from(manifest_of(folder, LIMITS), folder, original)
-            reason = _with_edits(reason, edits) or reason
-        except (SkillyardError, OSError):
-            pass
-    return replace(_unchanged(skill), problem=reason)
-
-
-def _with_edits(reason: SkillProblem, edits: Sequence[FileChange]) -> SkillProblem | None:
-    """Return a problem that names edits; None where there are none."""
-    message = f"it has local changes: {shown_edits(edits)}"
-    return replace(reason, message=message, files=tuple(edits)) if edits else None
-
-
-def _compared(skill: InstalledSkill, package: Package, new: LockedSkill) -> InstalledSkill:
-    """Return a skill whose folders could not be compared, compared with its newest version.
-
-    They are BEHIND where nothing in them is lost when that version replaces them. Otherwise they
-    are EDITED if they were installed from that version, and NOT_COMPARABLE if nothing says from
-    which. Raises OSError, SkillIoError.
-    """
-    entry = skill.entry
-    is_same = entry.content_hash is not None and entry.pins_same(new)
-    copies = []
-    for each in skill.copies:
-        copy = each
-        if copy.state == states.NOT_COMPARABLE and (there := manifest_at(copy.folder)) is not None:
-            lost = lost_edits(there, copy.folder, package)
-            state = (states.EDITED if is_same else states.NOT_COMPARABLE) if lost else states.BEHIND
-            copy = copy._replace(state=state, problem=shown_edits(lost), files=tuple(lost))
-        copies.append(copy)
-    return skill._replace(copies=tuple(copies))
-
-
 def _update(
     skill: InstalledSkill,
     package: Package | SkillyardError,
@@ -205,11 +144,6 @@ def _update(
         new = repinned(entry, package)
         moved_there = moved_to(skill, new)
         result = replace(result, newest=version_of(new))
-        was_compared = skill.state != states.NOT_COMPARABLE
-        if not was_compared:
-            skill = _compared(skill, package, new)
-            if skill.state == states.EDITED:
-                return _not_updated(skill, None)
         is_same = entry.digest and entry.pins_same(new) and moved_there is None
         if is_same and skill.state == states.CURRENT:
             admission = _admit_signer(skill, package, project, accept)
@@ -231,11 +165,13 @@ def _update(
         result = replace(result, signature=admission.signature.document())
         if confirm is None or not confirm(result):
             return result
-        if was_compared:
+        if skill.state != states.NOT_COMPARABLE:
             same = _write(skill, admission, project)
         else:
-            same, moved = _take_over(skill, admission, project)
-            result = replace(result, problem=moved or result.problem)
+            same, backups = _take_over(skill, admission, project)
+            if backups:
+                what = f"what was there may have local changes, and is now in {backups}"
+                result = replace(result, problem=problem(f"skill_{skill.state}", what))
         return replace(result, state=states.PINNED if same else states.UPDATED)
     except SkillyardError as error:
         state, reason = failure_of(error, skill)
@@ -261,22 +197,27 @@ def _admit_signer(
 
 def _take_over(
     skill: InstalledSkill, admission: AdmittedSkill, project: LockedProject
-) -> tuple[bool, SkillProblem | None]:
+) -> tuple[bool, str]:
     """Write a version over folders of the installer; return as ``_write`` and where backups are.
 
-    A folder of which something would be lost is moved to a backup. Raises InstallRefused,
+    A folder with anything that is not of the version is moved to a backup. Raises InstallRefused,
     SkillIoError, OSError.
     """
-    name, package = folder_name(skill.entry.name), admission.package
+    name, files = folder_name(skill.entry.name), admission.package.files
+    known = {sha256(data).hex() for data in files.values()}
     moved: dict[str, str] = {}
     places = [copy.folder for copy in skill.copies]
     try:
         with alone(*skill.into):
             for copy in skill.copies:
                 there = None if copy.is_users else manifest_at(copy.folder)
-                if there is not None and lost_edits(there, copy.folder, package):
+                if there is None:
+                    continue
+                tidy = there.without_litter()
+                digests = {with_lf(each, copy.folder).digest for each in tidy.of_kind("file")}
+                if tidy.beside_files() or digests - known:
                     moved[copy.folder] = move_to_backup(copy.folder, copy.into, name)
-                elif there is not None:
+                else:
                     note_installed(copy.folder, there, places=places)
         same = _write(skill, admission, project, known=admission.entry)
     except BaseException:
@@ -284,9 +225,7 @@ def _take_over(
             if not os.path.lexists(folder):
                 os.rename(backup, folder)
         raise
-    where = ", ".join(map(shown_path, moved.values()))
-    what = f"what was there may have local changes, and is now in {where}"
-    return same, problem(f"skill_{states.NOT_COMPARABLE}", what) if moved else None
+    return same, ", ".join(map(shown_path, moved.values()))
 
 
 def _write(

@@ -99,7 +99,7 @@ async def git_package(
 
 
 async def locked_git_package(settings: Settings, query: GitQuery) -> Package:
-    """Return the same for what a lock file or manifest names, which may come from a stranger.
+    """Return the same for what a lock file names, which may come from a stranger.
 
     What the user of this machine named before may be locked, as long as it is in the cache. Raises
     SourceFailed, ``refused`` for an address that a lock file may not name.
@@ -134,7 +134,7 @@ async def _pinned(address: GitAddress) -> tuple[str, ...]:
     if not addresses:
         raise SourceFailed(
             "refused",
-            f"a lock file or manifest names {address.host}, which is not on the public internet",
+            f"a lock file names {address.host}, which is not on the public internet",
             hint="if you know it, add it to git_hosts in [sources] of your skillyard.toml",
         )
     listed = ",".join(f"[{each}]" if ":" in each else each for each in addresses)

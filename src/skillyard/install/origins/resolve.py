@@ -11,11 +11,9 @@ from skillyard.install.origins.git import (
     ReportBytes,
     git_package,
     github_package,
-    locked_git_package,
     through_git,
 )
 from skillyard.install.origins.local import local_package
-from skillyard.install.origins.marketplace import plugin_target
 from skillyard.install.origins.target import HEAD, SkillTarget
 from skillyard.install.search import FoundSkill, SearchService
 from skillyard.install.search.content import read_package
@@ -51,18 +49,12 @@ async def find_skill(
 
     Raises SkillNotFound, SourceFailed, and InvalidInput where it means several.
     """
-    is_plugin = target.kind == "plugin"
-    if is_plugin:
-        target = plugin_target(target)
     choice = SkillChoice(target.skill_id, target.path or None)
     if target.kind == "github":
         return await _on_github(search, target, choice)
     if target.kind == "git" and target.address is not None:
         query = GitQuery(target.address, target.source_type, target.ref, choice)
-        if is_plugin:  # the address comes from a manifest, not from the user
-            package = await locked_git_package(search.settings, query)
-        else:
-            package = await git_package(search.settings, query, report=report)
+        package = await git_package(search.settings, query, report=report)
         return _found(target.address.shown, target.address.name, package)
     if target.kind == "archive":
         package = await archive_package(search, target.site, choice)

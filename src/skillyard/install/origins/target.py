@@ -1,4 +1,4 @@
-"""What a user names to add a skill: a name, a repository, an address, a folder or a plugin.
+"""What a user names to add a skill: a name, a repository, an address or a folder.
 
 ===============================================  ===============================================
 ``pdf``                                          a name: searched in all sources
@@ -9,7 +9,6 @@
 ``https://host/x.zip[#skill]``                   an archive: zip, tar, tar.gz
 ``https://host[#skill]``                         a site with a well-known index
 ``./folder[#skill]``, ``~/…``, ``/…``            a folder on this machine
-``plugin@marketplace[#skill]``                   a plugin of a marketplace that Claude Code knows
 ===============================================  ===============================================
 
 The form ``#ref@skill`` is that of the common installer, and is understood after ``owner/repo`` too:
@@ -37,7 +36,7 @@ from skillyard.install.git.address import (
 from skillyard.install.origins.archive import archive_kind
 from skillyard.install.sources.repository import is_repository
 
-Kind = Literal["name", "github", "git", "archive", "site", "folder", "plugin"]
+Kind = Literal["name", "github", "git", "archive", "site", "folder"]
 HEAD = "HEAD"
 _REF_PARTS = 6
 """Parts of a branch's name that are tried."""
@@ -46,7 +45,6 @@ _GITHUB = ("github.com", "www.github.com")
 _GIT_HOSTS = ("codeberg.org", "gitea.com", "bitbucket.org")
 """Hosts where every address of two parts is a repository."""
 _FOLDER = re.compile(r"\.{1,2}(?:[/\\]|$)|[/~]|[A-Za-z]:[/\\]")
-_PLUGIN = re.compile(r"([A-Za-z0-9][\w.-]*)@([A-Za-z0-9][\w.-]*)")
 
 
 class SkillTarget(NamedTuple):
@@ -56,7 +54,7 @@ class SkillTarget(NamedTuple):
     """``owner/repo`` on GitHub."""
     skill_id: str = ""
     name: str = ""
-    """A name that is searched; the name of a plugin."""
+    """A name that is searched."""
     site: str = ""
     """The address of a site or an archive."""
     ref: str = HEAD
@@ -66,7 +64,6 @@ class SkillTarget(NamedTuple):
     address: GitAddress | None = None
     source_type: str = ""
     """``git`` or ``gitlab``."""
-    marketplace: str = ""
     page: tuple[str, ...] = ()
     """The parts of a page's address that hold the ref and then the path."""
 
@@ -99,9 +96,6 @@ def parse_target(target: str) -> SkillTarget:
     if is_git_address(_without_ref(text)):
         return _repository(*_with_ref(text))
     base, _, fragment = text.partition("#")
-    match = _PLUGIN.fullmatch(base)
-    if match is not None:
-        return SkillTarget(kind="plugin", name=match[1], marketplace=match[2], skill_id=fragment)
     return _shorthand(target, base, fragment)
 
 
@@ -113,7 +107,7 @@ def _shorthand(target: str, base: str, fragment: str) -> SkillTarget:
         if not base or "/" in base or at or fragment:
             raise InvalidInput(
                 f"{shown_path(target)!r} names no skill: write a name, owner/repo, owner/repo/id,"
-                " an address, ./folder or plugin@marketplace"
+                " an address or ./folder"
             )
         return SkillTarget(name=base)
     if os.path.isfile(os.path.join(*parts, "SKILL.md")):
