@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from skillyard import SearchService
-from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.lockfile import read_project_lock
+from skillyard.install.copies.lockfile import LockedSkill, read_project_lock
 from skillyard.install.origins.locked import locked_package
 from skillyard.install.sources.protocol import Package
 from tests.cli.remotes import remotes as remotes

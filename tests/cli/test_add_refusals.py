@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard import SourceFailed
-from skillyard.install.copies.lock_entries import LockedSkill
+from skillyard.install.copies.lockfile import LockedSkill
 from tests.cli.conftest import Run
 from tests.cli.origins import FILES, PDF, fetch
 from tests.cli.origins import library as library

@@ -153,5 +153,5 @@ def test_what_a_stopped_run_had_moved_aside_is_put_back_and_said(
 ) -> None:
     run("add", "pdf", "--into", str(into))
     (into / "pdf").rename(into / ".skillyard-swap-pdf")
-    assert run("add", "pdf", "--into", str(into), "--json").json["state"] == "restored"
+    assert run("add", "pdf", "--into", str(into), "--json").json["state"] == "unchanged"
     assert [entry.name for entry in into.iterdir()] == ["pdf"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.install.policy.places import user_policy_path
+from skillyard.install.policy.library import user_policy_path
 from tests.cli.conftest import Run
 from tests.cli.making import write
 from tests.tables import for_each

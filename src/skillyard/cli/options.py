@@ -63,7 +63,7 @@ def suggestions(action: argparse.Action) -> tuple[str, ...]:
 
         return BUILT_IN
     if action.type is source_name:
-        from skillyard.install.sources.registry import builtin_names
+        from skillyard.install.sources.build import builtin_names
 
         return builtin_names()
     if action.type is agent_name:

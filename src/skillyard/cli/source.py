@@ -79,8 +79,7 @@ def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibraryS
     ``folders`` are roots before those of ``--root``.
     """
     from skillyard.engine.catalog.roots import LibrarySpec
-    from skillyard.install.policy.library import library_spec
-    from skillyard.install.policy.places import profile_name
+    from skillyard.install.policy.library import library_spec, profile_name
 
     roots, scopes = (*folders, *args.root), tuple(dict.fromkeys(args.scope))
     paths = getattr(args, "path", None)

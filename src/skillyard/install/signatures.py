@@ -20,7 +20,7 @@ from skillyard.base.io.strict_json import strict_loads
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.resources import read_file
 from skillyard.install.copies.installed import InstallRefused
-from skillyard.install.copies.lock_entries import Json, LockedSkill
+from skillyard.install.copies.lockfile import Json, LockedSkill
 from skillyard.install.policy.rules import SIGNER_KEY, CertificateSigner, signer_in_entry
 from skillyard.install.sources.protocol import ArchiveBundle
 from skillyard.install.sources.well_known import MAX_BUNDLE_BYTES
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 _MAX_ROOT_BYTES = 4 << 20
 _ISSUER = "1.3.6.1.4.1.57264.1.8"
-_ISSUER_V1 = "1.3.6.1.4.1.57264.1.1"
-"""Extensions of a certificate of Fulcio: the OpenID Connect issuer, new and old form."""
+"""The extension of a certificate of Fulcio with the OpenID Connect issuer."""
 _OTHER_NAME = "1.3.6.1.4.1.57264.1.7"
 
 
@@ -130,11 +129,9 @@ def _signer_of(certificate: Certificate) -> tuple[str, str]:
     if len(identities) != 1:
         raise SignatureInvalid(f"its certificate has {len(identities)} identities, not one")
     raw = {each.oid.dotted_string: each.value for each in extensions}
-    if _ISSUER in raw:
-        return identities[0], asn1.decode_der(str, raw[_ISSUER].value)
-    if _ISSUER_V1 not in raw:
+    if _ISSUER not in raw:
         raise SignatureInvalid("its certificate names no issuer of the identity")
-    return identities[0], raw[_ISSUER_V1].value.decode()
+    return identities[0], asn1.decode_der(str, raw[_ISSUER].value)
 
 
 def _verifier(trust_root: str) -> Verifier:

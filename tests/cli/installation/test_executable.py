@@ -85,7 +85,7 @@ def test_sync_installs_no_other_bits_than_the_lock_pins(kit: Kit) -> None:
     shutil.rmtree(kit.folder)
     (kit.source / HELP).chmod(0o755)
     state, problem = kit.state("sync")
-    assert (state, "other files may be executed" in problem) == ("refused", True)
+    assert (state, "is not what the lock pins" in problem) == ("refused", True)
     assert not kit.folder.exists()
     (kit.source / HELP).chmod(0o644)
     assert kit.state("sync")[0] == "installed"

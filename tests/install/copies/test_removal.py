@@ -15,8 +15,7 @@ from skillyard import SkillIoError
 from skillyard.install.copies import placement
 from skillyard.install.copies.folder_hash import folder_hash
 from skillyard.install.copies.installed import Installed, InstallRefused
-from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.lockfile import ProjectLock
+from skillyard.install.copies.lockfile import LockedSkill, ProjectLock
 from skillyard.install.copies.placement import (
     complete,
     content_digest,

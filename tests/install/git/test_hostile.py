@@ -31,7 +31,7 @@ SKILL = "---\nname: pdf\ndescription: Fills in forms.\n---\n\nSteps.\n"
 
 
 def fetch(url: str) -> Package:
-    return asyncio.run(git_package(Settings(), GitQuery(parse_git_address(url)), may_prompt=False))
+    return asyncio.run(git_package(Settings(), GitQuery(parse_git_address(url))))
 
 
 @pytest.fixture
@@ -211,7 +211,7 @@ def test_what_the_user_named_before_or_in_the_settings_may_be_locked(upstream: U
         asyncio.run(locked_git_package(Settings(), query))  # a lock file does not allow the next
     assert asyncio.run(git_package(Settings(), query)).files
     assert asyncio.run(locked_git_package(Settings(), query)).files
-    assert clear_repositories() == 1
+    clear_repositories()
     with pytest.raises(SourceFailed, match="may come from a stranger"):
         asyncio.run(locked_git_package(Settings(), query))
     other = GitQuery(parse_git_address(f"file://{upstream.folder.parent}-other/one.git"))
@@ -254,22 +254,20 @@ def test_a_host_that_a_stranger_chose_gets_no_credentials(
 ASK = """
 import sys
 from threading import Event
+from skillyard.base.io.processes import Watchdog
 from skillyard.install.git.address import parse_git_address
 from skillyard.install.git.command import Git
 from skillyard.install.git.repository import GitRepository
 
-report = lambda _: print("waiting", flush=True)
-git = Git("", Event(), may_prompt=sys.argv[2] == "prompt", report=report)
-GitRepository(parse_git_address(sys.argv[1]), git).commit()
+watch = Watchdog.watch
+Watchdog.watch = lambda self, pid: (watch(self, pid), print("watched", flush=True))
+GitRepository(parse_git_address(sys.argv[1]), Git("", Event())).commit()
 """
 
 
-@for_each(
-    ("scheme", "prompt"),
-    [("git", ""), ("http", ""), ("ssh", ""), ("git", "prompt"), ("http", "prompt")],
-)
+@for_each("scheme", ["git", "http", "ssh"])
 def test_git_and_its_children_end_with_a_run_that_is_killed(
-    git_home: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, prompt: str
+    git_home: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
 ) -> None:
     """Git connects itself, by ``git-remote-http``, or by ssh; the connection ends with it."""
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -281,7 +279,7 @@ def test_git_and_its_children_end_with_a_run_that_is_killed(
         ssh.chmod(0o755)
         monkeypatch.setenv("GIT_SSH", str(ssh))
         url = f"{scheme}://127.0.0.1:{port}/one.git"
-        command = [sys.executable, "-c", ASK, url, prompt]
+        command = [sys.executable, "-c", ASK, url]
         run = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
         connection, _ = server.accept()
         with run, connection:
@@ -290,6 +288,6 @@ def test_git_and_its_children_end_with_a_run_that_is_killed(
             connection.settimeout(30)
             if scheme != "ssh":
                 assert connection.recv(65_536)  # what git asks; it waits for the answer
-            (os.kill if prompt else os.killpg)(run.pid, signal.SIGKILL)
+            os.killpg(run.pid, signal.SIGKILL)
             while connection.recv(65_536):
                 pass

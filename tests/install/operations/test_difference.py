@@ -10,20 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.base.io.folder_manifest import manifest_of
 from skillyard.base.shapes.installation import FileChange
-from skillyard.install.copies.installed import LIMITS
-from skillyard.install.operations.difference import (
-    difference_of,
-    edits_from,
-)
+from skillyard.install.operations.update import difference_of
 from skillyard.install.sources.protocol import Package
-
-
-def edited_paths(folder: str, package: Package) -> list[str]:
-    there = manifest_of(folder, LIMITS)
-    return [each.path for each in edits_from(there, folder, package)]
-
 
 SKILL = b"---\nname: a\ndescription: A.\nallowed-tools: Read Grep\n---\n\nText.\n"
 
@@ -95,7 +84,6 @@ def test_a_version_differs_exactly_where_its_files_do(
         found = changes(Path(folder), old, new)
         expected = {path for path in {*old, *new} if old.get(path) != new.get(path)}
         assert set(found) == expected
-        assert edited_paths(folder, Package(new, "acme/a")) == sorted(expected)
         kinds = {path: each.change for path, each in found.items()}
     assert kinds == {
         path: "added" if path not in old else "removed" if path not in new else "changed"
@@ -116,7 +104,6 @@ def test_files_that_become_executable_or_no_longer_are_named(skill: Path) -> Non
         "b.sh": ("changed", "now executable"),
         "c.sh": ("changed", "no longer executable"),
     }
-    assert edited_paths(folder, new) == ["a.sh", "b.sh", "c.sh"]
     for name in files:  # as on a file system without such bits
         (skill / name).chmod(0o755)
     assert [each.path for each in difference_of(folder, new).files] == ["c.sh"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from skillyard.install.copies import lockfile, placement
+from skillyard.install.operations.folders import sync_skills
 from skillyard.install.operations.project import open_project
-from skillyard.install.operations.sync import sync_skills
 from tests.install.copies.placing import place
 
 

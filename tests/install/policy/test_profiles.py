@@ -15,8 +15,8 @@ from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.payload import Prompt
-from skillyard.install.policy import places
-from skillyard.install.policy.places import find_policy
+from skillyard.install.policy import library as places
+from skillyard.install.policy.library import find_policy
 from tests.cli.conftest import Run, run
 from tests.serve.http.local_server import running
 from tests.serve.mcp.local_servers import serving, shows

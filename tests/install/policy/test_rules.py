@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import Skill, SkillIoError
-from skillyard.install.copies.lock_entries import LockedSkill
+from skillyard.install.copies.lockfile import LockedSkill
 from skillyard.install.policy.decision import (
     AdmissionPolicy,
     LockedSource,

@@ -17,10 +17,9 @@ from skillyard.hosts.hook.budget import Budget
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.payload import Prompt
 from skillyard.install.copies.lockfile import read_project_lock
-from skillyard.install.policy import places
+from skillyard.install.policy import library as places
 from skillyard.install.policy.decision import locked_source
-from skillyard.install.policy.library import open_catalog
-from skillyard.install.policy.places import MAX_BYTES
+from skillyard.install.policy.library import MAX_BYTES, open_catalog
 from skillyard.serve.runtime import follower as freshness
 from skillyard.serve.runtime.options import ServiceLimits
 from skillyard_testkit import FakeServers

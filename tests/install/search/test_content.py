@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skillyard import Skill
-from skillyard.install.search.content import PackageContent, pointer, read_package
+from skillyard.install.search.result import PackageContent, pointer, read_package
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.settings import Settings
 from tests.install.search.fake_search import by_id, ids, searched, skill_text

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.install.policy import places
+from skillyard.install.policy import library as places
 from tests.cli.conftest import Answer, Run
 from tests.cli.remotes import text
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from skillyard import SkillIoError
-from skillyard.install.policy import places
-from skillyard.install.policy.places import find_policy
+from skillyard.install.policy import library as places
+from skillyard.install.policy.library import find_policy
 from skillyard.store.values import Submission
 from tests.cli.conftest import Run, run
 from tests.serve.http.local_server import running, until

@@ -143,14 +143,13 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 class Watchdog:
     """A context in which one process is ended with its children if this one is killed.
 
-    With ``group`` that process leads a group of its own, which is killed; otherwise the process and
-    its children are terminated. A shell waits for the end of a pipe that only this process holds
-    open, because nothing can be done on SIGKILL itself, and ``PR_SET_PDEATHSIG`` of Linux reaches
-    no children. Does nothing on Windows, and where no shell can be started.
+    That process leads a group of its own, which is killed. A shell waits for the end of a pipe that
+    only this process holds open, because nothing can be done on SIGKILL itself, and
+    ``PR_SET_PDEATHSIG`` of Linux reaches no children. Does nothing on Windows, and where no shell
+    can be started.
     """
 
-    def __init__(self, *, group: bool) -> None:
-        self._group = group
+    def __init__(self) -> None:
         self._is_watching = False
         self._shell: subprocess.Popen[bytes] | None = None
 
@@ -159,8 +158,7 @@ class Watchdog:
             return self
         import subprocess
 
-        ending = 'pkill -TERM -P "$pid"; kill -s TERM "$pid"'
-        ending = 'kill -s KILL -- "-$pid"' if self._group else ending
+        ending = 'kill -s KILL -- "-$pid"'
         nothing = subprocess.DEVNULL
         with suppress(OSError):
             self._shell = subprocess.Popen(
@@ -179,15 +177,11 @@ class Watchdog:
         self._is_watching = True
         self._write(f"{pid}\n")
 
-    def end(self) -> None:
-        """End the process now. It is not waited for."""
-        if self._shell is not None:
-            self._shell.communicate()
-
     def __exit__(self, *_: object) -> None:
         if self._is_watching:
             self._write("end\n")
-        self.end()
+        if self._shell is not None:
+            self._shell.communicate()
 
     def _write(self, text: str) -> None:
         pipe = None if self._shell is None else self._shell.stdin

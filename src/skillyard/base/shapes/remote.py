@@ -22,9 +22,7 @@ class Added:
     look_alikes: Annotated[tuple[str, ...], "Names of installed skills that look like its own."]
     folder: Annotated[str | None, "Where it was installed."]
     state: Annotated[
-        str,
-        "fetched, or what became of its folder: added, replaced, unchanged, or restored (a stopped"
-        " run had moved it aside).",
+        str, "fetched, or what became of its folder: added, replaced, unchanged or linked."
     ]
     digest: Annotated[str | None, "Names the content of the folder."]
     copies: Annotated[tuple[str, ...], "Where else it was installed."]

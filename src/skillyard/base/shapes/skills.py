@@ -97,15 +97,15 @@ class Skill(Document):
     explanation: Annotated[Explanation | None, "The tree behind its score."] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceStatus:
-    """What one source did."""
+@dataclass(frozen=True, slots=True)
+class SourceStatus(Document):
+    """What one source did in a search."""
 
     name: Annotated[str, "Its name."]
     state: Annotated[str, "ok, partial (some of it failed) or failed."]
     found: Annotated[int, "Skills that it named."]
-    code: Annotated[str | None, "The kind of failure."] = None
-    message: Annotated[str | None, "What went wrong."] = None
+    code: Annotated[str, "The kind of failure."] = ""
+    message: Annotated[str, "What went wrong."] = ""
     retry_after_s: Annotated[float | None, "When it makes sense to ask again."] = None
 
 

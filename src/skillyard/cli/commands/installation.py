@@ -54,8 +54,8 @@ def sync(args: Namespace, console: Console) -> int:
         skillyard sync --into .claude/skills --dry-run
     """
     from skillyard.cli.installation_views import sync_blocks
-    from skillyard.install.operations import states
-    from skillyard.install.operations.sync import sync_skills
+    from skillyard.install.operations.folders import sync_skills
+    from skillyard.install.operations.problems import only_unreachable
 
     with progress("fetching", console) as step:
         result = sync_skills(
@@ -69,7 +69,7 @@ def sync(args: Namespace, console: Console) -> int:
             report=step,
         )
     console.show(result, sync_blocks)
-    if states.only_unreachable(result.skills) and not (args.frozen or args.dry_run):
+    if only_unreachable(result.skills) and not (args.frozen or args.dry_run):
         return UNREACHED
     return NEGATIVE if result.differs else 0
 
@@ -95,7 +95,7 @@ def update(args: Namespace, console: Console) -> int:
         skillyard update --global --dry-run
     """
     from skillyard.cli.installation_views import changes, update_blocks
-    from skillyard.install.operations import states
+    from skillyard.install.operations.problems import GOOD, only_unreachable, states_of
     from skillyard.install.operations.update import update_skills
 
     shown: set[str] = set()
@@ -119,10 +119,10 @@ def update(args: Namespace, console: Console) -> int:
             report=step,
         )
     console.show(result, lambda result: update_blocks(result, shown))
-    if states.only_unreachable(result.skills):
+    if only_unreachable(result.skills):
         return UNREACHED
-    good = states.GOOD | {states.AVAILABLE} if args.dry_run else states.GOOD
-    return NEGATIVE if states.of(result.skills) - good else 0
+    good = GOOD | {"available"} if args.dry_run else GOOD
+    return NEGATIVE if states_of(result.skills) - good else 0
 
 
 @command("outdated", *_WHERE)
@@ -137,16 +137,16 @@ def outdated(args: Namespace, console: Console) -> int:
         skillyard outdated --json
     """
     from skillyard.cli.installation_views import versions
-    from skillyard.install.operations import states
+    from skillyard.install.operations.problems import states_of
     from skillyard.install.operations.update import outdated_skills
 
     with progress("asking", console) as step:
         result = outdated_skills(args.into, user=args.user, report=step)
     console.show(result, versions)
-    outcomes = states.of(result.skills)
-    if outcomes & {states.OUTDATED, states.MOVED, states.GONE, states.REFUSED}:
+    outcomes = states_of(result.skills)
+    if outcomes & {"outdated", "moved", "gone", "refused"}:
         return NEGATIVE
-    return UNREACHED if states.UNREACHABLE in outcomes else 0
+    return UNREACHED if "unreachable" in outcomes else 0
 
 
 @command("verify", *_WHERE, flag("--allow-extra", _ALLOW_EXTRA))
@@ -163,7 +163,7 @@ def verify(args: Namespace, console: Console) -> int:
         skillyard verify --allow-extra --json
     """
     from skillyard.cli.installation_views import verify_blocks
-    from skillyard.install.operations.verify import verify_skills
+    from skillyard.install.operations.folders import verify_skills
 
     result = verify_skills(args.into, user=args.user, allow_extra=args.allow_extra)
     console.show(result, verify_blocks)
@@ -189,11 +189,11 @@ def remove(args: Namespace, console: Console) -> int:
         skillyard remove pdf docx --dry-run
     """
     from skillyard.cli.installation_views import remove_blocks
-    from skillyard.install.operations import states
-    from skillyard.install.operations.remove import remove_skills
+    from skillyard.install.operations.folders import remove_skills
+    from skillyard.install.operations.problems import states_of
 
     result = remove_skills(
         args.names, args.into, user=args.user, backup=args.backup, dry_run=args.dry_run
     )
     console.show(result, remove_blocks)
-    return NEGATIVE if states.REFUSED in states.of(result.skills) else 0
+    return NEGATIVE if "refused" in states_of(result.skills) else 0

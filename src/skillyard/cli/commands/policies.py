@@ -39,7 +39,7 @@ def policy(args: Namespace, console: Console) -> int:
     """
     from skillyard.base.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
     from skillyard.install.policy.decision import REFUSED
-    from skillyard.install.policy.places import find_policy
+    from skillyard.install.policy.library import find_policy
 
     policy = find_policy(profile=args.library_profile)
     if args.store and (args.root or args.scope):

@@ -91,7 +91,7 @@ def _found(result: SearchResult, *, explain: bool, empty: bool) -> Iterator[Bloc
     ``empty`` says that the only queried source has no skills.
     """
     from skillyard.cli.views import tree
-    from skillyard.install.sources.registry import LOCAL
+    from skillyard.install.sources.settings import LOCAL
 
     if empty and not result.failed:
         yield line("There are no skills to search.")
@@ -182,7 +182,7 @@ def add(args: Namespace, console: Console) -> None:
     """
     from skillyard.install.operations.add import AddOptions, add_skill
 
-    with progress("fetching", console) as step:
+    with progress("fetching", console):
         options = AddOptions(
             args.into,
             args.agent,
@@ -192,7 +192,6 @@ def add(args: Namespace, console: Console) -> None:
             dry_run=args.dry_run,
             accept_look_alike=args.yes,
             accept=reasons_by_rule(args.accept),
-            report=None if step is None else lambda count: step(count, None, "bytes"),
         )
         added = add_skill(args.name, options)
     if added.placed is not None:
@@ -204,7 +203,7 @@ def add(args: Namespace, console: Console) -> None:
         console.note(f"skillyard: {place}: {each.severity} {each.rule}: {each.message}")
 
 
-_WORDS = {"added": "added", "replaced": "updated", "restored": "put back", "linked": "linked"}
+_WORDS = {"added": "added", "replaced": "updated", "linked": "linked"}
 
 
 def _added(added: Installation) -> Iterator[Block]:

@@ -19,7 +19,7 @@ from skillyard.hosts.doctor.finding import STATUSES, CommandReader, Request
 from skillyard.hosts.doctor.hooks import hooks
 from skillyard.hosts.doctor.library import index, library
 from skillyard.hosts.doctor.settings import settings
-from skillyard.install.policy.places import find_policy
+from skillyard.install.policy.library import find_policy
 
 __all__ = ["diagnose"]
 

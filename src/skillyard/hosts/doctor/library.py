@@ -21,7 +21,7 @@ from skillyard.engine.discovery.scopes import places_of
 from skillyard.engine.skill import Skill
 from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Request, make_finding
 from skillyard.hosts.operations.library_index import index_status
-from skillyard.install.policy.places import find_policy
+from skillyard.install.policy.library import find_policy
 
 _SEVERITIES = ("error", "warning", "info")
 

@@ -21,7 +21,7 @@ from skillyard.check.validation.config import find_check_config
 from skillyard.engine.embedding.endpoint import EmbeddingsSection, HttpEmbedder
 from skillyard.engine.ranking.registry import default_scorer, resolve
 from skillyard.hosts.doctor.finding import ERROR, INFO, OK, WARNING, Request, make_finding
-from skillyard.install.policy.places import PROFILE_VARIABLE
+from skillyard.install.policy.library import PROFILE_VARIABLE
 from skillyard.install.sources.settings import OFFLINE, load_settings
 from skillyard.store.opening import check_kind
 

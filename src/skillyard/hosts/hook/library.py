@@ -17,7 +17,7 @@ from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.indexed_catalog import IndexedCatalog, open_current
 from skillyard.engine.index.library_spec import index_folder, seconds_since_scan
 from skillyard.hosts.hook.admission import ApprovedSkills
-from skillyard.install.policy.places import find_policy
+from skillyard.install.policy.library import find_policy
 
 REFRESH_AFTER_S = 20.0
 """Seconds after which the index is checked again, in the background."""

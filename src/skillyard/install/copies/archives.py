@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Literal, NamedTuple
 
-from skillyard.base.errors import SkillError, UnknownName
+from skillyard.base.errors import SkillError
 from skillyard.install.copies.file_paths import (
     FilePaths,
     PathRefused,
@@ -27,7 +27,6 @@ from skillyard.install.copies.file_paths import (
 )
 
 ArchiveKind = Literal["zip", "tar", "tar.gz"]
-KINDS: tuple[ArchiveKind, ...] = ("tar", "tar.gz", "zip")
 SKILL_FILE = "SKILL.md"
 
 
@@ -156,10 +155,8 @@ def read_archive_tree(
     """Return the files of an archive, sorted by path, wherever its skills lie.
 
     Raises ArchiveRefused for an archive that is damaged, too large, or contains anything but plain
-    files and folders, and UnknownName for another ``kind``.
+    files and folders.
     """
-    if kind not in KINDS:
-        raise UnknownName("archive kind", kind, KINDS)
     if len(data) > limits.archive_bytes:
         raise _refused("archive_too_large", limit=limits.archive_bytes)
     try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -36,11 +36,10 @@ from skillyard.install.copies.folder_hash import (
     is_tree_hash,
     is_tree_of,
 )
-from skillyard.install.copies.lock_entries import LockedSkill
+from skillyard.install.copies.lockfile import LockedSkill
 
 LIMITS = ManifestLimits(MAX_FILES, MAX_BYTES, MAX_DEPTH)
 """The largest folder that is compared with what was installed."""
-OTHER_MODES = "other files may be executed"
 
 
 class Installed(NamedTuple):
@@ -82,6 +81,16 @@ class Installed(NamedTuple):
             files = [entry.path for entry in there.of_kind("file")]
             added += [path for path in files if FOLDERS_LEFT_OUT & set(path.split("/")[:-1])]
         return added
+
+    def edits(self, there: FolderManifest, target: str) -> tuple[list[FileChange], str]:
+        """Return what differs in the folder, as far as it is known, and that as a message.
+
+        Raises SkillIoError.
+        """
+        files = recorded_edits(there, target) if self != NOTHING else []
+        files = files or added_edits(self.added(there))
+        message = "" if files or self.has_modes(there) else "other files may be executed"
+        return files, shown_edits(files) or message
 
     def _has_files(self, there: FolderManifest, target: str) -> bool:
         tidy = there.without_litter()
@@ -155,10 +164,7 @@ def check_installed(there: FolderManifest, target: str, installed: Installed) ->
     """
     if installed.is_at(there, target) or (installed != NOTHING and is_as_written(there, target)):
         return
-    edits = shown_edits(recorded_edits(there, target)) if installed != NOTHING else ""
-    named = edits or ", ".join(ascii(path) for path in sorted(installed.added(there))[:SHOWN])
-    if not named and not installed.has_modes(there):
-        named = OTHER_MODES
+    named = installed.edits(there, target)[1]
     raise InstallRefused(
         f"the folder holds something else than what was installed{named and ': '}{named}",
         path=target,
@@ -229,15 +235,6 @@ SHOWN = 5
 _WORDS = {"added": "added", "removed": "missing", "changed": ""}
 
 
-class WrittenFile(NamedTuple):
-    """A file as it was installed."""
-
-    digest: str
-    """SHA-256 in hexadecimal."""
-    executable: bool | None
-    """None where that is not known."""
-
-
 def files_note(there: FolderManifest) -> str:
     """Return the note of the files of a folder."""
     files = {each.path: (each.digest, each.executable) for each in there.of_kind("file")}
@@ -251,19 +248,11 @@ def recorded_edits(there: FolderManifest, target: str) -> list[FileChange]:
     """
     try:
         noted = json.loads(written_files(target) or "{}")
-        files = {path: WrittenFile(*file) for path, file in noted.items()}
+        written = {path: (digest, executable) for path, (digest, executable) in noted.items()}
     except (ValueError, TypeError, AttributeError):
         return []
-    return edits_of(there, target, files) if files else []
-
-
-def edits_of(
-    there: FolderManifest, target: str, written: Mapping[str, WrittenFile]
-) -> list[FileChange]:
-    """Return what differs in a folder from files that were written to it, by path.
-
-    Raises SkillIoError.
-    """
+    if not written:
+        return []
     there = there.without_litter()
     old = {entry.path: entry for entry in there.of_kind("file")}
     knows_modes = there.executable_digest() is not None
@@ -273,13 +262,13 @@ def edits_of(
         if not any(each.startswith(f"{path}/") for each in written)
     ]
     changes = added_edits({*beside, *(old.keys() - written.keys())})
-    for path, file in written.items():
+    for path, (digest, executable) in written.items():
         entry = old.get(path)
         if entry is None:
             changes += [] if is_litter(path, "file", written) else [_change(path, "removed")]
-        elif file.digest not in (entry.digest, with_lf(entry, target).digest):
+        elif digest not in (entry.digest, with_lf(entry, target).digest):
             changes.append(_change(path, "changed"))
-        elif knows_modes and file.executable not in (None, entry.executable):
+        elif knows_modes and executable not in (None, entry.executable):
             now = "now executable" if entry.executable else "no longer executable"
             changes.append(_change(path, "changed", now))
     return sorted(changes, key=lambda change: change.path)

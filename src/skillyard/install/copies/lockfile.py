@@ -28,11 +28,12 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, BinaryIO, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.atomic_write import atomic_write
@@ -40,8 +41,131 @@ from skillyard.base.io.locks import file_lock
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.strict_json import nested_deeper_than, strict_loads
 from skillyard.base.io.user_folders import cache_folder
+from skillyard.base.text import folder_name
 from skillyard.engine.resources import read_file
-from skillyard.install.copies.lock_entries import FIELDS, KEYS, Json, Lock, LockedSkill, in_order
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+KEYS: Mapping[str, str] = MappingProxyType(
+    {
+        "source": "source",
+        "source_url": "sourceUrl",
+        "ref": "ref",
+        "source_type": "sourceType",
+        "skill_path": "skillPath",
+        "computed_hash": "computedHash",
+        "well_known_digest": "wellKnownDigest",
+        "commit": "commit",
+        "digest": "digest",
+        "executable_digest": "executableDigest",
+        "folder_hash": "skillFolderHash",
+        "plugin_name": "pluginName",
+        "installed_at": "installedAt",
+        "updated_at": "updatedAt",
+    }
+)
+"""Fields of a locked skill and their keys in a file, in the order in which new ones are written."""
+FIELDS: Mapping[str, str] = MappingProxyType({key: field for field, key in KEYS.items()})
+"""The inverse mapping."""
+_OWN = ("commit", "digest", "executableDigest")
+"""Keys that the installer does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockedSkill:
+    """One skill of a lock.
+
+    ``name`` is the key in the lock and may be any text; :func:`folder_name` returns its folder
+    name.
+    """
+
+    name: str
+    source: str
+    """``owner/repo``, an address, a package, or a folder for the ``source_type`` local."""
+    source_type: str
+    """``github``, ``git``, ``local``, ``node_modules``, ``well-known`` …"""
+    _: KW_ONLY
+    source_url: str | None = None
+    ref: str | None = None
+    """The requested branch or tag."""
+    skill_path: str | None = None
+    """Path of the SKILL.md inside the source."""
+    computed_hash: str | None = None
+    """In a project's lock: ``folder_hash`` of the skill's files."""
+    well_known_digest: str | None = None
+    commit: str | None = None
+    """Only written by skillyard: the commit that was fetched."""
+    digest: str | None = None
+    """Only written by skillyard: a digest of the content."""
+    executable_digest: str | None = None
+    """Only written by skillyard: a digest of which files may be executed; None where not known."""
+    folder_hash: str | None = None
+    """In the user's lock: the SHA-1 of a tree on GitHub, a ``folder_hash``, or empty."""
+    plugin_name: str | None = None
+    installed_at: str | None = None
+    updated_at: str | None = None
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """All other keys; preserved when writing."""
+    order: tuple[str, ...] = field(default=(), compare=False)
+    """The keys in the order of the file; others follow in the documented order."""
+
+    @property
+    def content_hash(self) -> str | None:
+        """The installer's hash of the content, of either lock; None where it has none."""
+        return self.computed_hash if self.computed_hash is not None else self.folder_hash or None
+
+    def pins_same(self, other: LockedSkill) -> bool:
+        """True where another entry of the skill pins the same files, as far as both say so."""
+        if self.digest is None:
+            return self.content_hash == other.content_hash
+        modes = {self.executable_digest, other.executable_digest} - {None}
+        return self.digest == other.digest and len(modes) < 2
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the entry as in a file, with its keys in order; skillyard's own come last."""
+        known: dict[str, Json] = {
+            key: value for key, name in FIELDS.items() if (value := getattr(self, name)) is not None
+        }
+        own = {key: known.pop(key) for key in _OWN if key in known}
+        values = {**known, **self.extra, **own}
+        return {key: values[key] for key in (*self.order, *values) if key in values}
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """The skills of one lock file by unique name, sorted as the installer sorts them."""
+
+    skills: tuple[LockedSkill, ...] = ()
+    _: KW_ONLY
+    version: int = 1
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Keys beside ``version`` and ``skills``."""
+
+    def get(self, name: str) -> LockedSkill | None:
+        """Return the skill with that name, or None."""
+        return next((skill for skill in self.skills if skill.name == name), None)
+
+    def in_folder(self, folder: str) -> LockedSkill | None:
+        """Return the skill in the folder of that name: the one with this name, else the first.
+
+        Names may be any text, and several can have the same folder name.
+        """
+        named = (skill for skill in self.skills if folder_name(skill.name) == folder)
+        return self.get(folder) or next(named, None)
+
+    def with_skill(self, skill: LockedSkill) -> Lock:
+        """Return a lock with the skill, which replaces one of the same name."""
+        return replace(self, skills=in_order((*self.without(skill.name).skills, skill)))
+
+    def without(self, name: str) -> Lock:
+        """Return a lock without the skill of that name."""
+        return replace(self, skills=tuple(s for s in self.skills if s.name != name))
+
+
+def in_order(skills: Iterable[LockedSkill]) -> tuple[LockedSkill, ...]:
+    """Return skills sorted by UTF-16 code units, as JavaScript sorts."""
+    return tuple(sorted(skills, key=lambda skill: skill.name.encode("utf-16-be", "surrogatepass")))
+
 
 PROJECT_LOCK = "skills-lock.json"
 USER_LOCK = ".skill-lock.json"
@@ -55,10 +179,6 @@ MAX_BYTES = 8 * 1024 * 1024
 
 MAX_DEPTH = 32
 """Maximum nesting. The installer's own files have three levels."""
-
-_TRIES = 20
-_PAUSE_S = 0.02
-"""The installer needs a millisecond from reading the user's lock to having written it."""
 
 _CONFLICT = re.compile("^<{7} ", re.MULTILINE)
 
@@ -78,7 +198,8 @@ def project_lock_path(folder: str) -> str:
     while not any(os.path.lexists(os.path.join(above, name)) for name in (PROJECT_LOCK, ".git")):
         parent = os.path.dirname(above)
         if parent == above:
-            above = _here_or(os.path.abspath(folder))
+            above, here = os.path.abspath(folder), os.getcwd()  # the working folder if above
+            above = here if os.path.commonpath([here, above]) == here else above
             break
         above = parent
     path = os.path.join(above, PROJECT_LOCK)
@@ -89,12 +210,6 @@ def is_of_project(lock: str, path: str) -> bool:
     """True where a lock is that of the project that a path lies in."""
     nearest = project_lock_path(os.path.dirname(os.path.abspath(path)))
     return os.path.realpath(nearest) == os.path.realpath(lock)
-
-
-def _here_or(folder: str) -> str:
-    """Return the working folder where it is above another, else that one."""
-    here = os.getcwd()
-    return here if os.path.commonpath([here, folder]) == here else folder
 
 
 def user_lock_path() -> str:
@@ -117,71 +232,24 @@ def read_user_lock(path: str) -> Lock:
     Raises SkillIoError as :func:`read_project_lock` does. An older version is an error too,
     although the installer treats it as empty.
     """
-    return _lock(_user_stored(os.path.realpath(path), path), USER_VERSION, path)
+    return _lock(_stored(os.path.realpath(path), path, USER_VERSION), USER_VERSION, path)
 
 
 def change_user_lock(path: str, name: str, entry: LockedSkill | None) -> None:
     """Add or replace the entry of a name in the user's lock, or remove it with None.
 
     All other entries and keys stay as they are, in their order. A link is followed. The installer
-    takes no lock: it reads and then writes the file at any moment, in place. So a moment after the
-    rename, what it wrote to the replaced file is put back, and the entry is added to that. Raises
+    takes no lock, so an entry that it writes in the very moment of the rename is lost. Raises
     SkillIoError as :func:`read_user_lock` does, or when the file cannot be written.
     """
     real = os.path.realpath(path)
     with suppress(OSError):
         os.makedirs(os.path.dirname(real), exist_ok=True)
-    shape = None if entry is None else entry.to_json()
-    for _ in range(_TRIES):
-        with ExitStack() as files, suppress(FileExistsError):
-            replaced = None
-            if os.path.exists(real) and os.sep == "/":  # Windows replaces no file that is open
-                replaced = files.enter_context(open(real, "rb"))
-            before = replaced.read() if replaced else _bytes(real)
-            stored = _user_stored(real, path)
-            skills = stored["skills"]
-            assert isinstance(skills, dict)
-            if skills.get(name) == shape:
-                return
-            skills.pop(name, None) if shape is None else skills.update({name: shape})
-            data = _encoded({"version": USER_VERSION, **stored})
-            _write(real, path, data, before)
-            time.sleep(_PAUSE_S)  # the installer may have read the file before, and write it now
-            if replaced and (theirs := _written_since(replaced, before)):
-                _write(real, path, theirs, data)
-    hint = "run the command again when `npx skills` has ended"
-    raise SkillIoError("another program writes it", path=path, code="lock_unwritable", hint=hint)
-
-
-def _bytes(path: str) -> bytes:
-    with suppress(OSError), open(path, "rb") as file:
-        return file.read()
-    return b""
-
-
-def _written_since(file: BinaryIO, before: bytes) -> bytes:
-    """Return what another program wrote to an open file once that is whole, else nothing."""
-    for _ in range(_TRIES):
-        file.seek(0)
-        with suppress(ValueError, RecursionError):
-            json.loads(data := file.read())
-            return b"" if data == before else data
-        time.sleep(_PAUSE_S)
-    return b""
-
-
-def _user_stored(real: str, path: str) -> dict[str, Json]:
-    """Return what a user's lock holds. The installer may be writing it. Raises SkillIoError."""
-    for left in reversed(range(_TRIES)):
-        try:
-            stored = _stored(real, path, USER_VERSION)
-            _lock(dict(stored), USER_VERSION, path)
-            break
-        except SkillIoError as error:
-            if error.code != "lock_damaged" or not left:
-                raise
-            time.sleep(_PAUSE_S)
-    return stored
+    stored = _stored(real, path, USER_VERSION)
+    skills = stored["skills"]
+    assert isinstance(skills, dict)
+    skills.pop(name, None) if entry is None else skills.update({name: entry.to_json()})
+    _write(real, path, _encoded({"version": USER_VERSION, **stored}))
 
 
 def _stored(real: str, path: str, version: int) -> dict[str, Json]:
@@ -254,9 +322,9 @@ def _skill(name: str, entry: Json, path: str) -> LockedSkill:
             fields[FIELDS[key]] = value
         else:
             raise _damaged(path, f"`{key}` of the entry {name[:80]!a} is no text")
-    for field in ("source", "source_type"):
-        if field not in fields:
-            raise _damaged(path, f"the entry {name[:80]!a} has no `{KEYS[field]}`")
+    for each in ("source", "source_type"):
+        if each not in fields:
+            raise _damaged(path, f"the entry {name[:80]!a} has no `{KEYS[each]}`")
     return LockedSkill(name, extra=extra, order=tuple(entry), **fields)
 
 
@@ -336,18 +404,13 @@ def write_project_lock(path: str, lock: Lock) -> None:
     _write(path, path, render_project_lock(replace(lock, skills=skills)))
 
 
-def _write(real: str, path: str, data: bytes, before: bytes | None = None) -> None:
-    """Replace a file. Raises SkillIoError, FileExistsError where it is not ``before`` any more."""
-
-    def check() -> None:
-        if before is not None and _bytes(real) != before:
-            raise FileExistsError
-
+def _write(real: str, path: str, data: bytes) -> None:
+    """Replace a file unless it has that content. Raises SkillIoError."""
     try:
-        if _bytes(real) != data:
-            atomic_write(real, data, check=check)
-    except FileExistsError:
-        raise
+        with suppress(FileNotFoundError), open(real, "rb") as file:
+            if file.read() == data:
+                return
+        atomic_write(real, data)
     except OSError as error:
         raise SkillIoError(
             f"cannot write: {error.strerror or error}",
@@ -431,15 +494,11 @@ def alone(*paths: str) -> Iterator[bool]:
     folder = os.path.join(cache_folder(), "locks")
     with ExitStack() as held:
         is_alone = True
-        for name in sorted(set(map(_lock_name, paths))):
+        real = {os.path.normcase(os.path.realpath(path)) for path in paths}
+        for name in sorted(f"{sha256(os.fsencode(each)).hex()[:24]}.lock" for each in real):
             try:
                 os.makedirs(folder, mode=0o700, exist_ok=True)
                 held.enter_context(file_lock(os.path.join(folder, name), timeout_s=None))
             except OSError:
                 is_alone = False
         yield is_alone
-
-
-def _lock_name(path: str) -> str:
-    real = os.path.normcase(os.path.realpath(path))
-    return f"{sha256(os.fsencode(real)).hex()[:24]}.lock"

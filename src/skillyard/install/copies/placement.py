@@ -31,7 +31,7 @@ from skillyard.engine.formats.agentskills import SkillText, parse_document
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.skill import Skill
 from skillyard.install.copies.file_paths import FilePaths, checked_path
-from skillyard.install.copies.folder_hash import FOLDERS_LEFT_OUT, folder_hash
+from skillyard.install.copies.folder_hash import FOLDERS_LEFT_OUT
 from skillyard.install.copies.installed import (
     LIMITS,
     NOTHING,
@@ -44,8 +44,7 @@ from skillyard.install.copies.installed import (
     note_written,
     written_digest,
 )
-from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.lockfile import ProjectLock, alone
+from skillyard.install.copies.lockfile import LockedSkill, ProjectLock, alone
 
 _BESIDE = ".skillyard-new-"
 """Prefix of folders that are being written or deleted; the next run deletes leftovers."""
@@ -58,11 +57,9 @@ class Placed(NamedTuple):
 
     folder: str
     state: str
-    """``added``, ``replaced``, ``unchanged``, or ``restored``: a stopped run had moved it aside."""
+    """``added``, ``replaced`` or ``unchanged``."""
     files: tuple[str, ...]
     """Paths below the folder, sorted."""
-    hash: str
-    """The folder hash, as in lock files."""
     digest: str
     """``sha256:…`` over every path and its content."""
 
@@ -116,7 +113,6 @@ def place_copies(
     compared = _compared_digests(files, executable)
     if dry_run:
         return _placed([_copy(into, name, compared, installed) for into in folders], files)
-    missing = {into for into in folders if not os.path.lexists(os.path.join(into, name))}
     with _exclusive(folders, name, lock, check, "write"):
         copies = [_copy(into, name, compared, installed) for into in folders]
         replaced = [copy for copy in copies if not copy.is_new]
@@ -129,7 +125,7 @@ def place_copies(
                 note_installed(target, there, places=noted)
         for copy in replaced:
             _discard(copy.into, name)
-    return _placed(copies, files, missing)
+    return _placed(copies, files)
 
 
 def remove_copies(
@@ -225,15 +221,12 @@ class _Copy(NamedTuple):
         return "" if self.there is None else self.there.digest
 
 
-def _placed(
-    copies: Iterable[_Copy], files: Mapping[str, bytes], missing: Collection[str] = ()
-) -> list[Placed]:
-    listed, new_hash, digest = tuple(sorted(files)), folder_hash(files), content_digest(files)
+def _placed(copies: Iterable[_Copy], files: Mapping[str, bytes]) -> list[Placed]:
+    listed, digest = tuple(sorted(files)), content_digest(files)
     placed = []
     for each in copies:
-        same = "restored" if each.into in missing else "unchanged"
-        state = same if each.is_new else "replaced" if each.there else "added"
-        placed.append(Placed(f"{each.into}/{each.name}", state, listed, new_hash, digest))
+        state = "unchanged" if each.is_new else "replaced" if each.there else "added"
+        placed.append(Placed(f"{each.into}/{each.name}", state, listed, digest))
     return placed
 
 

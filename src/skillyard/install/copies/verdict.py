@@ -15,8 +15,12 @@ from skillyard.check.scanning import HIGH, RULES, files_of_folder, files_of_pack
 from skillyard.check.scanning.engine import Accepted, without_accepted
 from skillyard.install.copies.file_paths import name_in_shell
 from skillyard.install.copies.installed import InstallRefused
-from skillyard.install.copies.lock_entries import Json, LockedSkill
-from skillyard.install.copies.lockfile import project_lock_path, read_project_lock
+from skillyard.install.copies.lockfile import (
+    Json,
+    LockedSkill,
+    project_lock_path,
+    read_project_lock,
+)
 
 _NAMED = 12
 """Findings that a refusal names."""
@@ -131,20 +135,18 @@ def accepted_of(skill: LockedSkill | None, path: str) -> tuple[Accepted, ...]:
         return ()
     listed = skill.extra[KEY]
     if not isinstance(listed, list):
-        raise _damaged(path, skill)
-    return tuple(_accepted(each, path, skill) for each in listed)
+        raise _damaged(path, skill.name)
+    accepted = []
+    for each in listed:
+        members = [each.get(name) for name in _MEMBERS] if isinstance(each, dict) else []
+        texts = [text for text in members if isinstance(text, str) and text.strip()]
+        if len(texts) != len(_MEMBERS):
+            raise _damaged(path, skill.name)
+        accepted.append(Accepted(*texts))
+    return tuple(accepted)
 
 
-def _accepted(value: Json, path: str, skill: LockedSkill | None) -> Accepted:
-    members = [value.get(name) for name in _MEMBERS] if isinstance(value, dict) else []
-    texts = [each for each in members if isinstance(each, str) and each.strip()]
-    if len(texts) != len(_MEMBERS):
-        raise _damaged(path, skill)
-    return Accepted(*texts)
-
-
-def _damaged(path: str, skill: LockedSkill | None) -> SkillIoError:
-    name = "" if skill is None else skill.name
+def _damaged(path: str, name: str) -> SkillIoError:
     return SkillIoError(
         f"the lock file is refused: `{KEY}` of the entry {name[:80]!a} is no list of rule,"
         " digest and reason",

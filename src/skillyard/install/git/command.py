@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from threading import Event
 from typing import IO, NamedTuple
 
@@ -88,15 +87,11 @@ class Git(NamedTuple):
     """The bare repository; the folder above it while there is none."""
     stop: Event
     """Ends a running step as soon as it is set."""
-    may_prompt: bool = False
-    """Git may ask for a user name and password on the terminal."""
     limits: GitLimits = DEFAULT_LIMITS
     options: tuple[str, ...] = ()
     """Further ``name=value`` of the configuration."""
     anonymous: bool = False
     """Git sends no credentials of the user: a stranger chose the host."""
-    report: Callable[[int], None] | None = None
-    """Takes how many bytes the repository in the cache has, again and again while git runs."""
 
     def read(self, *arguments: str, stdin: bytes = b"", max_bytes: int | None = None) -> bytes:
         """Return what a command prints that only reads objects that are here.
@@ -117,12 +112,11 @@ class Git(NamedTuple):
         self, arguments: Sequence[str], schemes: str, stdin: bytes, max_bytes: int | None
     ) -> bytes:
         most = self.limits.output_bytes if max_bytes is None else max_bytes
-        prompts = self.may_prompt and bool(schemes)
         with (
             tempfile.TemporaryFile() as given,
             tempfile.TemporaryFile() as out,
             tempfile.TemporaryFile() as err,
-            Watchdog(group=not prompts) as watchdog,
+            Watchdog() as watchdog,
         ):
             given.write(stdin)
             given.seek(0)
@@ -130,18 +124,18 @@ class Git(NamedTuple):
                 process = subprocess.Popen(
                     self._command(arguments),
                     cwd=self.folder,
-                    env=_environment(schemes, prompts=prompts, anonymous=self.anonymous),
+                    env=_environment(schemes, anonymous=self.anonymous),
                     stdin=given,
                     stdout=out,
                     stderr=err,
                     # Without a terminal of its own neither git nor ssh can ask a question.
-                    start_new_session=not prompts,
+                    start_new_session=True,
                 )
             except OSError as error:
                 raise SourceFailed("unreachable", f"cannot start git: {error.strerror}") from None
             watchdog.watch(process.pid)
             limit_memory(process, self.limits.memory_bytes)
-            problem = self._wait(process, (out, err), most, watchdog if prompts else None)
+            problem = self._wait(process, (out, err), most)
             message = _tail(err)
             if problem is not None:
                 raise problem
@@ -165,16 +159,9 @@ class Git(NamedTuple):
         return [program, *options, *bare, *arguments]
 
     def _wait(
-        self,
-        process: subprocess.Popen[bytes],
-        outputs: Sequence[IO[bytes]],
-        max_bytes: int,
-        watchdog: Watchdog | None,
+        self, process: subprocess.Popen[bytes], outputs: Sequence[IO[bytes]], max_bytes: int
     ) -> SourceFailed | None:
-        """Wait for the end, and end the process where a limit is exceeded; return why.
-
-        ``watchdog`` ends a process without a group of its own.
-        """
+        """Wait for the end, and end the process where a limit is exceeded; return why."""
         limits = self.limits
         deadline = time.monotonic() + limits.seconds
         stored = 0
@@ -189,8 +176,6 @@ class Git(NamedTuple):
                 sizes = [os.fstat(file.fileno()).st_size for file in outputs]
                 over = any(size > limit for size, limit in zip(sizes, most, strict=True))
                 stored = max(stored, self._stored())  # a file may be missed while it is renamed
-                if self.report is not None:
-                    self.report(stored)
                 if over or stored > limits.stored_bytes:
                     limit = max_bytes if over else limits.stored_bytes
                     return SourceFailed(
@@ -209,12 +194,7 @@ class Git(NamedTuple):
                         hint="try again later, or clone the repository and add the folder",
                     )
         finally:
-            if watchdog is None:
-                end_group(process)
-            elif process.returncode is None:
-                watchdog.end()
-                process.terminate()  # where there is no shell; git ends most of its programs
-                process.wait()
+            end_group(process)
 
     def _stored(self) -> int:
         """Return the size of the packs, complete ones and the one that is being received."""
@@ -226,22 +206,20 @@ class Git(NamedTuple):
             return 0
 
 
-def _environment(schemes: str, *, prompts: bool, anonymous: bool) -> dict[str, str]:
+def _environment(schemes: str, *, anonymous: bool) -> dict[str, str]:
     unset = (*_UNSET, "GIT_ASKPASS", "SSH_ASKPASS") if anonymous else _UNSET
     variables = {name: value for name, value in os.environ.items() if name not in unset}
-    variables |= {
+    return variables | {
         "LC_ALL": "C",  # messages are sorted into kinds
         "GIT_ALLOW_PROTOCOL": schemes,  # goes before every setting; empty allows none
         "GIT_PROTOCOL_FROM_USER": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_NO_LAZY_FETCH": "1",  # each step says what it fetches; a plain web server has no end
         "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "1" if prompts else "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "SSH_ASKPASS_REQUIRE": "never",
+        "GCM_INTERACTIVE": "never",
     }
-    if not prompts:
-        variables["SSH_ASKPASS_REQUIRE"] = "never"
-        variables["GCM_INTERACTIVE"] = "never"
-    return variables
 
 
 def _tail(file: IO[bytes]) -> str:
@@ -289,9 +267,3 @@ def failure_of(message: str) -> SourceFailed:
         if pattern.search(message.lower()):
             return SourceFailed(code, f"git: {text}", hint=hint)
     return SourceFailed("bad_answer", f"git: {text}")
-
-
-def on_terminal() -> bool:
-    """True where a question of git can be read and answered."""
-    streams = (sys.stdin, sys.stderr)
-    return all(stream is not None and stream.isatty() for stream in streams)

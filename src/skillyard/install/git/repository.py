@@ -68,8 +68,15 @@ class GitRepository:
             return ref
         if self.offline:
             return self._exclusive(lambda: self._known(ref))
-        refs = self._listed(ref)
-        for name in (_HEAD,) if ref == _HEAD else _names(ref):
+        os.makedirs(_root(), mode=0o700, exist_ok=True)
+        git = self._git._replace(folder=_root())
+        names = [_HEAD] if ref == _HEAD else _names(ref)
+        # `init` and `ls-remote` need no repository; `--git-dir=.` names none that is there.
+        arguments = ("ls-remote", "--", self.address.url, *names)
+        output = git.ask(self.address.scheme, *arguments)
+        lines = (line.partition("\t") for line in output.decode("utf-8", "replace").splitlines())
+        refs = {name: oid for oid, _, name in lines if is_commit(oid)}
+        for name in names:
             if name in refs:
                 return refs[name]
         if ref == _HEAD:
@@ -79,21 +86,6 @@ class GitRepository:
             f"{self.address.shown} has no branch or tag {ref!r}",
             hint="check the spelling; a commit is named by all of its digits",
         )
-
-    def _listed(self, ref: str) -> dict[str, str]:
-        """Return what the remote has under the names that a ref may stand for."""
-        os.makedirs(_root(), mode=0o700, exist_ok=True)
-        git = self._git._replace(folder=_root())
-        names = [_HEAD] if ref == _HEAD else _names(ref)
-        # `init` and `ls-remote` need no repository; `--git-dir=.` names none that is there.
-        arguments = ("ls-remote", "--", self.address.url, *names)
-        output = git.ask(self.address.scheme, *arguments)
-        refs = {}
-        for line in output.decode("utf-8", "replace").splitlines():
-            oid, _, name = line.partition("\t")
-            if is_commit(oid):
-                refs[name] = oid
-        return refs
 
     def tree(self, ref: str = _HEAD, *, branch: str = "") -> GitTree:
         """Return the entries of a branch, tag or commit, fetched unless they are here.
@@ -163,7 +155,8 @@ class GitRepository:
     def _fetch_refs(self, *arguments: str, stdin: bytes = b"", git: Git | None = None) -> None:
         git = self._git if git is None else git
         options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap="]
-        options += ["--filter=blob:none"] if self._is_partial() else []
+        if self._git.read("config", "--default", "", "--get", _FILTER).strip():
+            options.append("--filter=blob:none")  # files are fetched apart from their commit
         refs = [each for each in arguments if not each.startswith("--")]
         options += [each for each in arguments if each.startswith("--")]
         command = [*options, "origin", *refs]
@@ -173,14 +166,11 @@ class GitRepository:
             if ".lock'" not in error.what:
                 raise
             # Left by a run that was killed: nobody else works here, and the cache can be made anew.
-            self._remove_locks()
+            for folder, _, names in os.walk(self.folder):
+                for name in names:
+                    if name.endswith(".lock"):
+                        os.unlink(os.path.join(folder, name))
             git.ask(self.address.scheme, *command, stdin=stdin)
-
-    def _remove_locks(self) -> None:
-        for folder, _, names in os.walk(self.folder):
-            for name in names:
-                if name.endswith(".lock"):
-                    os.unlink(os.path.join(folder, name))
 
     def read_blobs(self, tree: GitTree, paths: Sequence[str], max_bytes: int) -> Iterator[bytes]:
         """Yield the contents of files of a tree, in the order of ``paths``.
@@ -244,10 +234,6 @@ class GitRepository:
             contents.append(output[end + 1 : end + 1 + size])
             at = end + 1 + size + 1
         return contents
-
-    def _is_partial(self) -> bool:
-        """True where files are fetched apart from their commit."""
-        return bool(self._git.read("config", "--default", "", "--get", _FILTER).strip())
 
     def _init(self, commit: str, *, partial: bool) -> None:
         """Make the bare repository, complete or not at all; make one that grew too large anew."""
@@ -371,12 +357,12 @@ def _marker(place: str) -> str:
     return f"{place[:-4]}.named"
 
 
-def clear_repositories(*, unused_s: float = 0.0, now: float | None = None) -> int:
-    """Remove the repositories of the cache that were not used for some seconds; return how many.
+def clear_repositories(*, unused_s: float = 0.0) -> None:
+    """Remove the repositories of the cache that were not used for some seconds.
 
     Those that another run uses stay.
     """
-    now = time.time() if now is None else now
+    now = time.time()
     try:
         entries = [
             entry
@@ -385,15 +371,12 @@ def clear_repositories(*, unused_s: float = 0.0, now: float | None = None) -> in
             or (entry.name.startswith(_NEW) and now - entry.stat().st_mtime >= _STALE_S)
         ]
     except OSError:
-        return 0
-    removed = 0
+        return
     for entry in entries:
         with suppress(SourceFailed), _alone(entry.path, 0.0):
             shutil.rmtree(entry.path, ignore_errors=True)
             with suppress(OSError):
                 os.unlink(_marker(entry.path))
-            removed += entry.name.endswith(".git")
-    return removed
 
 
 @contextmanager

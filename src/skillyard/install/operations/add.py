@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -14,14 +15,14 @@ from skillyard.base.io.paths import is_below
 from skillyard.base.lookalikes import look_alikes
 from skillyard.base.shapes import remote as shapes
 from skillyard.base.shapes.scans import ScanFinding
-from skillyard.base.text import clean_line, folder_name, shorten
+from skillyard.base.text import folder_name
 from skillyard.engine.discovery.added_sources import note_added_source
 from skillyard.engine.discovery.hosts import host_roots
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.installed import InstallRefused, manifest_at, note_installed
-from skillyard.install.copies.lock_entries import LockedSkill
 from skillyard.install.copies.lockfile import (
     LOCAL,
+    LockedSkill,
     ProjectLock,
     UserLock,
     is_user_lock,
@@ -45,16 +46,13 @@ from skillyard.install.operations.destinations import (
     link_skill,
     places_of,
 )
-from skillyard.install.origins.git import ReportBytes
 from skillyard.install.origins.locked import locked_skill, skill_folder_of, user_entry
-from skillyard.install.origins.resolve import find_target, whole_package
-from skillyard.install.origins.target import SkillTarget, parse_target
+from skillyard.install.origins.resolve import find_skill, whole_package
+from skillyard.install.origins.target import HEAD, parse_target
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.install.search.content import read_package
+from skillyard.install.search.result import read_package
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings, load_settings
-
-SHOWN_CHARACTERS = 200
 
 
 class AddOptions(NamedTuple):
@@ -77,8 +75,6 @@ class AddOptions(NamedTuple):
     accept: Mapping[str, str] = {}
     """The reason for each rule of the scan whose findings are accepted. They go into the lock file
     with the digests of the files, and hold until these change."""
-    report: ReportBytes | None = None
-    """Takes how many bytes git fetched."""
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -90,10 +86,6 @@ class AddOptions(NamedTuple):
         if self.link:
             return InstallPlaces((), self.folders)
         return places_of(self.folders, name, copy=self.copy, user=self.user)
-
-
-def _shown(text: str) -> str:
-    return shorten(clean_line(text), SHOWN_CHARACTERS)
 
 
 class Installation(NamedTuple):
@@ -158,27 +150,37 @@ def add_skill(target: str, options: AddOptions) -> Installation:
             raise InvalidInput(f"{option} needs --agent, which says for whom")
     if options.link and (options.copy or (into is None and not agents)):
         raise InvalidInput("--link needs --into or --agent, which says where, and no --copy")
-    settings = load_settings()
+    settings, lock = load_settings(), None
     if folders := options.folders:
-        lock = _lock_at(folders[0], user=options.user)
+        lock = ProjectLock(project_lock_path(folders[0]))
+        if options.user:
+            lock = UserLock(user_lock_path())
         folder = os.path.dirname(os.path.abspath(lock.path))
         settings = with_bundles(settings, folder, lock.read().skills)
-    return asyncio.run(_add(target, options._replace(accept=accept), settings))
+    return asyncio.run(_add(target, options._replace(accept=accept), lock, settings))
 
 
-async def _add(target: str, options: AddOptions, settings: Settings) -> Installation:
+async def _add(
+    target: str, options: AddOptions, lock: ProjectLock | None, settings: Settings
+) -> Installation:
     async with SearchService(settings=settings) as search:
-        query, result = await find_target(search, parse_target(target), options.report)
+        query = parse_target(target)
+        result = await find_skill(search, query)
         name = folder_name(result.skill.name or result.hit.id)
-        places = options.places(name)
-        into = next(iter((*places.copies, *places.links)), None)
         pin = None
         try:
-            if into is None:
+            if lock is None:
                 return await _fetched(search, result)
-            lock = _lock_for(into, places, options)
-            pin = _pin(into, result, query, lock)
-            ref = query.ref if pin is None or pin.commit is None else pin.commit
+            places = options.places(name)
+            for folder in () if options.user else (*places.copies, *places.links):
+                check_inside(folder, lock.path)
+            into = (*places.copies, *places.links)[0]
+            known = lock.read().in_folder(name)
+            is_missing = not os.path.lexists(os.path.join(into, name))
+            # A folder that is there is brought up to date, and a named ref goes before the lock.
+            if is_missing and query.ref == HEAD and known and known.commit and known.digest:
+                pin = known
+            ref = query.ref if pin is None else pin.commit or query.ref
             package = await whole_package(search, result, ref)
         except SourceFailed as error:
             raise _of_listing(error, result) if query.name and not pin else error from None
@@ -189,7 +191,10 @@ async def _add(target: str, options: AddOptions, settings: Settings) -> Installa
     }:
         raise InvalidInput(f"{shown_path(package.url)} lies there already; name another folder")
     skill = check_package(package, result.hit.key)
-    alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
+    there: list[str] = []
+    with suppress(OSError):
+        there = sorted(entry.name for entry in os.scandir(into) if entry.is_dir())
+    alike = look_alikes(name, there) if name not in there else ()
     if alike and not options.accept_look_alike:
         raise InvalidInput(
             f"{shown_path(name)} looks like {', '.join(map(shown_path, alike))}, which is there"
@@ -213,7 +218,11 @@ async def _add(target: str, options: AddOptions, settings: Settings) -> Installa
     if package.source_type == LOCAL and not options.dry_run:
         # The user named it, also where edits refuse it: ``update`` then shows them.
         note_added_source(package.url)
-    is_users = not options.user and _is_users(os.path.join(into, name))
+    place = os.path.join(into, name)
+    above = {os.path.realpath(into), os.path.dirname(os.path.realpath(place))}
+    is_users = not options.user and any(
+        os.path.realpath(root.path) in above for root in host_roots(["user"])
+    )
     source = package.url if options.link else os.path.join(places.copies[0], name)
     for folder in places.links:  # before anything is written
         link_skill(source, folder, name, dry_run=True)
@@ -247,7 +256,7 @@ async def _add(target: str, options: AddOptions, settings: Settings) -> Installa
 
 def _note_places(entry: LockedSkill, lock: ProjectLock, placed: Sequence[Placed]) -> None:
     """Note folders that hold the very files, also those that did before: the user named them."""
-    if placed[0].state in ("unchanged", "restored"):
+    if placed[0].state == "unchanged":
         lock.note(entry)
     places = [each.folder for each in placed]
     for each in placed:
@@ -264,20 +273,6 @@ def _check_author(check: SignatureCheck, options: AddOptions) -> None:
     raise InvalidInput(
         f"what is installed was signed by {check.before.shown}, and {now}; say --yes to take it"
     )
-
-
-def _lock_at(folder: str, *, user: bool) -> ProjectLock:
-    return UserLock(user_lock_path()) if user else ProjectLock(project_lock_path(folder))
-
-
-def _lock_for(into: str, places: InstallPlaces, options: AddOptions) -> ProjectLock:
-    """Return the lock that names what is installed. Raises InstallRefused for a link out of it."""
-    lock = _lock_at(into, user=options.user)
-    if options.user:
-        return lock
-    for folder in (*places.copies, *places.links):
-        check_inside(folder, lock.path)
-    return lock
 
 
 def _as_locked(
@@ -313,23 +308,7 @@ def _linked(
         lock.note(entry)
     files = tuple(sorted(package.files))
     digest = content_digest(package.files)
-    return Placed(
-        path, "unchanged" if there else "linked", files, entry.computed_hash or "", digest
-    )
-
-
-def _pin(
-    into: str, result: FoundSkill, query: SkillTarget, lock: ProjectLock
-) -> LockedSkill | None:
-    """Return what the lock says to install: its entry of a skill whose folder is not there.
-
-    A folder that is there is brought up to date instead; a ref that was named goes before the lock.
-    """
-    name = folder_name(result.skill.name or result.hit.id)
-    if query.ref != "HEAD" or os.path.lexists(os.path.join(into, name)):
-        return None
-    known = lock.read().in_folder(name)
-    return known if known is not None and known.commit and known.digest else None
+    return Placed(path, "unchanged" if there else "linked", files, digest)
 
 
 def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, lock: str) -> None:
@@ -341,16 +320,16 @@ def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, loc
     hint = f"{remove}, then add it again, to take what is there now"
     if not _is_same_origin(known, new, os.path.dirname(os.path.abspath(lock))):
         raise InstallRefused(
-            f"the lock has {_shown(known.name)} from {_shown(known.source)}, and this one is from"
-            f" {_shown(new.source)}",
+            f"the lock has {shown_path(known.name)} from {shown_path(known.source)}, and this one"
+            f" is from {shown_path(new.source)}",
             path=lock,
             code="install_source",
             hint=hint,
         )
     if pinned and not known.pins_same(new):
         raise InstallRefused(
-            f"what came for {_shown(known.name)} is not what the lock pins: it has"
-            f" {_shown(known.digest or '')[:19]}…, and this is {(new.digest or '')[:19]}…",
+            f"what came for {shown_path(known.name)} is not what the lock pins: it has"
+            f" {shown_path(known.digest or '')[:19]}…, and this is {(new.digest or '')[:19]}…",
             path=lock,
             code="install_pin",
             hint=hint,
@@ -359,19 +338,17 @@ def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, loc
 
 def _is_same_origin(known: LockedSkill, new: LockedSkill, folder: str) -> bool:
     """True for a newer version. The common installer names a folder that the skill lies below."""
-    if _origin(known) == _origin(new):
+    sources = {
+        (each.source_type == "well-known" and urlsplit(each.source).netloc) or each.source
+        for each in (known, new)
+    }
+    if known.source_type == new.source_type and len(sources) == 1:  # or the host of a site
         return True
     before, now = (skill_folder_of(each, folder) for each in (known, new))
     if before is None or now is None:
         return False
     is_skill = os.path.isfile(os.path.join(before, "SKILL.md"))
     return before == now or (is_below(now, before) and not is_skill)
-
-
-def _origin(skill: LockedSkill) -> tuple[str, str]:
-    """Return what a newer version has in common: its source, or the host of a site."""
-    host = urlsplit(skill.source).netloc if skill.source_type == "well-known" else ""
-    return skill.source_type, host or skill.source
 
 
 async def _fetched(search: SearchService, result: FoundSkill) -> Installation:
@@ -397,18 +374,3 @@ def _of_listing(error: SourceFailed, result: FoundSkill) -> SourceFailed:
     listed = f"{result.hit.key} is listed by {', '.join(result.found_by)}, but is not there"
     hint = "it was moved or removed; choose another one with `skillyard search`"
     return SourceFailed("bad_answer", f"{listed} ({error.what})", hint=hint, status=error.status)
-
-
-def _is_users(place: str) -> bool:
-    """True for something that lies, links resolved, in a folder that agents read for this user."""
-    if not os.path.lexists(place):
-        return False
-    above = {os.path.realpath(os.path.dirname(place)), os.path.dirname(os.path.realpath(place))}
-    return any(os.path.realpath(root.path) in above for root in host_roots(["user"]))
-
-
-def _names_in(into: str) -> list[str]:
-    try:
-        return sorted(entry.name for entry in os.scandir(into) if entry.is_dir())
-    except OSError:
-        return []

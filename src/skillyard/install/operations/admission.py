@@ -1,10 +1,11 @@
-"""What is checked before a skill is written (scan, policy, signature), and the writing itself."""
+"""What is fetched and checked before a skill is written, and the writing itself."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from skillyard.base.errors import SkillError, SkillyardError, SourceFailed
 from skillyard.base.shapes import installation as shapes
@@ -14,21 +15,23 @@ from skillyard.base.shapes.scans import ScanFinding
 from skillyard.base.text import clean_line, folder_name, shorten
 from skillyard.check.scanning import SkillFile, scan_files
 from skillyard.engine.skill import Skill
-from skillyard.install.copies.file_paths import shown_path
+from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.installed import Installed, InstallRefused
-from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.lockfile import LOCAL, ProjectLock
+from skillyard.install.copies.lockfile import LOCAL, LockedSkill, ProjectLock
 from skillyard.install.copies.placement import Placed, check_files, place_copies
 from skillyard.install.copies.verdict import accepted_of, publisher_of, scan_package, with_accepted
 from skillyard.install.operations.problems import failure_of
-from skillyard.install.operations.project import InstalledSkill
+from skillyard.install.operations.project import InstalledSkill, LockedProject
+from skillyard.install.origins.locked import locked_package, repinned
 from skillyard.install.policy.decision import (
     AdmissionPolicy,
     check_install,
+    check_source,
     locked_source,
 )
-from skillyard.install.policy.places import find_policy
+from skillyard.install.policy.library import find_policy
 from skillyard.install.policy.rules import NO_RULES, CertificateSigner, Rules
+from skillyard.install.search import SearchService
 from skillyard.install.signatures import (
     FOLDER_BUNDLE,
     SignatureInvalid,
@@ -38,7 +41,7 @@ from skillyard.install.signatures import (
     with_signer,
 )
 from skillyard.install.sources.protocol import Package
-from skillyard.install.sources.settings import Settings
+from skillyard.install.sources.settings import Settings, load_settings
 
 
 class AdmittedSkill(NamedTuple):
@@ -264,3 +267,74 @@ def invalid_signature(name: str, why: str) -> InstallRefused:
         code="signature_invalid",
         hint="do not use it; tell its author, who can sign it again",
     )
+
+
+ReportFetched: TypeAlias = Callable[[int, int], None]
+"""Takes how many skills were fetched, and of how many."""
+_AT_ONCE = 8
+
+
+def fetch_packages(
+    skills: Iterable[InstalledSkill],
+    project: LockedProject,
+    *,
+    pinned: bool,
+    report: ReportFetched | None = None,
+) -> dict[str, Package | SkillyardError]:
+    """Return the files of skills by the name of their entry, or why they cannot be had.
+
+    ``pinned`` asks for the commits of the entries, and returns nothing that they do not pin;
+    otherwise the newest of their branches or tags. Raises SkillIoError and InvalidInput for
+    settings and the policy.
+    """
+    entries = [skill.entry for skill in skills]
+    if not entries:
+        return {}
+    settings = with_bundles(load_settings(), project.folder, entries)
+    fetched = _fetch_all(entries, pinned, project, settings, report)
+    return dict(zip([entry.name for entry in entries], asyncio.run(fetched), strict=True))
+
+
+async def _fetch_all(
+    entries: Sequence[LockedSkill],
+    pinned: bool,
+    project: LockedProject,
+    settings: Settings,
+    report: ReportFetched | None,
+) -> list[Package | SkillyardError]:
+    room, done = asyncio.Semaphore(_AT_ONCE), 0
+    policy = policy_of(project.lock)
+
+    async def fetch(entry: LockedSkill) -> Package | SkillyardError:
+        nonlocal done
+        result: Package | SkillyardError
+        async with room:
+            try:
+                check_source(policy, locked_source(entry, None))
+                result = await locked_package(search, entry, pinned=pinned, folder=project.folder)
+                if pinned:
+                    check_pin(entry, result)
+            except SkillyardError as error:
+                result = error
+        done += 1
+        if report is not None:
+            report(done, len(entries))
+        return result
+
+    async with SearchService(settings=settings) as search:
+        return await asyncio.gather(*map(fetch, entries))
+
+
+def check_pin(entry: LockedSkill, package: Package) -> None:
+    """Raise InstallRefused for files that are not those of the entry."""
+    expected = entry.content_hash if entry.digest is None else entry.digest
+    if expected is not None and entry.pins_same(repinned(entry, package)):
+        return
+    name = shorten(clean_line(entry.name), 80)
+    what = f"the lock pins no content of {name}"
+    if expected is not None:
+        what = f"what came for {name} is not what the lock pins: {clean_line(expected)[:19]}…"
+    if package.skipped:
+        what = f"{what} ({len(package.skipped)} left out: {package.skipped[0]})"
+    hint = f"`skillyard update {name_in_shell(entry.name)}` shows what changed, and pins it"
+    raise InstallRefused(what, path="", code="install_pin", hint=hint)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillIoError, UnknownName
@@ -129,7 +130,8 @@ def places_of(folders: Sequence[str], name: str, *, copy: bool, user: bool) -> I
 
     ``copy`` asks for no links. A folder of that name stays one, and a link to one stays a link.
     """
-    shared = os.path.expanduser(f"~/{SHARED}") if user else _project_folder()
+    home = "~" if user else os.path.dirname(project_lock_path("."))
+    shared = os.path.join(os.path.expanduser(home), *SHARED.split("/"))
     if not user and len(folders) > 1:
         check_inside(shared, project_lock_path("."))
     if len(folders) > 1 and not copy:
@@ -153,10 +155,6 @@ def places_of(folders: Sequence[str], name: str, *, copy: bool, user: bool) -> I
             links.remove(folder)
             copies.append(folder)
     return InstallPlaces(tuple(copies), tuple(links))
-
-
-def _project_folder() -> str:
-    return os.path.join(os.path.dirname(project_lock_path(".")), *SHARED.split("/"))
 
 
 def _same(one: str, other: str) -> bool:
@@ -184,8 +182,11 @@ def link_skill(source: str, folder: str, name: str, *, dry_run: bool = False) ->
         return place
     try:
         os.makedirs(folder, exist_ok=True)
-        above = os.path.realpath(folder)
-        os.symlink(_target(os.path.realpath(source), above), place, target_is_directory=True)
+        target = os.path.realpath(source)
+        with suppress(ValueError):  # another drive of Windows
+            # Relative below one home, so that a project may be moved.
+            target = os.path.relpath(target, os.path.realpath(folder))
+        os.symlink(target, place, target_is_directory=True)
     except FileExistsError:  # another run was faster
         if not _same(place, source):
             raise SkillIoError("cannot link: another run wrote here", path=place) from None
@@ -198,11 +199,3 @@ def link_skill(source: str, folder: str, name: str, *, dry_run: bool = False) ->
         ) from None
     note_written(place, LINK)
     return place
-
-
-def _target(source: str, above: str) -> str:
-    """Return what a link says: relative below one home, so that a project may be moved."""
-    try:
-        return os.path.relpath(source, above)
-    except ValueError:  # another drive of Windows
-        return source

@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillError, SkillIoError, SkillyardError
 from skillyard.base.io.atomic_write import remove_leftovers
-from skillyard.base.io.folder_manifest import FolderManifest
 from skillyard.base.io.paths import is_below
 from skillyard.base.shapes.installation import FileChange
 from skillyard.base.text import folder_name
@@ -30,20 +29,17 @@ from skillyard.engine.discovery.hosts import expand_pattern
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.installed import (
     LINK,
-    OTHER_MODES,
     Installed,
     InstallRefused,
-    added_edits,
     forget_written,
     is_as_written,
     manifest_at,
     places_written,
-    recorded_edits,
-    shown_edits,
     written_digest,
 )
-from skillyard.install.copies.lock_entries import Lock, LockedSkill
 from skillyard.install.copies.lockfile import (
+    Lock,
+    LockedSkill,
     ProjectLock,
     UserLock,
     alone,
@@ -51,7 +47,6 @@ from skillyard.install.copies.lockfile import (
     user_lock_path,
 )
 from skillyard.install.copies.placement import aside_of, complete, is_stopped, stopped_runs
-from skillyard.install.operations import states
 from skillyard.install.operations.destinations import (
     SHARED,
     Agent,
@@ -65,17 +60,17 @@ from skillyard.install.origins.locked import skill_folder_of
 RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""
 _WORST = (
-    states.UNREADABLE,
-    states.INTERRUPTED,
-    states.EDITED,
-    states.NOT_COMPARABLE,
-    states.BEHIND,
-    states.REFUSED,
-    states.MISSING,
-    states.CURRENT,
-    states.LINKED,
+    "unreadable",
+    "interrupted",
+    "edited",
+    "not_comparable",
+    "behind",
+    "refused",
+    "missing",
+    "current",
+    "linked",
 )
-_LINKS = (states.LINKED, states.REFUSED, states.MISSING)
+_LINKS = ("linked", "refused", "missing")
 """States of a link to the folder that the entry names."""
 
 
@@ -122,7 +117,7 @@ class InstalledSkill(NamedTuple):
     def state(self) -> str:
         """The worst state of a folder; ``missing`` without one."""
         copy_states = {copy.state for copy in self.copies}
-        return next((state for state in _WORST if state in copy_states), states.MISSING)
+        return next((state for state in _WORST if state in copy_states), "missing")
 
     @property
     def problem(self) -> str:
@@ -140,11 +135,6 @@ class InstalledSkill(NamedTuple):
         """The folders of skills in which it lies or would lie, without what is the user's own."""
         copies = tuple(copy.into for copy in self.copies if not copy.is_users)
         return copies if self.copies else (self.default,)
-
-    @property
-    def is_pinned(self) -> bool:
-        """True where the lock has a digest of the content."""
-        return self.entry.digest is not None
 
 
 class LockedProject(NamedTuple):
@@ -209,22 +199,19 @@ class LockedProject(NamedTuple):
         if not copies and os.path.isdir(os.path.join(self.default, name)):
             problem = "it is missing, and in the place is a folder of yours"
             copies = [self._foreign(entry, problem, "drops its entry; then add it for a HOST")]
-        default, lacking = self.default, self._lacking(name, copies) if copies else ()
+        default = self.default
+        real = {os.path.realpath(copy.folder) for copy in copies}
+        lacking = tuple({each.folder: 0 for each in self.agents if not each.finds(name, real)})
         if self.agents and not copies:
             folders = dict.fromkeys(agent.folder for agent in self.agents)
             (default, *_), lacking = places_of(tuple(folders), name, copy=False, user=self.is_users)
         return InstalledSkill(entry, tuple(copies), tuple(links), default, lacking, self.option)
 
-    def _lacking(self, name: str, copies: list[Copy]) -> tuple[str, ...]:
-        """Return the folders of hosts that do not find a skill which lies elsewhere."""
-        places = {os.path.realpath(copy.folder) for copy in copies}
-        return tuple({each.folder: 0 for each in self.agents if not each.finds(name, places)})
-
     def _foreign(self, entry: LockedSkill, problem: str, effect: str) -> Copy:
         """Return the state of an entry in whose place something lies that is not its own."""
         hint = f"`skillyard remove {name_in_shell(entry.name)}` {effect}"
         name = folder_name(entry.name)
-        return Copy(self.default, name, states.UNREADABLE, problem, hint, is_foreign=True)
+        return Copy(self.default, name, "unreadable", problem, hint, is_foreign=True)
 
     def _sources(self, lock: Lock) -> set[str]:
         """Return the real folders that entries name as their sources, which are the user's own."""
@@ -280,7 +267,7 @@ class LockedProject(NamedTuple):
                 links.append(path)
             elif into in noted:  # it is the user's own: nothing of it is replaced or removed
                 problem = "the place is a link to a folder that is not one of a host's"
-                copies.append(Copy(into, name, states.UNREADABLE, problem))
+                copies.append(Copy(into, name, "unreadable", problem))
             else:
                 foreign.append(path)
         return copies, links, foreign
@@ -298,13 +285,13 @@ class LockedProject(NamedTuple):
             hint = (
                 f"if you know the folder, say {add}, which notes on this machine that it is yours"
             )
-            return Copy(into, name, states.REFUSED, problem, hint)
+            return Copy(into, name, "refused", problem, hint)
         if os.path.isdir(real):
-            return Copy(into, name, states.LINKED)
+            return Copy(into, name, "linked")
         problem = f"it is a link to {shown_path(own)}, where no folder is"
         remove = f"`skillyard remove {name}`"
         hint = f"put the folder back there; if it moved, {remove} and add it from where it is now"
-        return Copy(into, name, states.MISSING, problem, hint)
+        return Copy(into, name, "missing", problem, hint)
 
     def extra(self, lock: Lock) -> tuple[str, ...]:
         """Return skill folders that the lock does not name or that it did not install, sorted.
@@ -344,14 +331,11 @@ class LockedProject(NamedTuple):
                 try:
                     with alone(into) as is_alone:
                         complete(into, name, self.lock, is_alone=is_alone)
-                except SkillError as error:
-                    failures[name] = error
-                    continue
-                except OSError as error:
-                    what, place = error.strerror or str(error), os.path.join(into, name)
-                    failures[name] = SkillIoError(
-                        f"a run was stopped here, and cannot be completed: {what}", path=place
-                    )
+                except (SkillError, OSError) as error:
+                    what = f"a run was stopped here, and cannot be completed: {error}"
+                    failures[name] = SkillIoError(what, path=os.path.join(into, name))
+                    if isinstance(error, SkillError):
+                        failures[name] = error
                     continue
                 if name not in named:
                     self.unlink(name)
@@ -441,46 +425,24 @@ def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
     try:
         there = manifest_at(target)
         if there is None or is_stopped(into, name):
-            return Copy(into, name, states.INTERRUPTED)
+            return Copy(into, name, "interrupted")
         installed = Installed.by(entry)
         if installed.is_at(there, target):
-            return Copy(into, name, states.CURRENT)
+            return Copy(into, name, "current")
         if is_as_written(there, target):
-            return Copy(into, name, states.BEHIND)
+            return Copy(into, name, "behind")
         if entry.digest is None:
-            return Copy(into, name, states.NOT_COMPARABLE, _why_not(entry))
-        return _edited(into, name, installed, there)
+            what = (
+                "the lock has no digest, and no hash or that of its source, of which `npx skills`"
+            )
+            why = f"{what} copies less (no metadata.json, and links as files); or it was edited"
+            return Copy(into, name, "not_comparable", why)
+        files, problem = installed.edits(there, target)
+        return Copy(into, name, "edited", problem, files=tuple(files))
     except SkillError as error:
-        return Copy(into, name, states.UNREADABLE, f"{error.path}: {error.message}")
+        return Copy(into, name, "unreadable", f"{error.path}: {error.message}")
     except OSError as error:
-        return Copy(into, name, states.UNREADABLE, f"{target}: {error.strerror or error}")
-
-
-def _why_not(entry: LockedSkill) -> str:
-    """Return why the installer's entry does not say whether a folder was edited."""
-    if entry.content_hash is None:
-        return "the lock has no digest and no hash of it"
-    return (
-        "`npx skills` noted the hash of its source, of which it copies less (no metadata.json, and"
-        " links as files) and orders names in its own way; or a file was edited"
-    )
-
-
-def _edited(into: str, name: str, installed: Installed, there: FolderManifest) -> Copy:
-    """Return a folder with local changes, and the files that have them, as far as it is known."""
-    target = os.path.join(into, name)
-    files = recorded_edits(there, target) or added_edits(installed.added(there))
-    problem = shown_edits(files)
-    if not files and not installed.has_modes(there):
-        problem = OTHER_MODES
-    return Copy(into, name, states.EDITED, problem, files=tuple(files))
-
-
-def _is_same(one: str, other: str) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False
+        return Copy(into, name, "unreadable", f"{target}: {error.strerror or error}")
 
 
 def _unnamed(into: str, named: set[str]) -> Iterator[str]:
@@ -492,9 +454,6 @@ def _unnamed(into: str, named: set[str]) -> Iterator[str]:
     for entry in entries:
         if entry.name.startswith(".") or entry.name in named:
             continue
-        folded = os.path.join(into, folder_name(entry.name))
-        if folder_name(entry.name) in named and _is_same(entry.path, folded):
-            continue  # where upper and lower case are the same
         if _is_skill(entry.path):
             yield entry.path
 

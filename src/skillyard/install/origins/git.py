@@ -6,12 +6,12 @@ import asyncio
 from asyncio import gather, get_running_loop, run_coroutine_threadsafe, to_thread
 from collections.abc import Callable, Mapping, Sequence
 from threading import Event
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
 from skillyard.base.errors import SourceFailed
 from skillyard.install.copies.file_paths import shown_path
-from skillyard.install.copies.lock_entries import LockedSkill
+from skillyard.install.copies.lockfile import LockedSkill
 from skillyard.install.git.address import (
     FORGES,
     GitAddress,
@@ -20,7 +20,7 @@ from skillyard.install.git.address import (
     is_trusted,
     parse_git_address,
 )
-from skillyard.install.git.command import Git, on_terminal
+from skillyard.install.git.command import Git
 from skillyard.install.git.repository import (
     GitRepository,
     GitTree,
@@ -55,8 +55,6 @@ from skillyard.install.sources.repository import (
 )
 from skillyard.install.sources.settings import Settings
 
-ReportBytes: TypeAlias = Callable[[int], None]
-"""Takes how many bytes were fetched."""
 _T = TypeVar("_T")
 
 
@@ -76,21 +74,11 @@ class GitQuery(NamedTuple):
     """The installed skill that is looked for elsewhere if it left its folder."""
 
 
-async def git_package(
-    settings: Settings,
-    query: GitQuery,
-    *,
-    may_prompt: bool = True,
-    report: ReportBytes | None = None,
-) -> Package:
-    """Return every file of a skill. Raises SourceFailed, InvalidInput where several are meant.
-
-    ``may_prompt`` lets git ask for a password, if there is a terminal. ``report`` is called in
-    another thread.
-    """
+async def git_package(settings: Settings, query: GitQuery) -> Package:
+    """Return every file of a skill. Raises SourceFailed, InvalidInput where several are meant."""
     if not is_named(query.address):
         clear_repositories(unused_s=settings.cache_days * 24 * 3_600)
-    git = Git("", Event(), may_prompt=may_prompt and on_terminal(), report=report)
+    git = Git("", Event())
     package = await _in_thread(
         lambda: _package(GitRepository(query.address, git, offline=settings.offline), query), git
     )
@@ -325,8 +313,7 @@ async def through_git(
     try:
         address = parse_git_address(f"{url.rstrip('/')}/{repository}.git")
         query = GitQuery(address, "", ref, choice, branch, repository, newest_of)
-        # No question on the terminal: a misspelled name would end in one for a password.
-        package = await git_package(settings, query, may_prompt=False)
+        package = await git_package(settings, query)
     except SkillGone:
         raise
     except SourceFailed:

@@ -22,11 +22,9 @@ from skillyard.base.text import folder_name
 from skillyard.engine.discovery.added_sources import may_read_source
 from skillyard.install.copies.file_paths import checked_path, name_in_shell, shown_path
 from skillyard.install.copies.folder_hash import folder_hash, tree_hash
-from skillyard.install.copies.lock_entries import LockedSkill
-from skillyard.install.copies.lockfile import LOCAL, is_path, source_folder
+from skillyard.install.copies.lockfile import LOCAL, LockedSkill, is_path, source_folder
 from skillyard.install.copies.placement import content_digest
 from skillyard.install.git.address import check_ref, parse_git_address
-from skillyard.install.origins.archive import ARCHIVE, archive_package
 from skillyard.install.origins.choice import (
     SkillChoice,
     SkillGone,
@@ -34,8 +32,8 @@ from skillyard.install.origins.choice import (
     folders_named,
     only_folder,
 )
+from skillyard.install.origins.files import ARCHIVE, archive_package, local_package
 from skillyard.install.origins.git import GitQuery, locked_git_package, skill_files, through_git
-from skillyard.install.origins.local import local_package
 from skillyard.install.search import SearchService
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Package
@@ -44,9 +42,7 @@ from skillyard.install.sources.transport import host_name
 from skillyard.install.sources.well_known import site_source
 
 GIT = ("git", "gitlab")
-NODE_MODULES = "node_modules"
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NPM_NAME = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
 
 
 def locked_skill(name: str, hit: Hit, package: Package, ref: str | None) -> LockedSkill:
@@ -161,10 +157,7 @@ async def _of_github(request: _Request) -> Package:
         if newest_of is not None:
             at = await github.commit(locked.source, ref)
             now = await _folder_now(github, locked, at)
-            source = locked.source
-            if source in github.renamed:
-                source = await github.name_now(source)
-            hit = Hit(source, now.rpartition("/")[2] or name, "github", path=now)
+            hit = Hit(locked.source, now.rpartition("/")[2] or name, "github", path=now)
             return await github.package(hit, ref=at, whole=True)
         hit = Hit(locked.source, name, "github", path=path)
         return await github.package(hit, ref=ref, whole=True)
@@ -207,11 +200,6 @@ async def _of_git(request: _Request) -> Package:
     return await locked_git_package(search.settings, query)
 
 
-async def _of_archive(request: _Request) -> Package:
-    search, locked = request.search, request.locked
-    return await archive_package(search, locked.source, SkillChoice(path=_folder(locked)))
-
-
 async def _of_site(request: _Request) -> Package:
     search, locked = request.search, request.locked
     # The installer notes the host as the source, and its address beside it.
@@ -237,17 +225,11 @@ def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
     """
     can_move = locked.skill_path and locked.source_type in ("github", *GIT)
     is_moved = can_move and package.path != _folder(locked)
-    source, url = locked.source, locked.source_url
-    if locked.source_type == "github" and is_repository(package.source):
-        source = package.source
-        url = url.replace(locked.source, source) if url else url
     digest = content_digest(package.files)
     same = digest == locked.digest
     is_users = locked.folder_hash is not None
     return replace(
         locked,
-        source=source,
-        source_url=url,
         skill_path=f"{package.path}/SKILL.md".lstrip("/") if is_moved else locked.skill_path,
         computed_hash=locked.computed_hash if is_users else folder_hash(package.files),
         folder_hash=_user_hash(locked, package) if is_users else None,
@@ -291,15 +273,9 @@ def skill_folder_of(locked: LockedSkill, folder: str) -> str | None:
 
 async def _on_this_machine(request: _Request) -> Package:
     locked, folder = request.locked, request.folder
-    if locked.source_type == LOCAL:
-        place = source_folder(locked, folder) or ""
-        if locked.source.startswith(("\\\\", "//")):  # would ask a server for the file
-            raise _refused(locked, "its source is a folder of another machine")
-    else:
-        if not _NPM_NAME.fullmatch(locked.source):
-            raise _refused(locked, "its source is not the name of an npm package")
-        place = os.path.join(os.path.abspath(folder), NODE_MODULES, *locked.source.split("/"))
-    place = os.path.realpath(place)  # a link of the clone may lead out of it
+    if locked.source.startswith(("\\\\", "//")):  # would ask a server for the file
+        raise _refused(locked, "its source is a folder of another machine")
+    place = os.path.realpath(source_folder(locked, folder) or "")  # a link may lead out of a clone
     skill = skill_folder_of(locked, folder) or place
     if not os.path.isfile(os.path.join(skill, SKILL_FILE)):
         skill = place
@@ -337,7 +313,8 @@ _FETCH: Mapping[str, Callable[[_Request], Coroutine[Any, Any, Package]]] = {
     "gitlab": _of_git,
     "git": _of_git,
     "well-known": _of_site,
-    ARCHIVE: _of_archive,
+    ARCHIVE: lambda request: archive_package(
+        request.search, request.locked.source, SkillChoice(path=_folder(request.locked))
+    ),
     LOCAL: _on_this_machine,
-    NODE_MODULES: _on_this_machine,
 }

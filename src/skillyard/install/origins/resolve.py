@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 from skillyard.base.errors import InvalidInput, SkillNotFound, SourceFailed
+from skillyard.install.copies.lockfile import LOCAL
 from skillyard.install.git.address import is_commit, parse_git_address
-from skillyard.install.origins.archive import ARCHIVE, archive_package
 from skillyard.install.origins.choice import SkillChoice
+from skillyard.install.origins.files import ARCHIVE, archive_package, local_package
 from skillyard.install.origins.git import (
     GitQuery,
-    ReportBytes,
     git_package,
     github_package,
     through_git,
 )
-from skillyard.install.origins.local import local_package
 from skillyard.install.origins.target import HEAD, SkillTarget
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.install.search.content import read_package
+from skillyard.install.search.result import read_package
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import is_repository
 from skillyard.install.sources.well_known import site_source
 
 
-async def find_target(
-    search: SearchService, target: SkillTarget, report: ReportBytes | None = None
-) -> tuple[SkillTarget, FoundSkill]:
-    """Return the reading of a target whose branch is there, and its skill.
-
-    Raises what :func:`find_skill` does.
-    """
-    failed: SourceFailed | None = None
-    for reading in target.readings():
-        try:
-            return reading, await find_skill(search, reading, report)
-        except SourceFailed as error:
-            if error.code != "not_found":
-                raise failed or error from None
-            failed = failed or error
-    assert failed is not None
-    raise failed
-
-
-async def find_skill(
-    search: SearchService, target: SkillTarget, report: ReportBytes | None = None
-) -> FoundSkill:
-    """Return the skill that a target means. ``report`` takes how many bytes git fetched.
+async def find_skill(search: SearchService, target: SkillTarget) -> FoundSkill:
+    """Return the skill that a target means.
 
     Raises SkillNotFound, SourceFailed, and InvalidInput where it means several.
     """
@@ -54,7 +32,7 @@ async def find_skill(
         return await _on_github(search, target, choice)
     if target.kind == "git" and target.address is not None:
         query = GitQuery(target.address, target.source_type, target.ref, choice)
-        package = await git_package(search.settings, query, report=report)
+        package = await git_package(search.settings, query)
         return _found(target.address.shown, target.address.name, package)
     if target.kind == "archive":
         package = await archive_package(search, target.site, choice)
@@ -77,43 +55,16 @@ def _found(source: str, name: str, package: Package) -> FoundSkill:
 
 
 async def _on_github(search: SearchService, target: SkillTarget, choice: SkillChoice) -> FoundSkill:
-    """Return a skill of a repository: of a marketplace that lists it, if nothing else is named."""
+    """Return a skill of a repository."""
     repository = target.source
-    if target.ref == HEAD and target.skill_id and not target.path:
-        try:
-            hit = await search.get(repository, target.skill_id)
-        except SourceFailed as error:
-            package = await _by_own_name(search, repository, choice, error)
-        else:
-            if hit.skill.name == target.skill_id:
-                return hit
-            try:  # only its folder is called so, and another skill may have that name
-                package = await github_package(search, repository, choice)
-            except SourceFailed:
-                return hit
-            if hit.package is not None and hit.package.path == package.path:
-                return hit
-    else:
-        try:
-            package = await github_package(search, repository, choice, target.ref)
-        except SourceFailed as error:
-            if error.code != "not_found" or target.ref == HEAD or target.skill_id:
-                raise
-            hint = f"{error.hint}; a skill is named by {repository}#{target.ref}".lstrip("; ")
-            raise SourceFailed("not_found", error.what, hint=hint, status=error.status) from None
-    return _found(repository, repository, package)
-
-
-async def _by_own_name(
-    search: SearchService, repository: str, choice: SkillChoice, error: SourceFailed
-) -> Package:
-    """Return a skill that no source has by that id. Raises the failure that this follows."""
     try:
-        if error.code == "not_found":
-            return await github_package(search, repository, choice)
-    except SourceFailed as again:
-        raise (again if again.code == "not_found" else error) from None
-    return await through_git(search.settings, repository, choice, HEAD, error)
+        package = await github_package(search, repository, choice, target.ref)
+    except SourceFailed as error:
+        if error.code != "not_found" or target.ref == HEAD or target.skill_id:
+            raise
+        hint = f"{error.hint}; a skill is named by {repository}#{target.ref}".lstrip("; ")
+        raise SourceFailed("not_found", error.what, hint=hint, status=error.status) from None
+    return _found(repository, repository, package)
 
 
 async def _on_site(search: SearchService, target: SkillTarget) -> FoundSkill:
@@ -142,10 +93,16 @@ async def whole_package(search: SearchService, result: FoundSkill, ref: str) -> 
     """
     hit = result.hit
     fetched = result.package
-    if fetched is not None and fetched.source_type:
-        return await _again(search, fetched, ref)
-    if fetched is not None and fetched.commit and fetched.notes and ref in (HEAD, fetched.ref):
-        return fetched  # by git, after the API of GitHub had failed
+    is_whole = fetched is not None and bool(fetched.commit or fetched.source_type)
+    if fetched is not None and is_whole and ref in (HEAD, fetched.ref, fetched.commit):
+        return fetched
+    if fetched is not None and fetched.source_type in (ARCHIVE, LOCAL):
+        return fetched
+    if fetched is not None and fetched.source_type:  # the same at another commit
+        choice = SkillChoice(path=fetched.path)
+        address, branch = parse_git_address(fetched.source), fetched.ref or HEAD
+        query = GitQuery(address, fetched.source_type, ref, choice, branch=branch)
+        return await git_package(search.settings, query)
     failure: SourceFailed | None = None
     if is_repository(hit.source):
         try:
@@ -170,14 +127,3 @@ async def whole_package(search: SearchService, result: FoundSkill, ref: str) -> 
     if result.package is not None and not is_repository(hit.source):
         return result.package
     raise failure or SourceFailed("not_found", f"no source has {hit.key}")
-
-
-async def _again(search: SearchService, package: Package, ref: str) -> Package:
-    """Return a package that was fetched whole, or the same skill at another commit."""
-    known = (HEAD, package.ref, package.commit)
-    if package.source_type in (ARCHIVE, "local") or ref in known:
-        return package
-    address = parse_git_address(package.source)
-    choice = SkillChoice(path=package.path)
-    query = GitQuery(address, package.source_type, ref, choice, branch=package.ref or HEAD)
-    return await git_package(search.settings, query)

@@ -12,15 +12,14 @@
 ===============================================  ===============================================
 
 The form ``#ref@skill`` is that of the common installer, and is understood after ``owner/repo`` too:
-the skill follows the last ``@``, as a tag may hold one. In the address of a page the ref may hold
-slashes: :meth:`Target.readings` gives what it can mean.
+the skill follows the last ``@``, as a tag may hold one. In the address of a page the ref is one
+part: a branch with slashes is named as ``@ref`` or ``#ref``.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -33,13 +32,11 @@ from skillyard.install.git.address import (
     parse_git_address,
     refuse_login,
 )
-from skillyard.install.origins.archive import archive_kind
+from skillyard.install.origins.files import archive_kind
 from skillyard.install.sources.repository import is_repository
 
 Kind = Literal["name", "github", "git", "archive", "site", "folder"]
 HEAD = "HEAD"
-_REF_PARTS = 6
-"""Parts of a branch's name that are tried."""
 GITLAB = "gitlab"
 _GITHUB = ("github.com", "www.github.com")
 _GIT_HOSTS = ("codeberg.org", "gitea.com", "bitbucket.org")
@@ -64,18 +61,6 @@ class SkillTarget(NamedTuple):
     address: GitAddress | None = None
     source_type: str = ""
     """``git`` or ``gitlab``."""
-    page: tuple[str, ...] = ()
-    """The parts of a page's address that hold the ref and then the path."""
-
-    def readings(self) -> Iterator[SkillTarget]:
-        """Yield what the target can mean: the address of a page with ever more parts as its ref.
-
-        A repository has no branch ``a`` beside a branch ``a/b``, so the first that is there is it.
-        """
-        yield self
-        for end in range(2, min(len(self.page), _REF_PARTS) + 1):
-            ref, path = "/".join(self.page[:end]), "/".join(self.page[end:])
-            yield self._replace(ref=check_ref(ref), path=path)
 
 
 def parse_target(target: str) -> SkillTarget:
@@ -152,7 +137,12 @@ def _address(text: str) -> SkillTarget:
     if is_git_address(_without_ref(base)):
         return _repository(*_with_ref(text))
     if archive_kind(base) is not None and parts.scheme in ("https", "http"):
-        return _archive(text, base, fragment)
+        if parts.query:
+            raise InvalidInput(
+                f"{shown_path(base.partition('?')[0])} has parameters, which may hold a secret that"
+                " would end up in the lock file; download and unpack it, and add the folder"
+            )
+        return SkillTarget(kind="archive", site=base, skill_id=fragment)
     if "_git" in path[:-1]:  # Azure DevOps
         end = parts.path.split("/").index("_git") + 2
         url = f"{parts.scheme}://{parts.netloc}{'/'.join(parts.path.split('/')[:end])}"
@@ -168,27 +158,16 @@ def _address(text: str) -> SkillTarget:
     return SkillTarget(kind="site", site=base.rstrip("/"), skill_id=fragment)
 
 
-def _archive(text: str, base: str, fragment: str) -> SkillTarget:
-    if urlsplit(base).query:
-        raise InvalidInput(
-            f"{shown_path(base.partition('?')[0])} has parameters, which may hold a secret that"
-            " would end up in the lock file; download and unpack it, and add the folder"
-        )
-    return SkillTarget(kind="archive", site=base, skill_id=fragment)
-
-
 def _on_github(path: list[str], fragment: str) -> SkillTarget:
     source = f"{path[0]}/{path[1].removesuffix('.git')}"
     if not is_repository(source):
         raise InvalidInput(f"{shown_path(source)} is not owner/repo")
     ref, skill = _fragment(fragment)
     below: list[str] = []
-    page: tuple[str, ...] = ()
     if len(path) > 3 and path[2] in ("tree", "blob"):
         ref, below = path[3], path[4:]
         if below[:1] and path[3] == "refs":  # refs/heads/main
             ref, below = "/".join(path[5:6]), path[6:]
-        page = ref, *(part for part in below if part != "SKILL.md")
     elif len(path) > 3 and path[2] == "archive":
         ref = re.sub(r"\.(?:zip|tar\.gz)$", "", "/".join(path[3:]))
         ref = re.sub(r"^refs/(?:heads|tags)/", "", ref)
@@ -200,7 +179,6 @@ def _on_github(path: list[str], fragment: str) -> SkillTarget:
         skill_id=skill,
         ref=check_ref(ref or HEAD),
         path=folder,
-        page=page,
     )
 
 
@@ -241,7 +219,6 @@ def _of_page(scheme: str, netloc: str, page: _Page, fragment: str) -> SkillTarge
         ref=check_ref(page.ref or ref or HEAD),
         path=checked_path("/".join(below)) if below else "",
         skill_id=skill,
-        page=(page.ref, *below) if page.ref else (),
     )
 
 

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError
 from skillyard.base.io.paths import is_below
-from skillyard.base.text import clean_line, folder_name, shorten
+from skillyard.base.text import folder_name
 from skillyard.engine.skill import Origin, Skill
-from skillyard.install.copies.lock_entries import LockedSkill
+from skillyard.install.copies.file_paths import shown_path
+from skillyard.install.copies.lockfile import LockedSkill
 from skillyard.install.policy.rules import (
     NO_RULES,
     SEVERITIES,
@@ -23,7 +24,6 @@ from skillyard.install.policy.rules import (
 
 REFUSED = "refused_by_policy"
 """The code of the diagnostics about skills that a policy refuses."""
-_SHOWN = 120
 _BY_URL = ("git", "gitlab", "well-known")
 
 
@@ -155,7 +155,7 @@ def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Rul
         denied_names.append(skill.id)
     if denied_names:
         reasons.append(
-            ("skills.denied", f"skills of the name {_shown(denied_names[0])} are denied")
+            ("skills.denied", f"skills of the name {shown_path(denied_names[0])} are denied")
         )
     if skill.stored:
         pass
@@ -163,10 +163,7 @@ def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Rul
         if rules.unlocked == "deny":
             reasons.append(("sources.unlocked", "no lock file says where the skill is from"))
     else:
-        if not all(_match(source.source, patterns) for patterns in rules.allowed_sources):
-            reasons.append(
-                ("sources.allowed", f"the source {_shown(source.source)} is not allowed")
-            )
+        reasons += _of_source(rules, source)
         if rules.pins_required and not source.is_pinned:
             reasons.append(("pins.required", "the lock file has no commit and no digest of it"))
         reasons += _of_signer(rules, source)
@@ -174,12 +171,12 @@ def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Rul
     if not licence and rules.missing_licence == "deny":
         reasons.append(("licences.missing", "the skill names no licence"))
     elif licence and not all(licence.lower() in names for names in rules.allowed_licences):
-        reasons.append(("licences.allowed", f"the licence {_shown(licence)} is not allowed"))
+        reasons.append(("licences.allowed", f"the licence {shown_path(licence)} is not allowed"))
     if not all(any(_match(tag, tags) for tag in skill.tags) for tags in rules.allowed_tags):
         reasons.append(("tags.allowed", "it has no tag that is allowed"))
     denied = [tool for tool in skill.allowed_tools if _denied(tool, rules.denied_tools)]
     if denied:
-        reasons.append(("tools.denied", f"the tool {_shown(denied[0])} is denied"))
+        reasons.append(("tools.denied", f"the tool {shown_path(denied[0])} is denied"))
     return _refusals(rules, reasons)
 
 
@@ -187,15 +184,14 @@ def check_source(policy: AdmissionPolicy | None, source: LockedSource) -> None:
     """Raise PolicyRefused for an entry whose source or name is refused, before it is fetched."""
     if policy is None:
         return
-    rules, reasons = policy.rules, []
+    rules, reasons = policy.rules, _of_source(policy.rules, source)
     if pattern := _match(source.name, rules.denied_skills):
-        reasons.append(("skills.denied", f"skills of the name {_shown(pattern)} are denied"))
-    if not all(_match(source.source, patterns) for patterns in rules.allowed_sources):
-        reasons.append(("sources.allowed", f"the source {_shown(source.source)} is not allowed"))
+        denied = ("skills.denied", f"skills of the name {shown_path(pattern)} are denied")
+        reasons = [denied, *reasons]
     if reasons:
         refusals = _refusals(rules, reasons)
         raise PolicyRefused(
-            f"the policy refuses {_shown(source.name)}: {_words(refusals)}",
+            f"the policy refuses {shown_path(source.name)}: {_words(refusals)}",
             code=REFUSED,
             hint=_hint(refusals),
         )
@@ -210,6 +206,12 @@ def check_signer(policy: AdmissionPolicy | None, source: LockedSource) -> None:
 
 def _refusals(rules: Rules, reasons: Iterable[tuple[str, str]]) -> tuple[RuleRefusal, ...]:
     return tuple(RuleRefusal(rule, rules.where.get(rule, ""), message) for rule, message in reasons)
+
+
+def _of_source(rules: Rules, source: LockedSource) -> list[tuple[str, str]]:
+    if all(_match(source.source, patterns) for patterns in rules.allowed_sources):
+        return []
+    return [("sources.allowed", f"the source {shown_path(source.source)} is not allowed")]
 
 
 def _of_signer(rules: Rules, source: LockedSource) -> list[tuple[str, str]]:
@@ -239,10 +241,6 @@ def _match(text: str, patterns: Iterable[str]) -> str:
     return next((each for each in patterns if matches_pattern(lowered, each)), "")
 
 
-def _shown(text: str) -> str:
-    return shorten(clean_line(text), _SHOWN)
-
-
 def check_install(
     policy: AdmissionPolicy | None,
     skill: Skill,
@@ -258,22 +256,20 @@ def check_install(
     if policy is None:
         return
     rules = policy.rules
-    refusals = decide(rules, skill, source)
+    refusals, more = decide(rules, skill, source), []
     highest = max(severities, key=SEVERITIES.index, default="none")
     if SEVERITIES.index(highest) > SEVERITIES.index(rules.max_severity):
-        message = f"the scan has a finding of severity {highest}"
-        where = rules.where.get("scan.max_severity", "")
-        refusals = (*refusals, RuleRefusal("scan.max_severity", where, message))
+        more.append(("scan.max_severity", f"the scan has a finding of severity {highest}"))
     if rules.same_signer and signer_before is not None:
         signer = source.signer
         if signer is None or signer.author != signer_before.author:
             now = "is not signed" if signer is None else f"is signed by {signer.shown}"
             message = f"the version before was signed by {signer_before.shown}, and this one {now}"
-            where = rules.where.get("signatures.same_signer", "")
-            refusals = (*refusals, RuleRefusal("signatures.same_signer", where, message))
+            more.append(("signatures.same_signer", message))
+    refusals += _refusals(rules, more)
     if refusals:
         raise PolicyRefused(
-            f"the policy refuses {_shown(skill.name)}: {_words(refusals)}",
+            f"the policy refuses {shown_path(skill.name)}: {_words(refusals)}",
             code=REFUSED,
             hint=_hint(refusals, "choose another skill"),
         )

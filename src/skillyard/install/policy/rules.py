@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillIoError
 from skillyard.base.strict_toml import SomeText, parse_toml, read_record
-from skillyard.base.text import clean_line, shorten
+from skillyard.base.text import clean_line
+from skillyard.install.copies.file_paths import shown_path
 
 SEVERITIES = ("none", "low", "medium", "high")
 """Severities of findings, ascending."""
@@ -245,7 +246,6 @@ ANY_SOURCE = ("*",)
 """What ``required = true`` means."""
 SIGNER_KEY = "sigstoreSigner"
 """The key of the signer in an entry of a lock file. The common installer preserves it."""
-_SHOWN = 160
 _MAX_PATTERNS = 256
 
 
@@ -278,7 +278,7 @@ class CertificateSigner(NamedTuple):
     @property
     def shown(self) -> str:
         """One line for a person, shortened and cleaned."""
-        return f"{_line(self.identity)} ({_line(self.issuer)})"
+        return f"{shown_path(self.identity)} ({shown_path(self.issuer)})"
 
 
 class SignerPattern(NamedTuple):
@@ -300,11 +300,7 @@ class SignerPattern(NamedTuple):
     @property
     def shown(self) -> str:
         """One line for a person."""
-        return f"{_line(self.identity)} ({_line(self.issuer)})"
-
-
-def _line(text: str) -> str:
-    return shorten(clean_line(text), _SHOWN)
+        return f"{shown_path(self.identity)} ({shown_path(self.issuer)})"
 
 
 def _trust_root(text: str) -> str:

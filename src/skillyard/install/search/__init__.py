@@ -4,7 +4,8 @@
 :mod:`.content` reads fetched files, :mod:`.result` is the result.
 """
 
-from skillyard.install.search.result import FoundSkill, SearchResult, SourceStatus
+from skillyard.base.shapes.skills import SourceStatus
+from skillyard.install.search.result import FoundSkill, SearchResult
 from skillyard.install.search.service import SearchService
 
 __all__ = ["FoundSkill", "SearchResult", "SearchService", "SourceStatus"]

@@ -1,4 +1,7 @@
-"""The result of a federated search: ranked skills and the status of each source."""
+"""The result of a federated search: skills read from fetched files, and the status of each source.
+
+The body of a skill is kept even when its frontmatter is invalid.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +9,111 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from skillyard.base.errors import Diagnostic, SourceFailed
+from skillyard.base.errors import Diagnostic, SkillError, SourceFailed
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.shapes import skills as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
+from skillyard.engine.formats.agentskills import SkillText, parse_document
+from skillyard.engine.formats.frontmatter import decode, split, unify_lines
 from skillyard.engine.ranking.match import Match
-from skillyard.engine.skill import SKILL_FIELDS, Skill
+from skillyard.engine.skill import SKILL_FIELDS, Origin, Reference, Skill
 from skillyard.install.sources.protocol import Hit, Package
 
 
-class SourceStatus(NamedTuple):
-    """The outcome of one search at one source."""
+class PackageContent(NamedTuple):
+    """A parsed skill and the diagnostics of its files."""
 
-    name: str
-    state: str
-    """``ok``, ``partial`` (some of the places that it queries failed) or ``failed``."""
-    found: int = 0
-    code: str = ""
-    """The kind of failure; see :class:`~skillyard.base.errors.SourceFailed`."""
-    message: str = ""
-    retry_after_s: float | None = None
+    skill: Skill
+    raw: str
+    """The unchanged text of its SKILL.md."""
+    diagnostics: tuple[Diagnostic, ...]
 
-    def document(self) -> shapes.SourceStatus:
-        """Return the status as a document shows it; with ``failure`` only when there is one."""
-        failed, after_s = self.state != "ok", self.retry_after_s
-        return shapes.SourceStatus(
-            name=self.name,
-            state=self.state,
-            found=self.found,
-            code=self.code if failed else None,
-            message=self.message if failed else None,
-            retry_after_s=None if after_s is None else round(after_s, 1),
+
+def pointer(hit: Hit) -> Skill:
+    """Return a skill without content, from the metadata of the sources."""
+    return Skill(
+        hit.name or hit.id,
+        hit.description,
+        None,
+        slug=hit.id,
+        source=hit.source,
+        install_count=hit.install_count,
+        curated=hit.curated,
+        tags=(hit.category,) if hit.category and hit.curated else (),
+    )
+
+
+def read_package(hit: Hit, package: Package) -> PackageContent:
+    """Parse the skill of a package. Never raises: faults become diagnostics.
+
+    When the frontmatter cannot be read, name and description come from the sources and the body is
+    kept.
+    """
+    path = f"{hit.source}/{hit.id}/SKILL.md"
+    diagnostics: list[Diagnostic] = []
+    data = package.files.get("SKILL.md", b"")
+    try:
+        text = decode(data, path)
+    except SkillError as error:
+        diagnostics.append(_diagnostic(error, path))
+        text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
+    try:
+        document = SkillText(path, hit.id, Origin.AGENTSKILLS)
+        parsed = parse_document(document, text, strict=False)
+        skill = parsed.skill
+        diagnostics += parsed.diagnostics
+    except SkillError as error:
+        diagnostics.append(_diagnostic(error, path))
+        skill = Skill(hit.name or hit.id, hit.description, _body(text, path))
+    skill = skill.replace(
+        path="",
+        slug=hit.id,
+        source=hit.source,
+        origin=None,
+        description=skill.description or hit.description,
+        install_count=hit.install_count,
+        curated=hit.curated,
+        references=_references(package),
+    )
+    return PackageContent(skill, text, tuple(diagnostics))
+
+
+def unhide(skill: Skill) -> Skill:
+    """Return a skill as a search shows it, without the flags that hide skills."""
+    return skill.replace(trigger=False, disable_model_invocation=False)
+
+
+def _body(text: str, path: str) -> str:
+    unified = unify_lines(text)
+    try:
+        return split(unified, path, DEFAULT_LIMITS).body
+    except SkillError:
+        return unified.strip()
+
+
+def _diagnostic(error: SkillError, path: str) -> Diagnostic:
+    return Diagnostic(
+        error.code or "unreadable",
+        "warning",
+        path,
+        error.message,
+        error.hint,
+        error.line,
+        error.column,
+    )
+
+
+def _references(package: Package) -> tuple[Reference, ...]:
+    paths = (path for path in sorted(package.files) if path != "SKILL.md")
+    return tuple(
+        Reference(
+            path.rpartition("/")[2],
+            path,
+            package.files[path][: DEFAULT_LIMITS.resource_bytes].decode("utf-8", "replace"),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON shape."""
-        members: dict[str, Any] = encode(self.document())
-        return members
+        for path in paths
+        if path.lower().endswith((".md", ".markdown", ".mdx"))
+    )
 
 
 class FoundSkill(NamedTuple):
@@ -158,7 +230,7 @@ class SearchResult:
     query: str
     skills: tuple[FoundSkill, ...]
     """Best first, up to the limit. Skills without content come last."""
-    sources: tuple[SourceStatus, ...]
+    sources: tuple[shapes.SourceStatus, ...]
     """One status for each source, in query order."""
     ranker: str
     considered: int = 0
@@ -206,7 +278,7 @@ class SearchResult:
             abstained=self.abstained,
             considered=self.considered,
             partial=self.partial,
-            sources=tuple(status.document() for status in self.sources),
+            sources=self.sources,
             note=self.note or None,
         )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, SkillError, SkillNotFound, SourceFailed
+from skillyard.base.shapes.skills import SourceStatus
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.match import Match, eligible, in_order
 from skillyard.engine.ranking.protocol import Scorer
@@ -16,8 +17,7 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, check_scorer, resolve
 from skillyard.engine.ranking.scorer import level_of
 from skillyard.engine.skill import Skill
-from skillyard.install.search.content import own, pointer, read_package, unhide
-from skillyard.install.search.result import FoundSkill, SearchResult, SourceStatus
+from skillyard.install.search.result import FoundSkill, SearchResult, pointer, read_package, unhide
 from skillyard.install.sources.build import build_sources, build_transport, response_cache
 from skillyard.install.sources.protocol import Hit, Hits, Package, RankingSource, Source
 from skillyard.install.sources.responses import ResponseCache
@@ -108,7 +108,9 @@ class SearchService:
             *(self._query_source(source, text, self.per_source(limit)) for source in self.sources)
         )
         candidates = merge_hits(hits for hits, _ in answers)
-        skills = await self._contents(candidates, include_content, include_references)
+        skills = await asyncio.gather(
+            *(self._content(each, include_content, include_references) for each in candidates)
+        )
         request = Query(text, include_references=include_references)
         return SearchResult(
             text,
@@ -171,7 +173,7 @@ class SearchService:
                 return found_one
         statuses = [status for _, status in answers]
         if statuses and all(status.state == "failed" for status in statuses):
-            gravest = min(statuses, key=lambda status: _GRAVITY.get(status.code, len(_GRAVITY)))
+            gravest = min(statuses, key=lambda status: _gravity(status.code))
             raise SourceFailed(gravest.code, gravest.message, retry_after_s=gravest.retry_after_s)
         raise SkillNotFound(name, [c.hit.key for c in candidates[:3]])
 
@@ -190,44 +192,23 @@ class SearchService:
             message = f"no answer in {self.settings.source_timeout_s:g} s"
             return (), SourceStatus(source.name, "failed", 0, "timeout", message)
         except SourceFailed as error:
-            failed = (error.code, str(error), error.retry_after_s)
-            return (), SourceStatus(source.name, "failed", 0, *failed)
+            return (), _failed(source, "failed", 0, [error])
         except Exception as error:  # noqa: BLE001 - a failing source must not stop the others
             message = f"{type(error).__name__}: {error}"
             return (), SourceStatus(source.name, "failed", 0, "bad_answer", message)
         failures = answer.failures if isinstance(answer, Hits) else ()
         if failures:
-            first = failures[0]
-            message = "; ".join(str(failure) for failure in failures)
-            problem = (first.code, message, first.retry_after_s)
-            return hits, SourceStatus(source.name, "partial", len(hits), *problem)
+            return hits, _failed(source, "partial", len(hits), failures)
         return hits, SourceStatus(source.name, "ok", len(hits))
-
-    async def _contents(
-        self, candidates: Sequence[SearchCandidate], include_content: bool, references: bool
-    ) -> list[FoundSkill]:
-        """Return the candidates with their content. Only those that are fetched use a task."""
-        results = [_without_asking(each, include_content, references) for each in candidates]
-        fetched = iter(
-            await asyncio.gather(
-                *(
-                    self._content(candidate, include_content, references)
-                    for candidate, each in zip(candidates, results, strict=True)
-                    if each is None
-                )
-            )
-        )
-        return [next(fetched) if each is None else each for each in results]
 
     async def _content(
         self, candidate: SearchCandidate, include_content: bool, references: bool
     ) -> FoundSkill:
         """Return the candidate with its content, from the first source that has it."""
-        at_hand = _without_asking(candidate, include_content, references)
-        if at_hand is not None:
-            return at_hand
         hit, found_by = candidate.hit, candidate.found_by
-        failure: SourceFailed | None = None
+        if not include_content:
+            return FoundSkill(pointer(hit), hit, found_by)
+        failures: list[SourceFailed] = []
         for record in candidate.hits:
             if not references and _has_body(record.skill):
                 return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
@@ -235,7 +216,7 @@ class SearchService:
             try:
                 package = await self.fetch(request, references=references)
             except SourceFailed as error:
-                failure = _worse(failure, error)
+                failures.append(error)
                 if _has_body(record.skill):
                     return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
                 continue
@@ -248,6 +229,7 @@ class SearchService:
                 raw=content.raw,
                 diagnostics=content.diagnostics,
             )
+        failure = min(failures, key=lambda error: _gravity(error.code))
         return FoundSkill(pointer(hit), hit, found_by, failure=failure)
 
     async def fetch(self, hit: Hit, *, references: bool = False) -> Package:
@@ -319,27 +301,20 @@ class SearchService:
 
 _ODD = re.compile(r"[\x00-\x1f\x7f\\]|\.\.|//")
 """Matches text that is not the name of a source or a skill."""
-_GRAVITY: Mapping[str, int] = {"rate_limited": 0, "denied": 1, "timeout": 2, "unreachable": 3}
-"""Of two failures, the one that a person can act on is reported."""
 
 
-def _worse(one: SourceFailed | None, other: SourceFailed) -> SourceFailed:
-    if one is None:
-        return other
-    most = len(_GRAVITY)
-    return min(one, other, key=lambda error: _GRAVITY.get(error.code, most))
+def _failed(
+    source: Source, state: str, count: int, failures: Sequence[SourceFailed]
+) -> SourceStatus:
+    first, message = failures[0], "; ".join(map(str, failures))
+    after_s = None if first.retry_after_s is None else round(first.retry_after_s, 1)
+    return SourceStatus(source.name, state, count, first.code, message, after_s)
 
 
-def _without_asking(
-    candidate: SearchCandidate, include_content: bool, references: bool
-) -> FoundSkill | None:
-    """Return a candidate that needs no fetch; None when it needs one."""
-    hit, record = candidate.hit, candidate.hits[0]
-    if not include_content:
-        return FoundSkill(pointer(hit), hit, candidate.found_by)
-    if references or not _has_body(record.skill):
-        return None
-    return FoundSkill(_at_hand(record.skill, hit), hit, candidate.found_by)
+def _gravity(code: str) -> int:
+    """Return the place of a failure: of several, the one that a person can act on is reported."""
+    gravest = ("rate_limited", "denied", "timeout", "unreachable")
+    return gravest.index(code) if code in gravest else len(gravest)
 
 
 def _has_body(skill: Skill | None) -> TypeGuard[Skill]:
@@ -354,7 +329,7 @@ def _at_hand(skill: Skill, hit: Hit) -> Skill:
     """Return a skill that a source holds itself, with the merged metadata."""
     facts = (hit.source, hit.id, hit.install_count, hit.curated)
     if (skill.source, skill.slug, skill.install_count, skill.curated) == facts:
-        return own(skill)
+        return skill
     return skill.replace(
         source=hit.source, slug=hit.id, install_count=hit.install_count, curated=hit.curated
     )

@@ -2,8 +2,6 @@
 
 Hosts named by the settings may be private. A host from a command line or a response must be on
 the public internet, and the connection goes to the address that was checked.
-
-The table is our own because ``ipaddress.is_global`` differs between releases of Python.
 """
 
 from __future__ import annotations
@@ -15,47 +13,24 @@ from collections.abc import Sequence
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-NOT_PUBLIC_IPV4 = tuple(
+NOT_PUBLIC = tuple(
     map(
-        ipaddress.IPv4Network,
+        ipaddress.ip_network,
         (
-            # IANA IPv4 Special-Purpose Address Registry (RFC 6890), globally reachable: False.
-            "0.0.0.0/8",  # this network, RFC 791
-            "10.0.0.0/8",  # private, RFC 1918
-            "100.64.0.0/10",  # shared, behind a provider's NAT, RFC 6598
-            "127.0.0.0/8",  # loopback, RFC 1122
-            "169.254.0.0/16",  # link-local and the metadata of most clouds, RFC 3927
-            "172.16.0.0/12",  # private, RFC 1918
             # Protocol assignments, RFC 6890: 192.0.0.8 is a dummy (RFC 7600), 192.0.0.192 was a
             # cloud's metadata. .9 and .10 are reachable, and are the nearest router's, no server's.
             "192.0.0.0/24",
-            "192.0.2.0/24",  # documentation, RFC 5737
             "192.88.99.0/24",  # relays of 6to4, deprecated, RFC 7526; .2 of 6a44, RFC 6751
-            "192.168.0.0/16",  # private, RFC 1918
-            "198.18.0.0/15",  # benchmarks, RFC 2544
-            "198.51.100.0/24",  # documentation, RFC 5737
-            "203.0.113.0/24",  # documentation, RFC 5737
-            "240.0.0.0/4",  # reserved, RFC 1112; the last is the broadcast, RFC 919
-            # IANA IPv4 Multicast Address Space Registry.
-            "224.0.0.0/4",
             # Azure's wire server, which every virtual machine there reaches by a public address
             # (learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16).
             "168.63.129.16/32",
-        ),
-    )
-)
-NOT_PUBLIC_IPV6 = tuple(
-    map(
-        ipaddress.IPv6Network,
-        (
-            # IANA IPv6 Special-Purpose Address Registry, globally reachable: False or N/A, inside
-            # of GLOBAL_UNICAST. What has been taken out of 2001::/23 again holds no web server.
+            # What has been taken out of 2001::/23 again holds no web server.
             "2001::/23",  # protocol assignments, Teredo (2001::/32) among them, RFC 2928, RFC 4380
-            "2001:db8::/32",  # documentation, RFC 3849
             "3fff::/20",  # documentation, RFC 9637
         ),
     )
 )
+"""What ``is_global`` of some or all releases of Python takes for public."""
 GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 """The only global unicast range in the IANA IPv6 Address Space Registry. Outside of it lie
 loopback, unique local, link-local, site-local, multicast, segment routing, discard and unassigned
@@ -75,9 +50,9 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False
     parsed = _embedded_ipv4(parsed)
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return not any(parsed in network for network in NOT_PUBLIC_IPV4)
-    return parsed in GLOBAL_UNICAST and not any(parsed in network for network in NOT_PUBLIC_IPV6)
+    if not parsed.is_global or parsed.is_multicast or any(parsed in each for each in NOT_PUBLIC):
+        return False
+    return isinstance(parsed, ipaddress.IPv4Address) or parsed in GLOBAL_UNICAST
 
 
 def _embedded_ipv4(address: _Address) -> _Address:

@@ -1,21 +1,45 @@
-"""The sources of the settings, the transport that they share, and its cache."""
+"""The names of sources, the sources of the settings, and the transport that they share.
+
+A built-in source is one module and one line of ``BUILT_IN`` in ``settings.py``. Its module has a
+function ``build(settings, transport)``, which returns the sources of that name, and, for hosts of
+its own, a function ``hosts(settings)``.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import InvalidInput, UnknownName
-from skillyard.install.sources.registry import BUILT_IN, LOCAL, source_factories, source_names
+from skillyard.install.sources.settings import BUILT_IN, LOCAL, Settings
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.install.sources.protocol import Source
     from skillyard.install.sources.responses import ResponseCache
-    from skillyard.install.sources.settings import Settings
     from skillyard.install.sources.transport import RemoteHost, Transport
+
+
+ENTRY_POINT_GROUP = "skillyard.sources"
+
+
+def builtin_names() -> tuple[str, ...]:
+    """Return the names of the built-in sources."""
+    return (*BUILT_IN, LOCAL)
+
+
+def source_names() -> tuple[str, ...]:
+    """Return the names that can be enabled."""
+    return (*builtin_names(), *sorted(source_factories()))
+
+
+def source_factories() -> dict[str, Callable[[], Any]]:
+    """Return what loads the function of each source that a package brings, by name."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
 
 
 def response_cache(settings: Settings) -> ResponseCache:
@@ -61,18 +85,14 @@ def build_sources(
         if name in BUILT_IN:
             sources += import_module(BUILT_IN[name]).build(settings, transport)
         elif name == LOCAL:
-            sources.append(_local_source(catalog))
+            if catalog is None:
+                raise InvalidInput("the source `local` needs a catalog: name a root")
+            from skillyard.install.sources.local import LocalSource
+
+            sources.append(LocalSource(catalog))
         else:
             sources.append(_package_source(name, settings, transport))
     return sources
-
-
-def _local_source(catalog: Catalog | None) -> Source:
-    if catalog is None:
-        raise InvalidInput("the source `local` needs a catalog: name a root")
-    from skillyard.install.sources.local import LocalSource
-
-    return LocalSource(catalog)
 
 
 def _package_source(name: str, settings: Settings, transport: Transport) -> Source:

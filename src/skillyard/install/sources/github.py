@@ -31,9 +31,8 @@ from skillyard.install.sources.repository import (
     skill_folder,
     skill_folders,
 )
-from skillyard.install.sources.responses import json_of
 from skillyard.install.sources.settings import GITHUB_TOKENS, Settings
-from skillyard.install.sources.transport import REDIRECTED, RemoteHost, Transport
+from skillyard.install.sources.transport import RemoteHost, Transport
 
 API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
 MAX_CONCURRENT_FILES = 64
@@ -84,15 +83,6 @@ class GitHub:
     def __init__(self, transport: Transport) -> None:
         """``transport`` knows the hosts ``github-api`` and ``github-raw``."""
         self.transport = transport
-        self.renamed: set[str] = set()
-        """Repositories whose commit was asked for, and which redirect to another name."""
-
-    async def name_now(self, repository: str) -> str:
-        """Return the ``owner/repo`` to which a repository redirects. Raises SourceFailed."""
-        reply = await self.transport.get("github-api", f"/repos/{repository}")
-        shape = json_of(reply.headers, reply.body, "GitHub") if reply.status == 200 else None
-        name = shape.get("full_name") if isinstance(shape, dict) else None
-        return name if isinstance(name, str) and is_repository(name) else repository
 
     async def tree(self, repository: str, ref: str = "HEAD") -> RepositoryTree:
         """Return the files of a repository. Raises SourceFailed."""
@@ -136,8 +126,6 @@ class GitHub:
         )
         if reply.status != 200:
             raise self._no_repository(repository, ref, reply.status)
-        if REDIRECTED in reply.headers:
-            self.renamed.add(repository)
         commit = reply.body.decode("ascii", "replace").strip()
         if not _COMMIT.fullmatch(commit):
             what = f"GitHub: the answer names no commit of {repository} for {ref}"
@@ -181,7 +169,8 @@ class GitHub:
         tree = await self.tree(hit.source, ref)
         folder = skill_folder(tree.folders, hit.source, hit.id, hit.path)
         if folder is None:
-            raise SourceFailed("not_found", _not_there(hit, tree))
+            cut = "; its list of files is cut off" if tree.truncated else ""
+            raise SourceFailed("not_found", f"{hit.source} holds no skill {hit.id!r}{cut}")
         main = f"{folder}/SKILL.md" if folder else "SKILL.md"
         blobs: list[Blob] = []
         if whole:
@@ -234,22 +223,6 @@ class GitHub:
             else:
                 files[path.removeprefix(inside)] = answer
         return files, skipped
-
-
-def _cut_off(repository: str) -> SourceFailed:
-    return SourceFailed("too_large", f"{repository}: its list of files is cut off")
-
-
-def _not_there(hit: Hit, tree: RepositoryTree) -> str:
-    folders = tree.folders
-    some = ", ".join(folder.rpartition("/")[2] or "(its root)" for folder in folders[:5])
-    cut = (
-        "; its list of files is cut off, so it may be there all the same" if tree.truncated else ""
-    )
-    if not folders:
-        return f"{hit.source} holds no SKILL.md{cut}"
-    more = ", …" if len(folders) > 5 else ""
-    return f"{hit.source} holds no skill {hit.id!r}; it holds {some}{more}{cut}"
 
 
 def _is_file(headers: Mapping[str, str], body: bytes) -> None:
@@ -319,7 +292,8 @@ class GitHubSource:
                     name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
                     listed.append((name, Hit(repository, name, self.name, name=name, path=folder)))
                 if answer.truncated:
-                    failures.append(_cut_off(repository))
+                    what = f"{repository}: its list of files is cut off"
+                    failures.append(SourceFailed("too_large", what))
         hits = sorted(hits_by_words(query, listed), key=lambda pair: (-pair[0], pair[1].key))
         if failures and len(failures) == len(self.repositories) and not hits:
             raise failures[0]

@@ -130,7 +130,6 @@ def _digest(key: str, rest: bytes) -> bytes:
 
 
 CHUNK = 65_536
-MAX_NUMBER_LENGTH = 40
 
 
 async def read_body(url: str, response: Any, max_bytes: int) -> bytes:
@@ -161,15 +160,10 @@ def _too_large(url: str, max_bytes: int) -> SourceFailed:
     return SourceFailed("too_large", f"{url}: more than {max_bytes:,} bytes")
 
 
-def _parse_length(digits: str) -> int:
-    """Return a whole number; 0 for one with more digits than any real length."""
-    return int(digits) if len(digits) < MAX_NUMBER_LENGTH else 0
-
-
 def json_of(headers: Mapping[str, str], body: bytes, what: str) -> Any:
     """Return the JSON of a response. Raises SourceFailed, with its own message for an HTML page."""
     try:
-        return json.loads(body, parse_int=_parse_length)
+        return json.loads(body)
     except (ValueError, RecursionError):
         kind = headers.get("content-type", "").partition(";")[0]
         page = kind == "text/html" or body.lstrip()[:1] == b"<"

@@ -11,20 +11,28 @@ from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
 from skillyard.base.configuration import (
-    CONFIG_VARIABLE,
     project_folders,
     project_toml,
     read_section,
-    user_file,
 )
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import NO_KEY
-from skillyard.install.sources.registry import BUILT_IN
+
+BUILT_IN: Mapping[str, str] = {
+    "registry": "skillyard.install.sources.registry_file",
+    "skills.sh": "skillyard.install.sources.skills_sh",
+    "github": "skillyard.install.sources.github",
+    "well-known": "skillyard.install.sources.well_known",
+    "servers": "skillyard.install.sources.server",
+}
+"""The module of each remote source. All are enabled unless the settings list others."""
+
+LOCAL = "local"
+"""The source over the caller's catalog; not a remote."""
 
 GITHUB_TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
 OFFLINE = "SKILLYARD_OFFLINE"
-_FORMER_FILE = "config.toml"
 
 _ALL = tuple(BUILT_IN)
 """Compared by identity: a list that names the same sources is a choice."""
@@ -140,12 +148,6 @@ def load_settings() -> Settings:
 
     Raises SkillIoError for a named file that cannot be read, InvalidInput for an invalid setting.
     """
-    former = os.path.join(os.path.dirname(user_file()), _FORMER_FILE)
-    if not os.environ.get(CONFIG_VARIABLE) and os.path.lexists(former):
-        raise InvalidInput(
-            f"{former} is not read any more: move it into [sources] of {user_file()}, as"
-            " docs/reference/configuration.md says, and remove it"
-        )
     project_toml("sources", project_folders("."))  # says that a project has no such section
     settings = read_section("sources", Settings)
     switch = os.environ.get(OFFLINE, "").strip().lower()

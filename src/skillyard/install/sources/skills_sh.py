@@ -70,21 +70,10 @@ class SkillsSh:
         """Return a skill's files: the snapshot, else GitHub's. Raises SourceFailed."""
         try:
             return await self._snapshot(hit, references=references, whole=whole)
-        except SourceFailed as error:
+        except SourceFailed:
             if not is_repository(hit.source) or self.transport.offline:
                 raise
-            try:
-                return await self.github.package(hit, references=references, whole=whole)
-            except SourceFailed as other:
-                if error.code == "not_found":
-                    raise other from None
-                raise SourceFailed(
-                    other.code,
-                    f"{error.what}; {other.what}",
-                    hint=other.hint,
-                    retry_after_s=other.retry_after_s,
-                    status=other.status,
-                ) from None
+            return await self.github.package(hit, references=references, whole=whole)
 
     async def _snapshot(self, hit: Hit, *, references: bool, whole: bool) -> Package:
         if not is_repository(hit.source) or not is_inside(hit.id):

@@ -19,7 +19,7 @@ from skillyard.base.extras import install_command
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.sockets import is_loopback
 from skillyard.install.sources.addresses import public_addresses
-from skillyard.install.sources.quotas import CircuitBreaker, Quotas, rate_limit_error
+from skillyard.install.sources.quotas import Quotas, rate_limit_error
 from skillyard.install.sources.responses import CachedResponse, ResponseCache, json_of, read_body
 
 if TYPE_CHECKING:
@@ -35,9 +35,7 @@ MAX_REQUESTS = 32
 """Default maximum of concurrent requests to one origin."""
 NEGATIVE_S = 60.0
 """Seconds for which a 404 is served from the cache."""
-REDIRECTED = "x-redirected"
-"""A header of our own: present where the remote redirected the request."""
-CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit", REDIRECTED)
+CACHED_HEADERS = ("content-type", "etag")
 GONE = frozenset({404, 410, 451})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 USER_AGENT = "skillyard (+agent skills search)"
@@ -164,7 +162,6 @@ class Transport:
         self._quotas = Quotas(clock)
         self._failed: dict[str, tuple[float, SourceFailed]] = {}
         self._rooms: dict[str, asyncio.Semaphore] = {}
-        self._breaker = CircuitBreaker(clock, deadline_s)
         self._client: Any = None
 
     async def __aenter__(self) -> Transport:
@@ -216,8 +213,11 @@ class Transport:
         """
         host_settings = self.hosts[host]
         url = path if "://" in path else host_settings.url + path
-        if "://" in path or not path.startswith("/"):  # else its host is that of the base
-            _check_origin(url, host_settings, host)
+        try:
+            if origin_of(url) != origin_of(host_settings.url):
+                raise SourceFailed("refused", f"{origin_of(url)} is not {host}")
+        except InvalidInput as error:
+            raise SourceFailed("refused", str(error)) from None
         key = self._key(url, accept, host_settings)
         stored = None if self.cache is None else self.cache.get(key, self._clock())
         if stored is not None:
@@ -290,12 +290,9 @@ class Transport:
         try:
             reply = await self._answer(url, host, accept, max_bytes, stored)
             came = True
-            self._breaker.record(origin_of(url))
             if reply.status == 200 and check is not None:
                 check(reply.headers, reply.body)
         except SourceFailed as error:
-            if not came:
-                self._breaker.record(origin_of(url), error)
             if stored is not None and (came or error.code in STALE_IF_ERROR):
                 return self._cached_reply(stored, stale=True)
             if error.code in ("status", "bad_answer", "too_large"):
@@ -325,16 +322,14 @@ class Transport:
         try:
             async with self._semaphore(origin), asyncio.timeout(self.deadline_s):
                 self._quotas.check(origin, _more_requests(host))
-                self._breaker.check(origin)
-                for hop in range(HOPS + 1):
+                for _ in range(HOPS + 1):
                     async with self._send_with_retry(url, host, accept, stored) as response:
                         self._quotas.note(origin_of(url), response.headers)
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
-                            reply = await self._read(
+                            return await self._read(
                                 url, host, response, max_bytes, conditional=conditional
                             )
-                            return reply if not hop else _redirected(reply)
                         url = self._next(url, response)
                 raise SourceFailed("refused", f"{_without_query(url)}: more than {HOPS} redirects")
         except (TimeoutError, httpx2.TimeoutException):
@@ -462,16 +457,6 @@ STALE_IF_ERROR = frozenset(
 """Failures after which a cached response is served, with its age."""
 
 
-def _check_origin(url: str, host: RemoteHost, name: str) -> None:
-    """Raise SourceFailed for an address that is not on the host."""
-    try:
-        elsewhere = origin_of(url) != origin_of(host.url)
-    except InvalidInput as error:
-        raise SourceFailed("refused", str(error)) from None
-    if elsewhere:
-        raise SourceFailed("refused", f"{origin_of(url)} is not {name}")
-
-
 def _refusal(url: str, host: RemoteHost, status: int, wait_s: float | None) -> SourceFailed:
     if wait_s is not None:
         return rate_limit_error(origin_of(url), wait_s, _more_requests(host), status)
@@ -505,10 +490,6 @@ def _more_requests(host: RemoteHost) -> str:
     if host.token or not host.token_places:
         return ""
     return f"set {host.token_places[0]} for a higher limit"
-
-
-def _redirected(reply: HttpResponse) -> HttpResponse:
-    return reply._replace(headers={**reply.headers, REDIRECTED: "1"})
 
 
 def _without_query(url: str) -> str:

@@ -112,7 +112,7 @@ class WellKnown:
             where, digest = item.get("url"), item.get("digest")
             if kind not in ("skill-md", "archive") or not _is_name(name):
                 continue
-            if isinstance(where, str) and _is_digest(digest):
+            if isinstance(where, str) and isinstance(digest, str) and _DIGEST.fullmatch(digest):
                 target = urljoin(url, where)
                 hits.append(self._hit(site, item, name, target, digest, kind))
         return hits
@@ -209,10 +209,6 @@ def _is_object(item: Any) -> bool:
 
 def _is_name(name: Any) -> bool:
     return isinstance(name, str) and is_inside(name) and "/" not in name
-
-
-def _is_digest(digest: Any) -> bool:
-    return isinstance(digest, str) and _DIGEST.fullmatch(digest) is not None
 
 
 def _unpack(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:

@@ -338,7 +338,7 @@ class SourcesFailed(SourceFailed):
     def __init__(
         self, message: str, reasons: tuple[SourceStatus, ...], hint: str = "", status: int = 502
     ) -> None:
-        first = reasons[0] if reasons else SourceStatus("", "failed")
+        first = reasons[0] if reasons else SourceStatus("", "failed", 0)
         super().__init__(
             first.code, message, hint=hint, retry_after_s=first.retry_after_s, status=status
         )
@@ -404,7 +404,7 @@ def _status(reason: Mapping[str, Any]) -> SourceStatus:
     name, code, message = (_clean(str(reason.get(key))) for key in ("name", "code", "message"))
     wait = reason.get("retry_after_s")
     after = float(wait) if isinstance(wait, int | float) else None
-    return SourceStatus(name, "failed", code=code, message=message, retry_after_s=after)
+    return SourceStatus(name, "failed", 0, code, message, after)
 
 
 def _clean(text: str) -> str:

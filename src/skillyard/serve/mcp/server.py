@@ -33,7 +33,7 @@ from skillyard.base.errors import SkillError
 from skillyard.base.shapes.tools import RESULTS
 from skillyard.base.text import clean_line, shorten
 from skillyard.base.version import __version__
-from skillyard.install.policy.places import profile_name
+from skillyard.install.policy.library import profile_name
 from skillyard.serve.mcp import extension
 from skillyard.serve.mcp.call import (
     Answer,

@@ -23,9 +23,13 @@ from skillyard.base.extras import install_command
 from skillyard.base.shapes.service import CacheStats, SourceState
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.install.search import SearchResult, SearchService
-from skillyard.install.sources.build import build_sources, build_transport, response_cache
+from skillyard.install.sources.build import (
+    build_sources,
+    build_transport,
+    response_cache,
+    source_names,
+)
 from skillyard.install.sources.protocol import Hit, Hits, Package, RankingSource, Source
-from skillyard.install.sources.registry import source_names
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.runtime.errors import ALLOW_REMOTES, error_dict
 from skillyard.serve.runtime.local import LOCAL, CatalogSource

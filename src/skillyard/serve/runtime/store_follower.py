@@ -9,7 +9,7 @@ from functools import partial
 
 from skillyard.base.errors import SkillyardError
 from skillyard.base.shapes.service import StoreState
-from skillyard.install.policy.places import find_policy
+from skillyard.install.policy.library import find_policy
 from skillyard.serve.runtime import follower as freshness
 from skillyard.serve.runtime.errors import unavailable
 from skillyard.serve.runtime.logging import Log

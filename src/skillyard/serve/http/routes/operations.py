@@ -10,7 +10,7 @@ from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.version import __version__
 from skillyard.engine.catalog.counts import NO_SKILLS
 from skillyard.engine.ranking.registry import scorer_names
-from skillyard.install.policy.places import profile_name
+from skillyard.install.policy.library import profile_name
 from skillyard.serve.http.openapi import document
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
