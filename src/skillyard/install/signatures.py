@@ -75,7 +75,6 @@ def _check_installed() -> None:
     except ImportError:
         raise InstallRefused(
             "signatures cannot be verified: sigstore is not installed",
-            path="",
             code="signature_unchecked",
             hint=f"install it: {install_command('sigstore')}",
         ) from None

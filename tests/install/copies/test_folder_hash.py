@@ -52,13 +52,6 @@ def put(folder: Path, files: dict[str, bytes]) -> str:
     return str(folder)
 
 
-def test_the_hash_is_of_paths_and_bytes_in_the_installers_order(tmp_path: Path) -> None:
-    files = {"SKILL.md": b"s", "references/a.md": b"r", "_x": b"u", "2.md": b"2", "B": b"b"}
-    wanted = hashlib.sha256(b"_xu2.md2Bbreferences/a.mdrSKILL.mds").hexdigest()
-    assert folder_hash(files) == wanted
-    assert hash_is(wanted, put(tmp_path, files))
-
-
 def test_a_file_that_grows_while_its_folder_is_hashed_is_an_edit(tmp_path: Path) -> None:
     folder = put(tmp_path, {"SKILL.md": b""})
     seen = manifest_of(folder, LIMITS)

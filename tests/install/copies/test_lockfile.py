@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from skillyard import SkillIoError
-from skillyard.base.text import folder_name
 from skillyard.install.copies.lockfile import (
-    FIELDS,
     Lock,
     LockedSkill,
     change_user_lock,
@@ -34,37 +30,6 @@ from tests.tables import for_each
 PDF = LockedSkill(
     "pdf", "anthropics/skills", "github", skill_path="skills/pdf/SKILL.md", computed_hash="ab" * 32
 )
-
-
-def whole(text: str) -> str:
-    """Join halves of surrogate pairs that stand side by side, which JSON cannot tell apart."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-
-
-texts = st.text(st.characters(), max_size=8).map(whole)
-keys = texts | st.sampled_from(["7", "10", "__proto__", "constructor", "subagents", "version"])
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | texts,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
-    max_leaves=6,
-)  # fmt: skip
-
-
-def extras(taken: set[str]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.dictionaries(keys.filter(lambda key: key not in taken), values, max_size=4)
-
-
-skills = st.builds(
-    LockedSkill,
-    keys, texts, texts,
-    source_url=st.none() | texts, ref=st.none() | texts,
-    skill_path=st.none() | st.sampled_from(["SKILL.md", "skills/é/SKILL.md", ""]),
-    computed_hash=st.none() | texts, well_known_digest=st.none() | texts,
-    commit=st.none() | texts, digest=st.none() | texts, executable_digest=st.none() | texts,
-    extra=extras(set(FIELDS)),
-    order=st.lists(st.sampled_from(["ref", "commit", "source", "7", "subagents"])).map(tuple),
-)  # fmt: skip
 
 
 def file_of(folder: Path, content: str | bytes | Any, name: str = "skills-lock.json") -> str:
@@ -93,14 +58,6 @@ def test_stored_locks_are_written_as_node_writes_them(tmp_path: Path) -> None:
     asked, answers = stored()
     assert len(asked["lock"]) > 10
     compare(asked, answers, tmp_path)
-
-
-def test_names_are_sorted_by_code_units() -> None:
-    lock = Lock()
-    for name in ("b", "B", "é", "\U0001f680", "\uffee", "a"):
-        lock = lock.with_skill(replace(PDF, name=name))
-    names = [skill.name for skill in lock.skills]
-    assert names == ["B", "a", "b", "é", "\U0001f680", "\uffee"]
 
 
 def test_unknown_fields_and_the_order_of_keys_are_kept(tmp_path: Path) -> None:
@@ -210,16 +167,6 @@ def test_hostile_names_are_harmless_values(tmp_path: Path) -> None:
     assert set(json.loads(text)["skills"]) == set(HOSTILE_NAMES)
 
 
-@for_each(
-    ("name", "folder"),
-    [("pdf", "pdf"), ("My Skill!", "my-skill"), ("../../x", "x"), ("..", "unnamed-skill"),
-     ("a_b.c", "a_b.c"), ("Ünï", "n"), ("日本", "unnamed-skill-cf2abf0c"),
-     ("Next.js / React", "next.js-react")],
-)  # fmt: skip
-def test_a_folder_is_named_as_the_installer_names_it(name: str, folder: str) -> None:
-    assert folder_name(name) == folder
-
-
 @for_each("make", ["link", "pipe", "folder"])
 def test_what_is_no_plain_file_is_neither_read_nor_replaced(tmp_path: Path, make: str) -> None:
     target = Path(file_of(tmp_path, project(), "elsewhere.json"))
@@ -249,16 +196,6 @@ def test_one_entry_of_the_users_lock_changes_at_a_time(tmp_path: Path) -> None:
     assert list(json.loads(path.read_bytes()).items()) == [
         ("version", 3), ("more", 1), ("skills", {"a": stored["skills"]["a"]}),
     ]  # fmt: skip
-
-
-@for_each("mode", [0o600, 0o644, 0o640, 0o664])
-def test_writing_keeps_the_permission_bits(tmp_path: Path, mode: int) -> None:
-    path = file_of(tmp_path, project())
-    os.chmod(path, mode)
-    write_project_lock(path, Lock((PDF,)))
-    assert stat.S_IMODE(os.stat(path).st_mode) == mode
-    assert read_project_lock(path) == Lock((PDF,))
-    assert os.listdir(tmp_path) == ["skills-lock.json"]
 
 
 @for_each("step", ["fsync", "replace", "fchmod"])

@@ -43,31 +43,6 @@ def test_a_skill_is_written_with_its_modes(tmp_path: Path) -> None:
     assert [entry.name for entry in (tmp_path / "skills").iterdir()] == ["a"]
 
 
-def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
-    place(NEW, str(tmp_path), "a")
-    before = (tmp_path / "a" / "SKILL.md").stat().st_ino
-    assert place(NEW, str(tmp_path), "a").state == "unchanged"
-    assert (tmp_path / "a" / "SKILL.md").stat().st_ino == before
-
-
-@for_each("edit", ["changed", "added", "removed"])
-def test_what_was_edited_is_kept(tmp_path: Path, edit: str) -> None:
-    place(OLD, str(tmp_path), "a")
-    match edit:
-        case "changed":
-            (tmp_path / "a" / "SKILL.md").write_bytes(b"mine")
-        case "added":
-            (tmp_path / "a" / "notes.md").write_bytes(b"mine")
-        case _:
-            (tmp_path / "a" / "references" / "x.md").unlink()
-    before = tree(tmp_path / "a")
-    with pytest.raises(InstallRefused) as caught:
-        place(NEW, str(tmp_path), "a", installed=Installed(folder_hash(OLD)))
-    assert caught.value.code == "install_edited"
-    assert "remove the folder" in caught.value.hint
-    assert tree(tmp_path / "a") == before
-
-
 def test_what_nobody_installed_is_kept(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "SKILL.md").write_bytes(b"mine")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import Skill
-from skillyard.install.search.result import PackageContent, pointer, read_package
+from skillyard.install.search.result import PackageContent, read_package
 from skillyard.install.sources.protocol import Hit, Package
-from skillyard.install.sources.settings import Settings
-from tests.install.search.fake_search import by_id, ids, searched, skill_text
-from tests.install.search.memory import Memory, hit
+from tests.install.search.fake_search import skill_text
 from tests.tables import for_each
 
 HIT = Hit("acme/skills", "pdf", "memory", name="pdf", description="Said by the listing")
@@ -115,16 +112,6 @@ class TestOddFiles:
 
 
 class TestLaws:
-    @given(st.binary(max_size=400))
-    @example(b"---\n")
-    @example(b"---\n---")
-    @example(b"\xff\xfe\x00\x00")
-    @example(b"\xef\xbb\xbf---\n: :\n---\n")
-    def test_any_bytes_give_a_skill(self, data: bytes) -> None:
-        skill = read(data).skill
-        assert isinstance(skill, Skill)
-        assert skill.slug == "pdf"
-
     @given(st.text(max_size=120), st.text(max_size=120))
     def test_whatever_the_block_says_the_body_is_there(self, block: str, body: str) -> None:
         text = f"---\nname: pdf\n{block}\n---\n\nbegin {body} end\n"
@@ -137,32 +124,3 @@ class TestLaws:
 def words(text: str) -> list[str]:
     """Return the words: no reading may lose one, whatever it does to the space between."""
     return plain(text).replace("\ufeff", "").split()
-
-
-class TestPointers:
-    def test_a_pointer_says_what_the_sources_say_and_has_no_body(self) -> None:
-        skill = pointer(HIT._replace(install_count=500, curated=True))
-        assert skill.body is None
-        assert (skill.name, skill.description) == ("pdf", "Said by the listing")
-        assert (skill.slug, skill.source) == ("pdf", "acme/skills")
-        assert (skill.install_count, skill.curated) == (500, True)
-
-
-class TestThroughASearch:
-    def test_odd_files_never_cost_another_skill(self) -> None:
-        texts = {f"odd-{number}": text for number, text in enumerate(ODD.values())}
-        hits = [*(hit(name, description="Said by the listing") for name in texts), hit("canary")]
-        canary = skill_text("canary", "Sings", "It sings.")
-        result = searched(
-            "odd canary",
-            100,
-            settings=Settings(shipped_registry=False),
-            sources=[Memory(hits, {**texts, "canary": canary})],
-        )
-        assert sorted(ids(result)) == sorted([*texts, "canary"])
-        assert not result.partial
-        found = by_id(result)
-        assert found["canary"].skill.body == "It sings."
-        for name in texts:
-            assert FIRST in plain(found[name].skill.body), name
-            assert found[name].failure is None

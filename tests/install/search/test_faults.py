@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from skillyard import SearchResult
-from skillyard.install.search import FoundSkill
 from skillyard_testkit import FakeServers, faults
 from tests.install.search.fake_search import (
     EVERY,
     ask_three,
-    by_id,
     ids,
     status_of,
 )
@@ -24,7 +22,6 @@ ANY = {"unreachable", "timeout", "rate_limited", "denied", "not_found", "bad_ans
     "status",
 }
 
-TREE = "/repos/acme/skills/git/trees/*"
 SEARCH = "/api/search"
 
 
@@ -54,7 +51,6 @@ WRONGS = [
     _wrong("a hang inside the body", faults.hang(20), "timeout"),
 ]
 """One of each kind; the table of all of them stands at the transport, ``tests/install/sources``."""
-FILES = [one for one in WRONGS if one.name != "cut-off JSON"]
 """What may be wrong with a text as well as with JSON, and can be seen without its digest."""
 
 
@@ -85,47 +81,6 @@ def check_only(result: SearchResult, source: str, wrong: Wrong, lost: str) -> No
 def test_the_marketplace_fails(up: FakeServers, wrong: Wrong) -> None:
     up.faults.add("skills_sh", SEARCH, wrong.fault(up), times=None)
     check_only(ask_three(up), "skills.sh", wrong, "pdf-market")
-    assert up.count("other") == 0
-
-
-def check_pointer(result: SearchResult, skill_id: str, wrong: Wrong) -> FoundSkill:
-    """The skill is there, last, without a body and with the reason; the others are whole."""
-    assert set(ids(result)) == EVERY
-    assert ids(result)[-1] == skill_id
-    one = by_id(result)[skill_id]
-    assert one.skill.body is None
-    assert one.failure is not None
-    assert one.failure.code in wrong.codes
-    if wrong.retry_after_s is not None:
-        assert one.failure.retry_after_s == pytest.approx(wrong.retry_after_s, abs=2)
-    assert one.to_dict()["fetch_error"]
-    assert all(other.skill.body for other in result.skills if other is not one)
-    return one
-
-
-@pytest.mark.parametrize("wrong", wrongs(FILES, [
-    _wrong("404", faults.status(404), "not_found"),
-    _wrong("HTML with 200", faults.html(), "bad_answer"),  # this host says text/plain of all text
-    _wrong("LFS pointer", faults.lfs_pointer(), "not_found", "bad_answer", "refused"),
-]))  # fmt: skip
-def test_the_file_cannot_be_had(up: FakeServers, wrong: Wrong) -> None:
-    up.faults.add("github_raw", "/acme/*", wrong.fault(up), times=None)
-    result = ask_three(up)
-    check_pointer(result, "pdf-ours", wrong)
-    assert status_of(result, "github").state == "ok"
-    assert up.count("other") == 0
-
-
-@pytest.mark.parametrize("wrong", wrongs(WRONGS, [_wrong("404", faults.status(404), "not_found")]))
-def test_without_its_snapshot_a_skill_comes_from_its_repository(
-    up: FakeServers, wrong: Wrong
-) -> None:
-    up.faults.add("skills_sh", "/api/download/*", wrong.fault(up), times=None)
-    result = ask_three(up)
-    market = by_id(result)["pdf-market"]
-    assert market.skill.body == "Do it so."
-    assert market.failure is None
-    assert not result.partial
     assert up.count("other") == 0
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from skillyard import SearchResult, SearchService
-from skillyard_testkit import FakeServers, RateLimit, faults
+from skillyard import SearchResult
+from skillyard_testkit import FakeServers, faults
 from tests.install.search.fake_search import (
     DEADLINE_S,
     QUICK,
@@ -35,36 +34,6 @@ def test_a_truncated_tree_does_not_pass_for_a_whole_one(up: FakeServers) -> None
     assert result.skills
     assert all(one.skill.body for one in result.skills)
     assert "acme/skills" in status_of(result, "github").message
-
-
-class TestQuota:
-    @pytest.fixture
-    def spent(self, up: FakeServers) -> FakeServers:
-        """Five repositories, and a quota for two calls."""
-        for n in range(5):
-            up.add_repository(f"o{n}/skills", {f"skills/pdf-{n}/SKILL.md": skill_text(f"pdf-{n}")})
-            up.list_skill(f"o{n}/skills", f"pdf-{n}")
-        up.switches.downloads = False
-        up.switches.rate_limits["github_api"] = RateLimit(anonymous=2)
-        return up
-
-    def test_nobody_is_asked_again_before_the_reset(
-        self, spent: FakeServers, tmp_path: Path
-    ) -> None:
-        settings = settings_of(spent)
-        now = [1_000_000_000.0 * 2]
-        transport = transport_of(settings, tmp_path, clock=lambda: now[0])
-
-        async def twice() -> int:
-            async with SearchService(settings=settings, transport=transport) as search:
-                await search.search("pdf")
-                before = spent.count("github_api")
-                now[0] += 1
-                await search.search("pdf")
-                return spent.count("github_api") - before
-
-        spent.faults.add("github_api", "*", faults.secondary_limited(403, 600), times=None)
-        assert asyncio.run(twice()) == 0
 
 
 class TestStale:

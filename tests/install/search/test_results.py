@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillyard import SearchResult
 from skillyard.install.sources.settings import Settings
-from skillyard_testkit import FakeServers, faults
+from skillyard_testkit import FakeServers
 from tests.install.search.fake_search import (
     by_id,
     searched,
@@ -135,14 +135,6 @@ class TestShape:
         assert reference["path"] == "references/forms.md"
         assert reference["content"] == "Forms."
 
-    def test_the_whole_answer_hands_the_choice_on(self, up: FakeServers) -> None:
-        result = answered(up)
-        document = result.to_dict(include_content=False, include_raw=True, explain=True)
-        assert document["skills"] == [
-            one.to_dict(include_content=False, include_raw=True, explain=True)
-            for one in result.skills
-        ]
-
 
 class TestRefs:
     @pytest.mark.parametrize("downloads", [True, False])
@@ -178,17 +170,6 @@ class TestOurs:
         assert by_name["skills.sh"] == {"name": "skills.sh", "state": "ok", "found": 2}
         assert by_name["github"]["found"] == 1
         assert by_name["well-known"]["found"] == 1
-
-    def test_a_failed_source_is_named_with_its_reason(self, up: FakeServers) -> None:
-        up.faults.add("skills_sh", "/api/search", faults.status(429, retry_after=7), times=None)
-        document = answered(up).to_dict()
-        (failed,) = [one for one in document["sources"] if one["state"] == "failed"]
-        assert failed["name"] == "skills.sh"
-        assert failed["code"] == "rate_limited"
-        assert failed["retry_after_s"] == pytest.approx(7)
-        assert failed["message"]
-        assert document["partial"] is True
-        strict(document)
 
 
 class TestHostileValues:

@@ -30,27 +30,7 @@ from tests.tables import for_each
 BARE = Settings(shipped_registry=False)
 
 
-class TestOverFetch:
-    @for_each(
-        ("limit", "floor", "wanted"),
-        [(1, 15, 15), (7, 15, 15), (8, 15, 16), (10, 15, 20), (3, 0, 6), (1, 0, 2), (10, 40, 40),
-         (50, 15, 100), (100, 15, 200)],
-    )  # fmt: skip
-    def test_a_source_is_asked_for_twice_the_limit_and_at_least_the_floor(
-        self, limit: int, floor: int, wanted: int
-    ) -> None:
-        source = Memory()
-        settings = BARE._replace(over_fetch_floor=floor)
-        searched("pdf", limit, settings=settings, sources=[source])
-        assert source.asked == [("pdf", wanted)]
-
-
 class TestTrim:
-    @for_each("limit", [1, 2, 5, 100])
-    def test_the_answer_holds_up_to_the_limit(self, limit: int) -> None:
-        result = searched("pdf", limit, settings=BARE, sources=[Memory([hit(c) for c in "abcde"])])
-        assert result.count == len(result.skills) == min(limit, 5)
-
     @for_each("limit", [0, -1, 101, True, 2.0, "3", None])
     def test_a_limit_out_of_range_is_refused_before_anything_is_asked(self, limit: Any) -> None:
         source = Memory()

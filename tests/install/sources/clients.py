@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import os
 import socket
 import subprocess
@@ -118,10 +117,6 @@ class Network(NamedTuple):
 def is_json(headers: Mapping[str, str], body: bytes) -> None:
     """The check of a caller that wants JSON."""
     json_of(headers, body, "the answer")
-
-
-def gzipped(body: bytes, **headers: str) -> Response:
-    return Response(200, gzip.compress(body), {"content-encoding": "gzip", **headers})
 
 
 def many(faults: Iterable[Fault]) -> Fault:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,40 +18,9 @@ from skillyard.install.sources.registry_file import (
 from skillyard.install.sources.repository import is_repository
 from skillyard.install.sources.transport import Transport
 from tests.install.sources.clients import Network, skill, skill_path
-from tests.shared_data import cases
 from tests.tables import for_each
 
 # --- the published cases ---
-
-
-def published() -> list[Any]:
-    """Return the registry's cases as parameters."""
-    every = cases("search_pipeline")
-    return [
-        pytest.param(case, id=case["name"]) for case in every if case["area"] == "registry_file"
-    ]
-
-
-@for_each("case", published())
-def test_a_published_case(case: dict[str, Any]) -> None:
-    text = case["given"]["text"]
-    hits = parse_registry(text).hits
-    expected = case["expected"]
-    if "fetched_path" in expected:
-        (one,) = hits
-        folder = skill_path(case["given"]["tree"], one.source, one.id, one.path)
-        assert f"{folder}/SKILL.md" == expected["fetched_path"]
-        return
-    assert len(hits) == len(expected["skills"])
-    for hit, wanted in zip(hits, expected["skills"], strict=True):
-        for field, value in wanted.items():
-            found = getattr(hit, field)
-            assert (found or None) == value if field == "path" else found == value
-        assert hit.curated
-
-
-def test_no_published_case_is_passed_over() -> None:
-    assert len(published()) == 7
 
 
 # --- the format ---

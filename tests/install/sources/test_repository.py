@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from hypothesis import given
-from hypothesis import strategies as st
-
 from skillyard.install.sources.repository import (
     files_beside,
     reference_paths,
     skill_folders,
 )
 from tests.install.sources.clients import skill_path
-from tests.property.strategies import hostile_text, many
 from tests.tables import for_each
 
 
@@ -123,29 +117,6 @@ def test_a_registered_path_is_the_truth_if_it_is_there(why: str) -> None:
 
 
 # --- laws ---
-
-_NAMES = st.sampled_from(
-    ["skills", "pdf", "docs", "react", "vercel-react", "my-pdf", ".claude", "a", "aws-skills",
-     "node_modules", "kit", "references"],
-)  # fmt: skip
-_FOLDERS = st.lists(_NAMES, max_size=4).map("/".join)
-_TREES = st.lists(_FOLDERS, max_size=8).map(lambda folders: holding(*folders))
-
-
-@many
-@given(_TREES, st.one_of(_NAMES, hostile_text), st.sampled_from(["acme/kit", "acme/pdf"]))
-def test_the_answer_is_none_or_a_folder_with_a_skill_of_that_name(
-    paths: Sequence[str], skill_id: str, repository: str
-) -> None:
-    found = skill_path(paths, repository, skill_id)
-    if found is None:
-        return
-    assert (f"{found}/SKILL.md" if found else "SKILL.md") in paths
-    names = {skill_id}
-    for vendor in ("vercel-", "anthropic-", "openai-", "claude-"):
-        names.add(skill_id.removeprefix(vendor))
-    last = found.rpartition("/")[2] if found else repository.rpartition("/")[2]
-    assert last in names
 
 
 def test_folders_of_skills_are_those_with_a_skill_file() -> None:

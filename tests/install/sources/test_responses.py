@@ -8,14 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 
-import pytest
-
 from skillyard.install.sources.responses import CachedResponse, ResponseCache
 from tests.install.sources.clients import Network, python
 from tests.tables import for_each
 
 NOW = 1_800_000_000.0
-MUTATIONS = 5_000
 
 
 def key(number: int) -> str:
@@ -29,10 +26,6 @@ def stored(number: int, body: bytes | None = None, at: float = NOW) -> CachedRes
         body=f"body {number} ".encode() * 40 if body is None else body,
         checked=at,
     )
-
-
-def content(one: CachedResponse) -> tuple[object, ...]:
-    return (one.status, dict(one.headers), one.body)
 
 
 def filled(folder: Path, count: int = 4) -> ResponseCache:
@@ -97,38 +90,6 @@ def replaced(data: bytes, random: Random) -> bytes:
 
 
 DAMAGE: list[Callable[[bytes, Random], bytes]] = [flipped, cut, grown, overwritten, replaced]
-
-
-@pytest.mark.slow
-def test_no_mutation_of_its_files_makes_wrong_content(tmp_path: Path) -> None:
-    """5,000 changes: each entry is what was put, or is not there and can be put again."""
-    random = Random(20_260_101)
-    good, bad = tmp_path / "good", tmp_path / "bad"
-    filled(good)
-    names = [path.relative_to(good) for path in files(good)]
-    survived = 0
-    wrong: list[str] = []
-    for number in range(MUTATIONS):
-        shutil.rmtree(bad, ignore_errors=True)
-        shutil.copytree(good, bad)
-        name = random.choice(names)
-        damage = random.choice(DAMAGE)
-        (bad / name).write_bytes(damage((good / name).read_bytes(), random))
-        cache = ResponseCache(str(bad))
-        for entry in range(4):
-            where = f"{number}: {damage.__name__} {name}"
-            try:
-                found = cache.get(key(entry), NOW)
-            except (ValueError, TypeError, LookupError, ArithmeticError, OSError) as error:
-                wrong.append(f"{where}: {error!r}")
-                continue
-            if found is None:
-                continue
-            survived += 1
-            if content(found) != content(stored(entry)):
-                wrong.append(f"{where}: {content(found)!r:.200}")
-    assert survived > MUTATIONS  # the others still answer
-    assert not wrong, f"{len(wrong)} of {MUTATIONS}: " + "; ".join(wrong[:5])
 
 
 def test_a_damaged_answer_is_fetched_again(net: Network) -> None:

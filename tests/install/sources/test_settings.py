@@ -267,16 +267,3 @@ def test_the_tokens_of_the_settings_go_to_their_hosts(net: Network) -> None:
         elif request.server != "github_raw":
             assert GITHUB_TOKEN not in str(headers)
         assert (SKILLS_SH_TOKEN in str(headers)) == (request.server == "skills_sh")
-
-
-def test_offline_settings_send_nothing(net: Network) -> None:
-    settings = pointed(net, offline=True)
-
-    async def use() -> None:
-        async with build_transport(settings, net.cache()) as transport:
-            for source in build_sources(settings, transport, ["skills.sh", "github", "well-known"]):
-                with pytest.raises(SkillyardError):
-                    await source.search("pdf", 3)
-
-    asyncio.run(use())
-    assert net.up.requests == []

@@ -125,25 +125,6 @@ def test_an_answer_of_no_known_shape_is_a_bad_answer_and_not_an_empty_one(
     assert caught.value.code == "bad_answer"
 
 
-FAILURES: dict[str, tuple[Callable[[], Fault], str]] = {
-    "limited": (lambda: faults.status(429, retry_after=30), "rate_limited"),
-    "broken": (lambda: faults.status(500), "status"),
-    "cut": (faults.truncated_json, "bad_answer"),
-    "endless": (faults.endless, "too_large"),
-}
-
-
-@for_each("name", FAILURES)
-@for_each("tokens", [False, True])
-def test_a_failure_is_never_an_empty_list(site: Network, name: str, tokens: bool) -> None:
-    make, code = FAILURES[name]
-    site.up.faults.clear()
-    site.up.faults.add("skills_sh", "*", make(), times=None)
-    with pytest.raises(SourceFailed) as caught:
-        search(site, "pdf", tokens=tokens)
-    assert caught.value.code == code
-
-
 # --- content ---
 
 

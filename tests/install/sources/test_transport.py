@@ -6,11 +6,8 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skillyard import SourceFailed
 from skillyard.install.sources.responses import ResponseCache
@@ -26,7 +23,6 @@ from tests.install.sources.clients import (
     sent,
     with_files,
 )
-from tests.property.strategies import few
 from tests.tables import for_each
 
 IMPATIENT = {"deadline_s": 0.4}
@@ -246,58 +242,3 @@ def test_offline_sends_nothing_and_says_so(site: Network) -> None:
 
 
 # --- any sequence ---
-
-
-@pytest.fixture(scope="module")
-def lasting() -> Any:
-    clock = Clock()
-    with FakeServers(clock=clock) as up:
-        yield up, clock
-
-
-@few
-@given(
-    steps=st.lists(
-        st.sampled_from(
-            ["ask", "change", "500", "429", "html", "404", "cut", "turn 30", "turn 300"]
-        ),
-        max_size=12,
-    )
-)
-def test_whatever_happens_content_is_what_the_remote_once_said(
-    lasting: tuple[FakeServers, Clock], steps: list[str], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    up, clock = lasting
-    net = Network(up, clock, tmp_path_factory.mktemp("kept"))
-    up.faults.clear()
-    clock.turn(7_200)
-    said = ["v0"]
-    net.up.add_repository("demo/law", {"a.json": '["v0"]'})
-    path = "/demo/law/HEAD/a.json"
-    failing: dict[str, Fault] = {
-        "500": faults.status(500), "429": faults.status(429, retry_after=5),
-        "html": faults.html(), "404": faults.status(404), "cut": faults.truncated_json(),
-    }  # fmt: skip
-
-    async def use(transport: Transport) -> None:
-        for number, step in enumerate([*steps, "ask"]):
-            if step == "change":
-                said.append(f"v{number + 1}")
-                up.add_repository("demo/law", {"a.json": f'["v{number + 1}"]'})
-                continue
-            if step.startswith("turn"):
-                clock.turn(float(step.split()[1]))
-                continue
-            if step in failing:
-                up.faults.add("github_raw", "*", failing[step])
-            try:
-                reply = await transport.get("github-raw", path, fresh_s=60, check=is_json)
-            except SourceFailed:
-                continue
-            if reply.status == 200:
-                assert json.loads(reply.body)[0] in said
-                assert reply.age_s >= 0
-            else:
-                assert reply.status in (404, 410, 451)
-
-    net.ask(use)

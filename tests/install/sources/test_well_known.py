@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
-import tarfile
-import zipfile
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,7 +13,6 @@ from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard.install.sources.well_known import SCHEMA, WellKnown, digest_of
 from skillyard_testkit import Response, faults
-from skillyard_testkit.faults import Fault
 from tests.install.sources.clients import (
     Network,
     count_dialling,
@@ -231,23 +225,6 @@ def test_an_address_elsewhere_is_not_followed(
 
 # --- failures ---
 
-FAILURES: dict[str, tuple[Callable[[], Fault], str]] = {
-    "limited": (lambda: faults.status(429, retry_after=9), "rate_limited"),
-    "broken": (lambda: faults.status(500), "status"),
-    "cut": (faults.truncated_json, "bad_answer"),
-    "endless": (faults.endless, "too_large"),
-}
-
-
-@for_each("name", FAILURES)
-def test_a_failing_site_is_named_and_never_an_empty_list(site: Network, name: str) -> None:
-    make, code = FAILURES[name]
-    site.up.faults.clear()
-    site.up.faults.add("well_known", "*", make(), times=None)
-    with pytest.raises(SourceFailed) as caught:
-        listed(site)
-    assert caught.value.code == code
-
 
 def test_one_site_that_fails_does_not_cost_the_others(site: Network) -> None:
     sites = [f"{site.up.other}/none", place(site)]
@@ -261,56 +238,3 @@ def test_one_site_that_fails_does_not_cost_the_others(site: Network) -> None:
 
 
 # --- archives ---
-
-
-def tarred(*members: tuple[str, bytes, dict[str, Any]]) -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as archive:
-        for name, data, fields in members:
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            for field, value in fields.items():
-                setattr(info, field, value)
-            archive.addfile(info, io.BytesIO(data))
-    return gzip.compress(out.getvalue(), mtime=0)
-
-
-def zipped(*members: tuple[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, data in members:
-            archive.writestr(zipfile.ZipInfo(name), data)
-    return out.getvalue()
-
-
-BODY = skill("odd").encode()
-GOOD_TAR: tuple[str, bytes, dict[str, Any]] = ("SKILL.md", BODY, {})
-HOSTILE: dict[str, bytes] = {
-    "tar above": tarred(GOOD_TAR, ("../evil.md", b"x", {})),
-    "tar skill file a link": tarred(
-        ("SKILL.md", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"})
-    ),
-    "zip above": zipped(("SKILL.md", BODY), ("../evil.md", b"x")),
-    "no archive": b"hello",
-    "no skill file": tarred(("README.md", b"x", {})),
-    "skill file below": tarred(("kit/SKILL.md", BODY, {})),
-    "skill file in another case": tarred(("skill.md", BODY, {})),
-}
-"""The tricks themselves are tested at the reader of archives, ``tests/install/copies``."""
-GIVES_NOTHING = {*HOSTILE} - {"tar above", "zip above"}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_archive_is_refused_or_gives_its_good_files_alone(
-    net: Network, name: str
-) -> None:
-    ending = "zip" if name.startswith("zip") else "tar.gz"
-    net.up.add_well_known(
-        "odd", {"SKILL.md": BODY}, "archive", ending=ending, artifact=HOSTILE[name]
-    )
-    hit = named(net, "odd")
-    codes = ("bad_answer", "refused", "too_large", "not_found")
-    found = unless(codes, lambda: fetch(net, hit, whole=True))
-    if found is not None:
-        assert name not in GIVES_NOTHING
-        assert dict(found.files) == {"SKILL.md": BODY}

@@ -77,9 +77,6 @@ class GitLimits(NamedTuple):
     """Address space of git, on Linux: a list of refs without end is held in memory."""
 
 
-DEFAULT_LIMITS = GitLimits()
-
-
 class Git(NamedTuple):
     """Runs git in one bare repository. Safe to use in a thread."""
 
@@ -87,7 +84,7 @@ class Git(NamedTuple):
     """The bare repository; the folder above it while there is none."""
     stop: Event
     """Ends a running step as soon as it is set."""
-    limits: GitLimits = DEFAULT_LIMITS
+    limits: GitLimits = GitLimits()
     options: tuple[str, ...] = ()
     """Further ``name=value`` of the configuration."""
     anonymous: bool = False

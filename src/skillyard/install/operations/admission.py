@@ -236,7 +236,6 @@ def other_signer(check: SignatureCheck) -> InstallRefused:
     assert check.before is not None
     return InstallRefused(
         f"it is signed by {check.signer.shown}, and the lock names {check.before.shown}",
-        path="",
         code="signature_recorded",
         hint="if you trust the signer, remove the skill and add it again",
     )
@@ -263,7 +262,6 @@ def invalid_signature(name: str, why: str) -> InstallRefused:
     """Return the error of a signature that does not sign the files."""
     return InstallRefused(
         f"the signature of {shorten(clean_line(name), 80)} is not valid: {why}",
-        path="",
         code="signature_invalid",
         hint="do not use it; tell its author, who can sign it again",
     )
@@ -337,4 +335,4 @@ def check_pin(entry: LockedSkill, package: Package) -> None:
     if package.skipped:
         what = f"{what} ({len(package.skipped)} left out: {package.skipped[0]})"
     hint = f"`skillyard update {name_in_shell(entry.name)}` shows what changed, and pins it"
-    raise InstallRefused(what, path="", code="install_pin", hint=hint)
+    raise InstallRefused(what, code="install_pin", hint=hint)

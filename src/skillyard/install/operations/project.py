@@ -151,16 +151,11 @@ class LockedProject(NamedTuple):
     """The hosts for which skills are installed."""
 
     @property
-    def is_users(self) -> bool:
-        """True for the skills of a user."""
-        return isinstance(self.lock, UserLock)
-
-    @property
     def option(self) -> str:
         """What a command needs to mean this project, with a space before it."""
         if self.into is not None:
             return f" --into {quote(shown_path(self.into))}"
-        return " --global" if self.is_users else ""
+        return " --global" if isinstance(self.lock, UserLock) else ""
 
     @property
     def folder(self) -> str:
@@ -204,7 +199,9 @@ class LockedProject(NamedTuple):
         lacking = tuple({each.folder: 0 for each in self.agents if not each.finds(name, real)})
         if self.agents and not copies:
             folders = dict.fromkeys(agent.folder for agent in self.agents)
-            (default, *_), lacking = places_of(tuple(folders), name, copy=False, user=self.is_users)
+            (default, *_), lacking = places_of(
+                tuple(folders), name, copy=False, user=isinstance(self.lock, UserLock)
+            )
         return InstalledSkill(entry, tuple(copies), tuple(links), default, lacking, self.option)
 
     def _foreign(self, entry: LockedSkill, problem: str, effect: str) -> Copy:
@@ -278,7 +275,7 @@ class LockedProject(NamedTuple):
         Both may have come with a clone: only what the user added may lie outside of the repository.
         """
         real = os.path.realpath(own)
-        if not self.is_users and not may_read_source(real, self.folder):
+        if not isinstance(self.lock, UserLock) and not may_read_source(real, self.folder):
             problem = f"it is a link to {shown_path(own)}, outside of the repository"
             where = f"--into {quote(shown_path(into))} --link"
             add = f"`skillyard add {quote(shown_path(real))} {where}`"

@@ -168,6 +168,9 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
         )
     files, skipped = _files(repository, tree, folder)
     inside = f"{folder}/" if folder else ""
+    page = {"gitlab": "/-/tree", "": "/tree"}.get(query.source_type, "")
+    is_page = page and address.scheme == "https"  # else it is not known where a person looks
+    web = f"{address.url.removesuffix('.git')}{page}" if is_page else ""
     notes = []
     if not address.is_encrypted:
         notes.append(f"{address.host} was asked over {address.scheme}, which is not encrypted")
@@ -176,7 +179,7 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
         source,
         folder,
         tree.commit,
-        _web_address(query, tree.commit, folder),
+        web and f"{web}/{tree.commit}/{quote(folder)}".rstrip("/"),
         skipped=skipped,
         executable=frozenset(path for path in files if inside + path in tree.executable),
         source_type=query.source_type,
@@ -204,15 +207,6 @@ def _skill_files(
 def _spelled(repository: str, skill: str, ref: str) -> str:
     """Return how a skill of a repository on GitHub is written on the command line."""
     return f"{repository}/{skill}" if ref == "HEAD" else f"{repository}@{ref}#{skill}"
-
-
-def _web_address(query: GitQuery, commit: str, folder: str) -> str:
-    """Return where a person can look at the skill; empty where that is not known."""
-    if query.address.scheme != "https":
-        return ""
-    web = query.address.url.removesuffix(".git")
-    tree = {"gitlab": "/-/tree", "": "/tree"}.get(query.source_type)
-    return web if tree is None else f"{web}{tree}/{commit}/{quote(folder)}".rstrip("/")
 
 
 def _files(

@@ -15,7 +15,7 @@ from skillyard.install.origins.git import (
 )
 from skillyard.install.origins.target import HEAD, SkillTarget
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.install.search.result import read_package
+from skillyard.install.search.result import found_skill
 from skillyard.install.sources.github import GitHub
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import is_repository
@@ -49,9 +49,7 @@ def _found(source: str, name: str, package: Package) -> FoundSkill:
     """Return the skill of a package. ``name`` is that of the whole, for a skill at its root."""
     skill_id = package.path.rpartition("/")[2] or name.rpartition("/")[2] or "skill"
     hit = Hit(source, skill_id, package.source_type or "github", path=package.path)
-    content = read_package(hit, package)
-    skill, raw, diagnostics = content.skill, content.raw, content.diagnostics
-    return FoundSkill(skill, hit, (hit.found_by,), None, package, raw, diagnostics)
+    return found_skill(hit, package, (hit.found_by,))
 
 
 async def _on_github(search: SearchService, target: SkillTarget, choice: SkillChoice) -> FoundSkill:
@@ -78,11 +76,7 @@ async def _on_site(search: SearchService, target: SkillTarget) -> FoundSkill:
         raise InvalidInput(f"{url} lists {len(names)} skills; name one: {some}")
     for hit in listed:
         if target.skill_id in ("", hit.name):
-            package = await source.fetch(hit, whole=True)
-            content = read_package(hit, package)
-            return FoundSkill(
-                content.skill, hit, (source.name,), None, package, content.raw, content.diagnostics
-            )
+            return found_skill(hit, await source.fetch(hit, whole=True), (source.name,))
     raise SkillNotFound(target.skill_id, names[:3])
 
 
@@ -93,11 +87,10 @@ async def whole_package(search: SearchService, result: FoundSkill, ref: str) -> 
     """
     hit = result.hit
     fetched = result.package
-    is_whole = fetched is not None and bool(fetched.commit or fetched.source_type)
-    if fetched is not None and is_whole and ref in (HEAD, fetched.ref, fetched.commit):
-        return fetched
-    if fetched is not None and fetched.source_type in (ARCHIVE, LOCAL):
-        return fetched
+    if fetched is not None and (fetched.commit or fetched.source_type in (ARCHIVE, LOCAL)):
+        is_file = fetched.source_type in (ARCHIVE, LOCAL)
+        if is_file or ref in (HEAD, fetched.ref, fetched.commit):
+            return fetched  # only what was read whole has a commit
     if fetched is not None and fetched.source_type:  # the same at another commit
         choice = SkillChoice(path=fetched.path)
         address, branch = parse_git_address(fetched.source), fetched.ref or HEAD

@@ -5,6 +5,7 @@ The body of a skill is kept even when its frontmatter is invalid.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -193,6 +194,12 @@ class FoundSkill(NamedTuple):
         """Return the JSON shape: Skyll's fields, then skillyard's; options as for a document."""
         members: dict[str, Any] = _encodable(encode(self.document(**texts)))
         return members
+
+
+def found_skill(hit: Hit, package: Package, found_by: Sequence[str]) -> FoundSkill:
+    """Return the skill in fetched files."""
+    skill, raw, diagnostics = read_package(hit, package)
+    return FoundSkill(skill, hit, tuple(found_by), None, package, raw, diagnostics)
 
 
 def _frontmatter(skill: Skill) -> dict[str, Any]:

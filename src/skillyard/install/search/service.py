@@ -17,7 +17,7 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, check_scorer, resolve
 from skillyard.engine.ranking.scorer import level_of
 from skillyard.engine.skill import Skill
-from skillyard.install.search.result import FoundSkill, SearchResult, pointer, read_package, unhide
+from skillyard.install.search.result import FoundSkill, SearchResult, found_skill, pointer, unhide
 from skillyard.install.sources.build import build_sources, build_transport, response_cache
 from skillyard.install.sources.protocol import Hit, Hits, Package, RankingSource, Source
 from skillyard.install.sources.responses import ResponseCache
@@ -220,15 +220,7 @@ class SearchService:
                 if _has_body(record.skill):
                     return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
                 continue
-            content = read_package(hit, package)
-            return FoundSkill(
-                content.skill,
-                hit,
-                found_by,
-                package=package,
-                raw=content.raw,
-                diagnostics=content.diagnostics,
-            )
+            return found_skill(hit, package, found_by)
         failure = min(failures, key=lambda error: _gravity(error.code))
         return FoundSkill(pointer(hit), hit, found_by, failure=failure)
 

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from skillyard.install.sources.transport import RemoteHost, Transport
 
 
-ENTRY_POINT_GROUP = "skillyard.sources"
-
-
 def builtin_names() -> tuple[str, ...]:
     """Return the names of the built-in sources."""
     return (*BUILT_IN, LOCAL)
@@ -39,7 +36,7 @@ def source_factories() -> dict[str, Callable[[], Any]]:
     """Return what loads the function of each source that a package brings, by name."""
     from importlib.metadata import entry_points
 
-    return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
+    return {point.name: point.load for point in entry_points(group="skillyard.sources")}
 
 
 def response_cache(settings: Settings) -> ResponseCache:

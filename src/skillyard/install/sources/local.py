@@ -11,9 +11,6 @@ from skillyard.engine.ranking.match import Match, rank
 from skillyard.engine.skill import Skill
 from skillyard.install.sources.protocol import Hit, Package
 
-REFERENCES = 64
-"""Most Markdown files that are returned with one skill."""
-
 
 class LocalSource:
     """The skills of a catalog, ranked by ``hybrid``."""
@@ -101,10 +98,9 @@ def _package_files(skill: Skill, *, whole: bool) -> tuple[dict[str, bytes], list
     paths = [resource.path for resource in list_resources(skill)]
     if not whole:
         paths = [path for path in paths if path.lower().endswith(".md")]
-    most = len(paths) if whole else REFERENCES
     files: dict[str, bytes] = {}
-    skipped = [f"{path}: over the limits" for path in paths[most:]]
-    for path in paths[:most]:
+    skipped: list[str] = []
+    for path in paths:
         try:
             files[path] = read_resource(skill, path)
         except SkillError as error:

@@ -53,7 +53,7 @@ def parse_registry(text: str, path: str = "") -> Registry:
             continue
         heading = _HEADING.fullmatch(line)
         if heading:
-            category = _without_symbols(heading[1])
+            category = re.sub(r"^[\W_]+(?=[^\W_])", "", heading[1])  # without leading symbols
         elif line.lstrip().startswith("- "):
             hit = _entry(line.lstrip()[2:], category)
             if hit is None:
@@ -89,14 +89,6 @@ def _no_entry(path: str, number: int, line: str) -> Diagnostic:
         "write `- id | owner/repo | path | description`; the path may be empty",
         number,
     )
-
-
-def _without_symbols(heading: str) -> str:
-    """Return a heading without the symbols before its first letter or digit."""
-    for place, char in enumerate(heading):
-        if char.isalnum():
-            return heading[place:]
-    return heading
 
 
 class RegistryFile:

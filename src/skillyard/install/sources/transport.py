@@ -19,7 +19,7 @@ from skillyard.base.extras import install_command
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.sockets import is_loopback
 from skillyard.install.sources.addresses import public_addresses
-from skillyard.install.sources.quotas import Quotas, rate_limit_error
+from skillyard.install.sources.quotas import CircuitBreaker, Quotas, rate_limit_error
 from skillyard.install.sources.responses import CachedResponse, ResponseCache, json_of, read_body
 
 if TYPE_CHECKING:
@@ -160,6 +160,7 @@ class Transport:
         self._origins = {origin_of(host.url) for host in hosts.values()}
         self._running: dict[str, asyncio.Task[HttpResponse]] = {}
         self._quotas = Quotas(clock)
+        self._breaker = CircuitBreaker(clock, deadline_s)
         self._failed: dict[str, tuple[float, SourceFailed]] = {}
         self._rooms: dict[str, asyncio.Semaphore] = {}
         self._client: Any = None
@@ -290,9 +291,12 @@ class Transport:
         try:
             reply = await self._answer(url, host, accept, max_bytes, stored)
             came = True
+            self._breaker.record(origin_of(url))
             if reply.status == 200 and check is not None:
                 check(reply.headers, reply.body)
         except SourceFailed as error:
+            if not came:
+                self._breaker.record(origin_of(url), error)
             if stored is not None and (came or error.code in STALE_IF_ERROR):
                 return self._cached_reply(stored, stale=True)
             if error.code in ("status", "bad_answer", "too_large"):
@@ -322,6 +326,7 @@ class Transport:
         try:
             async with self._semaphore(origin), asyncio.timeout(self.deadline_s):
                 self._quotas.check(origin, _more_requests(host))
+                self._breaker.check(origin)
                 for _ in range(HOPS + 1):
                     async with self._send_with_retry(url, host, accept, stored) as response:
                         self._quotas.note(origin_of(url), response.headers)
