@@ -19,19 +19,19 @@ WORDS = "extract the tables of a PDF"
 
 
 JSON_QUESTIONS: dict[str, tuple[Question, str, str, Any]] = {
-    "search": (lambda c: c.search("pdf tables"), "SearchResult", "/search?q=pdf+tables", None),
+    "search": (lambda c: c.search("pdf tables"), "SearchDocument", "/search?q=pdf+tables", None),
     "search for all": (
         lambda c: c.search(
             "pdf", limit=2, include_raw=True, include_references=True, sources=["local"],
             scorer="overlap", explain=True, cards=1,
         ),
-        "SearchResult",
+        "SearchDocument",
         ("/search?q=pdf&limit=2&include_raw=true&include_references=true&source=local"
          "&scorer=overlap&explain=true&cards=1"),
         None,
     ),
     "search for cards": (
-        lambda c: c.search("pdf", include_content=False), "SearchResult",
+        lambda c: c.search("pdf", include_content=False), "SearchDocument",
         "/search?q=pdf&include_content=false", None,
     ),
     "skill": (lambda c: c.skill("pdf-tables"), "Skill", "/skill/pdf-tables", None),

@@ -58,7 +58,7 @@ def test_cards_keep_texts_within_the_budget_best_first(tmp_path: Path) -> None:
         assert [skill["tokens"] for skill in whole["skills"]] == [tokens] * 3
         for budget, kept in ((0, 0), (tokens - 1, 0), (tokens, 1), (2 * tokens + 5, 2)):
             answer = server.get(f"/search?q=report&cards={budget}&include_raw=true").json()
-            conforms(answer, "SearchResult")
+            conforms(answer, "SearchDocument")
             assert ids(answer) == ids(whole)
             with_text = [skill["content"] is not None for skill in answer["skills"]]
             assert with_text == [n < kept for n in range(3)]
@@ -87,7 +87,7 @@ def test_local_and_remote_skills_are_found_together(
     fill(up)
     with running(tmp_path / "skills", settings=settings) as server:
         answer = server.get("/search?q=pdf+tables&limit=20").json()
-        conforms(answer, "SearchResult")
+        conforms(answer, "SearchDocument")
         assert {skill["source"] for skill in answer["skills"]} >= {"local", "acme/skills"}
         assert answer["sources"][0]["name"] == "local"
         assert "etag" not in server.get("/search?q=pdf").headers
@@ -114,7 +114,7 @@ def test_one_source_that_fails_is_named_and_the_others_answer(
     up.faults.add("skills_sh", "*", faults.status(500), times=None)
     with running(tmp_path / "skills", settings=settings) as server:
         answer = server.get("/search?q=pdf").json()
-        conforms(answer, "SearchResult")
+        conforms(answer, "SearchDocument")
         assert answer["partial"] is True
         states = {source["name"]: source["state"] for source in answer["sources"]}
         assert states["skills.sh"] == "failed"

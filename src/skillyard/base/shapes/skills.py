@@ -110,7 +110,7 @@ class SourceStatus(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult(Document):
+class SearchDocument(Document):
     """What a search found, best first."""
 
     schema: Annotated[Literal["skillyard.search/1"], "Name and version of this shape."] = (

@@ -271,12 +271,12 @@ class SearchResult:
         """True when every source failed."""
         return bool(self.sources) and all(status.state == "failed" for status in self.sources)
 
-    def document(self, **texts: bool) -> shapes.SearchResult:
+    def document(self, **texts: bool) -> shapes.SearchDocument:
         """Return ``skillyard.search/1``: Skyll's shape, with the status of each source.
 
         ``texts`` are the options of :meth:`FoundSkill.document`.
         """
-        return shapes.SearchResult(
+        return shapes.SearchDocument(
             query=self.query,
             count=self.count,
             skills=tuple(each.document(**texts) for each in self.skills),

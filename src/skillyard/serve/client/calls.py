@@ -24,7 +24,7 @@ from skillyard.base.shapes.reasons import Why
 from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.shapes.selections import Selected
 from skillyard.base.shapes.service import Health, PublishedSkill
-from skillyard.base.shapes.skills import SearchResult, Skill
+from skillyard.base.shapes.skills import SearchDocument, Skill
 from skillyard.engine.operations.skill_explanation import WHY
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.selection import SelectionPolicy, policy_with
@@ -63,7 +63,7 @@ def _index(body: bytes) -> WellKnownIndex:
 INDEX = "/.well-known/agent-skills"
 
 
-def search(query: str, *, sources: Iterable[str] = (), **more: Any) -> Call[SearchResult]:
+def search(query: str, *, sources: Iterable[str] = (), **more: Any) -> Call[SearchDocument]:
     """Search the service's catalog and the remote sources; best first, with contents.
 
     ``query`` has 1 to 200 characters. ``sources`` names the sources to search (``local`` is the
@@ -75,7 +75,7 @@ def search(query: str, *, sources: Iterable[str] = (), **more: Any) -> Call[Sear
     """
     values = _values(SEARCH, {"query": _text("query", query)}, more)
     names = text_items("sources", sources)
-    return get_call(SEARCH.route[1], SearchResult, {**values, "sources": names})
+    return get_call(SEARCH.route[1], SearchDocument, {**values, "sources": names})
 
 
 def skill(name: str, *, include_raw: bool = False, include_references: bool = False) -> Call[Skill]:

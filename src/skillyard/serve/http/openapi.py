@@ -15,7 +15,7 @@ from skillyard.base.shapes.reasons import Why
 from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.shapes.selections import Selected
 from skillyard.base.shapes.service import Error, Health, PublishedSkill, Root
-from skillyard.base.shapes.skills import SearchResult
+from skillyard.base.shapes.skills import SearchDocument
 from skillyard.base.version import __version__
 from skillyard.serve.runtime.app_context import HttpRoute
 from skillyard.serve.runtime.encoding import JSON
@@ -48,7 +48,7 @@ _SHAPES = (
     PublishedSkill,
     Ranked,
     Root,
-    SearchResult,
+    SearchDocument,
     Selected,
     Why,
 )

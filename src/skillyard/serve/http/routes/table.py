@@ -38,7 +38,7 @@ def _route(operation: Operation, handler: Handler, answer: str, **more: Any) -> 
 
 
 ROUTES = (
-    _route(SEARCH, search.search, "SearchResult", tagged=True, **_FOUND),
+    _route(SEARCH, search.search, "SearchDocument", tagged=True, **_FOUND),
     _route(
         SEARCH._replace(
             name="searchByBody",
@@ -46,7 +46,7 @@ ROUTES = (
             route=("POST", "/search"),
         ),
         search.search,
-        "SearchResult",
+        "SearchDocument",
         **_FOUND,
     ),
     HttpRoute(
