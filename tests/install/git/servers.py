@@ -7,9 +7,7 @@ one connection or request at a time, so nothing has to be waited for.
 from __future__ import annotations
 
 import base64
-import getpass
 import os
-import shutil
 import socketserver
 import stat
 import subprocess
@@ -20,12 +18,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 __all__ = ["KINDS", "GitServer", "Upstream", "git", "http_server", "serve"]
 
-KINDS = ("file", "git", "http", "ssh", "sshd")
-"""``ssh`` is a stand-in for the program, ``sshd`` is OpenSSH on both sides, where it is there."""
+KINDS = ("file", "git", "http", "ssh")
+"""``ssh`` is a stand-in for the program."""
 SSH_STAND_IN = """\
 #!/bin/sh
 # Stands in for ssh: notes how it was called and runs git's command here, as a server would.
@@ -145,8 +141,6 @@ def serve(kind: str, folder: Path, scratch: Path) -> Iterator[GitServer]:
             base = f"git://127.0.0.1:{stack.enter_context(_daemon(folder))}"
         elif kind == "http":
             base = stack.enter_context(http_server(folder))
-        elif kind == "sshd":
-            environment, base = _openssh(folder, scratch)
         else:
             command = scratch / "ssh"
             command.write_text(SSH_STAND_IN)
@@ -154,29 +148,6 @@ def serve(kind: str, folder: Path, scratch: Path) -> Iterator[GitServer]:
             environment = {"GIT_SSH": str(command), "SSH_CALLS": str(scratch / "ssh-calls")}
             base = f"ssh://git@git.invalid{folder}"
         yield GitServer(kind, folder, base, environment)
-
-
-def _openssh(folder: Path, scratch: Path) -> tuple[dict[str, str], str]:
-    """Return the variables and the base of a server that ssh starts for each connection."""
-    path = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/usr/local/sbin"])
-    server = shutil.which("sshd", path=path)
-    if server is None or shutil.which("ssh") is None:
-        pytest.skip("OpenSSH's server is not installed")
-    if os.getuid() == 0 and not os.path.isdir("/run/sshd"):
-        pytest.skip("this user cannot start OpenSSH's server: it has no folder in /run")
-    for name in ("host", "user"):
-        key = str(scratch / f"{name}-key")
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
-    (scratch / "sshd_config").write_text(
-        f"HostKey {scratch}/host-key\nAuthorizedKeysFile {scratch}/user-key.pub\n"
-        "StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\nAcceptEnv GIT_PROTOCOL\n"
-    )
-    (scratch / "known").write_text(f"git.invalid {(scratch / 'host-key.pub').read_text()}")
-    command = (
-        f"ssh -F /dev/null -i {scratch}/user-key -o UserKnownHostsFile={scratch}/known"
-        f" -o 'ProxyCommand={server} -i -E {scratch}/sshd-log -f {scratch}/sshd_config'"
-    )
-    return {"GIT_SSH_COMMAND": command}, f"ssh://{getpass.getuser()}@git.invalid{folder}"
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,7 +15,6 @@ from skillyard.install.sources.protocol import Hit, Package
 from skillyard.install.sources.repository import is_repository
 from skillyard.install.sources.transport import Transport
 from skillyard_testkit import Response, faults
-from skillyard_testkit.faults import Fault
 from tests.install.sources.clients import Network, skill
 from tests.tables import for_each
 
@@ -179,27 +177,6 @@ def test_large_files_are_left_out_without_being_read(site: Network) -> None:
 
 # --- failures by name ---
 
-FAILURES: dict[str, tuple[Callable[[], Fault], str]] = {
-    "gone": (lambda: faults.status(404), "not_found"),
-    "blocked": (lambda: faults.status(451), "not_found"),
-    "forbidden": (lambda: faults.status(403), "denied"),
-    "limit": (lambda: faults.rate_limited(403), "rate_limited"),
-    "secondary limit": (lambda: faults.secondary_limited(), "rate_limited"),
-    "cut": (faults.truncated_json, "bad_answer"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FAILURES)
-def test_a_failing_api_is_never_called_a_missing_skill(site: Network, name: str) -> None:
-    make, code = FAILURES[name]
-    site.up.faults.add("github_api", "*", make(), times=None)
-    error = failure(site)
-    assert error.code == code
-    assert str(error)
-    if code == "rate_limited":
-        assert error.retry_after_s is not None
-        assert error.retry_after_s > 0
-
 
 def test_a_private_repository_is_there_with_the_token_alone(site: Network) -> None:
     site.up.add_repository("acme/private", FILES, private=True)
@@ -209,12 +186,6 @@ def test_a_private_repository_is_there_with_the_token_alone(site: Network) -> No
     assert package(site, private, how={"tokens": True}).files["SKILL.md"].decode() == PDF
     site.clock.turn(1)
     assert failure(site, private).code == "not_found"
-
-
-def test_a_truncated_tree_still_gives_what_it_lists(site: Network) -> None:
-    site.up.switches.tree_entries = 6
-    assert tree(site).truncated
-    assert package(site).files["SKILL.md"].decode() == PDF
 
 
 def test_a_skill_cut_off_a_tree_is_not_said_to_be_missing_without_a_word(site: Network) -> None:

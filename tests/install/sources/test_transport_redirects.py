@@ -208,9 +208,3 @@ def test_no_path_can_add_a_header(site: Network, path: str) -> None:
     for headers in sent(site):
         assert "x-evil" not in headers
     assert len(site.up.requests) <= 1
-
-
-def test_a_host_that_nobody_named_is_refused_by_name(site: Network) -> None:
-    with pytest.raises((SkillyardError, LookupError)) as caught:
-        site.get("unknown", "/x")
-    assert "unknown" in str(caught.value)
