@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from skillyard.serve.http.app import COMPRESSED_BYTES
-from skillyard.serve.runtime.local import CatalogSource, hit_of
 from skillyard.serve.runtime.options import ServiceLimits
 from tests.parity.trees import write_tree
 from tests.serve.http.local_server import LIBRARY, Running, running, until
@@ -47,30 +46,6 @@ def test_a_changed_file_gives_another_tag(server: Running, tmp_path: Path) -> No
     first = tag(server, "/search?q=deploy")
     write_tree(tmp_path / "skills", CHANGED)
     until(lambda: known(server, "/search?q=deploy", first) == 200)
-
-
-class TestHits:
-    def test_a_skill_is_a_hit_by_its_slug(self, server: Running) -> None:
-        held = server.context.follower.snapshot
-        assert held is not None
-        for skill in held.whole.skills:
-            hit = hit_of(held, skill)
-            assert (hit.skill, hit.id) == (skill.replace(references=(), source="local"), skill.slug)
-
-    def test_a_search_of_the_catalog_alone_starts_no_thread_for_remotes(
-        self, server: Running
-    ) -> None:
-        assert server.get("/search?q=pdf").json()["count"]
-        searching = server.context.searches
-        assert searching._portal is None
-
-    def test_without_threads_of_its_own_it_answers_in_the_thread_that_asks(
-        self, server: Running
-    ) -> None:
-        held = server.context.follower.snapshot
-        assert held is not None
-        hits = CatalogSource(held, None)._rank("pdf", 10)
-        assert [hit.id for hit in hits][:1] == ["pdf-tables"]
 
 
 def test_what_is_compressed_is_the_very_answer(server: Running) -> None:

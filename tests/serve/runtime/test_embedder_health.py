@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from skillyard.serve.runtime import follower
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.vectors import VectorThread
-from tests.engine.embedding.letters import BrokenLetters, install
+from tests.engine.embedding.letters import BrokenLetters, Letters, install
 from tests.serve.http.local_server import Running, running, until
 from tests.serve.runtime.test_vectors import (
     FAILED,
@@ -112,3 +113,34 @@ def test_after_a_failure_at_a_request_no_other_request_waits_for_the_embedder(
         assert "note" not in select(server)
         assert vectors(server)["failure"] is None
         assert broken.queries == [TEXT, TEXT]
+
+
+class SlowLetters(Letters):
+    """Letters that need some seconds of a clock for each request."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self.clock = clock
+        self.seconds = 0.0
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        if query:
+            self.clock.now += self.seconds
+        return super().embed(texts, query=query)
+
+
+def test_a_slow_answer_counts_as_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    slow = SlowLetters(clock)
+    install(monkeypatch, slow)
+    with running(tmp_path / "skills", files()) as server:
+        until(lambda: "note" not in select(server))
+        slow.seconds = 6.0
+        assert "note" not in select(server)  # it waited, and has its answer
+        until(lambda: vectors(server).get("retry_in_s") == 60.0)
+        assert vectors(server)["failure"] == "embedder_slow"
+        assert select(server)["note"] == f"Ranked by hybrid, not by {NAME}: its embedder is slow."
+        slow.seconds = 0.1
+        clock.now += 60.0
+        assert "note" not in select(server)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import time
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -61,8 +60,6 @@ class _BaseClient:
         for name in ("httpx2", "pydantic"):
             if find_spec(name) is None:
                 raise InvalidInput(f"asking a service needs {name}: {install_command('remote')}")
-        if not isinstance(retries, Retries):
-            raise InvalidInput("retries must be a Retries value", field="retries")
         self.service = Service(base_url, token, timeout_s, deadline_s, answer_bytes)
         self._retries = retries
         self._sleep = sleep or self._pause
@@ -105,19 +102,6 @@ class _BaseClient:
         return f"<{type(self).__name__} {self.service.url}>"
 
 
-def _named(method: Any, question: Any, owner: str) -> Any:
-    """Give a method the signature and the docstring of its call."""
-    answer = str(question.__annotations__["return"]).removeprefix("Call[").removesuffix("]")
-    myself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    signature = inspect.signature(question)
-    method.__signature__ = signature.replace(
-        parameters=[myself, *signature.parameters.values()], return_annotation=answer
-    )
-    method.__annotations__ = {**question.__annotations__, "return": answer}
-    method.__qualname__ = f"{owner}.{question.__name__}"
-    return method
-
-
 def _waiting(question: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P], T]:
     """Return the synchronous method of a call."""
 
@@ -125,8 +109,7 @@ def _waiting(question: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P],
     def method(self: Client, *args: P.args, **kwargs: P.kwargs) -> T:
         return self._ask(question(*args, **kwargs))
 
-    named: Callable[Concatenate[Client, P], T] = _named(method, question, "Client")
-    return named
+    return method
 
 
 def _awaiting(
@@ -138,10 +121,7 @@ def _awaiting(
     async def method(self: AsyncClient, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._ask(question(*args, **kwargs))
 
-    named: Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]] = _named(
-        method, question, "AsyncClient"
-    )
-    return named
+    return method
 
 
 class Client(_BaseClient):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any
@@ -14,7 +15,6 @@ from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes import tools as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.shapes.library import File
-from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.context.budget import estimate_tokens
@@ -24,7 +24,6 @@ from skillyard.engine.operations.skill_explanation import Why
 from skillyard.engine.operations.skill_explanation import why_skill as explain
 from skillyard.engine.resources import Resource, list_resources, read_resource
 from skillyard.engine.skill import Origin, Skill
-from skillyard.hosts.operations.recommendations import evaluate_skills
 from skillyard.hosts.operations.skill_feedback import judge_for_client
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
 from skillyard.serve.mcp.call import (
@@ -40,7 +39,6 @@ from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 
-CONFIDENCE = "confidence"
 MAX_RUNNERS_UP = 3
 """Number of runners-up that the text of an answer names."""
 PERHAPS = (
@@ -181,14 +179,19 @@ def load_answer(
     body = skill.body
     if section:
         body = show_skill(snapshot.whole, skill.id, section=section).body
-    files = _files(skill)
+    files: tuple[Resource, ...] = ()
+    with suppress(SkillError, OSError):  # a single document, or a removed folder
+        files = list_resources(skill)
     origin = origin_of(snapshot, skill)
     root = uris_of(snapshot).roots.get(skill.path)
+    folder = root or ""  # for clients on other machines, the URI
+    if context.show_folders and skill.path and not skill.stored:
+        folder = os.path.abspath(os.path.dirname(skill.path) or ".")
     framed = frame_skill(
         skill.name,
         body,
         origin=origin,
-        directory=_directory(context, skill, root),
+        directory=folder,
         digest=skill.hash,
         files=[file.path for file in files],
         max_tokens=max_tokens,
@@ -205,20 +208,6 @@ def load_answer(
         truncated=framed.truncated,
     )
     return Answer(framed.text, encode(result))
-
-
-def _directory(context: AppContext, skill: Skill, root: str | None) -> str:
-    """Return the skill's folder for the client: its path, or its URI for remote clients."""
-    if not context.show_folders or not skill.path or skill.stored:
-        return root or ""
-    return os.path.abspath(os.path.dirname(skill.path) or ".")
-
-
-def _files(skill: Skill) -> tuple[Resource, ...]:
-    try:
-        return list_resources(skill)
-    except (SkillError, OSError):  # a single document, or a removed folder
-        return ()
 
 
 def read_skill_file(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
@@ -275,8 +264,8 @@ def select_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answe
     chosen = selected.selection.selected
     block = None
     if chosen and request.max_tokens != 0:
-        best = skill_by_name(snapshot, chosen[0].skill.id)
-        block = load_answer(snapshot, context, best, max_tokens=request.max_tokens).text
+        skill = chosen[0].skill
+        block = load_answer(snapshot, context, skill, max_tokens=request.max_tokens).text
     shape = encode(selected.document())
     for kind in ("selected", "maybe", "rejected"):
         for match in shape[kind]:
@@ -337,20 +326,7 @@ def skill_evaluate(context: AppContext, request: Any, snapshot: Snapshot) -> Ans
     if request.text is None and request.files is None and not request.recent_activity:
         raise InvalidInput("skill_evaluate needs files or text: give at least one of them")
 
-    def evaluate(ranking: Ranking) -> Evaluated:
-        return evaluate_skills(
-            snapshot.ranking_for(CONFIDENCE).catalog,
-            request.text if request.text is not None else "",
-            request.files,
-            request.recent_activity,
-            threshold=request.threshold,
-            limit=request.limit,
-            show_details=request.show_details,
-            chooser=ranking.catalog,
-            scorer=ranking.scorer,
-        )
-
-    evaluated = snapshot.answer(context.scorer, evaluate)
+    evaluated = snapshot.evaluate(request, context.scorer)
     results = [replace(each, reason=safe_text(each.reason)) for each in evaluated.results]
     message = safe_text(evaluated.message)
     return Answer(message, {"results": encode(results), "message": message})

@@ -13,13 +13,12 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes import tools as shapes
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.text import clean_line, plural, shorten
-from skillyard.engine.context.budget import estimate_tokens
 from skillyard.install.search import FoundSkill, SearchService
 from skillyard.serve.mcp.call import Answer, origin_of
 from skillyard.serve.mcp.frames import frame_skill, safe_json
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import sources_refusal
-from skillyard.serve.runtime.local import LOCAL
+from skillyard.serve.runtime.local import LOCAL, tokens_of
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
 
@@ -120,8 +119,6 @@ def _shape(snapshot: Snapshot, found_skill: FoundSkill) -> dict[str, Any]:
     shape = found_skill.to_dict()
     for name in ("raw_content", "diagnostics", "explanation"):
         shape.pop(name, None)
-    texts = (found_skill.skill.body, *(each.content for each in found_skill.skill.references))
-    tokens = sum(estimate_tokens(text) for text in texts if text)
     origin = _origin(snapshot, found_skill)
     shape = safe_json(shape)
     skill = found_skill.skill
@@ -131,7 +128,7 @@ def _shape(snapshot: Snapshot, found_skill: FoundSkill) -> dict[str, Any]:
         shape["content"] = framed.text
     else:
         shape["content"] = None
-    return {**shape, "origin": origin, "tokens": tokens, "omitted": False}
+    return {**shape, "origin": origin, "tokens": tokens_of(found_skill), "omitted": False}
 
 
 def _without_texts(shape: dict[str, Any]) -> dict[str, Any]:

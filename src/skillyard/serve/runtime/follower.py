@@ -161,7 +161,9 @@ class FolderFollower(Follower):
                 raise building(self.building)
         elif age > STALE_S and refresh is not None:
             await asyncio.wait({refresh}, timeout=PATIENCE_S)
-        return self._newest()
+        if self.snapshot is None:
+            raise unavailable() from self._problem
+        return self.snapshot
 
     async def fresh(self) -> Snapshot:
         """Return a snapshot that is at most a second old. Raises Refused (503) without one.
@@ -173,11 +175,6 @@ class FolderFollower(Follower):
         slow = SLOW_REFRESHES * (self._ended - self._began)
         if self._clock() - self._began > max(MAX_AGE_S, slow):
             await asyncio.wait({self.refresh()}, timeout=PATIENCE_S)
-        return self._newest()
-
-    def _newest(self) -> Snapshot:
-        if self.snapshot is None:
-            raise unavailable() from self._problem
         return self.snapshot
 
     def refresh_if_due(self) -> asyncio.Task[None] | None:

@@ -14,6 +14,7 @@ from typing import TypeVar
 from skillyard.base.errors import SkillError, SourceFailed
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.formats.frontmatter import join_document
 from skillyard.engine.ranking.match import Match, rank
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
@@ -188,3 +189,10 @@ def find_skill(snapshot: Snapshot, name: str, *, references: bool, raw: bool) ->
     )
     text = file_of(skill).decode("utf-8", "replace") if raw else ""
     return FoundSkill(with_references, hit, (LOCAL,), raw=text)
+
+
+def tokens_of(found_skill: FoundSkill) -> int:
+    """Return the estimated tokens of a skill's texts, those of its references included."""
+    skill = found_skill.skill
+    texts = (skill.body, *(reference.content for reference in skill.references))
+    return sum(estimate_tokens(text) for text in texts if text)

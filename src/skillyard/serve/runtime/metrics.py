@@ -28,10 +28,11 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
-class Metrics:
+class Metrics(Collector):
     """The metrics of one service. Thread-safe."""
 
     def __init__(self, follower: Follower, searches: SearchRunner, guard: Guard) -> None:
+        self._follower, self._searches, self._guard = follower, searches, guard
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "skillyard_http_requests",
@@ -50,7 +51,7 @@ class Metrics:
         in_flight = "Requests that have come and are not answered yet."
         gauge = Gauge("skillyard_http_in_flight", in_flight, registry=self._registry)
         gauge.set_function(lambda: self.in_flight)
-        self._registry.register(_State(follower, searches, guard))
+        self._registry.register(self)
 
     def note(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count one response. ``route`` is a path template, never a path from a client."""
@@ -61,16 +62,8 @@ class Metrics:
         """Return the metrics. Reads a file."""
         return generate_latest(self._registry)
 
-
-class _State(Collector):
-    """What is read when somebody asks for it."""
-
-    def __init__(self, follower: Follower, searches: SearchRunner, guard: Guard) -> None:
-        self._follower = follower
-        self._searches = searches
-        self._guard = guard
-
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        """Yield what is read when somebody asks for it."""
         follower, searches, guard = self._follower, self._searches, self._guard
         snapshot, stats = follower.snapshot, searches.cache_stats()
         counts = NO_SKILLS if snapshot is None else snapshot.whole.counts

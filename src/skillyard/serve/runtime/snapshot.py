@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import EmbedderFailed
 from skillyard.base.io.paths import below
+from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.text import clean_line
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.embedding.cache import Progress, refuse_missing
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.engine.skill import STORED, Origin, Skill
+from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
 from skillyard.serve.runtime.logging import Log
 
 EMBEDDER_FAILED = "embedder_failed"
@@ -177,6 +179,24 @@ class Snapshot:
                 return work(ranking)
         except EmbedderFailed:
             return work(self._without_vectors(scorer, failed=True))
+
+    def evaluate(self, request: EvaluateRequest, scorer: str) -> Evaluated:
+        """Return the documented evaluation; ``scorer`` ranks what a selection would choose."""
+
+        def work(ranking: Ranking) -> Evaluated:
+            return evaluate_skills(
+                self.ranking_for("confidence").catalog,
+                request.text,
+                request.files,
+                request.recent_activity,
+                threshold=request.threshold,
+                limit=request.limit,
+                show_details=request.show_details,
+                chooser=ranking.catalog,
+                scorer=ranking.scorer,
+            )
+
+        return self.answer(scorer, work)
 
     def _without_vectors(self, scorer: str, *, failed: bool = False) -> Ranking:
         why = "its vectors are still being computed"

@@ -136,7 +136,7 @@ async def _search(context: AppContext, question: Question) -> bytes:
     selected = None
     scorer = question.scorer or default
     if LOCAL in names:
-        selected = await context.in_thread(_select, snapshot, question.text, scorer, caller)
+        _, selected = await context.in_thread(_select, snapshot, question.text, scorer, caller)
 
     async def run(searcher: SearchService) -> bytes:
         result = await searcher.search(question.text, question.limit or LIMIT)
@@ -168,33 +168,28 @@ def _served_folders(options: ServiceOptions) -> tuple[str, ...]:
 
 def _local_results(offer: Offer, snapshot: Snapshot, question: Question, caller: str) -> bytes:
     """Return the page for the catalog alone, with the ranking of ``/rank``."""
-    text, limit = question.text, question.limit or LIMIT
-
-    def work(ranking: Ranking) -> tuple[list[Match], Selected]:
-        matches = rank(ranking.catalog, text, scorer=ranking.scorer, limit=limit)
-        selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer, caller=caller)
-        return matches, selected._replace(note=ranking.note)
-
-    matches, selected = snapshot.answer(question.scorer or offer.scorer, work)
+    scorer = question.scorer or offer.scorer
+    limit = question.limit or LIMIT
+    matches, selected = _select(snapshot, question.text, scorer, caller, limit)
     skills = tuple(
         FoundSkill(match.skill, hit_of(snapshot, match.skill), (LOCAL,), match) for match in matches
     )
     status = SourceStatus(LOCAL, "ok", len(skills))
-    result = SearchResult(
-        question.text,
-        skills,
-        (status,),
-        selected.selection.scorer,
-        selected.selection.considered,
-        selected.min_score,
-    )
+    chosen, floor = selected.selection, selected.min_score
+    result = SearchResult(question.text, skills, (status,), chosen.scorer, chosen.considered, floor)
     return results_page(offer, question, result, selected)
 
 
-def _select(snapshot: Snapshot, text: str, scorer: str, caller: str) -> Selected:
-    def work(ranking: Ranking) -> Selected:
-        selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer, caller=caller)
-        return selected._replace(note=ranking.note)
+def _select(
+    snapshot: Snapshot, text: str, scorer: str, caller: str, limit: int = 0
+) -> tuple[list[Match], Selected]:
+    """Return the best skills up to the limit, and the selection."""
+
+    def work(ranking: Ranking) -> tuple[list[Match], Selected]:
+        catalog, scorer = ranking.catalog, ranking.scorer
+        matches = rank(catalog, text, scorer=scorer, limit=limit) if limit else []
+        selected = select_skills(catalog, Query(text), scorer=scorer, caller=caller)
+        return matches, selected._replace(note=ranking.note)
 
     return snapshot.answer(scorer, work)
 

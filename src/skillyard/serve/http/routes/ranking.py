@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from skillyard.base.shapes.encoder import encode
 from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
-from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
+from skillyard.hosts.operations.recommendations import EvaluateRequest
 from skillyard.hosts.operations.skill_feedback import judge_for_client
 from skillyard.hosts.operations.skill_selection import (
     Ranked,
@@ -20,9 +20,8 @@ from skillyard.hosts.operations.skill_selection import (
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serve.runtime.errors import Refused, refuse_field
-from skillyard.serve.runtime.snapshot import Ranking
+from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 
-CONFIDENCE = "confidence"
 MAX_QUICK_FILES = 20
 """Above this number of files, a ranking runs in the thread for slow work. Hosts send fewer."""
 
@@ -42,7 +41,10 @@ async def rank(context: AppContext, request: RouteRequest) -> Reply:
         )
         return _encoded(ranked._replace(note=ranking.note), fields.diagnostics)
 
-    return await _ranking_reply(context, context.scorer_of(fields.scorer), query.files, work)
+    scorer = context.scorer_of(fields.scorer) or context.scorer
+    return await _ranking_reply(
+        context, query.files, lambda snapshot: snapshot.answer(scorer, work)
+    )
 
 
 async def select(context: AppContext, request: RouteRequest) -> Reply:
@@ -62,7 +64,10 @@ async def select(context: AppContext, request: RouteRequest) -> Reply:
         )
         return _encoded(selected._replace(note=ranking.note), fields.diagnostics)
 
-    return await _ranking_reply(context, context.scorer_of(fields.scorer), query.files, work)
+    scorer = context.scorer_of(fields.scorer) or context.scorer
+    return await _ranking_reply(
+        context, query.files, lambda snapshot: snapshot.answer(scorer, work)
+    )
 
 
 async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
@@ -71,23 +76,10 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
     if fields.text is None and not fields.files and not fields.recent_activity:
         raise refuse_field("text", "text or files is required", place="body")
 
-    snapshot = await context.snapshot()
+    def answer(snapshot: Snapshot) -> bytes:
+        return json_bytes(encode(snapshot.evaluate(fields, context.scorer)))
 
-    def work(ranking: Ranking) -> bytes:
-        evaluated = evaluate_skills(
-            snapshot.ranking_for(CONFIDENCE).catalog,
-            fields.text,
-            fields.files,
-            fields.recent_activity,
-            threshold=fields.threshold,
-            limit=fields.limit,
-            show_details=fields.show_details,
-            chooser=ranking.catalog,
-            scorer=ranking.scorer,
-        )
-        return json_bytes(encode(evaluated))
-
-    return await _ranking_reply(context, context.scorer, fields.files or (), work)
+    return await _ranking_reply(context, fields.files or (), answer)
 
 
 async def why(context: AppContext, request: RouteRequest) -> Reply:
@@ -106,7 +98,10 @@ async def why(context: AppContext, request: RouteRequest) -> Reply:
         explanation = explanation._replace(note=ranking.note)
         return json_bytes(encode(explanation.document(explain=fields.explain)))
 
-    return await _ranking_reply(context, context.scorer_of(fields.scorer), query.files, work)
+    scorer = context.scorer_of(fields.scorer) or context.scorer
+    return await _ranking_reply(
+        context, query.files, lambda snapshot: snapshot.answer(scorer, work)
+    )
 
 
 async def feedback(context: AppContext, request: RouteRequest) -> Reply:
@@ -125,18 +120,15 @@ async def feedback(context: AppContext, request: RouteRequest) -> Reply:
 
 
 async def _ranking_reply(
-    context: AppContext,
-    scorer: str | None,
-    files: Sequence[str],
-    work: Callable[[Ranking], bytes],
+    context: AppContext, files: Sequence[str], answer: Callable[[Snapshot], bytes]
 ) -> Reply:
-    """Return the response of ``work`` for a ranking, computed and encoded in a thread.
+    """Return the response of a snapshot, computed and encoded in a thread.
 
     Comparing many files may take a tenth of a second; that runs in the thread for slow work.
     """
     snapshot = await context.snapshot()
     in_thread = context.in_slow_thread if len(files) > MAX_QUICK_FILES else context.in_thread
-    body = await in_thread(snapshot.answer, scorer or context.scorer, work)
+    body = await in_thread(answer, snapshot)
     return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.engine.context.budget import estimate_tokens
 from skillyard.install.search import FoundSkill, SearchResult, SearchService
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serve.runtime.errors import Refused, sources_refusal
-from skillyard.serve.runtime.local import LOCAL
+from skillyard.serve.runtime.local import LOCAL, tokens_of
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
 
@@ -52,7 +51,7 @@ def _shape(result: SearchResult, values: Mapping[str, Any]) -> dict[str, Any]:
     )
     left: int | None = values["cards"]
     for each, item in zip(result.skills, shape["skills"], strict=True):
-        item["tokens"] = _tokens(each)
+        item["tokens"] = tokens_of(each)
         item["omitted"] = False
         if left is not None:
             left = _charge_item(item, left)
@@ -89,19 +88,11 @@ async def by_source(context: AppContext, request: RouteRequest) -> Reply:
 
 def _skill_reply(snapshot: Snapshot, found_skill: FoundSkill, *, raw: bool) -> Reply:
     shape = found_skill.to_dict(include_raw=raw)
-    shape |= {"tokens": _tokens(found_skill), "omitted": False}
+    shape |= {"tokens": tokens_of(found_skill), "omitted": False}
     reply = json_reply(shape, tagged=True)._replace(basis=json_bytes({**shape, "age_s": None}))
     if LOCAL not in found_skill.found_by:
         return reply
     return reply.with_headers(Skillyard_Catalog=snapshot.digest[:16])
-
-
-def _tokens(found_skill: FoundSkill) -> int:
-    texts = (
-        found_skill.skill.body,
-        *(reference.content for reference in found_skill.skill.references),
-    )
-    return sum(estimate_tokens(text) for text in texts if text)
 
 
 def _charge_item(item: dict[str, Any], left: int) -> int:
