@@ -13,11 +13,10 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.shapes import tools as shapes
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.text import clean_line, plural, shorten
-from skillyard.install.search import FoundSkill, SearchService
+from skillyard.install.search import FoundSkill, SearchResult
 from skillyard.serve.mcp.call import Answer, origin_of
 from skillyard.serve.mcp.frames import frame_skill, safe_json
 from skillyard.serve.runtime.app_context import AppContext
-from skillyard.serve.runtime.errors import sources_refusal
 from skillyard.serve.runtime.local import LOCAL, tokens_of
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
@@ -36,20 +35,16 @@ async def search_skills(context: AppContext, request: Any) -> Answer:
     snapshot = await context.follower.fresh()
     if limit == 0:
         return _answer(context, request, [], [], "nothing was asked for: limit is 0")
-    names = request.sources or context.searches.default_names
-    searches = context.searches
-    scorer = searches.scorer_for(context.scorer_of(request.scorer), names)
-    sources = await context.in_thread(searches.observed_sources, names, snapshot, False, scorer)
-
-    async def run(searcher: SearchService) -> Any:
-        return await searcher.search(
-            request.query, limit, include_references=request.include_references
-        )
-
-    result = searches.ranked_result(await searches.run(run, sources, scorer), scorer, sources)
+    result: SearchResult = await context.searches.search(
+        snapshot,
+        request.sources or context.searches.default_names,
+        context.scorer_of(request.scorer),
+        lambda result: result,
+        request.query,
+        limit,
+        include_references=request.include_references,
+    )
     statuses = [status.to_dict() for status in result.sources]
-    if result.failed:
-        raise sources_refusal(statuses)
     left = request.max_tokens
     cards = []
     for each in result.skills:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from skillyard.base.errors import (
@@ -40,31 +42,23 @@ def fault(where: tuple[str | int, ...], message: str, kind: str) -> Fault:
     return Fault(loc=where, msg=message, type=kind)
 
 
+@dataclass(eq=False)
 class Refused(Exception):
     """An error response."""
 
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        message: str,
-        *,
-        hint: str = "",
-        field: str | None = None,
-        faults: Sequence[Fault] = (),
-        headers: Mapping[str, str] | None = None,
-        extra: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.message = message
-        self.hint = hint
-        self.field = field
-        self.faults = tuple(faults)
-        self.headers = dict(headers or {})
-        self.extra = dict(extra or {})
-        """Additional members of ``error``: similar names, the sources that failed."""
+    status: int
+    code: str
+    message: str
+    _: KW_ONLY
+    hint: str = ""
+    field: str | None = None
+    faults: Sequence[Fault] = ()
+    headers: dict[str, str] = dataclasses.field(default_factory=dict)
+    extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Additional members of ``error``: similar names, the sources that failed."""
+
+    def __str__(self) -> str:
+        return self.message
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape: Skyll's ``detail``, and skillyard's ``error``."""
@@ -176,7 +170,7 @@ def sources_refusal(sources: Sequence[Mapping[str, Any]]) -> Refused:
         "sources_failed",
         f"every source failed: {message}" if message else "every source failed",
         hint="GET /health says how the sources are",
-        headers={"Retry-After": str(max(1, round(min(waits))))} if waits else None,
+        headers={"Retry-After": str(max(1, round(min(waits))))} if waits else {},
         extra={"sources": [dict(source) for source in sources]},
     )
 

@@ -31,7 +31,7 @@ from skillyard.install.sources.build import (
 )
 from skillyard.install.sources.protocol import Hit, Hits, Package, RankingSource, Source
 from skillyard.install.sources.settings import Settings
-from skillyard.serve.runtime.errors import ALLOW_REMOTES, error_dict
+from skillyard.serve.runtime.errors import ALLOW_REMOTES, error_dict, sources_refusal
 from skillyard.serve.runtime.local import LOCAL, CatalogSource
 from skillyard.serve.runtime.snapshot import Snapshot
 
@@ -246,14 +246,39 @@ class SearchRunner:
             return self._scorer
         return self.settings.ranker
 
-    def ranked_result(
-        self, result: SearchResult, scorer: str, sources: Sequence[ObservedSource]
-    ) -> SearchResult:
-        """Return the result of :meth:`run` with the scorer that ranked, and its note."""
-        if not self._ranks_by_vectors(scorer, [source.name for source in sources]):
-            return result
-        note = sources[0].note
-        return replace(result, ranker=DEFAULT_SCORER if note else scorer, note=note)
+    async def search(
+        self,
+        snapshot: Snapshot,
+        names: Sequence[str],
+        scorer: str | None,
+        view: Callable[[SearchResult], T],
+        query: str,
+        limit: int,
+        *,
+        raw: bool = False,
+        **more: bool,
+    ) -> T:
+        """Return what ``view`` makes of a search, with the scorer that ranked and its note.
+
+        ``more`` are further options of :meth:`SearchService.search`. Raises SkillyardError, and
+        Refused (502) when every queried source failed.
+        """
+        ranker = self.scorer_for(scorer, names)
+        # Remotes read settings and files when they are first used.
+        sources = await asyncio.get_running_loop().run_in_executor(
+            self._pool, self.observed_sources, names, snapshot, raw, ranker
+        )
+
+        async def run(searcher: SearchService) -> T:
+            result = await searcher.search(query, limit, **more)
+            if result.failed:
+                raise sources_refusal([status.to_dict() for status in result.sources])
+            if self._ranks_by_vectors(ranker, names):
+                note = sources[0].note
+                result = replace(result, ranker=DEFAULT_SCORER if note else ranker, note=note)
+            return view(result)
+
+        return await self.run(run, sources, ranker)
 
     def _ranks_by_vectors(self, scorer: str | None, names: Sequence[str]) -> bool:
         """Return True for a search of the catalog alone by a default scorer with an embedder."""

@@ -69,18 +69,17 @@ def render_markdown(text: str, beside: Beside = lambda path: None) -> RenderedTe
     """Return a text as HTML, or as source when rendering would be too expensive."""
     text = shown(text)
     if len(text) > MAX_CHARACTERS:
-        note = f"longer than {MAX_CHARACTERS:,} characters, so it is shown as it stands in the file"
-        return RenderedText(source_block(text), note)
-    if _steps_of(text) > MAX_STEPS:
-        note = "its quotes and lists are nested too deep, so it is shown as it stands in the file"
-        return RenderedText(source_block(text), note)
-    reader = _reader()
-    tokens = reader.parse(text)
-    if _size_of(tokens) > MAX_ATTRIBUTE_SIZE:
-        note = "its links repeat long addresses, so it is shown as it stands in the file"
-        return RenderedText(source_block(text), note)
-    html = reader.renderer.render(list(_adapt_tokens(tokens, beside)), reader.options, {})
-    return RenderedText(Markup(_sanitise(html)))
+        why = f"longer than {MAX_CHARACTERS:,} characters"
+    elif _steps_of(text) > MAX_STEPS:
+        why = "its quotes and lists are nested too deep"
+    else:
+        reader = _reader()
+        tokens = reader.parse(text)
+        if _size_of(tokens) <= MAX_ATTRIBUTE_SIZE:
+            html = reader.renderer.render(list(_adapt_tokens(tokens, beside)), reader.options, {})
+            return RenderedText(Markup(_sanitise(html)))
+        why = "its links repeat long addresses"
+    return RenderedText(source_block(text), f"{why}, so it is shown as it stands in the file")
 
 
 def source_block(text: str) -> Markup:

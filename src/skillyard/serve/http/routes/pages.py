@@ -22,11 +22,11 @@ from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import scorer_names
 from skillyard.engine.resources import Resource, list_resources
 from skillyard.hosts.operations.skill_selection import Selected, select_skills
-from skillyard.install.search import FoundSkill, SearchResult, SearchService, SourceStatus
+from skillyard.install.search import FoundSkill, SearchResult, SourceStatus
 from skillyard.serve.http.routes import operations
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_reply, prefers_html
-from skillyard.serve.runtime.errors import BUILDING, Refused, refusal_of, sources_refusal
+from skillyard.serve.runtime.errors import BUILDING, Refused, refusal_of
 from skillyard.serve.runtime.local import LOCAL, hit_of
 from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.skill_lookup import skill_by_source
@@ -132,19 +132,18 @@ async def _search(context: AppContext, question: Question) -> bytes:
         return await context.in_thread(_home, context, offer, snapshot, question)
     if question.live or here:
         return await context.in_thread(_local_results, offer, snapshot, question, caller)
-    sources = await context.in_thread(searches.observed_sources, names, snapshot)
     selected = None
     scorer = question.scorer or default
     if LOCAL in names:
         _, selected = await context.in_thread(_select, snapshot, question.text, scorer, caller)
-
-    async def run(searcher: SearchService) -> bytes:
-        result = await searcher.search(question.text, question.limit or LIMIT)
-        if result.failed:
-            raise sources_refusal([status.to_dict() for status in result.sources])
-        return results_page(offer, question, result, selected)
-
-    return await searches.run(run, sources, scorer)
+    return await searches.search(
+        snapshot,
+        names,
+        scorer,
+        lambda result: results_page(offer, question, result, selected),
+        question.text,
+        question.limit or LIMIT,
+    )
 
 
 def _home(context: AppContext, offer: Offer, snapshot: Snapshot, question: Question) -> bytes:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.install.search import FoundSkill, SearchResult, SearchService
+from skillyard.install.search import FoundSkill, SearchResult
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
-from skillyard.serve.runtime.errors import Refused, sources_refusal
+from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.local import LOCAL, tokens_of
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
@@ -17,30 +17,21 @@ from skillyard.serve.runtime.snapshot import Snapshot
 async def search(context: AppContext, request: RouteRequest) -> Reply:
     """Return a search. Raises Refused (502) when every queried source failed."""
     values = request.values
-    query = values["query"]
     snapshot = await context.snapshot()
     names = values["source"] or context.searches.default_names
-    scorer = context.searches.scorer_for(context.scorer_of(values["scorer"]), names)
-    local = set(names) == {LOCAL}
-    raw, watched = values["include_raw"], context.searches.observed_sources
-    # Remotes read settings and files when they are first used.
-    sources = (
-        watched(names, snapshot, raw, scorer)
-        if local
-        else await context.in_thread(watched, names, snapshot, raw, scorer)
+    body = await context.searches.search(
+        snapshot,
+        names,
+        context.scorer_of(values["scorer"]),
+        lambda result: json_bytes(_shape(result, values)),
+        values["query"],
+        values["limit"],
+        raw=values["include_raw"],
+        include_content=values["include_content"],
+        include_references=values["include_references"],
     )
-
-    async def run(searcher: SearchService) -> bytes:
-        result = await searcher.search(
-            query, values["limit"], values["include_content"], values["include_references"]
-        )
-        if result.failed:
-            raise sources_refusal([status.to_dict() for status in result.sources])
-        return json_bytes(_shape(context.searches.ranked_result(result, scorer, sources), values))
-
-    body = await context.searches.run(run, sources, scorer)
     headers = {"Skillyard-Catalog": snapshot.digest[:16]}
-    return Reply(body, tagged=local, headers=headers)
+    return Reply(body, tagged=set(names) == {LOCAL}, headers=headers)
 
 
 def _shape(result: SearchResult, values: Mapping[str, Any]) -> dict[str, Any]:
