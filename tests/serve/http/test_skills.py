@@ -32,12 +32,6 @@ def test_a_name_that_nobody_has_is_a_404_with_near_names_and_never_another_skill
     assert "pdf-tables" in answer.json()["error"]["hint"]
 
 
-@for_each("path", ["/skill/", "/skill/%20", "/skill/%20%09%20", "/skill//"])
-def test_a_blank_name_is_a_400(served: Running, path: str) -> None:
-    answer = served.get(path)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "blank_name")
-
-
 @for_each(
     ("path", "status"),
     [

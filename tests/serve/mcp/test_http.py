@@ -63,6 +63,30 @@ def test_both_eras_are_served_side_by_side(served: Serving, era: str) -> None:
     run(work())
 
 
+@for_each(
+    ("headers", "host", "status"),
+    [
+        ((), "evil.example", 403),
+        (("Origin: http://evil.example",), "127.0.0.1", 403),
+        (("Origin: null",), "127.0.0.1", 403),
+        (("Host: evil.example",), "127.0.0.1", 400),
+        (("Origin: http://127.0.0.1",), "127.0.0.1", 200),
+        ((), "localhost", 200),
+    ],
+)
+def test_only_those_who_may_ask_are_answered(
+    attacked: Serving, headers: tuple[str, ...], host: str, status: int
+) -> None:
+    body = line(INITIALIZE)
+    answer = post(
+        attacked.port, body, JSON, ACCEPT, f"Content-Length: {len(body)}", *headers, host=host
+    )
+    assert answer.status == status
+    assert "access-control" not in answer.head.lower()
+    if status == 403:
+        assert json.loads(answer.body)["error"]["message"]
+
+
 def test_a_token_is_asked_for_where_there_is_one(tmp_path: Path) -> None:
     with serving(tmp_path / "skills", token="s3cret") as served:
         body = line(INITIALIZE)

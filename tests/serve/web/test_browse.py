@@ -35,23 +35,6 @@ MANY = shelf(
 )
 
 
-@for_each(
-    ("asked", "number", "first"),
-    [(1, 1, 0), (2, 2, PAGE_SIZE), (200, 200, 9_950), (201, 200, 9_950), (10**6, 200, 9_950)],
-)
-def test_a_page_holds_its_part_of_the_list_and_beyond_the_end_is_the_last(
-    asked: int, number: int, first: int
-) -> None:
-    page = shown(MANY, page=asked)
-    assert names(page) == [f"skill-{n:05}" for n in range(first, first + PAGE_SIZE)]
-    assert f"Page {number} of 200" in page.text()
-    links = {"".join(a.text): a.attributes["href"] for a in page.all("a")}
-    assert ("Next" in links) == (number < 200)
-    assert links.get("Previous", "") == (
-        "" if number == 1 else f"/page/skills?page={number - 1}" if number > 2 else "/page/skills"
-    )
-
-
 def test_ten_thousand_skills_with_as_many_tags_make_no_larger_page() -> None:
     page = browse_page(MANY, NO_SKILLS, "", 1)
     assert len(page) < 150_000
