@@ -273,7 +273,7 @@ def _pairs(name: str, value: Any) -> list[tuple[str, str]]:
     if value is None:
         return []
     checked = _checked(name, value)
-    if isinstance(checked, list | tuple):
+    if isinstance(checked, tuple):
         return [(name, text) for text in checked]
     return [(name, str(checked).lower() if isinstance(checked, bool) else str(checked))]
 
@@ -283,6 +283,8 @@ def _checked(name: str, value: Any) -> Any:
 
     Numbers that JSON does not have and unpaired surrogates cannot be sent.
     """
+    if isinstance(value, list | dict):  # the methods pass tuples
+        raise InvalidInput(f"{name} must not be {type(value).__name__}", field=name)
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode("utf-8")
     except (TypeError, ValueError) as error:

@@ -106,7 +106,7 @@ def _waiting(question: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P],
     """Return the synchronous method of a call."""
 
     @wraps(question)
-    def method(self: Client, *args: P.args, **kwargs: P.kwargs) -> T:
+    def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return self._ask(question(*args, **kwargs))
 
     return method
@@ -118,7 +118,7 @@ def _awaiting(
     """Return the asynchronous method of a call."""
 
     @wraps(question)
-    async def method(self: AsyncClient, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._ask(question(*args, **kwargs))
 
     return method

@@ -62,7 +62,7 @@ class Refused(Exception):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape: Skyll's ``detail``, and skillyard's ``error``."""
-        detail = self.faults if self.status == 422 else self.message
+        detail = tuple(self.faults) if self.status == 422 else self.message
         error = from_attributes(shapes.ErrorDetails, self, **{**_NO_EXTRAS, **self.extra})
         document: dict[str, Any] = encode(shapes.Error(detail=detail, error=error))
         return document
