@@ -61,7 +61,7 @@ def outcomes(
 ) -> list[dict[str, Any]]:
     run = ActivationRun(work_of(cases, runs), Says(*text), lambda case: None)
     for job in run.jobs():
-        job.work()
+        job()
     return run.cases("")
 
 

@@ -132,7 +132,7 @@ class ActivationRun:
 
     def jobs(self) -> list[Job]:
         """Return the jobs, in the order in which they should start."""
-        return [Job(partial(self._work, place)) for place in range(len(self._units))]
+        return [partial(self._work, place) for place in range(len(self._units))]
 
     def cases(self, skipped: str) -> list[CaseResult]:
         """Return every case. ``skipped`` is the reason in the cases that were not reached."""

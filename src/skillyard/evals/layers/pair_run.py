@@ -49,7 +49,7 @@ def folder_of(unit: PairUnit, condition: str) -> str:
 
 @dataclass(slots=True)
 class _UnitRun:
-    """One unit in one run. Each answer, with its checks, is written by one job."""
+    """One unit in one run."""
 
     unit: PairUnit
     run: int
@@ -91,35 +91,20 @@ class PairRun:
                 pair.plant = _Plant(pair, PLANTS[number % len(PLANTS)])
 
     def jobs(self) -> list[Job]:
-        """Return the work, in the order in which it should begin.
+        """Return the work, a job for each unit of a run, in the order in which it should begin."""
+        return [partial(self._work, each) for each in self._units]
 
-        An answer that several units share waits for the first of them, so that it is always the
-        same case that paid for it.
-        """
-        jobs: list[Job] = []
-        shared: dict[tuple[int, str, str], int] = {}
-        for each in self._units:
-            unit = each.unit
-            job_of = {}
-            for condition in unit.conditions:
-                job_of[condition] = here = len(jobs)
-                system = unit.arms.arms[condition].system
-                first = shared.setdefault((each.run, system, unit.prompt), here)
-                after = () if first == here else (first,)
-                jobs.append(Job(partial(self._generate, each, condition), after))
-            for pair in each.pairs:
-                answers = tuple(job_of[condition] for condition in pair.conditions)
-                judging = [
-                    Job(partial(pair.judge, self._session, order), answers) for order in pair.calls
-                ]
-                if pair.plant is not None:
-                    judging += [
-                        Job(partial(pair.plant.judge, self._session, order), answers[:1])
-                        for order in pair.plant.orders
-                    ]
-                last = tuple(range(len(jobs), len(jobs) + len(judging))) or answers
-                jobs += [*judging, Job(partial(self._close, pair), last)]
-        return jobs
+    def _work(self, each: _UnitRun) -> None:
+        """Answer under each condition, and judge each pair."""
+        for condition in each.unit.conditions:
+            self._generate(each, condition)
+        for pair in each.pairs:
+            for order in pair.calls:
+                pair.judge(self._session, order)
+            if pair.plant is not None:
+                pair.plant.judge(self._session)
+            pair.case = pair.complete()
+            self._on_case(pair.case)
 
     def cases(self, skipped: str) -> list[CaseResult]:
         """Return every case. Cases that were not completed have the reason in ``skipped``."""
@@ -138,10 +123,6 @@ class PairRun:
                 unit.case.checks, answer.text, unit.case.files
             )
         each.answers[condition] = answer
-
-    def _close(self, pair: _Pair) -> None:
-        pair.case = pair.complete()
-        self._on_case(pair.case)
 
 
 @dataclass(slots=True)
@@ -345,16 +326,17 @@ class _Plant:
         self.judgements: dict[str, Judgement] = {}
         """By the side that stood in slot A."""
 
-    def judge(self, session: ModelSession, order: Assignment) -> None:
-        """Let the judge compare both sides in one order."""
+    def judge(self, session: ModelSession) -> None:
+        """Let the judge compare both sides in both orders."""
         of, model = self._pair.of, self._pair.settings.judge_model
         answer = of.answers[self._pair.conditions[0]]
         if answer.error or answer.truncated:
             return
         texts = planted_texts(self._kind, answer.text)
-        slots = (texts[order.slots["A"]], texts[order.slots["B"]])
-        question = JudgeQuestion(model, of.unit.prompt, slots, of.unit.case.criteria, of.run)
-        self.judgements[order.slots["A"]] = session.judge(of.unit.skill, question)
+        for order in self.orders:
+            slots = (texts[order.slots["A"]], texts[order.slots["B"]])
+            question = JudgeQuestion(model, of.unit.prompt, slots, of.unit.case.criteria, of.run)
+            self.judgements[order.slots["A"]] = session.judge(of.unit.skill, question)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the kind and the side that won; None where the judge did not say."""

@@ -135,7 +135,7 @@ def plan(work: LayerWork, session: PlanSession) -> Plan:
     run = load_layer(layer.name).run(work, session, lambda case: None)
     if settings.asks_models:
         for job in run.jobs():
-            job.work()
+            job()
     models = sorted({call.request.model for call in session.calls})
     prices = {name: session.price_of(name) for name in models if name}
     known = next((price for price in prices.values() if price is not None), None)

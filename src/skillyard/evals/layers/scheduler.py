@@ -1,24 +1,14 @@
-"""Runs jobs with dependencies on a few threads, in the order of the list."""
+"""Runs jobs on a few threads, in the order of the list."""
 
 from __future__ import annotations
 
-import heapq
 import threading
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TypeAlias
 
 from skillyard.evals.models.protocol import RunStopped
 
-
-class Job(NamedTuple):
-    """One job. Among the jobs that are ready, the first of the list starts first.
-
-    ``after`` holds the indices of the jobs that must have ended before. They precede it in the
-    list.
-    """
-
-    work: Callable[[], None]
-    after: tuple[int, ...] = ()
+Job: TypeAlias = Callable[[], None]
 
 
 def run_jobs(jobs: Sequence[Job], concurrency: int, stop: threading.Event) -> RunStopped | None:
@@ -62,7 +52,7 @@ def _wait_for_all(ends: Sequence[threading.Event], queue: _Queue, stop: threadin
                 if interrupted or (stop.is_set() and not queue.has_failed):
                     raise
                 interrupted = True
-                queue.end()
+                stop.set()
 
 
 def _wait(end: threading.Event) -> None:
@@ -71,15 +61,9 @@ def _wait(end: threading.Event) -> None:
 
 class _Queue:
     def __init__(self, jobs: Sequence[Job], stop: threading.Event) -> None:
-        self._jobs = jobs
+        self._jobs = iter(jobs)
         self._stop = stop
-        self._condition = threading.Condition()
-        self._open_dependencies = [len(job.after) for job in jobs]
-        self._dependents: list[list[int]] = [[] for _ in jobs]
-        for place, job in enumerate(jobs):
-            for earlier in job.after:
-                self._dependents[earlier].append(place)
-        self._ready = [place for place, count in enumerate(self._open_dependencies) if not count]
+        self._guard = threading.Lock()
         self.remaining = len(jobs)
         self.stopped: RunStopped | None = None
         self.failure: BaseException | None = None
@@ -90,39 +74,21 @@ class _Queue:
         return self.stopped is not None or self.failure is not None
 
     def work(self) -> None:
-        while (place := self._next()) is not None:
+        while (job := self._next()) is not None:
             try:
-                self._jobs[place].work()
+                job()
             except RunStopped as stopped:
-                with self._condition:
+                with self._guard:
                     self.stopped = self.stopped or stopped
-                self.end()
+                self._stop.set()
             except BaseException as failure:  # noqa: BLE001 - raised where the run waits
-                with self._condition:
+                with self._guard:
                     self.failure = self.failure or failure
-                self.end()
+                self._stop.set()
             else:
-                self._finish(place)
+                with self._guard:
+                    self.remaining -= 1
 
-    def end(self) -> None:
-        """Let no further job begin."""
-        self._stop.set()
-        with self._condition:
-            self._condition.notify_all()
-
-    def _next(self) -> int | None:
-        with self._condition:
-            while not self._ready and self.remaining and not self._stop.is_set():
-                self._condition.wait()
-            if self._stop.is_set() or not self._ready:
-                return None
-            return heapq.heappop(self._ready)
-
-    def _finish(self, place: int) -> None:
-        with self._condition:
-            self.remaining -= 1
-            for dependent in self._dependents[place]:
-                self._open_dependencies[dependent] -= 1
-                if not self._open_dependencies[dependent]:
-                    heapq.heappush(self._ready, dependent)
-            self._condition.notify_all()
+    def _next(self) -> Job | None:
+        with self._guard:
+            return None if self._stop.is_set() else next(self._jobs, None)
