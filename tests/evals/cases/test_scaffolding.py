@@ -19,7 +19,6 @@ from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.cases.scaffolding import (
     PROMPTS_THAT_DO_NOT_FIRE,
     PROMPTS_THAT_FIRE,
-    init_skills,
     write_case_file,
 )
 from tests.evals.cases.making import library, one, written
@@ -98,20 +97,6 @@ def test_what_somebody_wrote_is_kept(tmp_path: Path) -> None:
     file = write_case_file(catalog.get("letter"), catalog, tmp_path)
     assert (file.is_new, file.placeholders) == (False, 0)
     assert mine.read_text() == "my own notes"
-
-
-def test_without_names_every_skill_gets_a_file_of_its_own(tmp_path: Path) -> None:
-    catalog = read_catalog(REPOSITORY / "examples/skills")
-    skills = init_skills(catalog, [])
-    assert {"agents"} & {skill.name for skill in skills} == set()
-    files = [write_case_file(skill, catalog, tmp_path) for skill in skills]
-    new = [file for file in files if file.is_new]
-    assert len(new) > 30
-    for file in new:
-        fill(Path(file.path))
-    dataset = read_answer_cases(CasePlaces((str(tmp_path),)), catalog)
-    assert dataset.errors == ()
-    assert {each.skill for each in dataset.cases} == {file.skill for file in new}
 
 
 def test_a_hidden_skill_gets_no_prompts_that_should_not_fire(tmp_path: Path) -> None:

@@ -199,16 +199,6 @@ def test_a_truncated_answer_is_not_judged(run: Run, fake: FakeLlm, workspace: Pr
     assert planned["judgements"] == {"planned": 4, "kept": 4, "to_make": 0}
 
 
-def test_a_thinking_block_before_the_text_is_passed_over(
-    run: Run, fake: FakeLlm, workspace: Project
-) -> None:
-    fake.faults.add(fault("thinking-first"), times=None)
-    assert run("effectiveness", *ONE).code == 0
-    texts = [json.loads(path.read_text())["text"] for path in workspace.entries("generations")]
-    assert len(texts) == 2
-    assert not any("First, what is asked?" in text for text in texts)
-
-
 def test_missing_usage_counts_as_the_worst_case(
     run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
@@ -272,32 +262,6 @@ def test_one_bad_order_makes_the_comparison_an_error(
     assert len(case["errors"]) == 1
     assert case["scores"] is None
     assert [bool(each["error"]) for each in case["orders"]] == [True, False]
-
-
-def test_a_judge_that_always_takes_slot_b_is_seen_and_cannot_decide(
-    run: Run, fake: FakeLlm, workspace: Project
-) -> None:
-    fake.behaviour = "slot-b"
-    assert run("size-impact").code == 0
-    envelope = workspace.envelope()
-    order = envelope["artifacts"]["order"]
-    assert (order["share_a"], order["consistency_rate"]) == (0, 0)
-    assert {case["winner"] for case in envelope["cases"]} == {"tie"}
-    assert {case["improvement"] for case in envelope["cases"]} == {0.0}
-    assert {case["position_consistent"] for case in envelope["cases"]} == {False}
-
-
-def test_a_judge_that_takes_the_longer_text_decides_by_length_alone(
-    run: Run, fake: FakeLlm, workspace: Project
-) -> None:
-    fake.behaviour = "longer"
-    assert run("size-impact").code == 0
-    cases = [
-        case for case in workspace.envelope()["cases"] if len({*case["lengths"].values()}) == 2
-    ]
-    longer = [max(case["lengths"], key=case["lengths"].__getitem__) for case in cases]
-    assert longer == [case["winner"] for case in cases]
-    assert len({*longer}) > 1
 
 
 @pytest.mark.parametrize(

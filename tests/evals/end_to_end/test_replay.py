@@ -184,20 +184,6 @@ def test_a_replay_takes_the_settings_of_the_latest_run_of_its_layer(
     )
 
 
-def test_failed_judgements_replay_as_they_were(
-    run: Run, fake: FakeLlm, workspace: Project, no_network: Callable[[], None]
-) -> None:
-    from skillyard_testkit.fake_llm import faults
-
-    fake.faults.add(faults.NAMED["no-json"](), times=3, kind="judge")
-    assert run("effectiveness", "--concurrency", "1").code == 0
-    no_network()
-    assert run("effectiveness", "--replay").code == 0
-    first, second = workspace.envelopes()
-    assert told(first) == told(second)
-    assert sum(bool(case["errors"]) for case in second["cases"]) == 1
-
-
 @pytest.mark.slow
 def test_a_replay_needs_none_of_the_providers_libraries(
     run: Run, fake: FakeLlm, workspace: Project

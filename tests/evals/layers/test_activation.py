@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skillyard import Catalog
 from skillyard.evals.cases.activation import ActivationCase, LocatedCase
@@ -20,8 +18,6 @@ from skillyard.evals.layers.router import RouterChoice
 from skillyard.evals.layers.work import LayerWork
 from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
-
-NAMES = ("a", "b", "c", "d")
 
 
 def work_of(cases: Sequence[LocatedCase], runs: int) -> LayerWork:
@@ -198,28 +194,6 @@ def test_nothing_is_a_summary_too() -> None:
         assert (summary["n"], summary["mean"], summary["tpr"], summary["tpr_low"]) == (
             *(0, None, None, None),
         )
-
-
-SETS = st.lists(st.sampled_from(NAMES), unique=True, max_size=3)
-
-
-@given(expected=SETS, acceptable=SETS, picked=SETS)
-def test_figures_stay_in_range_and_more_is_never_better_for_precision(
-    expected: list[str], acceptable: list[str], picked: list[str]
-) -> None:
-    one = case("1", expected, [name for name in acceptable if name not in expected])
-    told = outcome(one, *picked)
-    for name in ("precision", "recall", "f1"):
-        assert 0 <= told[name] <= 1
-    assert told["exact"] <= told["passed"]
-    rest = [name for name in picked if name not in acceptable or name in expected]
-    if any(name in expected for name in rest):
-        neutral = outcome(one, *rest)
-        assert neutral["precision"] == told["precision"], "acceptable skills are neutral"
-    worse = outcome(one, *picked, "stranger")
-    assert worse["precision"] <= told["precision"]
-    if one.case.should_activate:
-        assert worse["passed"] == told["passed"]
 
 
 def test_what_is_picked_in_place_of_others_is_a_table() -> None:

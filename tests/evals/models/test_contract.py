@@ -128,25 +128,6 @@ def test_error_statuses(
 
 
 @for_each(
-    ("status", "kind", "retry", "permanent"),
-    [
-        (402, "no_money", False, True),
-        (408, "timeout", True, False),
-        (409, "server", True, False),
-        (418, "bad_request", False, False),
-        (422, "bad_request", False, False),
-        (502, "server", True, False),
-        (504, "server", True, False),
-    ],
-)
-def test_rarer_statuses(
-    provider: Provider, status: int, kind: str, retry: bool, permanent: bool
-) -> None:
-    failed = failure(provider, faults.status(status))
-    assert (failed.kind, failed.retry, failed.permanent) == (kind, retry, permanent)
-
-
-@for_each(
     ("name", "kind", "retry", "charged"),
     [
         ("hang", "timeout", True, True),
@@ -201,23 +182,6 @@ def test_json_of_another_shape_is_a_bad_reply(provider: Provider, document: obje
 def test_a_body_that_is_no_json_is_a_bad_reply(provider: Provider, body: bytes) -> None:
     failed = failure(provider, faults.respond_with(text_response(body, kind="application/json")))
     assert failed.kind == "bad_reply"
-
-
-@for_each("count", [-1, True, "7", 10**400, 1.5, None, [1]])
-def test_counts_that_are_none_are_not_known(provider: Provider, count: object) -> None:
-    usage = dict.fromkeys(("input_tokens", "output_tokens", "prompt_tokens"), count)
-    body = {
-        "id": "x", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
-        "content": [{"type": "text", "text": "Hi."}],
-        "choices": [
-            {"finish_reason": "stop", "message": {"role": "assistant", "content": "Hi."}},
-        ],
-        "usage": {**usage, "completion_tokens": count},
-    }  # fmt: skip
-    provider.fake.faults.add(faults.respond_with(json_response(body)))
-    reply = provider.model.complete(provider.request(), TIMEOUT_S)
-    assert reply.text == "Hi."
-    assert reply.usage == TokenUsage(None, None)
 
 
 @for_each(
