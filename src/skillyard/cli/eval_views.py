@@ -41,10 +41,8 @@ def plan_blocks(planned: Plan) -> Iterator[Block]:
         yield line(f"about {planned.input_tokens:,} input tokens, {outputs}")
     yield line(_money(planned))
     for each in planned.verdicts:
-        cost = planned.cost_of_more(each)
-        price = f", about ${cost:.2f}" if cost and not each.can_decide else ""
         style = "" if each.can_decide else "medium"
-        yield line(Span(each.skill, "name"), ": ", Span(f"{each.message}{price}", style))
+        yield line(Span(each.skill, "name"), ": ", Span(each.message, style))
     for skill in planned.checks_only:
         yield line(Span(skill, "name"), f": {planned.checks_only_message(skill)}")
 

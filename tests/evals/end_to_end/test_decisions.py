@@ -56,11 +56,11 @@ def test_a_run_that_can_decide_nothing_is_not_paid_for(
     write_prompts(workspace, 4)
     plan = pay("effectiveness", "--dry-run")
     assert plan.code == 0
-    says = "tea-brewing: 4 prompts: too few for a verdict on it alone; 5 needed, about $"
+    says = "tea-brewing: 4 prompts: too few for a verdict on it alone; 5 needed"
     assert says in " ".join(plan.out.split())
     refused = pay("effectiveness")
     assert refused.code == 2
-    assert "1 more prompt, about $" in refused.err
+    assert "write 1 more prompt, or give --anyway" in refused.err
     assert "--anyway" in refused.err
     assert not fake.log.calls
     assert run("effectiveness").code == 0
@@ -165,7 +165,6 @@ def test_only_judged_prompts_count_for_a_verdict(
     (verdict,) = planned["verdicts"]
     assert (verdict["prompts"], verdict["can_decide"]) == (2, False)
     assert planned["checks_only"] == {"tea-brewing": 5}
-    assert verdict["cost_of_more"] > 3 * planned["cost_low"] / 7, "a judged prompt costs more"
     refused = pay("effectiveness")
     assert refused.code == 2
     assert "write 3 more prompts that are judged" in refused.err

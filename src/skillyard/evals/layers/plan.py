@@ -71,9 +71,6 @@ class Plan:
     """For L5 and L6: what the prompts that are judged can show of each skill that has any."""
     checks_only: Mapping[str, int] = field(default_factory=dict)
     """For L5 and L6: the prompts of each skill that have checks alone, and so no judge."""
-    cost_per_prompt: float | None = None
-    """US dollars of one judged prompt of which nothing is in the cache; None where a price is not
-    known, where no prompt is judged, and for L3 and L4."""
 
     @property
     def undecidable(self) -> tuple[PlannedVerdict, ...]:
@@ -105,21 +102,13 @@ class Plan:
         prompts = plural(self.checks_only[skill], "prompt")
         return f"{prompts} with checks alone: a pass rate, and no verdict of a judge"
 
-    def cost_of_more(self, verdict: PlannedVerdict) -> float | None:
-        """Return about how much the missing prompts of a skill cost in US dollars."""
-        if self.cost_per_prompt is None:
-            return None
-        return self.cost_per_prompt * max(0, verdict.least_prompts - verdict.prompts)
-
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-plan/1``."""
         fields = {name: getattr(self, name) for name in self.__slots__}
         return {
             "schema": "skillyard.eval-plan/1",
             **fields,
-            "verdicts": [
-                {**asdict(each), "cost_of_more": self.cost_of_more(each)} for each in self.verdicts
-            ],
+            "verdicts": [asdict(each) for each in self.verdicts],
         }
 
 
@@ -166,7 +155,6 @@ def plan(work: LayerWork, session: PlanSession) -> Plan:
         ),
         verdicts=verdicts,
         checks_only=dict(sorted((prompts - judged).items())),
-        cost_per_prompt=session.cost_per_prompt(prompts.total(), judged.total()),
     )
 
 
@@ -269,19 +257,6 @@ class PlanSession(ModelSession):
         tokens = count_of(usage.get("output_tokens")) if isinstance(usage, dict) else None
         if tokens is not None:
             self.outputs[call.kind].append(tokens)
-
-    def cost_per_prompt(self, prompts: int, judged: int) -> float | None:
-        """Return the cost of one more prompt that is judged; None where that is not known.
-
-        All ``prompts`` of the run are answered, and ``judged`` of them are judged.
-        """
-        calls = [*self.calls, *self.cached_calls]
-        whole = self.estimate(calls, low=True).cost
-        answers = [call for call in calls if call.kind == GENERATIONS]
-        answering = self.estimate(answers, low=True).cost
-        if not judged or whole is None or answering is None:
-            return None
-        return round(answering / prompts + (whole - answering) / judged, 9)
 
     def estimate(self, calls: Sequence[_Call], *, low: bool = False) -> _Estimate:
         """Return the tokens and the cost of calls.

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from math import fsum
 from typing import Any, NamedTuple
 
 from skillyard.base.configuration import CONFIG_FILE, read_section
@@ -173,14 +172,12 @@ def _check_decidable(planned: Plan, options: EvalOptions, warn: Callable[[str], 
     if planned.pool_can_decide:
         warn(f"the verdict is on all {len(planned.verdicts)} skills together")
         return
-    costs = [planned.cost_of_more(each) for each in planned.undecidable]
-    price = "" if None in costs else f", about ${fsum(filter(None, costs)):.2f}"
     missing = sum(each.least_prompts - each.prompts for each in planned.undecidable)
     kind = " that are judged (`expected`, `assertions`)" if planned.checks_only else ""
     raise InvalidInput(
         "nothing is paid for, since the prompts are too few for a verdict on"
         f" {_first([each.skill for each in planned.undecidable])};"
-        f" write {plural(missing, 'more prompt')}{kind}{price}, or give --anyway"
+        f" write {plural(missing, 'more prompt')}{kind}, or give --anyway"
     )
 
 
