@@ -75,8 +75,11 @@ def judge_trust(cases: Iterable[Mapping[str, Any]], pairs: Sequence[JudgedPair])
 
 
 def _because(failed: Sequence[str]) -> str:
-    reasons = [_REASONS[name] for name in failed]
-    return f"The judge is not to be trusted: it {' and '.join(reasons)}. " if reasons else ""
+    # A longer copy may have won by its length, whatever it says.
+    reasons = [_REASONS[name] for name in failed if name != INSTRUCTION or FILLER not in failed]
+    if not reasons:
+        return "The judge passes its checks: "
+    return f"The judge is not to be trusted: it {' and '.join(reasons)}. "
 
 
 _REASONS = {
