@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -30,6 +31,10 @@ os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(_FOLDER / "certificates")
 for _name in ("cache", "certificates"):
     (_FOLDER / _name).mkdir()
+
+# Byte code is kept: without it each run, and each of hundreds of child processes, compiles anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 end_servers_with_this_process()
 

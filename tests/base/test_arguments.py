@@ -261,13 +261,3 @@ def test_the_message_says_what_is_expected_and_what_came(
         example(**given)
     assert str(caught.value) == message
     assert caught.value.field == message.partition(" ")[0]
-
-
-def test_arguments_without_a_type_and_those_python_refuses_are_left_alone() -> None:
-    assert example("x", "a", Path("b"), odd=object()) == "x"
-    assert example("x", tags=iter([1])) == "x"  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="nosuch"):
-        example("x", nosuch=1)  # type: ignore[call-arg]
-    with pytest.raises(sy.InvalidInput, match="paths must be a string or a Path, not int"):
-        example("x", "a", 3)  # type: ignore[arg-type]
-    assert str(inspect.signature(example)).startswith("(text: 'str', *paths:")

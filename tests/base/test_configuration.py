@@ -14,21 +14,17 @@ from skillyard import SkillIoError
 from skillyard.base.configuration import (
     SECTIONS,
     own_file_only,
-    project_folders,
-    read_section,
     record_of,
 )
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import (
-    NO_FILE,
     SomeText,
     keys_of,
     parse_toml,
     read_record,
 )
 from skillyard.cli import main
-from skillyard.engine.ranking.registry import ScorerSection, default_scorer
-from skillyard.hosts.decisions import log_section
+from skillyard.engine.ranking.registry import default_scorer
 from tests.configuration import configure
 from tests.tables import for_each
 
@@ -63,16 +59,6 @@ def test_the_nearest_file_with_the_section_counts_up_to_the_root_of_the_reposito
     assert default_scorer() == "relevance"
 
 
-def test_without_a_repository_only_the_working_folder_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "work" / "inner").mkdir(parents=True)
-    inner = str(tmp_path / "work" / "inner")
-    assert project_folders(inner) == [inner]
-    monkeypatch.chdir(tmp_path / "work")
-    assert project_folders("inner") == [inner, str(tmp_path / "work")]
-
-
 def test_the_project_goes_before_the_user_key_by_key(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,17 +70,6 @@ def test_the_project_goes_before_the_user_key_by_key(
     assert default_scorer() == "triggers"
 
 
-def test_the_users_file_is_no_projects_wherever_the_work_is(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mine = tmp_path / "mine" / "skillyard"
-    scorer_in(mine, "hybrid+nosuch")
-    (mine / ".git").mkdir()
-    monkeypatch.chdir(mine)
-    with pytest.raises(SkillIoError, match="unknown embedder"):
-        default_scorer()
-
-
 @for_each("section", [name for name, section in SECTIONS.items() if not section.of_project])
 def test_a_project_has_no_section_of_the_user(project: Path, section: str) -> None:
     (project / "skillyard.toml").write_text(f"[scorer]\n\n[{section}]\n", encoding="utf-8")
@@ -104,14 +79,6 @@ def test_a_project_has_no_section_of_the_user(project: Path, section: str) -> No
     assert (fault.path, fault.line) == (str(project / "skillyard.toml"), 3)
     assert fault.message == f"{section} is not read from the file of a project"
     assert fault.hint.endswith(os.path.join("mine", "skillyard", "skillyard.toml"))
-
-
-def test_a_projects_broken_file_does_not_touch_what_is_the_users(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    configure(monkeypatch, project, log={"file": "/log.jsonl"})
-    (project / "skillyard.toml").write_text("[log", encoding="utf-8")
-    assert log_section().file == "/log.jsonl"
 
 
 def test_a_project_sends_no_request_to_an_embedder(project: Path) -> None:
@@ -175,13 +142,6 @@ def test_a_link_that_leads_nowhere_and_a_huge_file_are_refused(project: Path) ->
         default_scorer()
 
 
-def test_a_file_is_read_again_when_it_changes(project: Path) -> None:
-    scorer_in(project, "overlap")
-    assert read_section("scorer", ScorerSection).name == "overlap"
-    scorer_in(project, "triggers")
-    assert read_section("scorer", ScorerSection).name == "triggers"
-
-
 class Inner(NamedTuple):
     number: Annotated[int, Bounds(1, 5)] = 1
     words: tuple[SomeText, ...] = ()
@@ -234,16 +194,6 @@ def test_a_fault_has_the_line_of_the_key_or_of_the_item() -> None:
         "did you mean number?",
     )
     assert fault("needed = [1]").message == "needed must be a table"
-
-
-def test_values_come_in_the_types_of_the_annotations() -> None:
-    file = parse_toml(TEXT.replace("= 9", "= 5").replace('"" ]', "]").encode(), "p.toml")
-    assert read_record(Outer, [(file, file.tables)]) == Outer(
-        Inner(5, ("a",)), "b", ("one", "two"), None
-    )
-    assert read_record(Outer, [(NO_FILE, {"cap": 2, "either": True})]) == Outer(
-        cap=2.0, either=True
-    )
 
 
 @given(st.binary(max_size=80))

@@ -12,7 +12,6 @@ from skillyard.base.errors import (
     NoStandby,
     ServiceUnavailable,
     StoreConflict,
-    StoreFailed,
     StoreRefused,
     StoreSchema,
     StoreUnavailable,
@@ -77,54 +76,6 @@ def test_an_error_turns_into_a_diagnostic_that_loses_nothing() -> None:
         "yaml_invalid", "error", "p", "m", "h", 4, 7, "f: g: h"
     )
     assert error.diagnostic("warning").severity == "warning"
-
-
-def test_a_diagnostic_prints_every_field_by_its_name() -> None:
-    found = sy.Diagnostic("c", "warning", "p", "m", "h", 4, 7, "f")
-    assert found.to_dict() == found._asdict()
-    assert set(found.to_dict()) == set(sy.Diagnostic._fields)
-
-
-def test_a_missing_field_names_the_field() -> None:
-    error = sy.MissingField("m", field="description", path="p", line=2, code="description_empty")
-    assert (error.field, error.path, error.line) == ("description", "p", 2)
-    assert error.diagnostic().code == "description_empty"
-
-
-def test_failed_validation_keeps_every_finding() -> None:
-    found = [sy.Diagnostic("c", "error", "p", str(number)) for number in range(3)]
-    assert sy.ValidationFailed("m", diagnostics=found, path="p").diagnostics == tuple(found)
-
-
-def test_an_unknown_name_lists_the_known_ones_sorted() -> None:
-    error = sy.UnknownName("scorer", "x", ["b", "a"])
-    assert str(error) == "unknown scorer 'x'; known: a, b"
-    assert (error.name, error.known) == ("x", ("a", "b"))
-    assert str(sy.UnknownName("store", "x", [])).endswith("known: none")
-
-
-def test_a_skill_that_is_not_there_hints_at_its_neighbours_where_there_are_some() -> None:
-    assert sy.SkillNotFound("x", ["y", "z"]).hint == "did you mean y or z?"
-    assert str(sy.SkillNotFound("x")) == "no skill named 'x'"
-
-
-def test_an_ambiguous_name_says_how_to_be_exact() -> None:
-    error = sy.AmbiguousName("x", ["a", "b"], ["x-1", "x-2"])
-    assert str(error) == "'x' names 2 skills: a, b\nhint: use an id: x-1, x-2"
-    assert sy.AmbiguousName("x", ["a", "b"]).hint == "rename one of them"
-
-
-def test_a_failed_store_says_whether_what_was_written_stands() -> None:
-    assert StoreUnavailable("s", "m").committed is False
-    assert StoreUnavailable("s", "m", committed=None).committed is None
-    stands = NoStandby("s", "m", committed=True, generation=7)
-    assert (stands.committed, stands.generation) == (True, 7)
-    assert isinstance(stands, StoreFailed)
-
-
-def test_the_text_of_a_failed_store_is_its_address_what_happened_and_the_hint() -> None:
-    assert str(StoreRefused("sqlite:///a", "is read-only")) == "sqlite:///a: is read-only"
-    assert str(StoreRefused("s", "m", hint="h")) == "s: m; h"
 
 
 def test_the_drawn_tree_shows_every_error_of_the_module_below_its_parent() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import tomllib
-from importlib.metadata import PackageNotFoundError
-from pathlib import Path
 
 import pytest
 
@@ -49,31 +47,6 @@ def test_it_names_what_this_was_installed_from(
 ) -> None:
     monkeypatch.setattr("importlib.metadata.distribution", lambda name: _Distribution(noted))
     assert install_command("serve", "remote") == command
-
-
-def test_a_package_that_is_not_installed_is_named_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise PackageNotFoundError(name)
-
-    monkeypatch.setattr("importlib.metadata.distribution", missing)
-    assert install_command("eval") == "pip install 'skillyard[eval]'"
-
-
-@pytest.mark.parametrize(
-    ("file", "command"),
-    [
-        ("uv-receipt.toml", "uv tool install --force '/home/me/a checkout[all,adk]'"),
-        ("pipx_metadata.json", "pipx install --force '/home/me/a checkout[all,adk]'"),
-    ],
-)
-def test_an_environment_of_its_own_is_installed_anew_with_all(
-    file: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    noted = {"url": CHECKOUT, "dir_info": {}}
-    monkeypatch.setattr("importlib.metadata.distribution", lambda name: _Distribution(noted))
-    monkeypatch.setattr("sys.prefix", str(tmp_path))
-    (tmp_path / file).touch()
-    assert install_command("serve", "adk") == command
 
 
 def test_the_extras_that_all_leaves_out_are_those_of_the_project() -> None:

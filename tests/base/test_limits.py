@@ -34,26 +34,6 @@ def test_the_caps_are_those_of_the_specification() -> None:
     assert {field: getattr(sy.DEFAULT_LIMITS, field) for field in DEMANDED} == DEMANDED
 
 
-def test_every_cap_is_positive_and_can_be_overridden_alone() -> None:
-    for field in sy.Limits._fields[:-1]:  # the last is no cap but the policy
-        value = getattr(sy.DEFAULT_LIMITS, field)
-        assert value > 0, field
-        changed = sy.DEFAULT_LIMITS._replace(**{field: value + 1})
-        differing = [
-            name
-            for name in sy.Limits._fields
-            if getattr(changed, name) != getattr(sy.DEFAULT_LIMITS, name)
-        ]
-        assert differing == [field]
-
-
-def test_what_is_warned_of_lies_below_what_is_refused() -> None:
-    caps = sy.DEFAULT_LIMITS
-    assert caps.name_warn_chars < caps.name_chars
-    assert caps.description_warn_chars < caps.description_chars
-    assert caps.frontmatter_bytes < caps.skill_file_bytes
-
-
 # Each text breaks one cap by one when the cap is as small as given.
 AT_A_SMALL_CAP = [
     ("frontmatter_bytes", 20, "", "frontmatter_too_large"),
@@ -87,13 +67,6 @@ def test_a_document_over_a_cap_is_refused_by_the_name_of_the_cap(
     assert caught.value.line is not None
 
 
-def test_a_heading_of_a_convention_file_is_cut_to_the_longest_description() -> None:
-    text = "# " + "very " * 10_000 + "long\n"
-    found = sy.parse_instructions("AGENTS.md", text)
-    assert len(found.description) <= sy.DEFAULT_LIMITS.description_chars
-    assert found.description.startswith("very very")
-
-
 def test_the_walk_stops_at_its_cap_and_says_so_once(tmp_path: Path) -> None:
     root = write_tree(
         tmp_path / "p", {f"{name}/SKILL.md": document(name) for name in ("a", "b", "c", "d")}
@@ -112,15 +85,3 @@ def test_a_folder_below_the_deepest_level_is_named_and_not_entered(tmp_path: Pat
     found = scan([Root(str(root))], sy.DEFAULT_LIMITS._replace(tree_depth=1))
     assert [candidate.folder for candidate in found.candidates] == ["a"]
     assert [(d.code, d.path) for d in found.diagnostics] == [("tree_too_deep", f"{root}/a/b")]
-
-
-def test_a_file_over_its_cap_is_a_diagnostic_and_costs_no_other(tmp_path: Path) -> None:
-    root = write_tree(
-        tmp_path / "p",
-        {"a/SKILL.md": document("a"), "b/SKILL.md": document("b", body="long " * 100)},
-    )
-    loaded = sy.load_catalog(root, limits=sy.DEFAULT_LIMITS._replace(skill_file_bytes=200))
-    assert [skill.name for skill in loaded] == ["a"]
-    assert [(d.code, d.path) for d in loaded.diagnostics] == [
-        ("file_too_large", f"{root}/b/SKILL.md")
-    ]

@@ -10,14 +10,10 @@ from skillyard.base.text import (
     escape_frame,
     name_fault,
     normalised_name,
-    plural,
-    shorten,
     stream_safe,
     without_passwords,
-    xml_escape,
 )
 from tests.frames import unescape_frame
-from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
@@ -68,23 +64,6 @@ def test_of_western_texts_the_same_is_written_out_as_is_found(text: str) -> None
     assert all(char not in clean(text) for char in hidden)
 
 
-def test_a_flag_is_whole_or_its_tags_are_written_out() -> None:
-    assert clean(ENGLAND[:-1]).startswith("\U0001f3f4\\u{e0067}")
-    endless = "\U0001f3f4" + "\U000e0067" * 17 + "\U000e007f"
-    assert "\\u{e0067}" in clean(endless)
-    assert find_hidden(ENGLAND[1:]) is not None
-
-
-def test_a_label_names_a_character_or_its_kind() -> None:
-    named, control, nameless = (find_hidden(char) for char in ("\u200b", "\x07", "\U000e0002"))
-    assert named is not None
-    assert named.label == "U+200B ZERO WIDTH SPACE"
-    assert control is not None
-    assert control.label == "U+0007 CONTROL"
-    assert nameless is not None
-    assert nameless.label == "U+E0002 CHARACTER"
-
-
 class TestBodies:
     @for_each(
         ("data", "line"),
@@ -117,15 +96,6 @@ class TestBodies:
     )
     def test_ordinary_bodies_hold_nothing_hidden(self, text: str) -> None:
         assert hidden_in_body(text.encode()) is None
-
-    def test_line_ends_of_another_system_are_no_hidden_characters(self) -> None:
-        found = hidden_in_body("one\r\ntwo\r\nthr\u200bee\r\n".encode())
-        assert found == (3, "U+200B ZERO WIDTH SPACE")
-
-    def test_a_byte_order_mark_is_hidden_text_anywhere_but_in_front(self) -> None:
-        found = hidden_in_body("one\ntwo\ufeff\n".encode())
-        assert found is not None
-        assert found[0] == 2
 
 
 class TestNames:
@@ -199,31 +169,6 @@ class TestNames:
         assert normalised_name(name) == normalised
 
 
-class TestLines:
-    @for_each(
-        ("limit", "shown"),
-        [(20, "one two three"), (13, "one two three"), (8, "one two…"), (5, "one…"), (1, "…")],
-    )
-    def test_a_text_is_shortened_to_the_limit_with_an_ellipsis(
-        self, limit: int, shown: str
-    ) -> None:
-        assert shorten("one  two\nthree", limit) == shown
-        assert len(shown) <= limit
-
-    def test_nouns_agree_with_their_number(self) -> None:
-        assert [plural(n, "skill") for n in (0, 1, 2, 12_345)] == [
-            "0 skills",
-            "1 skill",
-            "2 skills",
-            "12,345 skills",
-        ]
-
-    def test_xml_cannot_be_left_from_content_or_from_an_attribute(self) -> None:
-        assert xml_escape("""<a b='c' d="e">&amp;""") == (
-            "&lt;a b=&#x27;c&#x27; d=&quot;e&quot;&gt;&amp;amp;"
-        )
-
-
 class TestFrames:
     @for_each(
         "tag",
@@ -245,21 +190,6 @@ class TestFrames:
         escaped = escape_frame(f"x {tag} y")
         assert escaped == f"x [\\{tag[1:]} y"
         assert unescape_frame(escaped) == f"x {tag} y"
-
-    @for_each("text", ["[skills]", "[x](skill:y)", "[/ski]", "skill:", "[a]", "[]"])
-    def test_other_brackets_are_left_alone(self, text: str) -> None:
-        assert escape_frame(text) == text
-        assert unescape_frame(text) == text
-
-    @for_each(
-        "text",
-        ["[" + " " * 100_000, "[ " * 50_000, "[" + "\\" * 100_000, "[s k i l l" * 10_000],
-        ids=["blanks", "brackets", "backslashes", "halves"],
-    )
-    def test_escaping_takes_time_in_step_with_the_text(self, text: str) -> None:
-        # A search that looks at every pair of blanks needs more than a minute for the first.
-        with hang_bound():
-            assert unescape_frame(escape_frame(text)) == text
 
 
 def test_runs_of_combining_marks_are_bounded_before_normalising() -> None:

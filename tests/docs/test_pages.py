@@ -69,19 +69,3 @@ def test_every_command_that_is_shown_and_not_run_is_one_that_the_parser_takes(pa
             for line in block.text.replace("\\\n", " ").split("\n"):
                 if line.startswith("skillyard ") and "--version" not in line:
                     parse(shlex.split(line, comments=True)[1:])
-
-
-def test_an_elision_stands_for_lines_and_for_nothing_else() -> None:
-    assert matches("a\n...\nd", "a\nb\nc\nd")
-    assert matches("a\n...\nd", "a\nd")
-    assert matches("...\nc\n...", "a\nb\nc\nd")
-    assert not matches("a\n...\nd", "a\nb\nc")
-    assert not matches("a\n...\nb\n...\nd", "a\nc\nd")
-    assert not matches("a\n...\na", "a")
-    assert not matches("a", "a\nb")
-
-
-def test_updating_a_page_replaces_what_differs_and_keeps_the_rest() -> None:
-    page = "x\n```console\n$ one\nold\n$ two\n...\nend\n```\ny"
-    shown = [Shown("one", 4, 5, "old", "new\nlines", ""), Shown("two", 6, 8, "...\nend", "end", "")]
-    assert updated(page, shown) == "x\n```console\n$ one\nnew\nlines\n$ two\n...\nend\n```\ny"

@@ -78,9 +78,3 @@ def test_every_change_is_seen_as_a_new_reading_sees_it(
             catalog.reload()
         return
     assert same(catalog.reload().catalog, load_catalog(root))
-
-
-def test_the_folders_are_those_that_were_listed(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "skills", {**TREE, "node_modules/x/SKILL.md": document("x")})
-    found = load_catalog(root).folders
-    assert sorted(Path(folder.path).name for folder in found) == ["a", "b", "skills"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -74,42 +73,6 @@ def test_of_the_places_in_one_root_the_proper_one_wins(
     catalog = sy.load_catalog(root)
     assert relative(catalog.get("pdf").path, root) == winner
     assert catalog.counts == (1, 0, 0, len(files) - 1, 0, 0)
-
-
-def test_a_different_skill_of_the_name_is_no_copy(tmp_path: Path) -> None:
-    other = document("pdf", body="Another one.")
-    root = write_tree(tmp_path, {**COPIES, "x/pdf/SKILL.md": other})
-    catalog = sy.load_catalog(root)
-    with pytest.raises(sy.AmbiguousName) as caught:
-        catalog.get("pdf")
-    assert len(set(caught.value.ids)) == len(caught.value.ids) == 2
-    assert catalog.counts == (3, 0, 0, 1, 0, 0)
-
-
-def test_a_copy_of_a_shadowed_skill_is_counted_as_a_copy(tmp_path: Path) -> None:
-    first = write_tree(tmp_path / "one", {"pdf/SKILL.md": document("pdf", body="First.")})
-    second = write_tree(tmp_path / "two", {"pdf/SKILL.md": PDF})
-    third = write_tree(tmp_path / "three", {"pdf/SKILL.md": PDF})
-    catalog = sy.load_catalog(first, second, third)
-    assert [skill.path for skill in catalog.candidates] == [str(first / "pdf/SKILL.md")]
-    assert catalog.counts == (2, 0, 1, 1, 0, 0)
-
-
-def test_convention_documents_and_skills_built_in_code_stay_as_they_are(tmp_path: Path) -> None:
-    root = write_tree(tmp_path, {"AGENTS.md": "Be kind.", "CLAUDE.md": "Be kind."})
-    catalog = sy.load_catalog(root)
-    assert [skill.name for skill in catalog.candidates] == ["agents", "claude"]
-    assert catalog.counts == (0, 0, 0, 0, 2, 0)
-    built = sy.Catalog.from_skills([sy.Skill("x", "d", "b", "1"), sy.Skill("x", "d", "b", "2")])
-    assert (len(built.candidates), built.counts.skills) == (2, 2)
-
-
-def test_a_linked_folder_is_listed_once_and_is_no_copy(tmp_path: Path) -> None:
-    root = write_tree(tmp_path, {".agents/skills/pdf/SKILL.md": PDF})
-    (root / ".claude" / "skills").mkdir(parents=True)
-    os.symlink(root / ".agents/skills/pdf", root / ".claude/skills/pdf")
-    catalog = sy.load_catalog(root)
-    assert (catalog.counts, catalog.diagnostics) == ((1, 0, 0, 0, 0, 0), ())
 
 
 def test_files_and_index_agree_before_and_after_one_copy_changes(

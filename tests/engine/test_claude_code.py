@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -56,34 +55,11 @@ def test_what_is_missing_is_derived_with_a_warning(
     }
 
 
-@for_each("folder", ["notes", "skills/notes", ".agents/skills/notes", "x.claude/skills/notes"])
-def test_elsewhere_both_fields_are_required_as_before(tmp_path: Path, folder: str) -> None:
-    catalog = loaded(tmp_path, f"---\nname: notes\n---\n{BODY}", folder)
-    assert list(catalog) == []
-    assert codes(catalog) == [("error", "description_missing")]
-
-
 def test_a_moved_folder_of_claude_code_counts_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
     (skill,) = loaded(tmp_path, BODY, "moved/skills/notes")
-    assert skill.name == "notes"
-
-
-@for_each("root", [".", "alias", "alias/.claude/skills", "dotfiles", ".claude/skills/notes"])
-@for_each("spelling", ["{}", "{}/", "{}/../{}", "./{}"])
-def test_it_does_not_matter_how_the_root_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str, spelling: str
-) -> None:
-    """The folder of the host is a link, as people have it who keep their settings in one place."""
-    write_tree(tmp_path, {"dotfiles/notes/SKILL.md": BODY, ".claude/x": ""})
-    for link, target in ((".claude/skills", "../dotfiles"), ("alias", ".")):
-        if not (tmp_path / link).is_symlink():
-            (tmp_path / link).symlink_to(target)
-    monkeypatch.chdir(tmp_path)
-    written = spelling.format(root, os.path.basename(os.path.realpath(root)))
-    (skill,) = sy.load_catalog(written, index=False)
     assert skill.name == "notes"
 
 
@@ -122,15 +98,6 @@ def test_an_unsafe_folder_name_is_no_name(tmp_path: Path) -> None:
     catalog = loaded(tmp_path, BODY, f"{FOLDER}/a<b")
     assert list(catalog) == []
     assert codes(catalog) == [("error", "name_missing")]
-
-
-def test_a_derived_skill_is_read_again_in_the_same_way(tmp_path: Path) -> None:
-    catalog = loaded(tmp_path, BODY)
-    (skill,) = catalog
-    assert skill.frontmatter is None
-    assert not catalog.reload()
-    (tmp_path / FOLDER / "notes/SKILL.md").write_text("Other words.\n", encoding="utf-8")
-    assert [each.description for each in catalog.reload().catalog] == ["Other words."]
 
 
 def test_an_index_gives_the_same_skills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,9 +167,3 @@ class TestTriggers:
         for scorer in ("hybrid", "confidence"):
             (match,) = sy.rank(catalog, files=["billing/sums.py"], scorer=scorer)
             assert match.skill.name == "c"
-
-    def test_an_oasis_file_still_needs_triggers(self, tmp_path: Path) -> None:
-        text = "---\nid: a\nname: a\ndescription: b\npriority: 1\nwhen_to_use: c d\n---\nX\n"
-        catalog = loaded(tmp_path, text, "key_skills/a")
-        assert [skill.origin for skill in catalog] == ["agentskills"]
-        assert codes(catalog) == [("warning", "oasis_incomplete")]

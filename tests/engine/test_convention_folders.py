@@ -80,13 +80,6 @@ def test_patterns_of_cursor_rules_are_read_as_they_are_written(
     assert (skill.description, skill.triggers.files) == ("D.", files)
 
 
-@for_each("start", ["---\ndescription: D.\n---\n", "", "---\n"])
-def test_the_text_below_the_frontmatter_is_not_changed(tmp_path: Path, start: str) -> None:
-    body = "Write in the frontmatter:\n\nglobs: *.ts\n"
-    (skill,) = load(tmp_path, {".cursor/rules/x.mdc": start + body})
-    assert (skill.body or "").endswith(body.strip())
-
-
 def test_they_are_documents_and_never_chosen_as_skills(tmp_path: Path) -> None:
     catalog = load(tmp_path, FILES | {"ship/SKILL.md": document("ship", "Ships a release.")})
     assert catalog.get("ship").origin == "agentskills"

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import skillyard as sy
 from skillyard.engine.discovery import (
     BUILD_FOLDERS,
-    HEAVY_FOLDERS,
     REFERENCE_FOLDERS,
     Root,
     Scan,
@@ -42,46 +40,12 @@ def tree(root: Path, files: Iterable[str]) -> Path:
 
 
 class TestWhichFiles:
-    def test_the_root_itself_may_be_a_skill_and_is_called_as_its_folder(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        root = tree(tmp_path / "mine", ["SKILL.md"])
-        monkeypatch.chdir(root)
-        for named in (Root("."), Root(str(root)), Root(f"{root}/")):
-            (candidate,) = scan([named]).candidates
-            assert (candidate.folder, candidate.parts) == ("mine", ("SKILL.md",))
-        assert scan([Root(".")]).candidates[0].path == "SKILL.md"
-
-    @for_each("name", [".skills", ".SKILLS"])
-    def test_a_root_called_dot_skills_is_read_as_such(self, tmp_path: Path, name: str) -> None:
-        root = tree(tmp_path / name, ["a.md", "team/b.md", "c/SKILL.md", "c/d.md", "c/e/f.md"])
-        assert paths(look(root), root) == ["a.md", "c/SKILL.md", "team/b.md"]
-
-    def test_a_root_called_key_skills_holds_the_registry(self, tmp_path: Path) -> None:
-        root = tree(tmp_path / "key_skills", ["a/SKILL.md", "a/b/SKILL.md", ".c/SKILL.md"])
-        found = {relative(c.path, root): c.origin for c in look(root).candidates}
-        assert found == {
-            ".c/SKILL.md": "agentskills",
-            "a/SKILL.md": "oasis",
-            "a/b/SKILL.md": "agentskills",
-        }
-
-    @for_each("folder", sorted(HEAVY_FOLDERS))
-    def test_a_heavy_folder_is_never_entered_in_any_case(self, tmp_path: Path, folder: str) -> None:
-        root = tree(tmp_path / "p", [f"{folder}/SKILL.md", f"a/{folder.upper()}/b/SKILL.md"])
-        assert paths(look(root), root) == []
-
     @for_each("folder", sorted(BUILD_FOLDERS))
     def test_a_build_folder_is_entered_only_when_it_is_a_skill(
         self, tmp_path: Path, folder: str
     ) -> None:
         root = tree(tmp_path / "p", [f"{folder}/a/SKILL.md", f"s/{folder}/SKILL.md"])
         assert paths(look(root), root) == [f"s/{folder}/SKILL.md"]
-
-    def test_below_dot_skills_a_convention_name_is_an_ordinary_one(self, tmp_path: Path) -> None:
-        root = tree(tmp_path / "p", [".skills/AGENTS.md", ".skills/x.MD", ".skills/skill.md"])
-        found = {relative(c.path, root): c.origin for c in look(root).candidates}
-        assert found == {".skills/AGENTS.md": "runtime", ".skills/skill.md": "runtime"}
 
     @for_each(
         ("files", "taken", "code"),
@@ -106,18 +70,6 @@ class TestWhichFiles:
         assert (paths(found, root), codes(found)) == (taken, code)
 
 
-def refuse_to_open(monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
-    """Make opening a folder of that ending fail, as it would without permission."""
-    real = os.open
-
-    def refusing(path: str, flags: int, *, dir_fd: int | None = None) -> int:
-        if path.endswith(ending):
-            raise PermissionError(13, "Permission denied")
-        return real(path, flags, dir_fd=dir_fd)
-
-    monkeypatch.setattr(os, "open", refusing)
-
-
 class TestReferences:
     def test_documents_beside_a_skill_and_in_its_reference_folders_are_listed(
         self, tmp_path: Path
@@ -133,29 +85,8 @@ class TestReferences:
         )
         assert {reference.content for reference in candidate.references} == {None}
 
-    def test_a_linked_reference_folder_and_one_that_cannot_be_listed_give_none(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        root = tree(tmp_path / "p", ["a/SKILL.md", "a/docs/d.md", "b/elsewhere.md"])
-        (root / "a/references").symlink_to(root / "b", target_is_directory=True)
-        refuse_to_open(monkeypatch, "docs")
-        (candidate,) = look(root).candidates
-        assert candidate.references == ()
-
 
 class TestLinks:
-    def test_a_linked_folder_in_a_root_is_listed_once_by_its_own_path(self, tmp_path: Path) -> None:
-        root = tree(tmp_path / "p", ["store/a/SKILL.md"])
-        (root / "a-link").symlink_to(root / "store/a", target_is_directory=True)
-        assert paths(look(root), root) == ["store/a/SKILL.md"]
-
-    def test_a_link_to_what_is_not_walked_otherwise_is_followed(self, tmp_path: Path) -> None:
-        root = tree(tmp_path / "p", ["build/a/SKILL.md"])
-        (root / "link").symlink_to(root / "build/a", target_is_directory=True)
-        found = look(root)
-        assert paths(found, root) == ["link/SKILL.md"]
-        assert found.candidates[0].folder == "a"
-
     def test_a_link_into_a_later_root_is_followed_and_one_beside_all_roots_is_not(
         self, tmp_path: Path
     ) -> None:
@@ -167,11 +98,6 @@ class TestLinks:
         found = look(root, store)
         assert [c.path for c in found.candidates] == [f"{root}/a/SKILL.md", f"{root}/c/SKILL.md"]
         assert [(d.code, d.path) for d in found.diagnostics] == [("link_outside", f"{root}/b")]
-
-    def test_a_folder_link_that_leads_nowhere_is_reported(self, tmp_path: Path) -> None:
-        root = tree(tmp_path / "p", ["a/SKILL.md"])
-        (root / "gone").symlink_to("nowhere", target_is_directory=True)
-        assert codes(look(root)) == ["link_broken"]
 
     @for_each(
         ("file", "text", "found"),
@@ -232,20 +158,6 @@ class TestLinks:
         assert [each.target for each in found.candidates[:2]] == [real, real]
         assert [(d.code, d.severity) for d in found.diagnostics] == [("link_outside", "error")]
 
-    @for_each("goal", ["gone.md", "../gone/SKILL.md"])
-    def test_a_skill_file_that_is_a_dangling_link_is_reported(
-        self, tmp_path: Path, goal: str
-    ) -> None:
-        root = tree(tmp_path / "p", ["a/SKILL.md", "b/text.md"])
-        (root / "b/SKILL.md").symlink_to(goal)
-        found = look(root)
-        assert (paths(found, root), codes(found)) == (["a/SKILL.md"], ["link_broken"])
-
-    def test_a_root_may_be_a_link(self, tmp_path: Path) -> None:
-        tree(tmp_path / "real", ["a/SKILL.md"])
-        (tmp_path / "link").symlink_to("real", target_is_directory=True)
-        assert paths(look(tmp_path / "link"), tmp_path / "link") == ["a/SKILL.md"]
-
 
 class TestOddThings:
     def test_what_is_no_file_is_named_and_not_opened(
@@ -280,32 +192,8 @@ class TestOddThings:
         assert codes(found) == ["odd_file_name", "odd_file_name"]
         assert all(d.path.isprintable() for d in found.diagnostics)
 
-    def test_a_folder_that_cannot_be_listed_costs_no_other(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        root = tree(tmp_path / "p", ["a/SKILL.md", "b/SKILL.md", "c/SKILL.md"])
-        refuse_to_open(monkeypatch, "/b")
-        found = look(root)
-        assert paths(found, root) == ["a/SKILL.md", "c/SKILL.md"]
-        assert [(d.code, d.message) for d in found.diagnostics] == [
-            ("folder_unreadable", "cannot list: Permission denied")
-        ]
-
 
 class TestOrder:
-    def test_candidates_come_by_root_then_path_component_by_component(self, tmp_path: Path) -> None:
-        names = ["b/SKILL.md", "a/SKILL.md", "a-b/SKILL.md", "a/c/SKILL.md"]
-        one, two = tree(tmp_path / "z", names), tree(tmp_path / "a", ["x/SKILL.md"])
-        found = look(one, two)
-        assert [c.path for c in found.candidates] == [
-            f"{one}/a/SKILL.md",
-            f"{one}/a/c/SKILL.md",
-            f"{one}/a-b/SKILL.md",
-            f"{one}/b/SKILL.md",
-            f"{two}/x/SKILL.md",
-        ]
-        assert [c.root for c in found.candidates] == [0, 0, 0, 0, 1]
-
     def test_the_order_of_the_file_system_does_not_matter(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -332,28 +220,6 @@ class TestOrder:
 
         monkeypatch.setattr(os, "scandir", Reversed)
         assert look(root) == before
-
-    def test_of_overlapping_roots_the_first_has_the_file(self, tmp_path: Path) -> None:
-        root = tree(tmp_path / "p", ["a/SKILL.md", "sub/b/SKILL.md"])
-        for roots, owners in (([root, root / "sub"], [0, 0]), ([root / "sub", root], [0, 1])):
-            found = look(*roots)
-            assert [c.root for c in found.candidates] == owners
-            assert len({c.path for c in found.candidates}) == 2
-        assert len(look(root, root).candidates) == 2
-
-
-class TestRoots:
-    @for_each("root", [b"bytes", "nul\0"])
-    def test_a_root_that_is_no_path_is_wrong_use(self, root: str) -> None:
-        with pytest.raises(sy.InvalidInput):
-            sy.discover_skill_files(root)
-
-    def test_an_empty_root_is_the_current_folder(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tree(tmp_path / "p", ["a/SKILL.md"]))
-        assert sy.discover_skill_files("") == [Path("a/SKILL.md")]
-        assert sy.discover_instruction_files(".") == [Path("a/SKILL.md")]
 
 
 def test_a_root_that_is_a_link_called_skills_is_read_as_runtime(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +12,7 @@ import skillyard as sy
 from skillyard.engine import resources
 from skillyard.engine.catalog import refresh
 from skillyard.engine.discovery import Root, Scan, scan
-from skillyard.engine.discovery.entries import kind_of
 from tests.parity.trees import relative, write_tree
-from tests.tables import for_each
 from tests.worked_examples.making import document
 
 Swap = Callable[[], None]
@@ -68,31 +65,6 @@ def test_a_folder_swapped_for_a_link_is_not_entered(
     assert found(root, look(root)) == (["z/SKILL.md"], ["folder_unreadable"])
 
 
-def test_a_folder_around_it_swapped_for_a_link_is_noticed(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before_opening(monkeypatch, "a/b", linked_away(root, "a", ""))
-    assert found(root, look(root)) == (["z/SKILL.md"], ["changed_while_reading"])
-
-
-def test_a_folder_replaced_by_another_in_the_same_place_is_read(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def swap() -> None:
-        (root / "a/b").rename(root / "a/moved")
-        write_tree(root, {"a/b/SKILL.md": document("new")})
-
-    before_opening(monkeypatch, "a/b", swap)
-    assert found(root, look(root)) == (["a/b/SKILL.md", "z/SKILL.md"], [])
-
-
-def test_a_reference_folder_swapped_for_a_link_gives_no_references(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before_opening(monkeypatch, "docs", linked_away(root, "a/b/docs", "b/docs"))
-    assert {candidate.references for candidate in look(root).candidates} == {()}
-
-
 @pytest.mark.parametrize(
     ("nth", "files", "codes"),
     [
@@ -130,27 +102,6 @@ def test_a_link_that_cannot_be_resolved_leads_nowhere(
     monkeypatch.setattr(os.path, "realpath", realpath)
     scanned = look(root)
     assert found(root, scanned) == (["a/b/SKILL.md", "z/SKILL.md"], ["link_broken"])
-
-
-def test_no_folder_is_left_open(root: Path) -> None:
-    folder = Path("/proc/self/fd")
-    if not folder.is_dir():
-        pytest.skip("this system does not list open files")
-    before = len(list(folder.iterdir()))
-    (root / "loop").symlink_to(".", target_is_directory=True)
-    for _ in range(5):
-        look(root)
-        sy.load_catalog(root)
-    assert len(list(folder.iterdir())) == before
-
-
-@for_each(
-    ("mode", "kind"),
-    [(stat.S_IFIFO, "pipe"), (stat.S_IFSOCK, "socket"), (stat.S_IFDIR, "folder"),
-     (stat.S_IFCHR, "device"), (stat.S_IFBLK, "device")],
-)  # fmt: skip
-def test_what_is_no_file_is_called_by_its_kind(mode: int, kind: str) -> None:
-    assert kind_of(mode) == kind
 
 
 class TestWhileLoading:

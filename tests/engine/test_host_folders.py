@@ -12,7 +12,6 @@ from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.discovery import Root
 from skillyard.engine.discovery.hosts import (
     HOST_FOLDERS,
-    HOST_SCOPES,
     HOST_TITLES,
     HostFolder,
     expand_pattern,
@@ -22,18 +21,6 @@ from skillyard.engine.index.library_spec import index_folder
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document
-
-FIRST = [
-    ".agents/skills",
-    ".config/agents/skills",
-    ".claude/skills",
-    ".codex/skills",
-    ".copilot/skills",
-    ".cursor/skills",
-    ".gemini/skills",
-    ".config/opencode/skills",
-]
-"""The user's folders that every release has read, in the order in which they win."""
 
 
 def label(row: HostFolder) -> str:
@@ -76,38 +63,6 @@ def test_a_variable_moves_the_folder(tmp_path: Path, row: HostFolder) -> None:
     assert usual in [root.path for root in roots_of(tmp_path, row, **{row.variable: " "})]
 
 
-def test_every_row_is_whole_and_comes_once() -> None:
-    for row in HOST_FOLDERS:
-        assert row.scope in HOST_SCOPES
-        assert row.system in ("", "linux", "macos", "windows")
-        assert bool(row.system) == (row.scope == "system")
-        assert row.pattern.endswith("/skills") or row.pattern == "skills"
-        assert row.pattern.startswith(("~/", "${")) == (row.scope == "user")
-        assert row.source.title
-        assert row.source.date.startswith("2026-")
-    assert len({row[:4] for row in HOST_FOLDERS}) == len(HOST_FOLDERS)
-    assert {row.host for row in HOST_FOLDERS} == set(HOST_TITLES)
-
-
-def test_the_folders_of_the_user_come_in_the_order_of_the_first_release(tmp_path: Path) -> None:
-    write_tree(tmp_path, {f"{folder}/a/SKILL.md": document("a") for folder in reversed(FIRST)})
-    (tmp_path / ".kiro/skills").mkdir(parents=True)
-    found = host_roots(["user"], environ={"HOME": str(tmp_path)})
-    assert [root.path for root in found] == [
-        str(tmp_path / folder) for folder in (*FIRST, ".kiro/skills")
-    ]
-    assert host_roots(["user"], environ={"HOME": str(tmp_path / "nobody")}) == ()
-
-
-def test_the_home_folder_is_that_of_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = write_tree(tmp_path / "home", {".agents/skills/a/SKILL.md": document("a")})
-    monkeypatch.setenv("HOME", str(home))
-    expected = (Root(f"{home}/.agents/skills", "user", "universal"),)
-    assert host_roots(["user"]) == host_roots(["user"], environ={}) == expected
-
-
 class TestProject:
     def test_folders_up_to_that_of_the_repository_are_read_the_nearest_first(
         self, tmp_path: Path
@@ -125,12 +80,6 @@ class TestProject:
         folder = root / "repository/packages/a"
         paths = [each.path for each in host_roots(["project"], folder=str(folder))]
         assert paths == [f"{folder}/.agents/skills", f"{root}/repository/.claude/skills"]
-
-    def test_without_a_repository_only_the_folder_itself_counts(self, tmp_path: Path) -> None:
-        for name in ("", "a/"):
-            (tmp_path / f"{name}.agents/skills").mkdir(parents=True)
-        found = host_roots(["project"], folder=str(tmp_path / "a"))
-        assert [root.path for root in found] == [f"{tmp_path}/a/.agents/skills"]
 
     def test_each_sub_agent_of_eve_has_a_folder(self, tmp_path: Path) -> None:
         for name in ("b", "a", "c"):

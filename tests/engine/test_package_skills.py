@@ -71,12 +71,6 @@ class TestNpm:
         assert roots(find(tmp_path / "packages/a"), tmp_path) == ["node_modules/lib/skills"]
         assert roots(find(tmp_path), tmp_path) == []
 
-    @for_each("name", ["../lib", "/lib", ".bin", "a/b", "@x/../lib", "@../lib", ""])
-    def test_a_name_that_is_none_leads_nowhere(self, tmp_path: Path, name: str) -> None:
-        write_tree(tmp_path, project(dependencies={name: "1"}) | package("lib", ["skills"]))
-        write_tree(tmp_path, {"lib/package.json": '{"agents": {"skills": ["skills"]}}'})
-        assert find(tmp_path).roots == ()
-
     @for_each(
         ("skills", "codes"),
         [
@@ -120,10 +114,6 @@ class TestPython:
         assert roots(find(tmp_path / "src"), tmp_path) == expected
         monkeypatch.chdir(tmp_path)
         assert [skill.name for skill in sy.load_catalog("src", scopes="packages")] == ["guide"]
-
-    def test_another_group_declares_nothing(self, tmp_path: Path) -> None:
-        write_tree(tmp_path, self.distribution("mylib.skills", "console_scripts"))
-        assert find(tmp_path) == ScopeRoots(())
 
     @for_each(
         "value", ["mylib.gone", "mylib:skills", "../../secret", "mylib..skills", "mylib/skills"]
@@ -198,14 +188,6 @@ class TestPython:
         found = find(tmp_path)
         assert roots(found, tmp_path) == [f"{self.SITE}/mylib/skills"]
         assert [each.code for each in found.problems] == ["manifest_unreadable"]
-
-    def test_the_running_environment_is_read_too(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        write_tree(tmp_path / "env", self.distribution("mylib.skills"))
-        monkeypatch.syspath_prepend(str(tmp_path / "env" / self.SITE))
-        (tmp_path / "project").mkdir()
-        assert roots(find(tmp_path / "project"), tmp_path / "env") == [f"{self.SITE}/mylib/skills"]
 
 
 def test_the_command_line_has_every_scope() -> None:

@@ -81,23 +81,6 @@ class TestInstalled:
         (changed,) = catalog.reload().changed
         assert changed.name == "team-tools:renamed"
 
-    def test_an_index_has_them_by_the_same_names(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        files = {
-            f"{CACHE}/tools/1.0.0/skills/s{n}/SKILL.md": document(f"s{n}", f"Number {n}.")
-            for n in range(70)
-        }
-        home = write_tree(tmp_path / "home", files)
-        install(home, "tools")
-        monkeypatch.setenv("HOME", str(home))
-        monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-        for _ in range(2):  # built, then opened
-            catalog = sy.load_catalog([], scopes="user")
-            skill = catalog.get("tools:s7")
-            assert (skill.plugin, skill.description) == ("tools", "Number 7.")
-            assert skill.body is not None
-
     def test_folders_come_from_the_manifest_too(self, tmp_path: Path) -> None:
         write_tree(
             tmp_path,
@@ -139,13 +122,6 @@ class TestInstalled:
         install(tmp_path, "docs")
         assert roots(find(tmp_path), tmp_path) == [(f"{CACHE}/docs/1.0.0/skills/pdf", "docs")]
 
-    @for_each("enabled", [False, None, "yes"])
-    def test_a_plugin_that_is_not_enabled_is_reported(self, tmp_path: Path, enabled: Any) -> None:
-        write_tree(tmp_path, {f"{CACHE}/tools/1.0.0/skills/a/SKILL.md": document("a")})
-        install(tmp_path, "tools", enabled=enabled)
-        found = find(tmp_path)
-        assert (found.roots, codes(found)) == ((), ["plugin_disabled"])
-
     def test_a_plugin_of_a_project_counts_in_that_project_only(self, tmp_path: Path) -> None:
         home = write_tree(
             tmp_path / "home", {f"{CACHE}/tools/1.0.0/skills/a/SKILL.md": document("a")}
@@ -186,11 +162,6 @@ class TestInstalled:
         assert roots(find(home), home) == [(f"{CACHE}/one/1.0.0/skills", "one")]
         found = find(home, folder=project / "src")
         assert (found.roots, codes(found)) == ((), ["plugin_disabled"] * 2)
-
-    def test_a_hint_with_the_name_of_a_stranger_is_one_command(self, tmp_path: Path) -> None:
-        install(tmp_path, "x; rm -rf ~ #", enabled=False)
-        (problem,) = find(tmp_path).problems
-        assert problem.hint == "claude plugin enable 'x; rm -rf ~ #@market'"
 
     @for_each(
         ("manifest", "code"),
@@ -275,25 +246,6 @@ class TestMarketplaces:
         found = find(tmp_path / "home", "marketplaces", folder=project)
         assert found.problems[0].hint == "claude plugin install 'far`id`@team'"
 
-    def test_those_that_claude_code_knows_are_read_too(self, tmp_path: Path) -> None:
-        place = self.tree(tmp_path / "elsewhere")
-        known = json.dumps({"team": {"installLocation": str(place)}, "x": {}, "y": 1})
-        home = write_tree(tmp_path / "home", {".claude/plugins/known_marketplaces.json": known})
-        found = find(home, "marketplaces")
-        assert [root.plugin for root in found.roots] == ["near", "bare"]
-        assert {root.scope for root in found.roots} == {"user"}
-
-    def test_only_the_scope_changes_the_names_below_a_root(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        project = self.tree(tmp_path / "project")
-        monkeypatch.setenv("HOME", str(tmp_path / "home"))
-        monkeypatch.chdir(project)
-        assert [skill.name for skill in sy.load_catalog(".")] == ["a", "b"]
-        catalog = sy.load_catalog(".", scopes="marketplaces")
-        assert [skill.name for skill in catalog] == ["bare:b", "bare:c", "near:a"]
-        assert {d.code for d in catalog.diagnostics if d.severity == "info"} == {"plugin_remote"}
-
 
 class TestCodex:
     CACHE = ".codex/plugins/cache/market/tools"
@@ -322,19 +274,6 @@ class TestCodex:
             ("team-tools:a", "user"),
             ("team-tools:b", "user"),
         ]
-
-    def test_a_local_version_wins_and_claude_codes_manifest_counts_too(
-        self, tmp_path: Path
-    ) -> None:
-        self.tree(tmp_path)
-        write_tree(
-            tmp_path,
-            {
-                f"{self.CACHE}/local/.claude-plugin/plugin.json": '{"name": "near"}',
-                f"{self.CACHE}/local/skills/c/SKILL.md": document("c"),
-            },
-        )
-        assert roots(find(tmp_path), tmp_path) == [(f"{self.CACHE}/local/skills", "near")]
 
     @for_each(
         ("config", "code"),
@@ -424,30 +363,9 @@ class TestExtensions:
             [] if is_read else ["plugin_disabled"],
         )
 
-    def test_a_linked_extension_is_read_where_it_lies(self, tmp_path: Path) -> None:
-        source = write_tree(
-            tmp_path / "source",
-            {"gemini-extension.json": '{"name": "dev"}', "skills/a/SKILL.md": document("a")},
-        )
-        link = json.dumps({"type": "link", "source": str(source)})
-        write_tree(tmp_path, {f"{self.FOLDER}/dev/.gemini-extension-install.json": link})
-        assert [root.path for root in find(tmp_path).roots] == [f"{source}/skills"]
-
-    def test_the_hint_for_a_disabled_extension_is_one_command(self, tmp_path: Path) -> None:
-        self.extension(tmp_path, "$(id)", **{"$(id)": ["!/*"]})
-        (problem,) = find(tmp_path).problems
-        assert problem.hint == "gemini extensions enable '$(id)'"
-
 
 class TestTrust:
     """Skills of the scope ``user`` need no approval in a hook, so nothing else may have it."""
-
-    def test_a_plugin_elsewhere_is_not_one_of_the_users(self, tmp_path: Path) -> None:
-        project = write_tree(tmp_path / "project", {"skills/own/SKILL.md": document("own")})
-        home = tmp_path / "home"
-        install(home, "p", installPath=str(project))
-        (root,) = find(home).roots
-        assert (root.path, root.scope) == (str(project / "skills"), "project")
 
     @for_each("source", ["", ".", "nearby"])
     def test_a_linked_extension_without_an_absolute_path_is_not_read(
@@ -461,14 +379,6 @@ class TestTrust:
         write_tree(project / "nearby", extension)
         monkeypatch.chdir(project)
         assert find(home, folder=project).roots == ()
-
-    def test_a_variable_with_a_relative_path_is_ignored(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        write_tree(tmp_path / "project/.config/goose/skills/a", {"SKILL.md": document("a")})
-        monkeypatch.chdir(tmp_path / "project")
-        environ = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": ".config"}
-        assert places_of(("user",), environ=environ, folder=".").roots == ()
 
 
 @for_each("text", ["./a\0b", "./\ud800"])

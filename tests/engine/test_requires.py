@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.cli import main
 from skillyard.engine.catalog.requirements import RequirementChecker
-from skillyard.engine.index import indexed_catalog
 from skillyard.hosts.hook.answer import context_text
 from skillyard.hosts.hook.budget import Budget
 from skillyard.hosts.hook.choice import HookOptions, choose
@@ -76,13 +75,6 @@ def test_each_form_is_read(tmp_path: Path, extra: str, expected: tuple[str, ...]
     assert sy.load_catalog(tmp_path).get("one").requires == expected
 
 
-@for_each("extra", ["requires: python\n", "requires:\n  bins: [jq]\n"])
-def test_a_form_that_is_not_read_is_said_with_its_line(tmp_path: Path, extra: str) -> None:
-    write_tree(tmp_path, {"one/SKILL.md": document("one", extra=extra)})
-    (said,) = sy.load_catalog(tmp_path).diagnostics
-    assert (said.code, said.severity, said.line) == ("requires_unread", "warning", 4)
-
-
 @for_each(
     "entry, lack",
     [
@@ -124,10 +116,6 @@ def test_what_is_there_is_met(entry: str, programs: Path) -> None:
     assert not (programs.parent / "ran").exists()
 
 
-def test_tools_are_not_checked_when_the_caller_names_none() -> None:
-    assert chosen([skill("one", "tool:Bash")]) == {"one"}
-
-
 NAMES = "abcdef"
 _GRAPHS = st.lists(st.sets(st.sampled_from(NAMES + "x")), min_size=6, max_size=6)
 
@@ -151,28 +139,6 @@ def test_exactly_the_skills_whose_requirements_are_met_are_chosen(
     for each in reversed(skills):  # the reason does not depend on where the search starts
         lack = RequirementChecker(sy.Catalog.from_skills(skills).named).lack(each)
         assert lack == whys.get(each.name, "")
-
-
-def test_a_chain_of_thousands_and_a_skill_of_thousands_end_soon() -> None:
-    chain = [skill(f"s{n}", f"skill:s{n + 1}") for n in range(5_000)]
-    many = skill("many", *(f"skill:none{n}" for n in range(10_000)))
-    checker = RequirementChecker(sy.Catalog.from_skills([*chain, skill("s5000"), many]).named)
-    assert checker.lack(chain[0]) == ""
-    assert len(checker.required(chain[0])) == 5_000
-    assert "none0" in checker.lack(many)
-
-
-def test_the_next_skill_is_chosen_where_the_best_ones_lack_something() -> None:
-    skills = [skill(f"a{n:02}", "skill:none") for n in range(40)] + [skill("z")]
-    found = sy.select(skills, TEXT, sy.SelectionPolicy(min_score=0.0, top_k=1), "overlap")
-    assert [match.skill.name for match in found.selected] == ["z"]
-    assert len(found.rejected) == 10
-
-
-def test_a_generalist_that_lacks_something_is_no_fallback() -> None:
-    policy = sy.SelectionPolicy(min_score=1.0, fallback_tag="general")
-    generalist = skill("one", "skill:none", tags=["general"])
-    assert sy.select([generalist], "hello", policy, "overlap").abstained
 
 
 @pytest.mark.usefixtures("programs")
@@ -201,21 +167,6 @@ def test_the_command_line_says_what_is_needed_and_what_lacks(
     assert any("Bash" in hint for hint in found["hints"])
     status, found = run("show", "top")
     assert (status, found["skill"].get("requires")) == (0, ["skill:base", "tool:Bash"])
-
-
-def test_an_index_gives_the_same_requirements(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(indexed_catalog, "MAX_READ_DIRECTLY", 0)
-    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-    extra = "requires:\n  skills: none\n"
-    root = write_tree(tmp_path / "lib", {"top/SKILL.md": document("top", TEXT, extra=extra)})
-    for index in (True, False):
-        catalog = sy.load_catalog(root, index=index)
-        assert isinstance(catalog, indexed_catalog.IndexedCatalog) == index
-        found = sy.select(catalog, TEXT, WHOLE)
-        assert not found.selected
-        assert "none is not in the catalog" in found.rejected[0].rejected_because
 
 
 def test_check_reports_missing_ones_as_warnings_and_cycles_as_errors(tmp_path: Path) -> None:
@@ -253,21 +204,6 @@ def test_every_surface_leaves_out_the_same_skill_and_names_what_is_needed(tmp_pa
             for matches in (over_http, answer["selected"]):
                 assert [match["name"] for match in matches] == names
                 assert all(match["requires"] == ["base"] for match in matches)
-
-
-def test_a_skill_that_lacks_something_is_listed_and_shown_with_what_it_lacks(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    extra = "requires:\n  skills: none\n"
-    write_tree(
-        tmp_path, {"one/SKILL.md": document("one", extra=extra), "two/SKILL.md": document("two")}
-    )
-    assert main(["list", "--root", str(tmp_path), "--json"]) == 0
-    one, two = json.loads(capsys.readouterr().out)["skills"]
-    assert "none is not in the catalog" in one["lack"]
-    assert {"lack", "requires"}.isdisjoint(two)
-    assert main(["show", "one", "--root", str(tmp_path)]) == 0
-    assert "none is not in the catalog" in capsys.readouterr().out
 
 
 def test_a_list_of_packages_hinders_no_skill(

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard import DEFAULT_LIMITS, Reference, ResourceRefused, Skill
 from skillyard.engine.resources import (
-    Resource,
     list_resources,
     read_declared,
     read_resource,
@@ -26,18 +25,6 @@ def stored(*references: tuple[str, str | None], path: str = "store://acme/a") ->
     return Skill(
         "a", "Says.", "Body.", path, references=given_, declared_references=["b.md", "none.md"]
     )
-
-
-def test_references_with_text_are_listed_by_path_and_read() -> None:
-    skill = stored(("references/ü.md", "grüße\n"), ("b.md", "two"), ("scripts/x.py", ""))
-    assert list_resources(skill) == (
-        Resource("b.md", 3, "reference"),
-        Resource("references/ü.md", 8, "reference"),
-        Resource("scripts/x.py", 0, "script"),
-    )
-    assert read_resource(skill, "references/ü.md") == "grüße\n".encode()
-    assert read_resource(skill, "./references//ü.md") == "grüße\n".encode()
-    assert read_declared(skill, "b.md") == b"two"
 
 
 @for_each(
@@ -63,12 +50,6 @@ def test_what_has_no_text_or_too_much_or_is_not_declared_is_refused() -> None:
     for path in ("c.md", "none.md"):
         with pytest.raises(ResourceRefused):
             read_declared(skill, path)
-
-
-def test_of_two_with_one_path_the_first_is_the_file() -> None:
-    skill = stored(("b.md", "one"), ("b.md", "two"))
-    assert [item.size for item in list_resources(skill)] == [3]
-    assert read_resource(skill, "b.md") == b"one"
 
 
 @pytest.fixture

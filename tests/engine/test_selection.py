@@ -8,7 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine.ranking.hybrid import HYBRID
-from skillyard.engine.selection import MAX_REJECTED, floor, survivors
+from skillyard.engine.selection import floor, survivors
 from tests.requirements import requirement
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
@@ -37,17 +37,6 @@ class TestPolicy:
         with pytest.raises(sy.InvalidInput, match=named):
             sy.SelectionPolicy(**fields)
 
-    def test_values_at_the_edge_are_taken(self) -> None:
-        policy = sy.SelectionPolicy(0, float("inf"), ["a"], None)
-        assert (policy.top_k, policy.include_tags, policy.exclude_tags) == (0, ("a",), ())
-        assert sy.SelectionPolicy(min_score=-1).min_score == -1
-
-    def test_what_is_left_none_is_as_the_scorers_document_says(self) -> None:
-        skills = catalog(*(skill(f"s{number:02}", "bills") for number in range(12)))
-        assert len(sy.select(skills, "bills", scorer="overlap").selected) == 1
-        assert len(sy.select(skills, "bills", scorer="relevance").selected) == 10
-        assert sy.select(skills, "bills", scorer="triggers").abstained
-
 
 class TestSelect:
     def test_the_others_come_best_first_with_the_reason_they_were_left(self) -> None:
@@ -63,25 +52,6 @@ class TestSelect:
         ]
         assert "rejected_because" not in selection.selected[0].to_dict()
         assert selection.rejected[0].to_dict()["rejected_because"] == "beyond the first 1"
-
-    def test_at_most_ten_others_are_named(self) -> None:
-        skills = catalog(
-            *(skill(f"a{number:02}", "bills") for number in range(8)),
-            *(skill(f"b{n:02}", "q", "bills " + "x".join("abcdefghij")) for n in range(8)),
-        )
-        selection = sy.select(skills, "bills", sy.SelectionPolicy(min_score=2), scorer="overlap")
-        assert len(selection.rejected) == MAX_REJECTED
-        assert [m.rejected_because[:6] for m in selection.rejected] == ["beyond"] * 7 + [
-            "below "
-        ] * 3
-        many = catalog(*(skill(f"a{number:02}", "bills") for number in range(30)))
-        assert len(sy.select(many, "bills").rejected) == MAX_REJECTED
-
-    @for_each("query", ["", "  ", sy.Query(recent_activity=("deploy",))])
-    def test_nothing_to_look_at_selects_nothing(self, query: str | sy.Query) -> None:
-        policy = sy.SelectionPolicy(min_score=0)
-        selection = sy.select(catalog(skill("deploy")), query, policy)
-        assert (selection.selected, selection.considered) == ((), 0)
 
     @for_each(
         ("query", "policy"),
@@ -109,17 +79,6 @@ class TestSelect:
             wanted = policy.replace(min_score=0.01)
             assert names(sy.select(skills, query, wanted, scorer=scorer).selected) == ["b"]
 
-    def test_top_k_of_nought_chooses_nothing_and_offers_no_menu(self) -> None:
-        skills = catalog(skill("a", "bills"), skill("b", "bills", tags=["general"]))
-        policy = sy.SelectionPolicy(top_k=0, fallback_tag="general")
-        selection = sy.select(skills, "bills", policy, scorer="overlap")
-        assert (selection.selected, selection.menu, selection.fallback) == ((), (), False)
-        assert selection.abstained
-        assert {match.rejected_because for match in selection.rejected} == {"beyond the first 0"}
-
-    def test_any_iterable_of_skills_will_do(self) -> None:
-        assert names(sy.select(iter([skill("deploy")]), "deploy").selected) == ["deploy"]
-
 
 class TestMenu:
     def test_the_question_names_titles_or_names(self) -> None:
@@ -144,20 +103,6 @@ class TestFallback:
         policy = sy.SelectionPolicy(fallback_tag="general")
         only = catalog(skill("b", tags=["general"], allowed_tools=["Bash"]))
         assert names(sy.select(only, "unheard of", policy).selected) == ["b"]
-
-    @for_each("scorer", ["hybrid", "overlap", "triggers"])
-    def test_what_the_query_excludes_is_no_generalist(self, scorer: str) -> None:
-        query = sy.Query("unheard of", exclude_tags=("general",))
-        assert sy.select(self.SKILLS, query, self.POLICY, scorer=scorer).abstained
-
-    def test_a_fallback_is_named_among_the_chosen_only(self) -> None:
-        skills = catalog(
-            skill("general", "q", "bills " + " ".join("abcdefghijklmnop"), tags=["general"]),
-            skill("other", "q", "bills " + " ".join("abcdefghijklmnop")),
-        )
-        selection = sy.select(skills, "bills", self.POLICY, scorer="overlap")
-        assert names(selection.selected) == ["general"]
-        assert names(selection.rejected) == ["other"]
 
 
 def test_survivors_are_all_that_pass_best_first_whatever_the_count() -> None:
@@ -190,14 +135,6 @@ class TestBoundsBesideThePolicy:
         both = sy.SelectionPolicy(top_k=3)
         assert len(sy.select(self.SKILLS, "bills", both, "overlap", min_score=0.5).selected) == 3
 
-    def test_injection_takes_them_too(self) -> None:
-        for prompt in ("bills", {"role": "user", "content": [{"type": "text", "text": "bills"}]}):
-            assert sy.inject(prompt, self.SKILLS, min_score=0.001).match is not None
-            assert sy.inject(prompt, self.SKILLS, min_score=1e6).match is None
-            assert sy.inject(prompt, self.SKILLS, top_k=0).match is None
-        assert sy.select_prompt_block(self.SKILLS, "bills", min_score=0.001) is not None
-        assert sy.select_prompt_block(self.SKILLS, "bills", min_score=1e6) is None
-
     @for_each("field", ["min_score", "top_k"])
     def test_a_bound_that_the_policy_has_as_well_is_refused(self, field: str) -> None:
         bound: dict[str, Any] = {field: 1}
@@ -208,12 +145,6 @@ class TestBoundsBesideThePolicy:
             sy.inject("bills", self.SKILLS, **given)
         with pytest.raises(sy.InvalidInput, match=f"{field} is given twice"):
             sy.select_prompt_block(self.SKILLS, "bills", **given)
-
-    def test_a_bound_out_of_range_is_refused_by_name(self) -> None:
-        with pytest.raises(sy.InvalidInput, match="top_k must be an integer of at least 0"):
-            sy.select(self.SKILLS, "bills", top_k=-1)
-        with pytest.raises(sy.InvalidInput, match="min_score must be a number"):
-            sy.inject("bills", self.SKILLS, min_score=float("nan"))
 
 
 class TestWrongCost:

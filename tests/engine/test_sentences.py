@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.engine.operations.skill_explanation import Why, shown_score, why_skill
+from skillyard.engine.operations.skill_explanation import Why, why_skill
 from skillyard.engine.ranking.match import eligible, score_query
 from tests.property.strategies import few, queries, skills
 
@@ -105,15 +105,6 @@ def test_the_sentences_say_what_the_selection_does(
             assert ("left out of the choice" in why.sentences[0]) == (id(skill) not in allowed)
 
 
-@given(st.floats(0, 100), st.sampled_from([0.3, 0.5, 1.0, 10.0, 0.123456]))
-@few
-def test_a_printed_score_lies_on_its_own_side_of_the_floor(score: float, floor: float) -> None:
-    shown = float(shown_score(score, floor))
-    assert shown == pytest.approx(score, abs=0.0051)
-    if abs(score - floor) > 1e-6:
-        assert (shown >= floor) == (score >= floor)
-
-
 def skill(name: str, text: str = "Repairs csv files.", **fields: Any) -> sy.Skill:
     return sy.Skill(name, text, "Do it.", **{"path": f"{name}/SKILL.md", **fields})
 
@@ -142,15 +133,6 @@ def test_a_skill_that_is_shadowed_hidden_or_excluded_is_said_to_be_left_out(
     assert "hidden from automatic choice" in first("b/wipe/SKILL.md")
     assert "a tag that was excluded (x)" in first("b/odd/SKILL.md")
     assert "left out" not in first("a/csv/SKILL.md")
-
-
-def test_an_unknown_skill_is_an_error_and_an_empty_library_names_nothing() -> None:
-    catalog = sy.Catalog.from_skills([skill("csv-cleaning")])
-    with pytest.raises(sy.SkillNotFound) as caught:
-        why_skill(catalog, "csv-cleanin", sy.Query("csv"))
-    assert "csv-cleaning" in str(caught.value) + caught.value.hint
-    with pytest.raises(sy.SkillNotFound):
-        why_skill(sy.Catalog.from_skills([]), "csv-cleaning", sy.Query("csv"))
 
 
 def test_a_near_miss_is_said_to_be_one() -> None:

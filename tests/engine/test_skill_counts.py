@@ -134,9 +134,3 @@ def test_every_surface_counts_the_same_skills(
         **of_a_store(root, tmp_path / "store"),
     }
     assert surfaces == {name: {counts.skills} for name in surfaces}
-
-
-def test_what_is_left_out_is_said_in_words() -> None:
-    counts = sy.load_catalog(EXAMPLES).counts
-    assert counts.words == "39 skills (2 by name only, 1 shadowed), 2 convention documents"
-    assert sy.load_catalog(EXAMPLES / "csv-cleaning").counts.words == "1 skill"

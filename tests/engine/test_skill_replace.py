@@ -50,21 +50,6 @@ def _content() -> dict[str, Any]:
     return {"description": SKILL.description, "body": SKILL.body}
 
 
-def test_what_is_given_beside_changed_content_stays() -> None:
-    copy = SKILL.replace(body="other", hash=SKILL.hash, id=SKILL.id)
-    assert (copy.hash, copy.id) == (SKILL.hash, SKILL.id)
-
-
-def test_a_copy_shares_nothing_that_can_be_changed() -> None:
-    assert SKILL.replace().metadata["list"] is not SKILL.metadata["list"]
-
-
-@for_each("unknown", ["hidden", "key", "nothing"])
-def test_an_unknown_field_is_refused(unknown: str) -> None:
-    with pytest.raises(TypeError):
-        SKILL.replace(**{unknown: getattr(SKILL, unknown, None)})
-
-
 def test_a_value_of_the_wrong_type_is_refused_though_it_is_equal() -> None:
     with pytest.raises(sy.InvalidInput):
         SKILL.replace(trigger=0)

@@ -6,12 +6,8 @@ import unicodedata
 import xml.etree.ElementTree as ElementTree
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 import skillyard as sy
 from skillyard.base.invisible import find_hidden
-from skillyard.base.text import escape_frame
 from tests.hostile import tree
 from tests.hostile.body_cases import INJECTIONS
 from tests.hostile.conftest import Tree
@@ -121,22 +117,4 @@ def test_an_xml_summary_has_one_element_a_skill_whatever_descriptions_say(
 
 
 # fmt: off
-_PIECES = st.sampled_from([
-    "[/skill]", "[skill:", "[", "]", "/", "skill", "SKILL", ":", "\\", " ", "\n", "\t", "[/", "x",
-    "s", "k", "i", "l", "\u200b", "\u00ad", "\u200d", "\u2060", "\ufeff", "\u3000", "\u0130", "ſ",
-])
 # fmt: on
-_BODIES = st.one_of(st.lists(_PIECES, max_size=40).map("".join), st.text(max_size=80))
-
-
-@settings(max_examples=500, deadline=None)
-@given(body=_BODIES, length=st.one_of(st.none(), st.integers(0, 120)))
-def test_any_body_at_any_length_gives_exactly_one_frame(body: str, length: int | None) -> None:
-    _assert_framed(sy.prompt_block(_skill(body), max_chars=length))
-
-
-@settings(max_examples=300, deadline=None)
-@given(body=_BODIES, cut=st.integers(0, 120))
-def test_cutting_escaped_text_anywhere_makes_no_tag(body: str, cut: int) -> None:
-    seen = _squeezed(escape_frame(body)[:cut])
-    assert not [tag for tag in ("[/skill]", "[skill:") if tag in seen]

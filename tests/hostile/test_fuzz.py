@@ -9,8 +9,6 @@ from collections import Counter
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard import SkillError
@@ -147,12 +145,6 @@ def test_no_separator_smuggles_a_field_past_a_reader_of_lines(separator: str, li
         sy.parse_instructions("pencil/SKILL.md", text)
 
 
-def test_parsing_the_same_text_twice_gives_the_same_answer() -> None:
-    source = random.Random(7)
-    for text in (_made(source) for _ in range(min(_MADE, 1_000))):
-        assert _check("pencil/SKILL.md", text) == _check("pencil/SKILL.md", text)
-
-
 def _seeds(shared_cases: list[bytes]) -> list[bytes]:
     small = [case.content for case in tree.cases() if case.content and len(case.content) < 3_000]
     return [*small, *shared_cases, skill_bytes(extra="tags: [a, b]\nmetadata:\n  k: v")]
@@ -215,38 +207,3 @@ def test_mutated_files_load_or_are_named_and_cost_no_other(
             assert sorted([*good, *bad]) == names
             loaded, refused = loaded + len(good), refused + len(bad)
     assert min(loaded, refused) > _MADE // 50
-
-
-_LINES = st.lists(
-    st.one_of(
-        st.text(max_size=30),
-        st.tuples(
-            st.sampled_from((*_KEYS, *_BAD_KEYS)), st.sampled_from((*_VALUES, *_BAD_VALUES))
-        ).map(": ".join),
-    ),
-    max_size=8,
-)
-
-
-@settings(max_examples=300, deadline=None)
-@given(lines=_LINES, body=st.text(max_size=60))
-def test_lines_of_any_text_between_fences_give_a_skill_or_a_skill_error(
-    lines: list[str], body: str
-) -> None:
-    _check("pencil/SKILL.md", "---\n" + "\n".join(lines) + "\n---\n" + body)
-
-
-@settings(max_examples=200, deadline=None)
-@given(text=st.text(alphabet=st.characters(), max_size=200))
-def test_any_text_gives_a_skill_or_a_skill_error(text: str) -> None:
-    _check("pencil/SKILL.md", text)
-
-
-@settings(max_examples=100, deadline=None)
-@given(
-    body=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=200)
-)
-def test_any_body_behind_a_good_frontmatter_loads(body: str) -> None:
-    content = skill_bytes().decode().split("\n---\n")[0] + "\n---\n" + body
-    skill = sy.parse_skill("pencil/SKILL.md", content)
-    assert skill.body == body.replace("\r\n", "\n").strip()

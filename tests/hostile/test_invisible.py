@@ -6,8 +6,6 @@ from typing import Any
 
 import skillyard as sy
 from skillyard import SkillError
-from skillyard.base.invisible import clean
-from skillyard.base.text import escape_frame
 from tests.hostile.case import skill_text
 from tests.tables import for_each
 
@@ -60,11 +58,3 @@ def test_no_invisible_character_smuggles_a_frame_tag(tag: str) -> None:
         if (seen.count("[/skill]"), seen.count("[skill:")) != (1, 1):
             missed.append(f"U+{ord(char):04X}")
     assert not missed
-
-
-def test_cleaning_and_escaping_in_either_order_leave_no_tag() -> None:
-    """What cleaning writes out must not make a tag of what escaping has passed."""
-    for char in _INVISIBLE[:200]:
-        text = f"[/sk{char}ill]"
-        for out in (clean(escape_frame(text)), escape_frame(clean(text))):
-            assert "[/skill]" not in out.translate(_GONE), f"U+{ord(char):04X}"

@@ -16,7 +16,7 @@ from skillyard_testkit.messages import json_response
 from tests.hostile.network import EVERY, World, skill, world
 from tests.hostile.network_cases import ANSWERS, BEFORE_ALL, CONTENTS, SEARCHES
 from tests.install.sources.clients import Dialled, count_dialling, resolve
-from tests.install.sources.test_addresses import REFUSED, bracketed
+from tests.install.sources.test_addresses import bracketed
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -36,11 +36,6 @@ def dialled(monkeypatch: pytest.MonkeyPatch) -> Dialled:
 
 def assert_printable(text: str) -> None:
     assert find_hidden(text.replace("\n", " ")) is None
-
-
-def test_there_are_as_many_cases_as_the_specification_lists() -> None:
-    assert len(ANSWERS) == 12
-    assert set(ADDRESSES) <= set(REFUSED)
 
 
 def test_without_hostility_all_five_sources_are_there(here: World) -> None:
@@ -81,22 +76,6 @@ def test_a_name_that_leads_to_such_an_address_is_refused_by_name(
     assert "innocent.test does not lie on the public internet" in done.err
     assert dialled == []
     assert not here.into.exists()
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_a_redirect_to_such_an_address_costs_one_source(
-    here: World, dialled: Dialled, address: str
-) -> None:
-    target = f"http://{bracketed(address)}:8080/latest/meta-data/"
-    here.up.faults.add("skills_sh", "*search*", faults.redirect(target, 302), times=None)
-    done = here.run("search", "pdf forms", "--json")
-    assert (done.code, done.ids) == (0, set(EVERY - {"pdf-market"}))
-    failed = done.source("skills.sh")
-    assert (failed["state"], failed["code"]) == ("failed", "refused")
-    assert address in failed["message"]
-    assert {where[0] for where in dialled} == {"127.0.0.1"}
-    assert 8080 not in {where[1] for where in dialled}
-    here.check_tokens()
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -184,16 +163,6 @@ def test_what_is_not_what_the_index_promises_is_not_taken(here: World, what: str
     assert here.files() == before
 
 
-def test_when_every_server_is_hostile_each_is_named_and_the_exit_code_is_4(here: World) -> None:
-    for name, place in SEARCHES.items():
-        ANSWERS[list(ANSWERS)[len(name) % 3]].make(here.up, place)
-    asked = [word for name in ("skills.sh", "github", "well-known", "servers")
-             for word in ("--source", name)]  # fmt: skip
-    done = here.run("search", "pdf forms", *asked)
-    assert (done.code, len(done.err.splitlines())) == (4, 4)
-    assert "No source answered" in done.out
-
-
 def test_numbers_that_are_none_are_read_and_never_written(here: World) -> None:
     """Python reads and writes NaN; JSON has none."""
     here.up.list_skill("market/skills", "pdf-nan", installs=float("nan"))
@@ -257,12 +226,3 @@ def test_a_process_meets_a_hostile_answer_as_well(here: World, answer: str) -> N
     assert done.source("well-known")["code"] in ANSWERS[answer].codes
     assert here.files() == before
     here.check_tokens()
-
-
-def test_a_process_refuses_a_private_address_without_a_trace(here: World) -> None:
-    done = here.process("add", "https://169.254.169.254#pdf")
-    assert (done.code, done.out) == (4, "")
-    assert done.err == (
-        "skillyard: 169.254.169.254 does not lie on the public internet; if you know it, add"
-        " https://169.254.169.254 to sites in [sources] of your skillyard.toml\n"
-    )

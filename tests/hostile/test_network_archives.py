@@ -14,7 +14,6 @@ from skillyard.install.copies.lockfile import read_project_lock
 from tests.hostile.archive_cases import CASES, SCRIPT, ArchiveCase
 from tests.hostile.case import LOAD, REJECT
 from tests.hostile.network import World, skill, world
-from tests.remote_answers import forget_remote_answers
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -56,33 +55,6 @@ def test_adding_a_hostile_archive_is_refused_by_name_and_leaves_everything(
     assert done.err.count("\n") == 1
     assert here.files() == before
     assert not any("evil" in name or "pwned" in name for name in here.files())
-
-
-@_REFUSED
-def test_a_hostile_archive_costs_a_search_one_content(here: World, case: ArchiveCase) -> None:
-    here.configure(timeout_s=60)  # a machine that stands still for a while is no hostile archive
-    publish(here, case)
-    before = here.files()
-    done = here.run("search", "pencils pdf", "--json")
-    assert done.code == 0
-    found = {one["id"]: one for one in done.json["skills"]}
-    assert found["pencil"]["content"] is None
-    assert "the archive of " in found["pencil"]["fetch_error"]
-    assert found["pdf-site"]["content"] == "Do it so."
-    assert here.files() == before
-
-
-def test_an_update_by_a_hostile_archive_leaves_the_installed_skill(here: World) -> None:
-    files = {"SKILL.md": skill("pencil", "Pencils."), "notes.md": "Notes.\n"}
-    here.up.add_well_known("pencil", files, "archive")
-    assert here.run("add", "pencil", "--into", str(here.into)).code == 0
-    before = here.files()
-    forget_remote_answers()
-    for case in (case for case in CASES if case.verdict == REJECT and case.kind == "zip"):
-        publish(here, case)
-        forget_remote_answers()
-        assert here.run("add", "pencil", "--into", str(here.into)).code == 4, case.id
-        assert here.files() == before
 
 
 def test_a_setuid_script_is_installed_as_a_script_and_nothing_more(here: World) -> None:

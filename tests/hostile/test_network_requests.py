@@ -80,10 +80,6 @@ def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
         started.stderr.close()
 
 
-def test_there_are_as_many_requests_as_the_specification_lists() -> None:
-    assert len(set(REQUESTS)) == 21
-
-
 @for_each("name", REQUESTS)
 def test_a_hostile_request_gets_its_status_from_the_process(process: Process, name: str) -> None:
     sent, status = TELLING[name]

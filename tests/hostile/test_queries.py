@@ -25,10 +25,6 @@ def catalog(hostile_tree: Tree) -> Any:
     return sy.Catalog.from_skills(skills)
 
 
-def test_there_are_as_many_queries_as_the_specification_lists() -> None:
-    assert len({word for word, _ in QUERIES}) == len(QUERIES) == 26
-
-
 @for_each("scorer", scorer_names())
 @for_each(("word", "text"), QUERIES, ids=[word for word, _ in QUERIES])
 def test_a_hostile_query_is_answered_or_refused(

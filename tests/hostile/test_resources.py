@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-import tempfile
-import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skillyard import DEFAULT_LIMITS, ResourceRefused, list_resources, read_resource
-from tests.hostile.case import SECRET, skill_bytes, write
 from tests.hostile.conftest import Tree
 from tests.hostile.hang_bound import assert_helpful, below, load
-from tests.hostile.resource_cases import EITHER, GUIDE, READ, REFUSE, REQUESTS, Request
+from tests.hostile.resource_cases import EITHER, READ, REFUSE, REQUESTS, Request
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
-
-_SWAPS = int(os.environ.get("SKILLYARD_RACES", "4000"))
-"""How often the racing thread swaps; a nightly run sets 100,000."""
 
 
 @pytest.fixture
@@ -33,10 +22,6 @@ def pencil(hostile_tree: Tree) -> Any:
         skill for skill in load(root).skills if below(skill.path, root) == "pencil/SKILL.md"
     ]
     return skill
-
-
-def test_there_are_as_many_requests_as_the_specification_lists() -> None:
-    assert len({request.word for request in REQUESTS}) == len(REQUESTS) == 28
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: request.word)
@@ -115,83 +100,3 @@ def test_a_listing_is_bounded_and_reads_nothing(identity: str, hostile_tree: Tre
     with hang_bound():
         listed = list_resources(skill)
     assert 1 <= len(listed) <= DEFAULT_LIMITS.resources_listed
-
-
-@pytest.fixture
-def racing_ground() -> Iterator[Path]:
-    """A folder of its own, removed whatever state the race leaves it in."""
-    base = Path(tempfile.mkdtemp(prefix="skillyard-race-"))
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)  # as many interleavings as there can be
-    yield base
-    sys.setswitchinterval(interval)
-    shutil.rmtree(base)
-
-
-class _Swapper:
-    """A thread that swaps a place for a link to ``outside`` and back, a bounded number of times."""
-
-    def __init__(self, place: Path, outside: Path, ground: Path) -> None:
-        self._place, self._outside = place, outside
-        self._kept = ground / "kept"
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-
-    def _run(self) -> None:
-        for _ in range(_SWAPS):
-            os.rename(self._place, self._kept)
-            os.symlink(self._outside, self._place)
-            os.unlink(self._place)
-            os.rename(self._kept, self._place)
-            if self._stop.is_set():
-                break
-
-    @property
-    def running(self) -> bool:
-        return self._thread.is_alive()
-
-    def __enter__(self) -> _Swapper:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-
-@pytest.mark.parametrize("swapped", ["references", "references/guide.md"])
-def test_a_folder_or_file_swapped_for_a_link_never_shows_the_secret(
-    swapped: str, racing_ground: Path
-) -> None:
-    root, outside = racing_ground / "root", racing_ground / "outside"
-    write(root / "pencil/SKILL.md", skill_bytes())
-    write(root / "pencil/references/guide.md", GUIDE)
-    write(outside / "guide.md", SECRET)
-    (skill,) = load(root).skills
-    goal = outside if swapped == "references" else outside / "guide.md"
-    read: set[bytes] = set()
-    refused = 0
-    with hang_bound(60), _Swapper(root / "pencil" / swapped, goal, racing_ground) as swapper:
-        while swapper.running:
-            try:
-                read.add(read_resource(skill, "references/guide.md"))
-            except ResourceRefused:
-                refused += 1
-    assert read == {GUIDE}
-    assert refused, "the race was never lost: nothing was proved"
-
-
-def test_a_folder_swapped_while_it_is_listed_shows_no_way_out(racing_ground: Path) -> None:
-    root, outside = racing_ground / "root", racing_ground / "outside"
-    write(root / "pencil/SKILL.md", skill_bytes())
-    write(root / "pencil/references/guide.md", GUIDE)
-    write(outside / "secret.txt", SECRET)
-    (skill,) = load(root).skills
-    listings: set[tuple[str, ...]] = set()
-    with (
-        hang_bound(60),
-        _Swapper(root / "pencil/references", outside, racing_ground) as swapper,
-    ):
-        while swapper.running:
-            listings.add(tuple(resource.path for resource in list_resources(skill)))
-    assert listings == {(), ("references/guide.md",)}, "a way out, or nothing was proved"

@@ -55,10 +55,6 @@ def test_the_verdicts_are_those_of_the_specification() -> None:
     assert counted == {REJECT: 97, LOAD: 85, SKIP: 11}
 
 
-def _number(case: Case) -> int:
-    return [other.id for other in tree.cases(case.area)].index(case.id)
-
-
 @_of(REJECT, LOAD, SKIP)
 def test_a_bad_skill_never_costs_the_canary(case: Case, hostile_tree: Tree) -> None:
     catalog, root = _read(case, hostile_tree)
@@ -136,10 +132,6 @@ def test_the_secret_outside_never_shows(case: Case, hostile_tree: Tree) -> None:
     shown = [skill.body or "" for skill in catalog.skills]
     shown += [str(found) for found in catalog.diagnostics]
     assert not any("pearl-otter-secret" in text or "root:x:0" in text for text in shown)
-
-
-def test_a_good_skill_gives_no_diagnostic(hostile_tree: Tree) -> None:
-    assert not load(hostile_tree.root("clean-01-control")).diagnostics
 
 
 @pytest.mark.parametrize("place", [".skills/deep/document.md", "AGENTS.md"])

@@ -73,7 +73,8 @@ def compared(reading: Mapping[str, Any], left_out: list[str]) -> dict[str, objec
     return {"ok": {name: value for name, value in reading["ok"].items() if name not in left_out}}
 
 
-@requirement("parsing:strict:parity", "parsing:convention:parity")
+@requirement("parsing:strict:parity", "parsing:convention:parity", "parsing:convention:names")
+@requirement("parsing:allowed-tools", "parsing:strict:optional")
 @for_each("case", rows(SUITE))
 def test_a_file_parses_to_the_documented_fields_or_error(case: Case, parity: Register) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))

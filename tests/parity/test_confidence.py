@@ -104,6 +104,7 @@ def test_every_pathological_pattern_is_answered_within_its_limit(
 
 
 @requirement("confidence:combination", "confidence:tool-response", "confidence:preprocessing")
+@requirement("confidence:levels")
 @for_each("case", rows(SCORING))
 def test_every_scoring_case_holds(case: Case, parity: Register) -> None:
     parity(SCORING, case["id"], case["ambiguous"])

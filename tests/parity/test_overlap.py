@@ -57,7 +57,7 @@ def accepted_answers(case: Case) -> list[list[tuple[str, str, Any]]]:
     ]
 
 
-@requirement("overlap:parity")
+@requirement("overlap:parity", "overlap:tokens", "overlap:occurrences", "overlap:normalisation")
 @for_each("case", rows(SUITE))
 def test_the_documented_skills_are_selected_in_order_with_their_scores(
     case: Case, parity: Register

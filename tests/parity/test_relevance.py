@@ -45,7 +45,8 @@ def ranked(case: Case) -> list[sy.Match]:
     )
 
 
-@requirement("relevance:parity")
+@requirement("relevance:parity", "relevance:availability")
+@requirement("relevance:highest", "relevance:popularity")
 @for_each("case", rows(SUITE, None, "name"))
 def test_every_signal_gives_its_documented_points(case: Case, parity: Register) -> None:
     parity(SUITE, case["name"], case["ambiguous"])

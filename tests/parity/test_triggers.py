@@ -62,7 +62,7 @@ def catalog_of(case: Case) -> sy.Catalog:
     return sy.Catalog.from_skills([oasis_skill(record) for record in case["skills"]])
 
 
-@requirement("triggers:parity")
+@requirement("triggers:parity", "triggers:normalise", "triggers:ties")
 @for_each("case", rows(SUITE))
 def test_the_documented_skill_is_selected(case: Case, parity: Register) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))
@@ -98,7 +98,7 @@ def warned(catalog: sy.Catalog) -> bool:
     return any(found.severity in {"warning", "error"} for found in catalog.diagnostics)
 
 
-@requirement("oasis:registry:parity")
+@requirement("oasis:registry:parity", "oasis:required")
 @for_each("case", rows(SUITE, "registry_cases"))
 def test_the_registry_holds_the_documented_ids(
     case: Case, parity: Register, tmp_path: Path

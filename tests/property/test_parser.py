@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard import SkillError
 from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
-from skillyard.engine.formats.frontmatter import quote_plain_values, split, unify_lines
+from skillyard.engine.formats.frontmatter import split, unify_lines
 from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
 from tests.property.strategies import blocks, documents, few, hostile_text, many
 
@@ -73,19 +73,6 @@ def test_any_text_is_a_skill_or_a_skill_error_with_its_place(text: str, path: st
 
 @many
 @given(documents)
-def test_one_text_has_one_answer(text: str) -> None:
-    for strict in (True, False):
-        first, second = read(text, strict), read(text, strict)
-        if isinstance(first, SkillError):
-            assert isinstance(second, SkillError)
-            assert first.diagnostic() == second.diagnostic()
-        else:
-            assert isinstance(second, ParsedDocument)
-            assert first[:2] == second[:2]
-
-
-@many
-@given(documents)
 def test_the_fences_are_where_a_second_reader_sees_them(text: str) -> None:
     expected = taken_apart(text)
     try:
@@ -122,13 +109,6 @@ def test_repair_never_changes_a_document_that_reads_without_it(text: str) -> Non
         assert "yaml_repaired" not in {found.code for found in lenient.diagnostics}
     elif isinstance(lenient, ParsedDocument):
         assert lenient.diagnostics
-
-
-@many
-@given(blocks)
-def test_repairing_twice_is_repairing_once(block: str) -> None:
-    once, _ = quote_plain_values(block)
-    assert quote_plain_values(once)[0] == once
 
 
 _scalars = st.one_of(

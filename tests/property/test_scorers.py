@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard import Scored
-from skillyard.engine.ranking.match import eligible, in_order
+from skillyard.engine.ranking.match import in_order
 from skillyard.engine.ranking.registry import resolve
 from skillyard.engine.ranking.scorer import level_of
 from tests.property.strategies import few, queries, skills
@@ -108,20 +108,6 @@ def test_a_further_skill_changes_no_score_and_no_order_of_the_others(
     assert [path for path in order if path in known] == [
         skill.path for skill, _ in in_order(list(alone.scores()), alone)
     ]
-
-
-@each_scorer
-@few
-@given(skills(), queries)
-def test_the_head_of_an_order_is_the_order_of_the_head(
-    name: str, listed: list[sy.Skill], query: sy.Query
-) -> None:
-    scored = prepared(name, listed, query)
-    pairs = eligible(listed, query, zeros=True, scored=scored)
-    whole = in_order(pairs, scored)
-    assert len(whole) == len(pairs)
-    for limit in range(len(pairs) + 2):
-        assert in_order(pairs, scored, limit) == whole[:limit]
 
 
 @each_scorer

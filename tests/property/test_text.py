@@ -15,7 +15,6 @@ from skillyard.base.text import (
     clean_line,
     escape_frame,
     name_fault,
-    shorten,
     xml_escape,
 )
 from skillyard.base.unicode_tables import DEFAULT_IGNORABLE
@@ -65,12 +64,6 @@ def test_cleaning_a_clean_text_changes_nothing(text: str) -> None:
     assert find_hidden(once) is None
     assert clean_line(clean_line(text)) == clean_line(text)
     assert "\n" not in clean_line(text)
-
-
-@many
-@given(any_text)
-def test_a_text_with_nothing_hidden_is_left_as_it_is_and_any_other_is_not(text: str) -> None:
-    assert (clean(text) == text) == (find_hidden(text) is None)
 
 
 @many
@@ -142,14 +135,6 @@ def test_a_token_budget_holds_and_keeps_the_frame(body: str, max_tokens: int) ->
     assert estimate_tokens(kept) <= max_tokens
     block = sy.prompt_block(sy.Skill("n", "d", body), max_tokens=max_tokens)
     assert tags(block) == [0, len(block) - len("[/skill]")]
-
-
-@many
-@given(any_text, st.integers(1, 70))
-def test_a_shortened_text_is_one_line_within_its_limit(text: str, limit: int) -> None:
-    short = shorten(text, limit)
-    assert len(short) <= limit
-    assert len(short.splitlines()) <= 1
 
 
 @many

@@ -72,10 +72,9 @@ class Contract(Publishing, Looking, Following, Callers):
         assert seen == sorted(seen)
         assert follower.follow(3) == texts(store.snapshot())
         assert len(follower.held) == publishers * (rounds + 1)
+        # Each publish brings one new place, and the first of a publisher its own place too.
         for generation in (1, 7, publishers * rounds):
-            fresh = Follower(store)
-            assert len(fresh.follow()) == len(follower.held)
-            assert len(list(store.snapshot(generation))) >= generation
+            assert 1 <= len(list(store.snapshot(generation))) - generation <= publishers
 
     def test_of_publishers_who_expect_the_same_version_one_wins(
         self, store: CatalogStore, url: str

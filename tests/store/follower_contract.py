@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skillyard import AmbiguousName, InvalidInput, SkillNotFound
+from skillyard import AmbiguousName, InvalidInput
 from skillyard.store import pages as pages_module
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import (
@@ -87,15 +87,6 @@ class Following:
         assert (changes.generation, changes.complete, changes.whole) == (3, True, False)
         assert follower.follow() == texts(store.snapshot())
 
-    def test_pages_of_any_size_lead_to_the_same_state(self, store: CatalogStore) -> None:
-        store.publish(skills(5), tenant="acme", publisher="ci")
-        store.publish(skills(7, "two"), tenant="acme", publisher="ci")
-        store.withdraw([key("s00001")], tenant="acme", publisher="ci")
-        for limit in (1, 2, 7, 1_000):
-            follower = Follower(store)
-            assert follower.follow(limit) == texts(store.snapshot())
-            assert follower.generation == 3
-
     def test_publishing_between_two_pages_never_makes_a_mixture(self, store: CatalogStore) -> None:
         store.publish(skills(6), tenant="acme", publisher="ci")
         follower = Follower(store)
@@ -107,14 +98,6 @@ class Following:
         assert follower.generation == 1
         assert texts(follower.held.values()) == texts(store.snapshot(1))
         assert follower.follow(2) == texts(store.snapshot())
-
-    def test_a_position_survives_being_written_down(self, store: CatalogStore) -> None:
-        store.publish(skills(5), tenant="acme", publisher="ci")
-        positions = [store.changes(0, 2).position, store.changes(0).position, START]
-        for position in positions:
-            assert Position.parse(str(position)) == position
-        rest = store.changes(Position.parse(str(positions[0])))
-        assert [v.key.place for v in rest.upserts] == ["s00002", "s00003", "s00004"]
 
     def test_a_follower_of_another_past_starts_afresh(self, store: CatalogStore) -> None:
         store.publish(skills(2), tenant="acme", publisher="ci")
@@ -155,14 +138,6 @@ class Following:
         assert store.listen(0, 30.0) == 1
         with pytest.raises(InvalidInput):
             store.listen(0, -1)
-
-    def test_a_skill_that_is_not_there_is_not_found(self, store: CatalogStore) -> None:
-        for asked in ("nothing", key("nothing"), key("a\0"), key("\ud800")):
-            with pytest.raises(SkillNotFound):
-                store.get(asked)
-        with pytest.raises(InvalidInput):
-            store.get(7)  # type: ignore[arg-type]
-        assert store.history(key("nothing")) == ()
 
     def test_an_id_with_two_contents_is_ambiguous_unless_the_tenant_is_named(
         self, store: CatalogStore

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from skillyard import InvalidInput
 from skillyard.base.errors import StoreRefused, StoreUnavailable
 from skillyard.base.io.workers import WorkerLost
-from skillyard.store import folders
 from skillyard.store.opening import open_store
 from skillyard.store.operations import folder_publish
 from skillyard.store.operations.folder_publish import Options, Step, publish_folders
@@ -46,15 +44,6 @@ def test_every_skill_is_published_in_batches_and_the_next_run_has_nothing_to_do(
     again = publish(store, root, batch=10)
     assert (again.added, again.unchanged, again.generations) == (0, 25, 0)
     assert (again.generation, held(store)) == (3, before)
-
-
-def test_only_what_changed_is_sent(tmp_path: Path, store: CatalogStore) -> None:
-    root = tree(tmp_path / "root", 5)
-    publish(store, root)
-    write(root, {"s003/SKILL.md": document("s003", "two"), "new/SKILL.md": document("new")})
-    done = publish(store, root)
-    assert (done.added, done.changed, done.unchanged, done.generations) == (1, 1, 4, 1)
-    assert store.get(key("s003")).version == 2
 
 
 def test_bad_files_are_told_and_stop_no_other(tmp_path: Path, store: CatalogStore) -> None:
@@ -178,21 +167,6 @@ def test_a_row_that_the_store_refuses_is_left_out_and_named(
     assert len(tries) < 20
 
 
-def test_a_store_that_refuses_everything_says_so_once(
-    tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tries = []
-
-    def refusing(self: Any, rows: Any, **words: Any) -> Published:
-        tries.append(1)
-        raise StoreRefused("store", "the login lacks a right")
-
-    monkeypatch.setattr(type(store), "publish", refusing)
-    with pytest.raises(StoreRefused, match="lacks a right"):
-        publish(store, tree(tmp_path / "root", 20))
-    assert len(tries) == 2
-
-
 def test_a_store_that_goes_away_ends_the_run_and_keeps_what_stands(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,19 +186,6 @@ def test_a_store_that_goes_away_ends_the_run_and_keeps_what_stands(
     monkeypatch.undo()
     done = publish(store, root, batch=10)
     assert (done.unchanged, done.added) == (20, 30)
-
-
-def test_worker_processes_make_the_same_of_it(tmp_path: Path, store: CatalogStore) -> None:
-    root = tree(tmp_path / "root", 600)
-    write(root, {"bad/SKILL.md": "no fences", "a/SKILL.md": document("a"), "a/x.md": "x"})
-    alone = publish(store, root, namespace="alone")
-    many = publish(store, root, namespace="many", jobs=2)
-    assert replace(alone, generation=0, seconds=0) == replace(many, generation=0, seconds=0)
-    found = held(store)
-    assert len(found) == 1_202
-    for (namespace, *rest), stands in found.items():
-        other = "many" if namespace == "alone" else "alone"
-        assert found[(other, *rest)] == stands  # type: ignore[index]
 
 
 def test_a_worker_that_is_killed_ends_the_run_with_an_error_and_another_run_goes_on(
@@ -256,23 +217,6 @@ def test_wrong_options_are_refused_before_anything_is_done(
     with pytest.raises(InvalidInput):
         publish(store, tree(tmp_path / "root", 1), **words)
     assert store.generation() == 0
-
-
-def test_a_place_is_the_path_below_the_root(tmp_path: Path, store: CatalogStore) -> None:
-    root = write(
-        tmp_path / "root",
-        {
-            "a/SKILL.md": document("a"),
-            "deep/er/b/SKILL.md": document("b"),
-            ".skills/single.md": document("single"),
-            "key_skills/c/SKILL.md": document("c"),
-            "AGENTS.md": "# A project's own rules\n",
-        },
-    )
-    publish(store, root)
-    assert store.places("acme") == (".skills/single.md", "a", "deep/er/b", "key_skills/c")
-    publish(store, root / "deep/er/b", namespace="alone")
-    assert store.places("acme", namespace="alone") == ("b",)
 
 
 def test_a_skill_is_published_with_its_references_and_the_digests_of_its_files(
@@ -325,50 +269,3 @@ def test_whatever_changes_in_a_folder_is_a_new_version(
     done = publish(store, root)
     assert (done.changed, done.unchanged) == (1, 1)
     assert store.get(key("csv")).version == 2
-
-
-def test_what_stands_is_not_parsed_again(
-    tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = write(
-        tmp_path / "root", {"a/SKILL.md": document("a"), "a/x.md": "x", "b/SKILL.md": document("b")}
-    )
-    publish(store, root)
-    monkeypatch.setattr(folders, "read_one", None)  # calling it would be an error
-    assert publish(store, root).unchanged == 2
-    (root / "b/SKILL.md").write_text(document("b", "two"))
-    with pytest.raises(TypeError):
-        publish(store, root)
-
-
-def test_a_skill_whose_slug_is_not_its_folder_is_read_and_found_unchanged(
-    tmp_path: Path, store: CatalogStore
-) -> None:
-    root = write(
-        tmp_path / "root",
-        {
-            "a/SKILL.md": document("a", fields="id: other\n"),
-            ".skills/single.md": document("single"),
-            "top/SKILL.md": document("high"),
-        },
-    )
-    publish(store, root / "top", root)
-    assert store.get(key("top")).skill.name == "high"
-    assert store.get(key("a")).skill.slug == "other"
-    before = held(store)
-    done = publish(store, root / "top", root)
-    assert (done.unchanged, done.repeated, done.generations) == (3, 0, 0)
-    assert held(store) == before
-
-
-def test_copies_below_the_roots_are_published_once_and_pruned_where_they_stand(
-    tmp_path: Path, store: CatalogStore
-) -> None:
-    root = write(tmp_path / "root", {"b/pdf/SKILL.md": document("pdf")})
-    publish(store, root)
-    write(root, {f"{at}/pdf/SKILL.md": document("pdf") for at in "ac"})
-    done = publish(store, root, prune=True)
-    assert (done.added, done.repeated, done.withdrawn) == (1, 2, 1)
-    assert list(held(store)) == [("", "", "a/pdf")]
-    again = publish(store, root, prune=True)
-    assert (again.unchanged, again.repeated, again.generations) == (1, 2, 0)

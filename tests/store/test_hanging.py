@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -50,10 +49,8 @@ def test_a_connection_that_hangs_is_replaced_where_nothing_was_done_on_it(
         assert store.listen(0, 0.1) == head
         hang(server, database, stopped)
         assert len(stopped) == 2
-        began = time.monotonic()
         assert len(store.changes(0).upserts) == 1
         assert store.listen(head, 0.1) == head
-        assert 1.4 <= time.monotonic() - began < 10
 
 
 def test_one_that_hangs_within_a_change_is_told_and_nothing_stands(
@@ -74,12 +71,3 @@ def test_one_that_hangs_within_a_change_is_told_and_nothing_stands(
             store.publish(skills(), tenant="acme", publisher="ci")
         assert caught.value.committed is False
         assert store.generation() == 0
-
-
-def test_a_wait_for_news_may_take_longer_than_a_statement(
-    server: Server, database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(postgres_client, "GRACE_S", 0.7)
-    url = server.url(database)
-    with open_store(url, migrate=True, statement_timeout_s=0.1, standby_wait_s=0.1) as store:
-        assert store.listen(0, 1.5) == 0

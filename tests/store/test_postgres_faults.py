@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skillyard import Skill
 from skillyard.base.errors import StoreRefused, StoreUnavailable
 from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant
 from tests.store.conftest import need_server
-from tests.store.follower_contract import Follower, texts
+from tests.store.follower_contract import texts
 from tests.store.proxy import Wire
 from tests.store.servers import PASSWORD, Server
 from tests.store.skills import key, skill, skills
@@ -35,9 +33,6 @@ def frail() -> Iterator[Server]:
     made.destroy()
 
 
-LOCK = "SELECT pg_advisory_xact_lock(x'736b696c6c796172'::bigint)"
-
-
 def test_a_wrong_login_is_refused_and_its_password_shows_nowhere(server: Server) -> None:
     wrong = "Tr0ub4dor-and-3"
     for url in (
@@ -50,74 +45,6 @@ def test_a_wrong_login_is_refused_and_its_password_shows_nowhere(server: Server)
         said = "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value))
         assert wrong not in said
         assert PASSWORD not in said
-
-
-def test_a_publish_waits_for_an_open_one_and_followers_lose_neither(
-    store: CatalogStore, server: Server, database: str
-) -> None:
-    store.publish([skill("a")], tenant="acme", publisher="ci")
-    follower = Follower(store)
-    follower.follow()
-    with server.connect(database) as first, ThreadPoolExecutor(1) as pool:
-        first.execute("BEGIN")
-        first.execute(LOCK.encode())
-        first.execute(
-            "INSERT INTO skillyard.generations VALUES"
-            " (2, 'stamp', 'acme', 'slow', 'publish', now(), 0, 1, 0)"
-        )
-        first.execute("UPDATE skillyard.versions SET superseded = 2 WHERE generation = 1")
-        first.execute(
-            "INSERT INTO skillyard.versions (generation, ordinal, tenant, namespace, source,"
-            " place, version, digest, around, installs)"
-            " SELECT 2, 1, tenant, namespace, source, place, version, digest, around, 77"
-            " FROM skillyard.versions WHERE generation = 1"
-        )
-        second = pool.submit(store.publish, [skill("b")], tenant="acme", publisher="quick")
-        server.wait_until("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)", database)
-        # The open publish has number 2, and nobody can be at 3 before it is visible.
-        assert not second.done()
-        assert (store.generation(), follower.follow()) == (1, {key("a"): "Says one."})
-        first.execute("COMMIT")
-        assert second.result(timeout=60).generation == 3
-    follower.follow()
-    assert follower.generation == 3
-    assert follower.held[key("a")].skill.install_count == 77
-    assert set(follower.held) == {key("a"), key("b")}
-
-
-def test_a_writer_that_waits_too_long_is_told(
-    store: CatalogStore, server: Server, database: str, postgres_url: str
-) -> None:
-    with (
-        server.connect(database) as other,
-        open_store(postgres_url, statement_timeout_s=0.3) as waiting,
-    ):
-        other.execute("BEGIN")
-        other.execute(LOCK.encode())
-        assert waiting.generation() == 0
-        with pytest.raises(StoreUnavailable, match=r"longer than 0\.3 seconds") as caught:
-            waiting.publish([skill("a")], tenant="acme", publisher="ci")
-        assert caught.value.committed is False
-        other.execute("ROLLBACK")
-        assert waiting.publish([skill("a")], tenant="acme", publisher="ci").generation == 1
-
-
-def test_a_connection_that_dies_in_the_middle_of_an_upload_leaves_nothing(
-    store: CatalogStore, server: Server, database: str
-) -> None:
-    def interrupted() -> Iterator[Skill]:
-        yield from skills(2_500)
-        server.sql(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            f" WHERE datname = '{database}' AND pid <> pg_backend_pid()"
-        )
-        yield skill("last")
-
-    with pytest.raises(StoreUnavailable) as caught:
-        store.publish(interrupted(), tenant="acme", publisher="ci")
-    assert caught.value.committed is False
-    assert (store.generation(), list(store.snapshot())) == (0, [])
-    assert store.publish([skill("a")], tenant="acme", publisher="ci").generation == 1
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["not heard", "heard"])

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import random
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 
@@ -16,8 +14,7 @@ from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
 from tests.shared_data import PACKAGES
 from tests.store.follower_contract import Follower, texts
-from tests.store.servers import Server
-from tests.store.skills import key, skill
+from tests.store.skills import skill
 
 SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
 AT_ONCE = 5
@@ -88,56 +85,3 @@ def test_a_publisher_that_is_killed_leaves_whole_publishes_and_all_it_was_told_o
         assert done.generation == store.generation()
     follower = Follower(store)
     assert follower.follow(100) == texts(store.snapshot())
-
-
-FAR = 2_000_000 if SOAK else 20_000
-SKILLS = 1_000
-GENERATIONS = {
-    "sqlite": f"""
-        WITH RECURSIVE g(n) AS (VALUES(2) UNION ALL SELECT n + 1 FROM g WHERE n < {FAR})
-        INSERT INTO generations (generation, stamp, tenant, publisher, action, added, changed,
-            withdrawn) SELECT n, 's' || n, 'acme', 'p', 'publish', 0, 1, 0 FROM g;
-        WITH RECURSIVE g(n) AS (VALUES(2) UNION ALL SELECT n + 1 FROM g WHERE n < {FAR})
-        INSERT INTO versions (generation, ordinal, tenant, namespace, source, place, version,
-            digest, around, installs, superseded)
-        SELECT n, 1, 'acme', '', '', 'p' || (n % {SKILLS}), n, v.digest, v.around, n,
-            CASE WHEN n + {SKILLS} <= {FAR} THEN n + {SKILLS} END
-        FROM g, versions v WHERE v.generation = 1;
-    """,
-    "postgresql": f"""
-        INSERT INTO skillyard.generations (generation, stamp, tenant, publisher, action, added,
-            changed, withdrawn)
-        SELECT n, 's' || n, 'acme', 'p', 'publish', 0, 1, 0 FROM generate_series(2, {FAR}) n;
-        INSERT INTO skillyard.versions (generation, ordinal, tenant, namespace, source, place,
-            version, digest, around, installs, superseded)
-        SELECT n, 1, 'acme', '', '', 'p' || (n % {SKILLS}), n, v.digest, v.around, n,
-            CASE WHEN n + {SKILLS} <= {FAR} THEN n + {SKILLS} END
-        FROM generate_series(2, {FAR}) n, skillyard.versions v WHERE v.generation = 1;
-    """,
-}
-
-
-def test_a_follower_far_behind_gets_each_skill_once_and_its_last_version(
-    store: CatalogStore, url: str, request: pytest.FixtureRequest
-) -> None:
-    store.publish([skill("first")], tenant="acme", publisher="ci")
-    follower = Follower(store)
-    follower.follow()
-    kind = url.partition(":")[0]
-    if kind == "sqlite":
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database:
-            database.executescript(GENERATIONS[kind])
-    else:
-        server: Server = request.getfixturevalue("server")
-        server.sql(GENERATIONS[kind], request.getfixturevalue("database"))
-    pages = 1
-    while not follower.page(300):
-        pages += 1
-    assert pages == -(-SKILLS // 300)
-    assert follower.generation == store.generation() == FAR
-    counts = {k.place: v.skill.install_count for k, v in follower.held.items()}
-    assert counts.pop("first") == 0
-    assert counts == {f"p{n % SKILLS}": n for n in range(FAR - SKILLS + 1, FAR + 1)}
-    store.publish([skill("next")], tenant="acme", publisher="ci")
-    changes = store.changes(follower.position)
-    assert [v.key for v in changes.upserts] == [key("next")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -89,19 +88,3 @@ def test_runs_that_are_killed_and_run_again_end_where_an_undisturbed_one_does(
     assert held(store) == undisturbed
     counts = [generation.added for generation in store.generations(limit=100_000)]
     assert sum(counts) == COUNT
-
-
-def test_an_interrupt_ends_it_well_and_tells_what_was_acknowledged(
-    store: CatalogStore, url: str, root: str
-) -> None:
-    process = started(url, root, "--jobs", "2")
-    store.listen(0, 60)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    answer = json.loads(out)
-    if answer["complete"]:  # it was quicker than the interrupt
-        assert (process.returncode, answer["added"]) == (0, COUNT)
-    else:
-        assert process.returncode == 3
-    assert len(store.places("acme")) == answer["added"]
-    assert store.generation() == answer["generations"]

@@ -15,7 +15,7 @@ import pytest
 from skillyard.base.errors import StoreRefused, StoreSchema
 from skillyard.store import schema_steps
 from skillyard.store.opening import open_store
-from skillyard.store.schema_steps import Migration, latest, migrations, pending
+from skillyard.store.schema_steps import Migration, latest, migrations
 from skillyard.store.values import Grant, Version
 from tests.store.schema_release import RELEASED, fill
 from tests.store.servers import Server
@@ -112,44 +112,6 @@ def test_a_released_store_is_brought_up_to_date_and_loses_nothing(
         assert [v.key.namespace for v in old.seen_by("bob").snapshot()] == ["team/eu"]
 
 
-SHAPE = {
-    "sqlite": "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name",
-    "postgresql": """
-        SELECT table_name, column_name, data_type, collation_name, is_nullable, column_default
-        FROM information_schema.columns WHERE table_schema = 'skillyard'
-        UNION ALL SELECT tablename, indexname, indexdef, NULL, NULL, NULL
-        FROM pg_indexes WHERE schemaname = 'skillyard'
-        UNION ALL SELECT viewname, definition, NULL, NULL, NULL, NULL
-        FROM pg_views WHERE schemaname = 'skillyard'
-        UNION ALL SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), NULL,
-            NULL, NULL
-        FROM pg_constraint WHERE connamespace = 'skillyard'::regnamespace
-        ORDER BY 1, 2, 3
-    """,
-}
-
-
-def test_a_migrated_schema_is_a_new_one(url: str, sql: Sql) -> None:
-    backend = backend_of(url)
-    sql((RELEASED / f"{backend}-1.sql").read_text(encoding="utf-8"))
-    open_store(url, migrate=True).close()
-    migrated = sql(SHAPE[backend])
-    if backend == "sqlite":
-        for path in Path(url.removeprefix("sqlite:///")).parent.glob("store.db*"):
-            path.unlink()
-    else:
-        sql("DROP SCHEMA skillyard CASCADE")
-    open_store(url, migrate=True).close()
-    made = sql(SHAPE[backend])
-    assert len(made) > 10
-    # SQLite keeps the words of a statement, and a dump quotes them its own way.
-    assert [_plain(row) for row in migrated] == [_plain(row) for row in made]
-
-
-def _plain(row: tuple[Any, ...]) -> list[str]:
-    return ["".join(str(value).replace('"', "").split()) for value in row]
-
-
 def test_a_schema_from_the_future_is_refused_by_name(url: str, sql: Sql) -> None:
     backend = backend_of(url)
     open_store(url, migrate=True).close()
@@ -189,16 +151,6 @@ def test_a_step_that_fails_leaves_the_schema_before_it(
         assert again.status()[2:5] == (before, 1, 1)
     there = "sqlite_schema WHERE name" if backend == "sqlite" else "pg_class WHERE relname"
     assert sql(f"SELECT count(*) FROM {there} = 'extra'") == [(0,)]
-
-
-def test_steps_are_numbered_without_gaps_and_only_what_is_missing_is_done() -> None:
-    for backend in BACKENDS:
-        steps = migrations(backend)
-        assert [step.number for step in steps] == list(range(1, len(steps) + 1))
-        assert pending(backend, None, "s") == steps
-        assert pending(backend, 1, "s") == steps[1:]
-        assert pending(backend, len(steps), "s") == ()
-    assert latest("sqlite") == latest("postgresql")
 
 
 def test_a_file_of_another_kind_is_no_store(tmp_path: Path) -> None:

@@ -14,11 +14,9 @@ from pathlib import Path
 import pytest
 
 from skillyard.base.errors import (
-    NoStandby,
     StoreFailed,
     StoreRefused,
     StoreSchema,
-    StoreUnavailable,
 )
 from skillyard.store.backend import Options
 from skillyard.store.backends.sqlite import SqliteBackend
@@ -51,19 +49,6 @@ def test_the_files_of_a_store_are_the_users_alone(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert modes == dict.fromkeys(("store.db", "store.db-wal", "store.db-shm"), 0o600)
-
-
-def test_a_synchronous_publish_says_that_there_is_no_standby(store: CatalogStore) -> None:
-    read: list[str] = []
-
-    def never() -> Iterator[object]:
-        read.append("read")
-        yield skill("a")
-
-    with pytest.raises(NoStandby) as caught:
-        store.publish(never(), tenant="acme", publisher="ci", durability="synchronous")  # type: ignore[arg-type]
-    assert (caught.value.committed, caught.value.generation, read) == (False, None, [])
-    assert store.generation() == 0
 
 
 FULL = """
@@ -111,21 +96,6 @@ def test_a_new_file_that_two_open_at_once_opens_for_both(
         monkeypatch.setattr("time.sleep", lambda _: other.rollback())
         with open_store(sqlite_url, migrate=True) as store:
             assert store.generation() == 0
-
-
-def test_a_slow_statement_is_ended(store: CatalogStore, tmp_path: Path) -> None:
-    backend = SqliteBackend(str(tmp_path / "store.db"), Options(statement_timeout_s=0.1))
-    endless = (
-        "WITH RECURSIVE n(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
-    )
-    with (
-        pytest.raises(StoreUnavailable, match=r"longer than 0\.1 seconds"),
-        backend.reading(None) as session,
-    ):
-        session.execute(endless, {}).fetchone()
-    with backend.reading(None) as session:
-        assert session.execute(backend.sql.head, {}).fetchone() is None
-    backend.close()
 
 
 @pytest.mark.parametrize(

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from threading import Event
 
 import pytest
 
-from skillyard import InvalidInput
 from skillyard_testkit import FakeServers, add_library
-from skillyard_testkit.__main__ import serve
-from tests.shared_data import PACKAGES, REPOSITORY
+from tests.shared_data import PACKAGES
 from tests.testkit.client import ask
-
-EXAMPLES = REPOSITORY / "examples" / "skills"
 
 
 @pytest.fixture
@@ -57,13 +51,6 @@ def test_every_folder_with_a_skill_is_served_everywhere(up: FakeServers, library
     assert index[1]["description"] == "Does x."
 
 
-def test_a_folder_without_skills_is_refused(up: FakeServers, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"holds a SKILL\.md"):
-        add_library(up, str(tmp_path))
-    with pytest.raises(InvalidInput, match="is no folder"):
-        add_library(up, str(tmp_path / "no"))
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_prints_its_addresses_and_serves_until_told_to_end(
     library: Path, number: signal.Signals
@@ -90,10 +77,3 @@ def test_the_command_prints_its_addresses_and_serves_until_told_to_end(
         finally:
             process.kill()
     assert (process.returncode, out, error) == (0, "", "")
-
-
-def test_a_wrong_folder_ends_the_command_with_a_sentence(tmp_path: Path) -> None:
-    out, error = io.StringIO(), io.StringIO()
-    code = serve(["--library", str(tmp_path / "no")], out, error, Event())
-    assert (code, out.getvalue()) == (2, "")
-    assert "is no folder: give one" in error.getvalue()

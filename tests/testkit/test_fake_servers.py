@@ -22,16 +22,6 @@ def test_every_request_is_recorded_with_its_answer(up: FakeServers) -> None:
     )  # fmt: skip
 
 
-def test_no_request_of_many_threads_is_lost_or_counted_twice(up: FakeServers) -> None:
-    up.add_repository("demo/skills", {"a.md": "a"})
-    paths = [f"/demo/skills/HEAD/{'a' if number % 2 else 'b'}.md?{number}" for number in range(300)]
-    with ThreadPoolExecutor(12) as pool:
-        codes = list(pool.map(lambda path: ask(up.github_raw + path).status, paths))
-    assert up.count("github_raw") == 300
-    recorded = {request.path: request.status for request in up.requests}
-    assert recorded == dict(zip(paths, codes, strict=True))
-
-
 def test_content_may_change_while_it_is_read(up: FakeServers) -> None:
     up.add_repository("demo/skills", {"a.md": "0"})
     up.switches.rate_limits.clear()

@@ -25,17 +25,6 @@ def repos(up: FakeServers) -> str:
     return f"{up.github_api}/repos/Demo/skills"
 
 
-def test_a_repository_says_what_it_is(repos: str) -> None:
-    got = ask(repos)
-    assert got.status == 200
-    assert got.headers["content-type"] == "application/json; charset=utf-8"
-    expected = {
-        "name": "skills", "full_name": "Demo/skills", "default_branch": "main", "private": False,
-        "archived": False, "stargazers_count": 0, "pushed_at": "2026-01-01T00:00:00Z",
-    }  # fmt: skip
-    assert expected.items() <= got.json.items()
-
-
 @for_each(
     "path", ["", "/x", "/repos", "/repos/Demo", "/repos/no/body", "/repos/Demo/skills/unknown",
              "/repositories/1", "/repos/Demo/skills/git/trees", "/repos/Demo/skills/git/trees/no",
@@ -84,40 +73,6 @@ def test_entries_have_mode_size_and_an_address_that_answers(repos: str) -> None:
     assert b64decode(blob.json["content"]).decode() == SKILL
     raw = ask(by_path["skills/x/SKILL.md"]["url"], accept="application/vnd.github.raw+json")
     assert raw.body.decode() == SKILL
-
-
-def test_a_tree_is_cut_at_the_documented_limits(repos: str, up: FakeServers) -> None:
-    up.switches.tree_entries = 3
-    got = ask(f"{repos}/git/trees/HEAD?recursive=1").json
-    assert (len(got["tree"]), got["truncated"]) == (3, True)
-    up.switches.tree_entries = 100_000
-    up.switches.tree_bytes = 2 * (6 + 22) + len("README.md") + len("skills")
-    got = ask(f"{repos}/git/trees/HEAD?recursive=1").json
-    assert ([entry["path"] for entry in got["tree"]], got["truncated"]) == (
-        ["README.md", "skills"], True,
-    )  # fmt: skip
-
-
-def test_contents_give_a_file_in_base64(repos: str, up: FakeServers) -> None:
-    got = ask(f"{repos}/contents/skills/x/SKILL.md?ref=main").json
-    assert (got["type"], got["encoding"], got["size"]) == ("file", "base64", len(SKILL))
-    assert (got["name"], got["path"]) == ("SKILL.md", "skills/x/SKILL.md")
-    assert b64decode(got["content"]).decode() == SKILL
-    assert got["content"].endswith("\n")
-    assert got["download_url"].startswith(up.github_raw)
-    assert ask(got["download_url"]).body.decode() == SKILL
-    assert ask(got["git_url"]).json["sha"] == got["sha"]
-
-
-def test_a_commit_names_its_tree(repos: str, up: FakeServers) -> None:
-    first = up.add_repository("Demo/skills", FILES)
-    second = up.add_repository("Demo/skills", {"README.md": "# Two\n"})
-    got = ask(f"{repos}/commits/HEAD").json
-    assert (got["sha"], got["commit"]["tree"]["sha"]) == (second.commit, second.tree_sha)
-    assert got["parents"] == [{"sha": first.commit}]
-    short = ask(f"{repos}/commits/main", accept="application/vnd.github.sha")
-    assert short.body.decode() == second.commit
-    assert ask(f"{repos}/commits/unknown").status == 422
 
 
 def test_a_renamed_repository_redirects_to_its_number(up: FakeServers) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skillyard_testkit import FakeServers, RateLimit
 from tests.tables import for_each
 from tests.testkit.client import Got, ask
@@ -47,14 +45,6 @@ def test_github_refuses_when_the_budget_is_used_up(status: int) -> None:
         assert left(repository(up)) == 2
 
 
-def test_a_token_has_an_account_of_its_own(up: FakeServers) -> None:
-    up.add_repository("demo/skills", {"a.md": "a"})
-    up.switches.rate_limits["github_api"] = RateLimit(anonymous=1, authorised=1)
-    token = f"token {up.switches.github_token}"
-    assert [repository(up).status for _ in range(2)] == [200, 403]
-    assert [repository(up, authorization=token).status for _ in range(2)] == [200, 403]
-
-
 def test_an_authorised_304_costs_nothing_and_an_anonymous_one_does(up: FakeServers) -> None:
     up.add_repository("demo/skills", {"a.md": "a"})
     up.switches.rate_limits["github_api"] = RateLimit(anonymous=2, authorised=1)
@@ -68,34 +58,3 @@ def test_an_authorised_304_costs_nothing_and_an_anonymous_one_does(up: FakeServe
     assert repository(up, authorization=token).status == 403
     codes = [repository(up, if_none_match=tag).status for _ in range(3)]
     assert codes == [304, 304, 403]
-
-
-@pytest.mark.parametrize(
-    ("server", "path"),
-    [("github_raw", "/demo/skills/HEAD/a.md"), ("skills_sh", "/api/search?q=react"),
-     ("well_known", "/.well-known/agent-skills/index.json")],
-)  # fmt: skip
-def test_every_host_may_be_limited(up: FakeServers, server: str, path: str) -> None:
-    up.add_repository("demo/skills", {"a.md": "a"})
-    assert [ask(up.url(server) + path).status for _ in range(3)] == [200, 200, 200]
-    up.switches.rate_limits[server].anonymous = 1
-    assert ask(up.url(server) + path).status == 200
-    limited = ask(up.url(server) + path)
-    assert limited.status == 429
-    assert 1 <= int(limited.headers["retry-after"]) <= 3_600
-    assert repository(up).status == 200
-    up.switches.rate_limits[server].refill()
-    assert ask(up.url(server) + path).status == 200
-
-
-def test_too_many_at_once_meet_the_secondary_limit(up: FakeServers) -> None:
-    up.add_repository("demo/skills", {"a.md": "a"})
-    up.switches.rate_limits["github_api"].at_once = 0
-    got = repository(up)
-    assert (got.status, got.headers["retry-after"]) == (403, "60")
-    assert "secondary rate limit" in got.json["message"]
-    up.switches.rate_limits["github_raw"].at_once = 0
-    raw = ask(f"{up.github_raw}/demo/skills/HEAD/a.md")
-    assert (raw.status, raw.headers["retry-after"]) == (429, "60")
-    up.switches.rate_limits["github_api"].at_once = 1
-    assert [repository(up).status for _ in range(3)] == [200, 200, 200]

@@ -8,11 +8,8 @@ import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-import pytest
-
 from skillyard_testkit import FakeServers, Request, Response, faults
 from skillyard_testkit.site import Site
-from tests.testkit.client import ask
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -71,36 +68,3 @@ def test_the_context_ends_idle_and_silent_connections() -> None:
     assert set(threading.enumerate()) == before
     for client in (silent, half, idle):
         client.close()
-
-
-def test_a_connection_serves_many_requests(up: FakeServers) -> None:
-    client = connected(up.other)
-    client.sendall(GET * 3 + GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-    assert read_to_end(client).count(b"HTTP/1.1 200") == 4
-    client.close()
-    assert up.count("other", "/x") == 4
-
-
-def test_a_client_that_goes_away_is_no_error(
-    up: FakeServers, capfd: pytest.CaptureFixture[str]
-) -> None:
-    up.faults.add("other", "*", faults.endless())
-    client = connected(up.other)
-    client.sendall(GET)
-    assert client.recv(10)
-    client.close()
-    up.close()
-    assert capfd.readouterr() == ("", "")
-
-
-def test_latency_is_waited_for_each_answer_of_the_server_it_names(up: FakeServers) -> None:
-    up.switches.server_latency_s["other"] = 0.05
-    start = time.monotonic()
-    ask(up.other)
-    assert time.monotonic() - start >= 0.05
-    up.switches.latency_s = 3_600
-    ask(up.other)  # its own latency stands before the general one
-    up.switches.latency_s = 0.05
-    start = time.monotonic()
-    ask(up.github_raw)
-    assert time.monotonic() - start >= 0.05

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from skillyard import InvalidInput
 from skillyard_testkit import FakeServers
-from tests.property.strategies import few
 from tests.tables import for_each
 from tests.testkit.client import Got, ask
 
@@ -45,16 +38,6 @@ def test_an_answer_has_the_shape_of_today(site: FakeServers) -> None:
     }  # fmt: skip
 
 
-def test_an_answer_may_have_the_shape_of_before(site: FakeServers) -> None:
-    site.search_shape = "old"
-    assert search(site, "q=basics").json["skills"] == [
-        {"id": "react", "name": "React basics", "installs": 900, "topSource": "demo/skills"}
-    ]
-    with pytest.raises(InvalidInput, match="current, old"):
-        site.search_shape = "new"
-    assert site.search_shape == "old"
-
-
 def test_one_word_is_looked_for_anywhere_and_installs_decide(site: FakeServers) -> None:
     got = search(site, "q=reac")
     assert got.json["searchType"] == "fuzzy"
@@ -72,30 +55,6 @@ def test_several_words_are_compared_whole_and_shared_ones_decide(site: FakeServe
 def test_less_than_two_characters_are_400(site: FakeServers, query: str) -> None:
     got = search(site, query)
     assert (got.status, list(got.json)) == (400, ["error"])
-
-
-@pytest.fixture(scope="module")
-def lasting() -> Iterator[FakeServers]:
-    with FakeServers() as running:
-        yield running
-
-
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@few
-@given(values, values)
-def test_any_value_may_be_listed_and_the_search_still_answers(
-    lasting: FakeServers, name: Any, installs: Any
-) -> None:
-    lasting.list_skill("demo/skills", "deploy", name=name, installs=installs)
-    for query in ("q=deploy", "q=deploy+now"):
-        (item,) = search(lasting, query).json["skills"]
-        assert (item["name"], item["installs"]) == ("deploy" if name is None else name, installs)
 
 
 FILES: dict[str, str | bytes] = {
@@ -120,24 +79,3 @@ def test_a_snapshot_has_the_text_files_of_the_skill(up: FakeServers) -> None:
     assert len(got.json["hash"]) == 64
     up.add_repository("demo/skills", FILES | {"skills/x/SKILL.md": "# Other\n"})
     assert download(up, "demo/skills/x").json["hash"] != got.json["hash"]
-
-
-def test_a_skill_may_lie_in_a_folder_of_another_name_or_at_the_root(up: FakeServers) -> None:
-    up.add_repository("demo/skills", FILES)
-    up.list_skill("demo/skills", "z", path="named/y")
-    assert download(up, "demo/skills/z").json["files"][0]["contents"] == "# Y\n"
-    up.add_repository("demo/one", {"SKILL.md": "# One\n", "LICENSE": "free\n"})
-    up.list_skill("demo/one", "one")
-    assert [f["path"] for f in download(up, "demo/one/one").json["files"]] == [
-        "LICENSE", "SKILL.md",
-    ]  # fmt: skip
-
-
-def test_audits_of_the_old_route(up: FakeServers) -> None:
-    up.list_skill("demo/skills", "x")
-    up.add_audit("demo/skills", "x", "Snyk", "warn", risk_level="medium")
-    got = ask(f"{up.skills_sh}/tele/audit?source=demo/skills&skills=x,unknown").json
-    assert got == {
-        "x": {"Snyk": {"risk": "medium", "alerts": 1, "analyzedAt": "2026-01-01T00:00:00Z"}}
-    }
-    assert ask(f"{up.skills_sh}/tele/audit?source=demo/skills").status == 400

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from hashlib import sha1
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from skillyard_testkit.github.git_objects import FILE, FOLDER, Entry, blob_sha, commit_sha, tree_sha
+from skillyard_testkit.github.git_objects import blob_sha, tree_sha
 from skillyard_testkit.github.snapshots import Snapshot
-from tests.property.strategies import few
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
@@ -24,18 +20,6 @@ def test_trees_are_named_as_git_names_them() -> None:
     # The two files of git's own core tutorial.
     files = {"hello": b"Hello World\n", "example": b"Silly example\n"}
     assert Snapshot(files, {}, {}).tree_sha == "8988da15d077d4829fc51d8544c097def6644dbb"
-
-
-def test_a_commit_names_its_tree_its_parent_and_its_time() -> None:
-    names = {
-        commit_sha(EMPTY_TREE, None, "a", 1),
-        commit_sha(blob_sha(b""), None, "a", 1),
-        commit_sha(EMPTY_TREE, EMPTY_TREE, "a", 1),
-        commit_sha(EMPTY_TREE, None, "b", 1),
-        commit_sha(EMPTY_TREE, None, "a", 2),
-    }
-    assert len(names) == 5
-    assert all(len(name) == 40 for name in names)
 
 
 def test_entries_stand_in_gits_order_with_folders_among_them() -> None:
@@ -53,12 +37,6 @@ def test_entries_stand_in_gits_order_with_folders_among_them() -> None:
     assert snapshot.content("link") == b"a.txt"
     assert snapshot.content("module") is None
     assert snapshot.content("a") is None
-
-
-names = st.text(st.sampled_from("ab.-0é\N{GRINNING FACE}"), min_size=1, max_size=3)
-trees = st.recursive(
-    st.binary(max_size=4), lambda inner: st.dictionaries(names, inner, max_size=4), max_leaves=12
-).filter(lambda tree: isinstance(tree, dict))
 
 
 def flattened(tree: object, before: str = "") -> dict[str, bytes]:
@@ -86,21 +64,3 @@ def named(tree: object) -> tuple[str, str] | None:
         return None
     data = b"".join(row for _, row in sorted(rows))
     return "40000", sha1(b"tree %d\0" % len(data) + data).hexdigest()
-
-
-@few
-@given(trees)
-def test_any_tree_gets_the_name_that_a_plain_descent_gives_it(tree: object) -> None:
-    files = flattened(tree)
-    snapshot = Snapshot(files, {}, {})
-    expected = named(tree)
-    assert snapshot.tree_sha == (expected[1] if expected else EMPTY_TREE)
-    assert set(files) == {e.path for e in snapshot.entries if e.mode == FILE}
-    for entry in snapshot.entries:
-        if entry.mode == FOLDER:
-            assert snapshot.folder_of(entry.sha) is not None
-            assert any(path.startswith(f"{entry.path}/") for path in files)
-        else:
-            assert entry == Entry(
-                entry.path, FILE, blob_sha(files[entry.path]), len(files[entry.path])
-            )

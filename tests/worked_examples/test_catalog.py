@@ -11,7 +11,7 @@ import pytest
 import skillyard as sy
 from tests.parity.trees import relative, write_tree
 from tests.requirements import requirement
-from tests.worked_examples.making import document, names, skill
+from tests.worked_examples.making import document, skill
 
 FILES = {
     "b/SKILL.md": document("beta", extra="tags: [Ops, db]\n"),
@@ -37,13 +37,6 @@ def test_skills_come_by_name_then_path(root: Path) -> None:
     ]
     assert len(loaded) == 4
     assert tuple(loaded) == tuple(loaded.skills)
-
-
-@requirement("catalog:sequence")
-def test_a_catalog_is_also_built_in_code() -> None:
-    built = sy.Catalog.from_skills([skill("b"), skill("a")])
-    assert [one.name for one in built.skills] == ["a", "b"]
-    assert len(sy.Catalog.from_skills([])) == 0
 
 
 @requirement("catalog:hash", "catalog:id")
@@ -185,30 +178,3 @@ def test_reload_says_what_was_added_changed_and_removed(root: Path) -> None:
     again = diff.catalog.reload()
     assert (again.added, again.changed, again.removed) == ((), (), ())
     assert again.catalog.digest == diff.catalog.digest
-
-
-@requirement("catalog:reload")
-def test_a_file_that_breaks_is_removed_and_comes_back_when_mended(root: Path) -> None:
-    before = sy.load_catalog(root)
-    (root / "b/SKILL.md").write_text("no frontmatter", encoding="utf-8")
-    broken = before.reload()
-    assert [one.name for one in broken.removed] == ["beta"]
-    assert any(found.path.endswith("b/SKILL.md") for found in broken.catalog.diagnostics)
-    (root / "b/SKILL.md").write_text(FILES["b/SKILL.md"], encoding="utf-8")
-    mended = broken.catalog.reload()
-    assert [one.name for one in mended.added] == ["beta"]
-    assert mended.catalog.digest == before.digest
-
-
-@requirement("catalog:bad-file-reported")
-def test_a_bad_file_costs_no_other_and_is_listed_with_code_path_line_and_hint(
-    root: Path,
-) -> None:
-    write_tree(root, {"bad/SKILL.md": "---\nname: bad\ndescription: x\nname: y\n---\n"})
-    loaded = sy.load_catalog(root)
-    assert len(loaded) == 4
-    (found,) = [one for one in loaded.diagnostics if one.severity == "error"]
-    assert found.code
-    assert found.path.endswith("bad/SKILL.md")
-    assert (found.line, bool(found.hint), bool(found.message)) == (4, True, True)
-    assert names(sy.rank(loaded, "beta", scorer="overlap", limit=1)) == ["beta"]

@@ -65,17 +65,6 @@ def test_bench_run_writes_results_and_confidence_of_every_query(
 
 
 @requirement("cli:bench-run")
-def test_bench_run_keeps_fifty_results(run: Command, tmp_path: Path) -> None:
-    many = [{"id": f"s{n:02}", "name": "a", "description": "deploy", "text": ""} for n in range(60)]
-    asked = lines([{"id": "q", "query": "deploy"}])
-    write_tree(tmp_path, {"s.jsonl": lines(many), "q.jsonl": asked})
-    out = tmp_path / "run.json"
-    files = ("--skills", str(tmp_path / "s.jsonl"), "--queries", str(tmp_path / "q.jsonl"))
-    run.bare("bench", "run", *files, "--scorer", "overlap", "--out", str(out))
-    assert len(json.loads(out.read_text(encoding="utf-8"))["q"]["results"]) == 50
-
-
-@requirement("cli:bench-run")
 @for_each(
     ("skills", "queries"),
     [

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.requirements import requirement
-from tests.tables import for_each
 from tests.worked_examples.running import Command
 
 MATCH_FIELDS = {"name", "id", "slug", "path", "score", "level", "reason", "signals"}
@@ -39,17 +38,6 @@ def test_rank_prints_the_documented_shape(run: Command) -> None:
     assert "deploy-app" in run("rank", "deploy the app", "--scorer", "overlap").out
 
 
-@requirement("cli:rank")
-def test_rank_takes_files_and_recent_activity(run: Command) -> None:
-    files = ["--files", "Dockerfile", "--files", "README.md"]
-    answer = run("rank", "bread", "--scorer", "confidence", *files, "--json")
-    assert answer.json["query"]["files"] == ["Dockerfile", "README.md"]
-    assert named(answer.json["matches"]) == ["deploy-app"]
-    recent = run("rank", "bread", "--scorer", "confidence", *files, "--recent", "release", "--json")
-    plain, boosted = answer.json["matches"][0]["score"], recent.json["matches"][0]["score"]
-    assert boosted == pytest.approx(1.2 * plain)
-
-
 @requirement("cli:rank:empty")
 def test_rank_answers_one_when_nothing_is_found(run: Command) -> None:
     answer = run("rank", "xylophone", "--scorer", "overlap", "--json")
@@ -62,15 +50,6 @@ def test_explain_adds_the_tree_to_every_match(run: Command) -> None:
     for match in answer.json["matches"]:
         assert match["explanation"]["value"] == match["score"]
         assert match["explanation"]["label"]
-
-
-@requirement("cli:rank:scorers")
-@for_each("scorer", SCORERS)
-def test_each_documented_scorer_ranks(run: Command, scorer: str) -> None:
-    answer = run("rank", "code review: find bugs", "--scorer", scorer, "--json")
-    assert answer.code == 0
-    assert answer.json["scorer"] == scorer
-    assert named(answer.json["matches"])[0] == "Code Review"
 
 
 @requirement("cli:rank:scorers")
@@ -149,17 +128,6 @@ def test_evaluate_prints_the_documented_answer(run: Command) -> None:
     assert "deploy-app" in run("evaluate", "--text", "release the app").out
 
 
-@requirement("cli:evaluate")
-def test_evaluate_takes_threshold_limit_and_recent_activity(run: Command) -> None:
-    text = ["evaluate", "--text", "release the database", "--json"]
-    assert len(run(*text, "--threshold", "0", "--limit", "1").json["results"]) == 1
-    assert run(*text, "--threshold", "1").json["results"] == []
-    plain = {r["skillName"]: r["confidence"] for r in run(*text).json["results"]}
-    recent = run(*text, "--recent", "ops").json["results"]
-    boosted = {r["skillName"]: r["confidence"] for r in recent}
-    assert boosted["deploy-app"] == pytest.approx(1.2 * plain["deploy-app"])
-
-
 @requirement("cli:evaluate:empty")
 def test_evaluate_answers_one_when_nothing_matches(run: Command) -> None:
     answer = run("evaluate", "--text", "xylophone", "--json")
@@ -173,12 +141,6 @@ def test_evaluate_without_text_and_files_names_both(run: Command) -> None:
     assert (answer.code, answer.out) == (2, "")
     assert "files" in answer.err
     assert "text" in answer.err
-
-
-@requirement("cli:evaluate:missing")
-def test_recent_activity_alone_is_an_empty_result(run: Command) -> None:
-    answer = run("evaluate", "--recent", "release", "--json")
-    assert (answer.code, answer.json["results"]) == (1, [])
 
 
 @requirement("cli:why")

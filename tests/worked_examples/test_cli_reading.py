@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -41,18 +40,6 @@ def test_json_is_one_document_with_a_schema(
     answer = run(*arguments, "--json")
     assert answer.code == 0, answer.err
     assert answer.json["schema"] == schema
-
-
-@requirement("cli:roots")
-def test_roots_repeat_and_only_they_are_read(
-    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = write_tree(tmp_path / "other", {"extra/SKILL.md": document("extra")})
-    both = run.bare("list", "--json", "--root", str(run.root), "--root", str(other))
-    assert {"deploy-app", "extra"} <= set(named(both.json["skills"]))
-    monkeypatch.chdir(other)
-    assert named(run.bare("list", "--json").json["skills"]) == ["extra"]
-    assert named(run.bare("list", str(other), "--json").json["skills"]) == ["extra"]
 
 
 @requirement("cli:roots")
@@ -211,9 +198,3 @@ def test_no_control_character_of_a_skill_reaches_the_terminal(
     assert "odd" in shown
     bad = {sign for sign in shown if sign < " " or "\x7f" <= sign <= "\x9f" or sign == "\u202e"}
     assert bad <= {"\n", "\t"}
-
-
-@requirement("cli:terminal")
-def test_output_that_is_piped_has_no_colour(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(os.environ, "NO_COLOR", raising=False)
-    assert "\x1b" not in run("list").out + run("rank", "deploy the app").out

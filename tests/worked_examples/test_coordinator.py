@@ -79,11 +79,6 @@ def test_by_name_loads_a_skill_that_scores_nothing_and_a_hidden_one() -> None:
         assert context.skill.name == name
 
 
-@requirement("coordinator:by-name")
-def test_a_query_does_not_reach_a_hidden_skill() -> None:
-    assert resolved([sy.ByQuery("wipe the database")]) is None
-
-
 @requirement("coordinator:by-tag")
 def test_by_tag_loads_a_skill_with_that_label() -> None:
     context = resolved([sy.ByTag("urgent")], "knowledge", "transfer_call")
@@ -106,13 +101,6 @@ def test_strict_goes_on_to_the_next_match_above_the_floor() -> None:
     context = resolved([sy.ByQuery("gas leaks")], "knowledge")
     assert context is not None
     assert context.skill == BILLING
-
-
-@requirement("coordinator:strict")
-def test_strict_is_the_default_and_rejects_a_phantom_tool() -> None:
-    assert sy.CoordinatorConfig().validation == "strict"
-    assert resolved([sy.ByName("emergency")], "knowledge") is None
-    assert resolved([sy.ByTag("urgent")]) is None
 
 
 @requirement("coordinator:permissive")

@@ -116,31 +116,6 @@ def test_what_lies_in_the_side_folders_of_a_skill_is_no_skill(tmp_path: Path, fo
     assert loaded(root) == ["pdf/SKILL.md"]
 
 
-@requirement("discovery:inside-skill")
-def test_a_folder_of_that_name_outside_a_skill_is_an_ordinary_one(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "p", {"examples/pdf/SKILL.md": document("pdf")})
-    assert loaded(root) == ["examples/pdf/SKILL.md"]
-
-
-@requirement("discovery:inside-skill")
-def test_markdown_beside_a_skill_file_in_dot_skills_is_no_skill(tmp_path: Path) -> None:
-    files = {
-        ".skills/pdf/SKILL.md": document("pdf"),
-        ".skills/pdf/forms.md": document("forms"),
-        ".skills/pdf/assets/t.md": document("t"),
-        ".skills/other.md": document("other"),
-    }
-    root = write_tree(tmp_path / "p", files)
-    assert sorted(loaded(root)) == [".skills/other.md", ".skills/pdf/SKILL.md"]
-
-
-@requirement("discovery:exact-name")
-@for_each("name", ["Skill.md", "sKILL.md", "MYSKILL.md", "SKILL.md.bak"])
-def test_no_other_name_makes_a_folder_a_skill(tmp_path: Path, name: str) -> None:
-    root = write_tree(tmp_path / "p", {f"pdf/{name}": document("pdf")})
-    assert loaded(root) == []
-
-
 @requirement("discovery:exact-name")
 def test_a_lower_case_name_is_taken_only_where_the_exact_one_is_absent(tmp_path: Path) -> None:
     files = {

@@ -110,14 +110,6 @@ def test_a_script_is_stopped_at_its_time_limit(root: Path) -> None:
     assert result.exit_code != 0
 
 
-@requirement("oasis:run-script")
-def test_the_output_of_a_script_is_cut_at_its_limit(root: Path) -> None:
-    first = sy.load_catalog(root).get("first")
-    result = sy.run_script(first, "scripts/flood.py", allow=["scripts/flood.py"])
-    assert 0 < len(result.stdout) <= sy.DEFAULT_LIMITS.script_output_bytes
-    assert result.truncated
-
-
 @requirement("resources:inside")
 def test_a_resource_inside_the_folder_is_listed_and_read(root: Path) -> None:
     first = sy.load_catalog(root).get("first")

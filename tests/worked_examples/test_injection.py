@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Any
 from unicodedata import category
 
@@ -32,38 +31,6 @@ def test_the_block_stands_before_the_text_of_a_string_prompt() -> None:
     assert injection.prompt == f"{BLOCK}\n\nplease find code"
     assert injection.match is not None
     assert injection.match.skill == SEARCH
-
-
-@requirement("inject:forms")
-@for_each(
-    ("prompt", "expected"),
-    [
-        (message("find code"), message(f"{BLOCK}\n\nfind code")),
-        ([message("find code")], [message(f"{BLOCK}\n\nfind code")]),
-        (
-            {"role": "user", "content": "find code"},
-            {"role": "user", "content": f"{BLOCK}\n\nfind code"},
-        ),
-        (
-            [{"role": "system", "content": "Be terse."}, {"role": "user", "content": "find code"}],
-            [
-                {"role": "system", "content": "Be terse."},
-                {"role": "user", "content": f"{BLOCK}\n\nfind code"},
-            ],
-        ),
-    ],
-)
-def test_a_message_and_a_list_of_messages_keep_their_shape(prompt: Any, expected: Any) -> None:
-    before = deepcopy(prompt)
-    assert inject(prompt, catalog(SEARCH)).prompt == expected
-    assert prompt == before
-
-
-@requirement("inject:forms")
-def test_the_current_user_turn_is_the_one_that_gets_the_block() -> None:
-    talk = [message("hello"), message("Hi.", role="assistant"), message("find code")]
-    injected = inject(talk, catalog(SEARCH)).prompt
-    assert injected == [talk[0], talk[1], message(f"{BLOCK}\n\nfind code")]
 
 
 @requirement("inject:user-only")

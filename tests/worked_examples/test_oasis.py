@@ -94,13 +94,6 @@ def trained(
     )
 
 
-@requirement("triggers:points")
-def test_name_phrases_and_keywords_add_up() -> None:
-    one = trained("Paint Shop", phrases=("red", "dark red"), description="Mixes paint and colour.")
-    (match,) = sy.rank(catalog(one), "dark red paint from the paint shop", scorer="triggers")
-    assert match.score == 20 + 10 + 10 + 1
-
-
 @requirement("triggers:threshold")
 def test_ten_points_are_enough_and_nine_are_not() -> None:
     words = "alpha bravo charlie delta echo foxtrot golf hotel india juliet"
@@ -111,37 +104,6 @@ def test_ten_points_are_enough_and_nine_are_not() -> None:
     assert nine.abstained
 
 
-@requirement("triggers:ties")
-def test_equal_points_go_to_the_higher_priority_then_to_the_first_id() -> None:
-    low, high = trained("A", "a", 1), trained("B", "b", 9)
-    assert names(sy.select(catalog(low, high), "red", scorer="triggers").selected) == ["B"]
-    ten, two = trained("Ten", "a-10", 5), trained("Two", "a-2", 5)
-    assert names(sy.select(catalog(two, ten), "red", scorer="triggers").selected) == ["Ten"]
-
-
-@requirement("triggers:ties")
-def test_points_come_before_priority() -> None:
-    better = trained("A", "a", 1, description="Paint.")
-    prior = trained("B", "b", 99)
-    assert names(sy.select(catalog(better, prior), "red paint", scorer="triggers").selected) == [
-        "A"
-    ]
-
-
-@requirement("triggers:normalise")
-@for_each("text", ["ROLL OUT", "roll-out!", "please (roll\tout), now", "“Roll… out”", "roll_out"])
-def test_case_and_punctuation_of_the_request_do_not_matter(text: str) -> None:
-    one = catalog(trained(phrases=("Roll out",)))
-    assert names(sy.select(one, text, scorer="triggers").selected) == ["Zed"]
-
-
-@requirement("triggers:normalise")
-@for_each("text", ["rolling outside", "out, roll", "roll it out", "scroll out"])
-def test_a_phrase_hits_as_adjacent_whole_words_only(text: str) -> None:
-    one = catalog(trained(phrases=("roll out",)))
-    assert sy.select(one, text, scorer="triggers").abstained
-
-
 @requirement("summary:line", "summary:no-bodies")
 def test_the_summary_line_has_the_suggested_format(example: sy.Catalog) -> None:
     (line,) = sy.summary(example).splitlines()
@@ -150,28 +112,6 @@ def test_the_summary_line_has_the_suggested_format(example: sy.Catalog) -> None:
         " | triggers: review this, code review, find bugs"
     )
     assert "Focus on correctness" not in sy.summary(example)
-
-
-@requirement("oasis:required")
-@for_each("field", ["id", "name", "description", "triggers", "priority"])
-def test_a_file_that_lacks_a_required_field_is_not_in_the_registry(
-    tmp_path: Path, field: str
-) -> None:
-    head, body = EXAMPLE.split("inputs:", 1)
-    kept = [line for line in head.splitlines() if not line.startswith(f"{field}:")]
-    if field == "triggers":
-        kept = [line for line in kept if not line.startswith("  - ")]
-    content = "\n".join(kept) + "\ninputs:" + body
-    root = write_tree(tmp_path / "project", {PATH: content})
-    assert sy.load_catalog(root).find(origin="oasis") == ()
-
-
-@requirement("oasis:required")
-@for_each("priority", ["true", "80.5", "high", '""', "[1]"])
-def test_a_priority_that_is_no_integer_keeps_a_file_out(tmp_path: Path, priority: str) -> None:
-    content = EXAMPLE.replace("priority: 80", f"priority: {priority}")
-    root = write_tree(tmp_path / "project", {PATH: content})
-    assert sy.load_catalog(root).find(origin="oasis") == ()
 
 
 @requirement("oasis:scan")

@@ -34,39 +34,6 @@ def test_a_query_token_in_one_field_adds_its_weight(fields: Any, points: float) 
     assert score("invoice", **fields) == pytest.approx(points)
 
 
-@requirement("overlap:weights:name")
-def test_a_token_in_every_field_adds_all_four_weights() -> None:
-    everywhere = {"name": "invoice", "description": "invoice", "tags": ["invoice"]}
-    assert score("invoice", body="invoice", **everywhere) == pytest.approx(4.0 + 2.5 + 2.0 + 1.0)
-
-
-@requirement("overlap:occurrences")
-def test_a_word_said_three_times_counts_three_times() -> None:
-    assert score("invoice, Invoice INVOICE!", name="invoice") == pytest.approx(12.0)
-
-
-@requirement("overlap:tokens")
-def test_tokens_are_ascii_letters_and_digits_in_lower_case() -> None:
-    assert score("K8S-v2", name="k8s-deploy", description="Deploy V2.") == pytest.approx(6.5)
-    assert score("größe", description="Größe.") == pytest.approx(5.0)
-    assert score("数据库", description="数据库") == 0.0
-
-
-@requirement("overlap:normalisation")
-@for_each("unique", [1, 2, 4, 9, 100])
-def test_the_raw_score_is_divided_by_the_root_of_the_unique_body_tokens(unique: int) -> None:
-    body = " ".join(f"w{number}" for number in range(unique))
-    assert score("invoice", name="invoice", body=f"{body}. {body}") == pytest.approx(
-        4.0 / sqrt(unique), abs=1e-6
-    )
-
-
-@requirement("overlap:normalisation")
-@for_each("body", ["", None, "…"])
-def test_a_body_without_tokens_divides_by_one(body: str | None) -> None:
-    assert score("invoice", name="invoice", body=body) == pytest.approx(4.0)
-
-
 SIXTEEN_WORDS = " ".join(f"w{number}" for number in range(16))
 
 

@@ -62,14 +62,6 @@ def test_trigger_hint_tags_and_metadata_are_read() -> None:
     }
 
 
-@requirement("parsing:strict:optional")
-def test_all_other_fields_default_to_empty_or_none() -> None:
-    found = sy.parse_skill(STRICT, document("plain"))
-    assert (found.version, found.license, found.compatibility, found.hint) == (None,) * 4
-    assert (found.tags, found.allowed_tools, found.declared_references) == ((), (), ())
-    assert (found.trigger, found.priority, dict(found.metadata)) == (False, 0, {})
-
-
 @requirement("parsing:strict:required", "errors:kinds", "errors:place")
 @for_each("value", ["", '""', '"  "', None])
 @for_each("field", ["name", "description"])
@@ -87,14 +79,6 @@ def test_a_strict_file_without_a_required_field_is_an_error_naming_it(
     assert (caught.value.field, caught.value.kind) == (field, "MissingField")
     assert caught.value.path == STRICT
     assert STRICT in str(caught.value)
-
-
-@requirement("parsing:strict:required")
-@for_each("block", ["", "\n", " \t\n", "# name: later\n\n  # more\n", "{}\n"])
-def test_a_strict_file_without_any_field_lacks_its_name(block: str) -> None:
-    with pytest.raises(sy.MissingField) as caught:
-        sy.parse_skill(STRICT, f"---\n{block}---\nBody.\n")
-    assert (caught.value.field, caught.value.path) == ("name", STRICT)
 
 
 @requirement("errors:kinds", "errors:place")
@@ -164,61 +148,12 @@ def test_a_file_below_dot_skills_is_never_repaired(tmp_path: Path) -> None:
     assert [found.severity for found in loaded.diagnostics] == ["error"]
 
 
-CONVENTIONS = {
-    "AGENTS.md": "agents-md",
-    "CLAUDE.md": "claude-md",
-    "GEMINI.md": "gemini-md",
-    "COPILOT.md": "copilot-md",
-    "SKILLS.md": "skills-md",
-    "SOUL.md": "soul-md",
-}
-
-
-@requirement("parsing:convention:names")
-@for_each("path", CONVENTIONS)
-def test_a_convention_file_is_named_and_tagged_after_its_file(path: str) -> None:
-    found = sy.parse_instructions(path, "# House rules\n\nBe kind.\n")
-    assert found.name == path.removesuffix(".md").lower()
-    assert {"convention", CONVENTIONS[path]} <= set(found.tags)
-    assert found.body == "# House rules\n\nBe kind."
-    assert found.description == "House rules"
-
-
-@requirement("parsing:convention:names")
-def test_agent_in_the_singular_is_a_convention_file_too() -> None:
-    found = sy.parse_instructions("AGENT.md", "# Rules\n")
-    assert found.name == "agents"
-    assert "convention" in found.tags
-
-
 @requirement("parsing:convention:frontmatter")
 def test_valid_frontmatter_of_a_convention_file_is_used() -> None:
     text = document("ops", "Ops rules.", extra="tags: [ops]\n")
     found = sy.parse_instructions("AGENTS.md", text)
     assert (found.name, found.description, found.body) == ("ops", "Ops rules.", "Body.")
     assert {"ops", "convention", "agents-md"} <= set(found.tags)
-
-
-@requirement("parsing:convention:frontmatter")
-@for_each("text", ["---\nSome text\n---\nMore", "---\nname: a\n", "", "---"])
-def test_anything_else_in_a_convention_file_is_plain_instructions(text: str) -> None:
-    found = sy.parse_instructions("CLAUDE.md", text)
-    assert (found.name, found.body) == ("claude", text.strip())
-
-
-@requirement("parsing:allowed-tools")
-@for_each(
-    ("value", "tools"),
-    [
-        ("Read Bash(git:*)", ("Read", "Bash(git:*)")),
-        ("[Read, Write]", ("Read", "Write")),
-        ("\n  - Read\n  - Bash(git:*)", ("Read", "Bash(git:*)")),
-        ("Bash(git add *) Read", ("Bash(git add *)", "Read")),
-    ],
-)
-def test_allowed_tools_are_a_list_or_one_string(value: str, tools: tuple[str, ...]) -> None:
-    found = sy.parse_skill(STRICT, document("a", extra=f"allowed-tools: {value}\n"))
-    assert found.allowed_tools == tools
 
 
 @requirement("parsing:text-values")
@@ -262,14 +197,3 @@ triggers:
     assert found.triggers.files == ("*.test.ts", "src/components/**")
     assert found.triggers.keywords == ("specific-keyword",)
     assert found.triggers.phrases == ()
-
-
-@requirement("parsing:trigger-phrases")
-@for_each("path", ["a/SKILL.md", ".skills/a.md", "key_skills/a/SKILL.md"])
-def test_a_list_of_triggers_is_phrases_in_every_layout(tmp_path: Path, path: str) -> None:
-    text = document("a", extra='id: a\npriority: 1\ntriggers: [find bugs, "*.test.ts"]\n')
-    loaded = sy.load_catalog(write_tree(tmp_path / "p", {path: text}))
-    (found,) = loaded.skills
-    assert found.triggers == sy.Triggers(phrases=("find bugs", "*.test.ts"))
-    told = [one for one in loaded.diagnostics if one.severity == "warning"]
-    assert any("*.test.ts" in one.message + one.found for one in told)

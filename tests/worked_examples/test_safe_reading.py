@@ -99,20 +99,9 @@ def test_an_unquoted_colon_is_repaired_and_the_repair_is_reported(tmp_path: Path
     assert any(one.line == 3 for one in told)
 
 
-@requirement("security:repair")
-def test_what_quoting_cannot_mend_stays_refused(tmp_path: Path) -> None:
-    refused(beside_canary(tmp_path, "---\nname: bad\ndescription: [a\n---\nBody.\n"))
-
-
 @requirement("security:size-caps")
 def test_a_file_over_one_mebibyte_is_refused(tmp_path: Path) -> None:
     refused(beside_canary(tmp_path, document("bad", body="x" * 1_100_000)))
-
-
-@requirement("security:size-caps")
-def test_a_large_file_below_the_cap_loads(tmp_path: Path) -> None:
-    loaded = beside_canary(tmp_path, document("big", body="x" * 900_000), "big/SKILL.md")
-    assert len(loaded) == 2
 
 
 @requirement("security:size-caps")
@@ -191,14 +180,6 @@ def test_a_linked_skill_folder_inside_the_root_is_followed(tmp_path: Path) -> No
     assert {skill.name for skill in loaded} == {"canary", "stored"}
 
 
-@requirement("security:links-inside")
-def test_a_ring_of_links_ends(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "project", CANARY)
-    (root / "ring").symlink_to(root)
-    (root / "canary/self").symlink_to(root / "canary")
-    assert [skill.name for skill in sy.load_catalog(root)] == ["canary"]
-
-
 HIDDEN = {
     "bidi": "\u202e",
     "zero width": "\u200b",
@@ -225,14 +206,6 @@ def test_a_body_keeps_its_invisible_text_and_says_so(tmp_path: Path) -> None:
     loaded = beside_canary(tmp_path, document("odd", body=body), "odd/SKILL.md")
     assert loaded.get("odd").body == body
     assert any(one.path.endswith("odd/SKILL.md") for one in loaded.diagnostics)
-
-
-@requirement("security:hidden-text")
-@for_each("text", ["👩‍👩‍👧 family", "تحليل البيانات", "分析数据", "naïve café"])
-def test_honest_text_of_other_scripts_is_no_finding(tmp_path: Path, text: str) -> None:
-    loaded = beside_canary(tmp_path, document("odd", text, text), "odd/SKILL.md")
-    assert loaded.get("odd").description == text
-    assert [one for one in loaded.diagnostics if one.severity != "info"] == []
 
 
 @requirement("security:lengths")

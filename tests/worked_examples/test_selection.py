@@ -66,16 +66,6 @@ def test_skills_with_close_scores_are_offered_as_a_menu() -> None:
 
 
 @requirement("selection:menu")
-def test_half_a_point_is_close_and_more_is_not() -> None:
-    described, tagged = skill("a", "deploy"), skill("b", tags=["deploy"])
-    close = sy.select(catalog(described, tagged), "deploy", scorer="overlap")
-    assert names(close.menu) == ["a", "b"]
-    both = skill("c", "deploy", tags=["deploy"])
-    leading = sy.select(catalog(both, described), "deploy", scorer="overlap")
-    assert (leading.menu, sy.menu_text(leading)) == ((), "")
-
-
-@requirement("selection:menu")
 def test_a_menu_names_three_skills_at_most_and_none_below_the_floor() -> None:
     many = catalog(*[skill(letter, "deploy") for letter in "edcba"])
     assert names(sy.select(many, "deploy", scorer="overlap").menu) == ["a", "b", "c"]
@@ -103,14 +93,6 @@ def test_without_a_fallback_tag_nothing_is_selected() -> None:
     assert not selection.fallback
 
 
-@requirement("selection:fallback")
-def test_a_fallback_tag_that_no_skill_carries_still_abstains() -> None:
-    policy = sy.SelectionPolicy(fallback_tag="nobody")
-    selection = sy.select(catalog(TAX), "weather on mars", policy, scorer="overlap")
-    assert selection.abstained
-    assert not selection.fallback
-
-
 WIPE = skill("wipe-db", "Wipe the database.", trigger=True)
 QUERY = skill("query-db", "Query the database.")
 
@@ -132,14 +114,6 @@ def test_calling_a_hidden_skill_by_name_makes_it_a_candidate(call: str) -> None:
     assert names(selection.selected) == ["wipe-db", "query-db"]
     # name (2 x 4.0) and description (2.5 for "wipe"): its ordinary score.
     assert selection.selected[0].score == pytest.approx(10.5)
-
-
-@requirement("selection:called")
-@for_each("text", ["mail ops@wipe-db.example", "see docs/wipe-db", "@wipe-dbs"])
-def test_a_mail_address_or_a_path_calls_nothing(text: str) -> None:
-    policy = sy.SelectionPolicy(top_k=5, min_score=0.0)
-    selection = sy.select(catalog(WIPE, QUERY), text, policy, scorer="overlap")
-    assert "wipe-db" not in names(selection.selected)
 
 
 @requirement("scorer:names")

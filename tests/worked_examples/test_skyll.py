@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
 from typing import Any
 
 import pytest
@@ -26,26 +25,6 @@ def signals(query: str, skill: sy.Skill, **options: Any) -> dict[str, float]:
     """Return the points of every signal, and their total."""
     (match,) = sy.rank(catalog(skill), query, scorer="relevance", limit=None, **options)
     return {**match.signals, "total": match.score}
-
-
-@requirement("relevance:availability")
-def test_content_gives_forty_points_or_none() -> None:
-    assert signals("violin", remote())["content"] == 40
-    assert signals("violin", remote(body="x"))["content"] == 40
-    for absent in (None, "", " \n"):
-        assert signals("violin", remote(body=absent))["content"] == 0
-
-
-@requirement("relevance:availability")
-@for_each(
-    ("asked", "references", "points"),
-    [(True, ["a.md"], 15), (True, ["a.md", "b.md"], 15), (True, [], 0), (False, ["a.md"], 0)],
-)
-def test_references_give_fifteen_points_when_asked_for(
-    asked: bool, references: list[str], points: float
-) -> None:
-    one = remote(references=[{"name": name, "path": f"references/{name}"} for name in references])
-    assert signals("violin", one, include_references=asked)["references"] == points
 
 
 GPT = "Autonomous deep research agent with web search and detailed reports"
@@ -74,32 +53,6 @@ def test_each_kind_of_match_has_its_share_of_thirty_points(
     assert signals(query, remote(**fields))["query_match"] == pytest.approx(30 * share)
 
 
-@requirement("relevance:match-table")
-@for_each("query", ["", "   ", "?!", "search"])
-def test_a_query_without_a_word_of_the_skill_matches_nothing(query: str) -> None:
-    assert signals(query, remote("gpt-researcher"))["query_match"] == 0
-
-
-@requirement("relevance:match-table")
-@for_each(
-    ("query", "slug", "share"),
-    [
-        ("gpt  researcher", "gpt-researcher", 1.0),
-        (" GPT_Researcher ", "gpt-researcher", 1.0),
-        ("gpt-researcher deep", "gpt-researcher", 0.85),
-        ("research", "gpt-researcher", 0.9),
-        ("ｇｐｔ-ｒｅｓｅａｒｃｈｅｒ", "gpt-researcher", 1.0),
-        ("react react perf", "react-x1", 0.25),
-        ("anything at all", "---", 0.0),
-        ("pd", "pdf", 0.0),
-        ("rese", "gpt-researcher", 0.9),
-        ("res", "gpt-researcher", 0.0),
-    ],
-)
-def test_edge_cases_of_the_id_have_the_ruled_share(query: str, slug: str, share: float) -> None:
-    assert signals(query, remote(slug))["query_match"] == pytest.approx(30 * share)
-
-
 @requirement("relevance:deep-research")
 def test_the_documented_example_gives_21_points_and_a_boost_of_5_6() -> None:
     found = signals("deep research", remote("gpt-researcher", description=GPT, curated=True))
@@ -109,23 +62,8 @@ def test_the_documented_example_gives_21_points_and_a_boost_of_5_6() -> None:
     assert partial["query_match"] == pytest.approx(0.25 * 30)
 
 
-@requirement("relevance:highest")
-def test_the_highest_match_is_taken_and_nothing_is_added_to_it() -> None:
-    both = remote("invoice-x1", description="Sorts receipts")
-    assert signals("invoice receipts", both)["query_match"] == pytest.approx(30 * 0.25)
-    described = remote("react-forms-x1", description="react forms testing hooks")
-    assert signals("react forms testing hooks", described)["query_match"] == pytest.approx(21.0)
-
-
 def popularity(installs: int) -> float:
     return signals("violin", remote(install_count=installs))["popularity"]
-
-
-@requirement("relevance:popularity")
-@for_each("installs", [0, 1, 9, 10, 99, 100, 1_000, 9_999, 10_000, 5_000_000])
-def test_popularity_follows_the_documented_formula(installs: int) -> None:
-    formula = min(log10(installs + 1) / 4, 1.0) * 15
-    assert popularity(installs) == pytest.approx(formula, abs=1e-9)
 
 
 @requirement("relevance:curated")

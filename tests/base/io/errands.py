@@ -26,9 +26,3 @@ def dying(*work: object) -> None:
 def refusing() -> None:
     """Raise an error of ours."""
     raise InvalidInput("no")
-
-
-def interrupted() -> int:
-    """Survive what a terminal sends to everybody; return this process."""
-    os.kill(os.getpid(), signal.SIGINT)
-    return os.getpid()

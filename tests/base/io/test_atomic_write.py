@@ -71,16 +71,6 @@ def test_a_folder_that_cannot_be_synced_is_written_all_the_same(
     assert path.read_bytes() == NEW
 
 
-def test_the_first_failure_is_the_one_that_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        failing(patch, "fsync", 1, OSError(5, "Input/output error"))
-        failing(patch, "unlink", 1, OSError(30, "Read-only file system"))
-        with pytest.raises(OSError, match="Input/output"):
-            atomic_write(str(tmp_path / "file"), NEW)
-
-
 def test_permissions_of_what_is_replaced_stay(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(OLD)
@@ -92,28 +82,6 @@ def test_permissions_of_what_is_replaced_stay(tmp_path: Path) -> None:
     assert stat.S_IMODE(new.stat().st_mode) == 0o600
 
 
-def test_it_is_on_disk_before_it_has_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    order: list[str] = []
-    for name in ("fsync", "replace"):
-        real: Any = getattr(os, name)
-
-        def call(*given: Any, name: str = name, real: Any = real) -> Any:
-            order.append(name)
-            return real(*given)
-
-        monkeypatch.setattr(os, name, call)
-    atomic_write(str(tmp_path / "file"), NEW)
-    assert order == ["fsync", "replace", "fsync"], "the file, its name, the folder"
-
-
-def test_a_file_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    atomic_write("file", NEW)
-    assert (tmp_path / "file").read_bytes() == NEW
-
-
 def test_a_link_that_a_person_named_is_written_through(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(OLD)
     (tmp_path / "link").symlink_to("real")
@@ -122,18 +90,6 @@ def test_a_link_that_a_person_named_is_written_through(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_bytes() == NEW
     write_output(str(tmp_path / "real"), OLD)
     assert (tmp_path / "real").read_bytes() == OLD
-
-
-def test_a_check_that_raises_leaves_what_was_there(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(OLD)
-
-    def refuse() -> None:
-        raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        atomic_write(str(path), NEW, check=refuse)
-    assert (os.listdir(tmp_path), path.read_bytes()) == (["file"], OLD)
 
 
 def test_only_what_killed_processes_left_of_this_file_is_removed(tmp_path: Path) -> None:

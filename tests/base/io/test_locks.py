@@ -45,9 +45,3 @@ def test_the_lock_of_a_process_ends_with_it(tmp_path: Path) -> None:
         holder.kill()
         holder.wait()
     file_lock(path).close()
-
-
-def test_a_lock_in_a_folder_that_is_missing_is_an_error_and_makes_none(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        file_lock(str(tmp_path / "missing" / "lock"))
-    assert list(tmp_path.iterdir()) == []

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ntpath
-import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,18 +18,6 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
         sep = "\\"
 
     monkeypatch.setattr(paths, "os", Os)
-
-
-def test_paths_of_posix_systems() -> None:
-    assert [slashes(path) for path in ("a/b/", "/", "//", "a\\b", ".", "")] == [
-        "a/b", "/", "/", "a\\b", ".", "",
-    ]  # fmt: skip
-    assert below("/a/b/c", "/a") == "b/c"
-    assert below("/x", "/") == "x"
-    assert not is_below("/ab/c", "/a")
-    assert not same_path("/A", "/a")
-    assert file_uri("/a b/ü") == "file:///a%20b/%C3%BC"
-    assert file_uri("a b") == "a%20b"
 
 
 @pytest.mark.usefixtures("windows")
@@ -79,10 +65,3 @@ def test_the_folders_of_a_user(
     if own:
         monkeypatch.setenv(own, "/own")
         assert folder() == "/own"
-
-
-def test_the_processors_are_counted() -> None:
-    assert 1 <= processes.processors() <= (os.cpu_count() or 1)
-    assert processes.script_beside("no-such-command") is None
-    assert processes.may_be_running(os.getpid())
-    assert sys.executable

@@ -6,8 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-import pytest
-
 from tests.base.io.stubs import LACKING_MODULES, lacking_names
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
@@ -59,18 +57,6 @@ def test_names_of_posix_systems_are_used_in_one_package() -> None:
     found = {(where, name) for where, tree in sources(SUSPECT) for _, name in posix_names(tree)}
     assert {(where, name) for where, name in found if not where.startswith("base/io/")} == set()
     assert ("base/io/files.py", "os.geteuid") in found  # the search finds them where they are
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "import fcntl", "from termios import FIONREAD", "from os import fork", "os.O_NOFOLLOW",
-        "os.geteuid()", "signal.SIGKILL", "select.poll()", "socket.AF_UNIX", "os.posix_spawn(a)",
-        "os.fchown(1, 2, 3)", "signal.SIGALRM", "os.O_CLOEXEC | os.O_NONBLOCK",
-    ],
-)  # fmt: skip
-def test_the_search_knows_what_windows_lacks(text: str) -> None:
-    assert list(posix_names(ast.parse(text)))
 
 
 def text_files(tree: ast.AST) -> Iterator[tuple[int, str]]:

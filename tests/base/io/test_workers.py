@@ -16,12 +16,6 @@ from tests.base.io import errands
 from tests.shared_data import PACKAGES
 
 
-def test_results_come_as_they_are_asked_for() -> None:
-    with Workers(2) as workers:
-        waiting = [workers.submit(errands.doubled, number) for number in range(20)]
-        assert [result() for result in waiting] == [2 * number for number in range(20)]
-
-
 def test_a_worker_that_is_killed_is_an_error_that_says_what_to_do() -> None:
     with Workers(2) as workers:
         waiting = [workers.submit(errands.dead), workers.submit(errands.doubled, 1)]
@@ -34,20 +28,6 @@ def test_a_worker_that_is_killed_is_an_error_that_says_what_to_do() -> None:
 def test_an_error_of_the_work_is_raised_here() -> None:
     with Workers(2) as workers, pytest.raises(InvalidInput, match="no"):
         workers.submit(errands.refusing)()
-
-
-def test_an_interrupt_ends_no_worker() -> None:
-    with Workers(2) as workers:
-        assert workers.submit(errands.interrupted)() != os.getpid()
-
-
-def test_one_job_and_a_little_work_start_no_process() -> None:
-    with Workers(1) as alone, Workers(4) as many:
-        assert alone.submit(os.getpid)() == os.getpid()
-        assert many.submit(os.getpid, here=True)() == os.getpid()
-        assert many.submit(os.getpid)() != os.getpid()
-        # Once they run, they are the quicker place for a little work too.
-        assert many.submit(os.getpid, here=True)() != os.getpid()
 
 
 ORPHANS = """

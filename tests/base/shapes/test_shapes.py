@@ -14,14 +14,12 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 import skillyard.base.shapes
-from skillyard.base.shapes.details import Explanation
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.shapes.skills import Skill
 from skillyard.cli import main
 from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from skillyard.engine.skill import SKILL_FIELDS
 from skillyard.serve.mcp.tools import ARGUMENTS
-from skillyard.serve.runtime.fields import components_of
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 
@@ -84,13 +82,6 @@ def test_every_shape_is_frozen_and_every_member_is_described() -> None:
             assert get_args(hints[member.name])[1:], (shape, member.name)
 
 
-def test_a_member_that_holds_its_default_is_left_out_and_others_keep_their_order() -> None:
-    leaf = Explanation(label="words", value=0.5, op="leaf")
-    assert encode(leaf) == {"label": "words", "value": 0.5, "op": "leaf"}
-    tree = Explanation(label="score", value=0.5, op="sum", parts=(leaf,))
-    assert list(encode(tree)) == ["label", "value", "op", "parts"]
-
-
 def test_documents_are_those_of_their_shapes_member_by_member(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,13 +120,6 @@ def ordered(value: Any) -> Any:
     if isinstance(value, dict):
         return [(name, ordered(item)) for name, item in value.items()]
     return [ordered(item) for item in value] if isinstance(value, list) else None
-
-
-def test_a_schema_lists_what_is_always_there_and_nothing_that_is_never_sent() -> None:
-    schema = components_of([Explanation], "#/{model}")["Explanation"]
-    assert schema["required"] == ["label", "value", "op"]
-    assert schema["properties"]["note"] == {"type": "string", "description": "What was matched."}
-    assert not schema["additionalProperties"]
 
 
 def test_every_field_that_the_service_sends_is_a_member_of_the_documents_skill() -> None:

@@ -46,11 +46,6 @@ def test_a_nested_skill_is_left_out_only_where_it_is_scanned_by_itself(tmp_path:
     assert sorted(each.path for each in files_of_folder(str(tmp_path))) == every
 
 
-def test_a_folder_that_is_called_like_a_skill_file_hides_nothing(tmp_path: Path) -> None:
-    _write(tmp_path, {"SKILL.md": SKILL, "scripts/run.sh": ATTACK, "scripts/SKILL.md/a.txt": b"A"})
-    assert [each.path for each in _scan(tmp_path)] == ["scripts/run.sh"]
-
-
 @pytest.mark.parametrize(
     ("path", "data"),
     [
@@ -130,12 +125,6 @@ def test_what_is_run_and_too_long_to_be_scanned_stops_an_installation(
         assert [(each.rule, each.severity) for each in fetched] == [(rule, severity)]
 
 
-def test_two_files_that_are_not_read_are_accepted_one_by_one(tmp_path: Path) -> None:
-    big = b"x" * (_MAX_LARGE_BYTES + 1)
-    _write(tmp_path, {"SKILL.md": SKILL, "a.sh": big, "b.sh": big})
-    assert len({each.digest for each in _scan(tmp_path)}) == 2
-
-
 def test_more_files_than_the_limit_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,21 +141,3 @@ def test_a_script_below_more_folders_than_the_limit_stops_an_installation(tmp_pa
     (finding,) = _scan(tmp_path)
     assert finding.message.endswith("it lies deeper than the limit")
     assert finding.severity == "high"
-
-
-def test_programs_and_compiled_code_are_medium(tmp_path: Path) -> None:
-    programs = {"a": b"\x7fELF\2\1\1\0", "b.exe": b"MZ\x90\0\3", "c.pyc": b"\xa7\x0d\r\n\0\0\0\0"}
-    findings = scan_files([SkillFile(path, data) for path, data in programs.items()])
-    assert {each.path: each.rule for each in findings} == dict.fromkeys(
-        programs, "compiled_program"
-    )
-    assert scan_files([SkillFile("logo.png", b"\x89PNG\r\n\x1a\n\0\0")]) == []
-
-
-def test_a_program_that_is_too_large_is_accepted_by_its_content(tmp_path: Path) -> None:
-    digests = set()
-    for end in (b"1", b"2"):
-        (tmp_path / "tool").write_bytes(b"\x7fELF" + b"\0" * _MAX_LARGE_BYTES + end)
-        (finding,) = (each for each in _scan(tmp_path) if each.rule == "compiled_program")
-        digests.add(finding.digest)
-    assert len(digests) == 2

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.check.scanning import RULES, scan_files, words
-from skillyard.check.scanning.document import SPACED
 from skillyard.engine.index import kernel
 from tests.check.scanning.bad_skills import bad_skills
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
@@ -32,13 +31,6 @@ def test_the_kernel_finds_the_same_places(text: str, kind: int) -> None:
         without_kernel(patch)
         python = words.places_in(text, kind, text)
     assert native._replace(may_be_spaced=True) == python
-
-
-@needs_kernel
-@given(st.lists(st.sampled_from([*"ignoreé密 \t\n_.1", "   ", "     "]), max_size=40).map("".join))
-def test_the_kernel_sees_letters_with_blanks_between_them(text: str) -> None:
-    if SPACED.search(text) is not None:
-        assert words.places_in(text, 1, text).may_be_spaced
 
 
 @needs_kernel
@@ -87,12 +79,3 @@ def _words(
 def test_the_kernel_refuses_tables_that_do_not_fit(tables: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"fit each other|stands twice"):
         _words(**tables)
-
-
-@needs_kernel
-def test_the_kernel_refuses_places_that_are_not_there() -> None:
-    table = _words()
-    assert table.search("a b", 1, []) == ({0: [0, 10]}, b"\1\1", False, False)
-    for others in ([2, 0], [-1, 0], [0, -1], [0, 4]):
-        with pytest.raises(ValueError, match="no such word or place"):
-            table.search("a b", 1, others)

@@ -120,8 +120,3 @@ def test_every_code_has_a_title_a_source_a_hint_and_its_severities() -> None:
         assert all((rule.title, rule.source, rule.hint))
         assert not rule.title.endswith(".")
         assert set(rule.severities) == set(PROFILES)
-
-
-def test_the_catalogue_is_sorted_and_cannot_be_changed() -> None:
-    assert list(RULES) == sorted(RULES)
-    assert not hasattr(RULES, "__setitem__")

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard import CheckConfig, InvalidInput
+from skillyard import InvalidInput
 from skillyard.check.validation.config import find_check_config, read_check_config
 from tests.check.validation.skill_files import codes, text, tree
-from tests.configuration import configure
 from tests.tables import for_each
 
 FILES = {
@@ -67,51 +66,11 @@ def test_the_nearest_file_with_the_section_counts(tmp_path: Path) -> None:
     }
 
 
-def test_the_file_of_a_project_goes_before_the_users(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = configure(
-        monkeypatch,
-        tmp_path,
-        check={"ignore": ["html_comment"], "severity": {"line_ends_crlf": "error"}},
-    )
-    mine = find_check_config(tmp_path)
-    assert mine is not None
-    assert (mine.path, sorted(mine.ignore)) == (str(path), ["html_comment"])
-    tree(tmp_path, {"lib/skillyard.toml": '[check]\nignore = ["reference_missing"]\n'})
-    both = find_check_config(tmp_path / "lib")
-    assert both is not None
-    assert (sorted(both.ignore), both.severity_of("line_ends_crlf")) == (
-        ["reference_missing"],
-        "error",
-    )
-
-
-def test_a_file_of_an_earlier_release_is_not_read_and_says_so(tmp_path: Path) -> None:
-    for name, content in {
-        ".skillyard.toml": 'ignore = ["html_comment"]\n',
-        "pyproject.toml": '[tool.skillyard]\nignore = ["html_comment"]\n',
-    }.items():
-        tree(tmp_path, {f"{name}.d/{name}": content, f"{name}.d/a/SKILL.md": text("a")})
-        with pytest.raises(InvalidInput, match=r"is not read any more: move it to \[check\] in"):
-            find_check_config(tmp_path / f"{name}.d")
-    tree(tmp_path, {"other/pyproject.toml": "[tool.other]\nx = 1\n"})
-    assert find_check_config(tmp_path / "other") is None
-
-
 def _paths(path: Path) -> str:
     config = find_check_config(path)
     assert config is not None
     root = next(above for above in path.parents if (above / ".git").exists())
     return Path(config.path).relative_to(root).as_posix()
-
-
-def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:
-    tree(
-        tmp_path,
-        {"skillyard.toml": "[check]", "inner/.git/HEAD": "", "inner/a/SKILL.md": text("a")},
-    )
-    assert find_check_config(tmp_path / "inner/a") is None
 
 
 REFUSED = [
@@ -186,12 +145,3 @@ def test_a_file_that_was_named_must_have_the_section(tmp_path: Path) -> None:
     assert read_check_config(tmp_path / "mine.toml").ignore == {"html_comment"}
     with pytest.raises(sy.SkillIoError):
         read_check_config(tmp_path / "none.toml")
-
-
-def test_a_configuration_as_a_value_is_checked_too() -> None:
-    with pytest.raises(InvalidInput, match="ignore has the unknown code 'nothing'"):
-        CheckConfig(ignore=["nothing"])
-    with pytest.raises(InvalidInput, match=r"severity\.html_comment must be error"):
-        CheckConfig(severity={"html_comment": "fatal"})
-    with pytest.raises(InvalidInput, match="a pattern that is empty"):
-        CheckConfig(per_file_ignores={"": ["html_comment"]})

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard import CheckConfig, Skill, SkillError
+from skillyard import Skill, SkillError
 from skillyard.check.operations.library_check import check_paths, plan_paths
 from skillyard.check.validation.fixes import FIXABLE, FixPlace, fix_document, plan_fixes, write_plan
 from skillyard.engine.formats.agentskills import SkillText, parse_document
@@ -73,17 +73,6 @@ def test_an_ignored_code_is_not_mended(code: str, before: str, after: str) -> No
 def test_what_needs_a_decision_stays(why: str) -> None:
     data = LEFT[why].encode()
     assert fix_document(data, PLACE) == (data, ())
-
-
-def test_line_ends_that_may_stay_stay_when_something_else_is_mended() -> None:
-    before = text(description="Use: now.").replace("\n", "\r\n").encode()
-    fixed = fix_document(before, PLACE, {"line_ends_crlf"})
-    assert fixed.data == text(description="'Use: now.'").replace("\n", "\r\n").encode()
-
-
-def test_a_name_is_spelled_as_the_folder_unless_another_skill_has_it() -> None:
-    before = text("Pencil").encode()
-    assert fix_document(before, PLACE._replace(other_names={"pencil"})).data == before
 
 
 # A fix keeps the meaning: of any document, the skill is the same but for what was mended.
@@ -187,17 +176,6 @@ def test_a_plan_writes_nothing_and_shows_its_change(tmp_path: Path) -> None:
     assert "\n+description: 'Use: now.'\n" in plan.diff()
     assert (root / "pencil/SKILL.md").read_bytes() == MESSY.encode()
     assert checked.fixable == 3
-
-
-def test_a_profile_mends_what_it_reports(tmp_path: Path) -> None:
-    crlf = text().replace("\n", "\r\n")
-    root = tree(tmp_path, {"pencil/SKILL.md": crlf})
-    assert check_paths([str(root)], fix=True).fixes == ()
-    ignoring = CheckConfig(ignore=["line_ends_crlf"])
-    assert check_paths([str(root)], fix=True, profile="spec", config=ignoring).fixes == ()
-    assert [fix.code for fix in check_paths([str(root)], fix=True, profile="spec").fixes] == [
-        "line_ends_crlf"
-    ]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")

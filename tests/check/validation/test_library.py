@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Any
 
 import skillyard as sy
-from skillyard.check.validation import library_rules, validate
-from tests.check.validation.skill_files import codes, text, tree
+from skillyard.check.validation import library_rules
+from tests.check.validation.skill_files import text, tree
+from tests.requirements import requirement
 from tests.tables import for_each
 
 
@@ -32,16 +32,13 @@ def _files(*patterns: str) -> sy.Triggers:
     return sy.Triggers(files=patterns)
 
 
+@requirement("validate:author-guidance")
 @for_each("pattern", ["*", "**", "**/*", "*.*", "./**", "**/**", " * ", "**/*.*"])
 def test_a_pattern_for_every_file_is_told(pattern: str) -> None:
     assert _told(_skill("one", triggers=_files("*.py", pattern))) == [("pattern_generic", "one")]
 
 
-@for_each("pattern", ["*.py", "src/**", "**/.*", ".*", "a*", "", "Makefile", "?.?"])
-def test_a_pattern_that_leaves_something_out_is_not_told(pattern: str) -> None:
-    assert _told(_skill("one", triggers=_files(pattern))) == []
-
-
+@requirement("validate:author-guidance")
 def test_a_trigger_of_two_skills_is_told_at_both_without_case_and_punctuation() -> None:
     one = _skill("alpha", triggers=sy.Triggers(phrases=("Tidy it up!", "mine")))
     two = _skill("omega", triggers=sy.Triggers(keywords=("tidy  it-up", "tidy it up")))
@@ -52,12 +49,7 @@ def test_a_trigger_of_two_skills_is_told_at_both_without_case_and_punctuation() 
     )
 
 
-def test_a_trigger_twice_in_one_skill_and_punctuation_alone_are_not_shared() -> None:
-    one = _skill("alpha", triggers=sy.Triggers(phrases=("go", "Go!", "!!!")))
-    two = _skill("omega", triggers=sy.Triggers(phrases=("???", "stop"), files=("*.go",)))
-    assert _told(one, two) == []
-
-
+@requirement("validate:author-guidance")
 def test_descriptions_of_nearly_the_same_words_are_told_at_the_later_one() -> None:
     first = _skill("first", "Extract text and tables from PDF files and fill in PDF forms.")
     second = _skill(
@@ -114,36 +106,3 @@ def test_shadowed_twins_and_convention_documents_are_left_out(tmp_path: Path) ->
     catalog = sy.load_catalog(tree(tmp_path, files))
     assert catalog.shadowed
     assert library_rules(catalog) == []
-
-
-def test_validate_tells_it_for_a_root_and_for_one_file_what_is_its_own(tmp_path: Path) -> None:
-    broad = "triggers:\n  files:\n    - '**'\n"
-    files = {f"lib/{name}/SKILL.md": text(name, extra=broad) for name in ("pencil", "crayon")}
-    root = tree(tmp_path, files)
-    told = codes(sy.validate(root))
-    assert told == ["pattern_generic", "descriptions_confusable", "pattern_generic"]
-    assert [each.line for each in sy.validate(root) if each.code == "pattern_generic"] == [4, 4]
-    assert codes(sy.validate(root / "lib/pencil/SKILL.md")) == ["pattern_generic"]
-    allowed = tree(tmp_path / "b", {"pencil/SKILL.md": text(extra="allowed-tools: Read\n")})
-    assert codes(validate(allowed, tools=["Write"])) == ["tool_unknown"]
-
-
-def _library(count: int, seed: int) -> list[sy.Skill]:
-    generator = random.Random(seed)
-    vocabulary = [f"word{number}" for number in range(200)]
-    return [
-        _skill(
-            f"skill-{generator.randrange(10**6)}-{number}",
-            " ".join(generator.choices(vocabulary, k=12)),
-            triggers=sy.Triggers(phrases=tuple(generator.choices(vocabulary, k=2))),
-        )
-        for number in range(count)
-    ]
-
-
-def test_the_order_in_which_skills_are_given_changes_nothing() -> None:
-    skills = _library(120, 7)
-    shuffled = random.Random(1).sample(skills, len(skills))
-    first, second = (library_rules(sy.Catalog.from_skills(each)) for each in (skills, shuffled))
-    assert first == second
-    assert first == sorted(first, key=lambda d: (d.path, d.line or 0, d.code, d.message))

@@ -25,15 +25,6 @@ def test_a_skill_a_file_and_a_root_give_the_same_finding(tmp_path: Path) -> None
         assert found == sy.validate(path.parent, profile) == sy.validate(path, profile)
 
 
-def test_a_file_is_looked_at_without_its_neighbours(tmp_path: Path) -> None:
-    root = tree(
-        tmp_path,
-        {"AGENTS.md": "# A\n\n<!-- x -->\n", "SKILL.md": "broken", "deep/other/SKILL.md": "broken"},
-    )
-    assert codes(sy.validate(root / "AGENTS.md")) == ["html_comment"]
-    assert codes(sy.validate(root / "SKILL.md")) == ["frontmatter_missing"]
-
-
 def test_a_document_below_dot_skills_is_read_strictly_by_its_own_path(tmp_path: Path) -> None:
     content = text("pencil", "Use when: asked")
     root = tree(tmp_path, {".skills/a/pencil.md": content, ".skills/b/SKILL.md": content})
@@ -63,35 +54,6 @@ def test_a_lower_case_file_name_is_judged_by_the_profile(tmp_path: Path) -> None
         "spec": [("file_name_case", "error")],
         "reference": [],
     }
-
-
-def test_a_link_that_leads_out_is_not_read(tmp_path: Path) -> None:
-    root = tree(tmp_path / "root", {"good/SKILL.md": text("good")})
-    secret = tree(tmp_path / "outside", {"secret.md": text("secret")}) / "secret.md"
-    (root / "pencil").mkdir()
-    (root / "pencil/SKILL.md").symlink_to(secret)
-    for profile in PROFILES:
-        for path in (root / "pencil", root / "pencil/SKILL.md"):
-            assert codes(sy.validate(path, profile), "error") == ["link_outside"]
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes on this platform")
-def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
-    (tmp_path / "pencil").mkdir()
-    os.mkfifo(tmp_path / "pencil/SKILL.md")
-    os.mkfifo(tmp_path / "pipe.md")
-    for profile in PROFILES:
-        found = sy.validate(tmp_path / "pencil", profile)
-        assert codes(found) == ["skill_md_missing", "not_a_regular_file"]
-        assert codes(sy.validate(tmp_path / "pipe.md", profile), "error") == ["skill_md_missing"]
-
-
-def test_a_path_that_is_not_there_is_an_invalid_root(tmp_path: Path) -> None:
-    with pytest.raises(sy.InvalidSkillsRoot, match="does not exist"):
-        sy.validate(tmp_path / "nowhere")
-    for name in ("x" * 5_000, "\ud800"):
-        with pytest.raises(sy.InvalidSkillsRoot):
-            sy.validate(name)
 
 
 @for_each(

@@ -7,7 +7,6 @@ from pathlib import Path
 import skillyard as sy
 from skillyard import Diagnostic
 from skillyard.check.validation import PROFILES
-from skillyard.check.validation.codes import reading_severity
 from tests.check.validation.skill_files import check, codes, text, tree
 from tests.tables import for_each
 
@@ -40,13 +39,6 @@ def test_the_errors_of_lenient_are_exactly_what_does_not_load(tmp_path: Path) ->
     assert len(_errors(found)) == 6
     said = {each._replace(column=None) for each in found}
     assert {each._replace(column=None) for each in catalog.diagnostics} <= said
-
-
-@for_each("profile", PROFILES)
-def test_no_profile_hides_that_a_file_does_not_load(profile: str, tmp_path: Path) -> None:
-    root = tree(tmp_path, {name: content for name, content in MIXED.items() if "/SKILL" in name})
-    unread = {path for path, _ in _errors(list(sy.load_catalog(root).diagnostics))}
-    assert {path for path, _ in _errors(sy.validate(root, profile))} >= unread
 
 
 def test_the_findings_are_sorted_and_the_same_every_time(tmp_path: Path) -> None:
@@ -108,19 +100,3 @@ def test_reference_reads_as_the_reference_validator_does(
 ) -> None:
     found = check(tmp_path, content, "reference")
     assert (codes(found, "error") == []) is valid, found
-
-
-def test_reference_says_nothing_about_bodies_and_libraries(tmp_path: Path) -> None:
-    body = "<!-- x -->\n[a](gone.md)\n" + "x\n" * 600
-    files = {f"{name}/SKILL.md": text(name, body=body) for name in ("pencil", "pencils", "penzil")}
-    root = tree(tmp_path, files)
-    assert sy.validate(root, "reference") == []
-    assert {"html_comment", "name_lookalike"} <= set(codes(sy.validate(root)))
-
-
-def test_a_severity_is_never_milder_than_reading_reported_it() -> None:
-    for profile, table in PROFILES.items():
-        for code in table:
-            assert reading_severity(profile, code, "error") == "error"
-        assert reading_severity(profile, "a_code_of_tomorrow", "warning") == "warning"
-    assert reading_severity("reference", "file_name_case", "warning") == "off"

@@ -75,13 +75,6 @@ def test_the_sarif_has_the_structure_of_2_1_0() -> None:
         assert place["region"]["startLine"] >= 1
 
 
-def test_an_absolute_path_is_a_file_uri() -> None:
-    found = FOUND[0]._replace(path="/srv/a b/SKILL.md")
-    document = json.loads(report.as_sarif([found]))
-    location = document["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
-    assert location["artifactLocation"]["uri"] == "file:///srv/a%20b/SKILL.md"
-
-
 def test_a_hostile_finding_stays_on_its_line_and_starts_no_command() -> None:
     lines = report.as_github([HOSTILE]).split("\n")
     assert len(lines) == 2

@@ -191,24 +191,6 @@ def test_every_rule_has_a_sample() -> None:
     assert set(FILE_RULES) == {sample.code for sample in SAMPLES}
 
 
-def test_a_good_skill_has_no_finding_under_any_profile(tmp_path: Path) -> None:
-    path = tree(tmp_path, _GOOD) / "pencil"
-    assert [sy.validate(path, profile) for profile in PROFILES] == [[], [], []]
-
-
-@for_each("line", ['"lic\\u0065nces": x', "? licences\n: x", "' licences': x"])
-def test_a_field_is_seen_however_its_key_is_written(line: str, tmp_path: Path) -> None:
-    assert "unexpected_fields" in codes(sy.validate(tree(tmp_path, _extra(line)) / "pencil"))
-
-
-def test_an_indented_or_flow_mapping_is_seen_as_fields_too(tmp_path: Path) -> None:
-    flow = "---\n{name: pencil, description: x, colour: red}\n---\nb\n"
-    indented = "---\n  name: pencil\n  description: x\n  colour: red\n---\nb\n"
-    for number, content in enumerate((flow, indented)):
-        path = tree(tmp_path / str(number), _one(content)) / "pencil"
-        assert "unexpected_fields" in codes(sy.validate(path))
-
-
 def test_a_body_that_repeats_a_fault_is_not_a_flood(tmp_path: Path) -> None:
     body = "\n".join(f"[a](gone{number}.md)" for number in range(50))
     found = sy.validate(tree(tmp_path, _one(text(body=body))) / "pencil")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.analysis import STANDARD, Analyzer
-from skillyard.engine.analysis.analyzer import surfaces
-from skillyard.engine.analysis.filters import MAX_TERM_CHARS, fold
+from skillyard.engine.analysis import STANDARD
+from skillyard.engine.analysis.filters import MAX_TERM_CHARS
 from tests.tables import for_each
 
 TEXTS = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=80)
@@ -43,20 +40,3 @@ def test_any_text_becomes_short_lower_case_terms_the_same_each_time(text: str) -
 def test_counts_are_the_terms_counted(text: str) -> None:
     terms = STANDARD.terms(text)
     assert STANDARD.counts(text) == {term: terms.count(term) for term in terms}
-
-
-def test_a_chain_is_extended_without_changing_the_one_before() -> None:
-    one = Analyzer(surfaces)
-    two = one | fold
-    three = two | (lambda tokens: [token[::-1] for token in tokens])
-    assert one.terms("Ab Cd") == ["Ab", "Cd"]
-    assert two.terms("Ab Cd") == ["ab", "cd"]
-    assert three.terms("Ab Cd") == ["ba", "dc"]
-
-
-def test_many_threads_get_the_same_terms() -> None:
-    text = " ".join(f"deployment{n} running-tests databases" for n in range(300))
-    expected = STANDARD.terms(text)
-    with ThreadPoolExecutor(8) as pool:
-        for terms in pool.map(lambda _: (STANDARD | fold).terms(text), range(16)):
-            assert terms == expected

@@ -55,16 +55,6 @@ def test_a_description_may_say_both() -> None:
     assert split_description("Plain.") == ("Plain.", "")
 
 
-@given(st.text(max_size=300))
-def test_no_line_is_lost(text: str) -> None:
-    parts = split_body(text)
-    lines = text.split("\n")
-    fences = sum(len(line.split()) for line in lines if line.lstrip()[:3] in ("```", "~~~"))
-    kept = sum(len(part.split()) for part in parts)
-    words = len(text.split())
-    assert words - fences - text.count("#") <= kept <= words
-
-
 _PIECES = st.sampled_from(
     [
         *"# \n\t~`x",

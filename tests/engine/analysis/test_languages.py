@@ -44,15 +44,6 @@ def test_words_of_other_languages_become_english_terms(text: str, terms: set[str
     assert terms <= set(translate(text))
 
 
-def test_an_english_request_is_left_alone() -> None:
-    assert read_request("write a report about the sales") == (
-        "en",
-        (),
-        frozenset(),
-        1.0,
-    )
-
-
 def test_a_word_that_small_letters_would_tear_votes_for_no_language() -> None:
     assert "İle".lower() == "i\u0307le"  # "le" is French
     assert language_of("İle İle İle İle") == "en"

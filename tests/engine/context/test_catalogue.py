@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.engine.context.catalogue import FORMATS
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
@@ -16,11 +15,6 @@ class TestFormats:
     def test_markdown_escapes_what_would_be_markup(self) -> None:
         text = sy.summary(catalog(skill("a_b", "*x* [y](z) <i> `c` | \\")), "markdown")
         assert text == "- **a\\_b**: \\*x\\* \\[y\\](z) \\<i\\> \\`c\\` \\| \\\\"
-
-    @for_each("format", sorted(FORMATS))
-    def test_nothing_to_choose_is_no_text(self, format: str) -> None:
-        assert sy.summary([], format) == ""
-        assert sy.summary([skill(trigger=True)], format) == ""
 
     def test_a_wrong_format_lists_the_known_ones(self) -> None:
         with pytest.raises(sy.UnknownName, match="lines, markdown, xml"):
@@ -67,11 +61,3 @@ class TestBudget:
             if last in lines:
                 return
         raise AssertionError("no budget lists exactly one skill")
-
-    def test_where_not_one_skill_fits_there_is_no_text(self) -> None:
-        assert sy.summary(self.SKILLS, budget_tokens=5) == ""
-
-    def test_short_descriptions_stay_whole(self) -> None:
-        skills = catalog(*(skill(f"s{number}", "Short.") for number in range(9)))
-        lines = sy.summary(skills, budget_tokens=30).splitlines()
-        assert all(line.endswith("Short.") for line in lines[:-1])

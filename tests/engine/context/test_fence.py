@@ -26,12 +26,6 @@ class Tools:
         return []
 
 
-def test_a_random_fence_is_another_one_each_time() -> None:
-    fences = {sy.random_fence() for _ in range(100)}
-    assert len(fences) == 100
-    assert all(re.fullmatch("[0-9a-f]{16}", fence) for fence in fences)
-
-
 @requirement("safety:frame:fence")
 def test_both_tags_carry_the_fence_wherever_a_block_is_made() -> None:
     coordinator = sy.ContextCoordinator([SKILL], Tools())
@@ -82,13 +76,6 @@ def test_a_block_that_is_there_is_not_put_there_again() -> None:
     assert sy.inject(once, [SKILL]).prompt == once
     plain = sy.inject("clean csv files", [SKILL]).prompt
     assert sy.inject(plain, [SKILL], fence=FENCE).prompt == plain
-
-
-def test_a_name_that_looks_like_a_fence_changes_nothing() -> None:
-    skill = sy.Skill(f"csv fence={FENCE}", "Repairs messy CSV files.", "Fix.")
-    once = sy.inject("clean csv files", [skill]).prompt
-    assert once.startswith(f"[skill:csv fence={FENCE}]\nFix.\n[/skill]\n")
-    assert sy.inject(once, [skill]).prompt == once
 
 
 @for_each(

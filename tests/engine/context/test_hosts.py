@@ -6,7 +6,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.cli.grammar import command_parsers
-from skillyard.engine.context import hosts, listing
+from skillyard.engine.context import hosts
 from tests.tables import for_each
 
 
@@ -30,16 +30,6 @@ def test_the_budgets_that_the_hosts_themselves_report(
 def test_an_unknown_host_names_the_known_ones() -> None:
     with pytest.raises(sy.UnknownName, match="claude-code, codex, copilot-cli, vscode"):
         hosts.rule_of("emacs")
-
-
-def test_every_rule_says_where_it_is_from_and_what_its_user_can_do() -> None:
-    for name, rule in hosts.HOSTS.items():
-        assert name == rule.name
-        assert rule.source
-        assert rule.remedy
-        assert rule.overflow in {*listing._OVERFLOW, hosts.NOTHING}
-        assert rule.form in {hosts.LINES, hosts.PATHS, hosts.BLOCKS}
-        assert (rule.budget() is None) == (rule.overflow == hosts.NOTHING)
 
 
 def test_the_command_line_offers_every_host() -> None:

@@ -14,9 +14,7 @@ from tests.tables import for_each
 from tests.worked_examples.making import catalog, document, skill
 
 SKILLS = catalog(skill("deploy", "Deploy apps.", "Steps."), skill("review", "Reviews."))
-BLOCK = "[skill:deploy]\nSteps.\n[/skill]"
 TEXT = "deploy the apps"
-PUT = f"{BLOCK}\n\n{TEXT}"
 
 
 def inject(prompt: Any, **options: Any) -> sy.Injection:
@@ -54,43 +52,8 @@ class TestUnchanged:
         with pytest.raises(sy.InvalidInput):
             inject(prompt)
 
-    def test_a_block_that_is_already_there_is_not_put_there_again(self) -> None:
-        once = inject(TEXT)
-        again = inject(once.prompt)
-        assert again.prompt == once.prompt
-        assert again.match is not None
-
-
-class TestChoice:
-    def test_the_policy_decides(self) -> None:
-        policy = sy.SelectionPolicy(min_score=100)
-        assert inject(TEXT, policy=policy).match is None
-        assert inject({"role": "user", "content": TEXT}, policy=policy).match is None
-        assert sy.select_prompt_block(SKILLS, TEXT, policy) is None
-
-    def test_the_body_is_cut_and_the_frame_is_not(self) -> None:
-        assert inject(TEXT, max_chars=2).prompt == f"[skill:deploy]\nSt\n[/skill]\n\n{TEXT}"
-        found = sy.select_prompt_block(SKILLS, TEXT, max_chars=None, scorer="overlap")
-        assert found is not None
-        assert found[0] == BLOCK
-
-    def test_the_scorer_decides(self) -> None:
-        assert inject("reviews, deploys", scorer="overlap").match is not None
-        assert inject("reviews, deploys", scorer="triggers").match is None
-
 
 class TestInjector:
-    def test_it_takes_any_skills_or_a_root(self, tmp_path: Path) -> None:
-        assert (
-            sy.SkillInjector(iter(SKILLS), sy.InjectorConfig(scorer="overlap")).apply(TEXT).prompt
-            == PUT
-        )
-        root = write_tree(tmp_path / "p", {"deploy/SKILL.md": document("deploy", body="Steps.")})
-        injector = sy.SkillInjector.from_root(root, sy.InjectorConfig(scorer="overlap"))
-        assert injector.apply(TEXT).prompt == PUT
-        with pytest.raises(sy.InvalidSkillsRoot):
-            sy.SkillInjector.from_root(tmp_path / "gone")
-
     def test_it_is_made_anew_from_what_is_on_disk(self, tmp_path: Path) -> None:
         root = write_tree(tmp_path / "p", {"deploy/SKILL.md": document("deploy", body="Old.")})
         before = sy.SkillInjector.from_root(

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard import estimate_tokens
 from skillyard.engine.context.hosts import HOSTS, listed_skills
 from skillyard.engine.context.listing import (
     CUT,
@@ -57,11 +56,6 @@ class TestClaudeCode:
         assert found.text.endswith("\n- c")
         assert (found.needed, found.used) == (78, 56)
 
-    def test_a_description_that_just_fits_stays(self) -> None:
-        found = host_listing(THREE, CLAUDE, budget=4 * 3 + 22 * 2)
-        assert states(found) == {"a": WHOLE, "b": WHOLE, "c": NAME_ONLY}
-        assert found.used == 56
-
     def test_what_is_used_most_keeps_its_description(self) -> None:
         found = host_listing(THREE, CLAUDE, budget=40, used={"/s/c/SKILL.md": 3})
         assert states(found) == {"a": NAME_ONLY, "b": NAME_ONLY, "c": WHOLE}
@@ -79,11 +73,6 @@ class TestClaudeCode:
         assert (found.own, found.used) == (30, 34)
         assert host_listing(THREE, rule, budget=10).text == "- a\n- b\n- c"
 
-    def test_a_listing_of_ones_own_shares_a_given_budget_with_nobody(self) -> None:
-        rule = CLAUDE._replace(own=7_950)
-        assert fit_listing(THREE, rule, list(THREE), budget=78).count(WHOLE) == 3
-        assert fit_listing(THREE, rule, list(THREE)).used <= 50
-
     def test_one_entry_is_cut_at_1536_characters(self) -> None:
         found = host_listing(catalog(made("a", "x" * 1_537)), CLAUDE)
         assert states(found) == {"a": CUT}
@@ -95,11 +84,6 @@ class TestClaudeCode:
         one = sy.Catalog.from_skills([sy.parse_skill("a/SKILL.md", text)])
         assert host_listing(one, CLAUDE).text == "- a: Does it. - On demand."
         assert host_listing(one, COPILOT).text.count("On demand.") == 0
-
-    def test_names_are_kept_even_when_they_alone_are_too_much(self) -> None:
-        found = host_listing(THREE, CLAUDE, budget=0)
-        assert found.text == "- a\n- b\n- c"
-        assert found.count(NAME_ONLY) == 3
 
     def test_skills_for_the_user_alone_are_not_listed(self) -> None:
         skills = catalog(made("a", disable_model_invocation=True), made("b", trigger=True))
@@ -122,16 +106,6 @@ class TestCodex:
         assert abs(shown["a"] - shown["b"]) <= 4  # a token
         assert 100 < shown["a"] < 400
         assert found.used <= 100
-
-    def test_the_budget_is_used_up_to_the_last_token(self) -> None:
-        skills = catalog(made("a", "x" * 400), made("b", "y" * 400))
-        for budget in range(20, 60):
-            assert host_listing(skills, CODEX, budget=budget).used == budget
-
-    def test_where_not_even_the_names_fit_the_last_are_left_out_without_a_description(self) -> None:
-        line = estimate_tokens("- a: (file: r0/a/SKILL.md)\n")
-        found = host_listing(THREE, CODEX, budget=2 * line + 1)
-        assert states(found) == {"a": NAME_ONLY, "b": NAME_ONLY, "c": LEFT_OUT}
 
     def test_what_a_repository_brings_goes_before_what_the_user_has(self) -> None:
         skills = catalog(made("a", scope="user"), made("b"))
@@ -184,10 +158,6 @@ class TestCodex:
         assert found.entries[-1].why == "agents/openai.yaml: only the user calls it"
         assert host_listing(skills, CLAUDE).count(WHOLE) == 4
 
-    def test_a_description_is_cut_at_1024_characters(self) -> None:
-        found = host_listing(catalog(made("a", "x" * 1_100)), CODEX)
-        assert len(found.entries[0].text) == 1_024
-
 
 class TestCopilot:
     def test_entries_are_elements_and_what_is_not_ours_is_escaped(self) -> None:
@@ -217,10 +187,6 @@ class TestVsCode:
 
 
 class TestWhatIsRead:
-    def test_layouts_that_no_host_knows_are_not_listed(self) -> None:
-        skills = catalog(made("a", origin="agentskills"), made("b", origin="runtime"))
-        assert states(host_listing(skills, CLAUDE)) == {"a": WHOLE, "b": NOT_READ}
-
     def test_a_folder_that_loses_to_a_document_of_ours_is_what_the_host_finds(self) -> None:
         root = sy.load_catalog("examples/skills")
         listed, unread = listed_skills(root, CLAUDE)
@@ -250,21 +216,6 @@ class TestWhatIsRead:
 
 
 class TestFitting:
-    def test_what_is_preferred_comes_first_and_whole(self) -> None:
-        order = [THREE.get(name) for name in "cab"]
-        found = fit_listing(THREE, CLAUDE, order, budget=56)
-        assert found.text == f"- c: {'x' * 20}\n- a: {'x' * 20}\n- b"
-
-    def test_a_description_that_does_not_fit_is_shortened_and_a_stump_is_none(self) -> None:
-        skills = catalog(made("a", "word " * 40), made("b", "word " * 40))
-        order = list(skills)
-        found = fit_listing(skills, CLAUDE, order, budget=8 + 202 + 48)
-        assert states(found) == {"a": WHOLE, "b": CUT}
-        assert set(found.entries[1].text.split(" ")) == {"word"}
-        assert not found.entries[1].text.endswith(" ")
-        found = fit_listing(skills, CLAUDE, order, budget=8 + 202 + 20)
-        assert states(found) == {"a": WHOLE, "b": NAME_ONLY}
-
     def test_where_names_do_not_fit_the_last_are_left_out_and_counted(self) -> None:
         many = catalog(*(made(f"skill-{number:03}") for number in range(100)))
         found = fit_listing(many, CLAUDE, list(many), budget=100)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import select
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,10 @@ from skillyard.engine.context import scripts as scripts_module
 from skillyard.engine.context.scripts import ScriptResult
 from tests.hostile.watchdog import hang_bound
 from tests.parity.trees import write_tree
-from tests.worked_examples.making import document, skill
+from tests.worked_examples.making import document
 
 BODY = "First run scripts/go.py, then `tool.sh`."
 GO = "import sys\nprint('out', *sys.argv[1:])\nprint('err', file=sys.stderr)\n"
-ENDLESS = "while True: pass\n"
 
 
 @pytest.fixture
@@ -45,13 +43,6 @@ def run(root: Path, name: str, *arguments: str, source: str = "", **options: Any
     (one,) = [s for s in sy.load_catalog(root) if s.name == "p"]
     with hang_bound(30):
         return sy.run_script(one, path, arguments, allow={path}, **options)
-
-
-class TestList:
-    def test_a_skill_without_a_folder_or_a_body_has_none_to_mention(self, root: Path) -> None:
-        assert sy.list_scripts(skill()) == ()
-        bodiless = skill("p", body=None, path=str(root / "p/SKILL.md"))
-        assert {script.mentioned for script in sy.list_scripts(bodiless)} == {False}
 
 
 class TestRefused:
@@ -80,20 +71,11 @@ class TestRefused:
         with pytest.raises(sy.ScriptRefused, match=why), hang_bound():
             sy.run_script(one, path, allow=allow)
 
-    def test_an_allow_list_is_a_list(self, root: Path) -> None:
-        (one,) = sy.load_catalog(root).skills
-        with pytest.raises(sy.InvalidInput, match="allow"):
-            sy.run_script(one, "scripts/go.py", allow="scripts/go.py and scripts/other.py")
-
     @pytest.mark.parametrize("arguments", [[5], ["a\0b"], [b"x"], "text"])
     def test_arguments_are_texts(self, root: Path, arguments: Any) -> None:
         (one,) = sy.load_catalog(root).skills
         with pytest.raises(sy.InvalidInput, match="arguments"):
             sy.run_script(one, "scripts/go.py", arguments, allow=["scripts/go.py"])
-
-    def test_a_single_document_has_nothing_to_run(self) -> None:
-        with pytest.raises(sy.ScriptRefused, match="single document"):
-            sy.run_script(skill(), "scripts/go.py", allow=["scripts/go.py"])
 
     def test_an_interpreter_that_is_not_there_is_said(
         self, root: Path, monkeypatch: pytest.MonkeyPatch
@@ -104,15 +86,6 @@ class TestRefused:
 
 
 class TestRun:
-    def test_the_input_is_what_was_given_and_otherwise_empty(self, root: Path) -> None:
-        source = "import sys\nprint(repr(sys.stdin.read()))\n"
-        assert run(root, "read.py", source=source, stdin="a\n").stdout == "'a\\n'\n"
-        assert run(root, "read.py").stdout == "''\n"
-
-    def test_output_that_is_no_text_is_still_readable(self, root: Path) -> None:
-        source = "import sys\nsys.stdout.buffer.write(b'a\\xffb')\n"
-        assert run(root, "bytes.py", source=source).stdout == "a\ufffdb"
-
     def test_it_runs_in_a_folder_of_its_own_that_is_removed(self, root: Path) -> None:
         source = (
             "import os\nopen('left.txt', 'w').close()\n"
@@ -123,35 +96,12 @@ class TestRun:
         assert not os.path.exists(where)
         assert not (root / "p/left.txt").exists()
 
-    def test_it_runs_in_a_folder_that_is_named(self, root: Path) -> None:
-        source = "import os\nprint(os.path.realpath(os.getcwd()))\n"
-        assert run(root, "cwd.py", source=source, cwd=str(root)).stdout == f"{root.resolve()}\n"
-
     def test_modules_beside_it_or_in_our_path_are_not_taken(self, root: Path) -> None:
         write_tree(root, {"p/scripts/json.py": "raise SystemExit('taken')\n"})
         assert run(root, "imp.py", source="import json\nprint(json.dumps(1))\n").stdout == "1\n"
 
-    @pytest.mark.skipif(sys.platform == "win32", reason="sessions are a POSIX notion")
-    def test_it_runs_in_a_session_of_its_own(self, root: Path) -> None:
-        source = "import os\nprint(os.getsid(0) == os.getpid())\n"
-        assert run(root, "sid.py", source=source).stdout == "True\n"
-
 
 class TestLimits:
-    def test_the_limit_is_that_of_the_limits_where_none_is_given(self, root: Path) -> None:
-        limits = sy.DEFAULT_LIMITS._replace(script_seconds=0.1)
-        assert run(root, "loop.py", source=ENDLESS, limits=limits).timed_out
-
-    def test_no_time_is_no_time(self, root: Path) -> None:
-        assert run(root, "loop.py", source=ENDLESS, timeout_s=0).timed_out
-
-    def test_output_of_just_the_limit_is_whole(self, root: Path) -> None:
-        limits = sy.DEFAULT_LIMITS._replace(script_output_bytes=5)
-        result = run(root, "five.py", source="print('four')\n", limits=limits)
-        assert (result.stdout, result.truncated) == ("four\n", False)
-        result = run(root, "six.py", source="print('five5')\n", limits=limits)
-        assert (result.stdout, result.truncated) == ("five5", True)
-
     @pytest.mark.parametrize("ending", ["pass", "while True: print('x' * 65536)"])
     def test_what_it_leaves_running_is_ended_with_it(self, root: Path, ending: str) -> None:
         # The child holds the writing end of a pipe; when it is ended, the reader sees the end.
@@ -176,12 +126,3 @@ class TestLimits:
             assert os.read(reader, 1) == b""
         finally:
             os.close(reader)
-
-    def test_a_group_that_may_not_be_ended_is_no_crash(
-        self, root: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def refuse(*_: object) -> None:
-            raise PermissionError(1, "Operation not permitted")
-
-        monkeypatch.setattr(os, "killpg", refuse)
-        assert run(root, "go.py").exit_code == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,26 +19,11 @@ def cache_in(folder: Path, name: str = "letters") -> VectorCache:
     return VectorCache(str(folder / "vectors"), name)
 
 
-def test_what_was_made_is_not_made_again(tmp_path: Path) -> None:
-    first, second = Letters(), Letters()
-    made = embed_cached(first, TEXTS, cache_in(tmp_path))
-    assert first.asked == ["deploy", "test", "", "日本"]  # each text once
-    assert embed_cached(second, [*TEXTS, "new"], cache_in(tmp_path))[: len(TEXTS)] == made
-    assert second.asked == ["new"]
-    assert made[0] == made[2]
-    assert made[3] == made[4] == b""  # no letter, no direction
-
-
 def test_another_embedder_has_vectors_of_its_own(tmp_path: Path) -> None:
     embed_cached(Letters(), TEXTS, cache_in(tmp_path))
     other = Letters("other")
     embed_cached(other, TEXTS, cache_in(tmp_path, "other"))
     assert other.asked
-
-
-def test_no_cache_is_needed() -> None:
-    assert embed_cached(Letters(), TEXTS) == embed_cached(Letters(), TEXTS, None)
-    assert embed_cached(Letters(), []) == []
 
 
 def test_what_was_made_before_a_stop_is_kept(
@@ -70,15 +54,6 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
     again = Letters()
     assert embed_cached(again, TEXTS, cache) == made
     assert again.asked == []
-
-
-def test_values_of_another_kind_are_not_believed(tmp_path: Path) -> None:
-    cache = cache_in(tmp_path)
-    made = embed_cached(Letters(), TEXTS, cache)
-    with closing(sqlite3.connect(cache.path)) as database, database:
-        database.execute("update vectors set vector = 'text'")
-    database.close()
-    assert embed_cached(Letters(), TEXTS, cache) == made
 
 
 def test_a_model_that_changed_its_length_is_asked_anew(tmp_path: Path) -> None:

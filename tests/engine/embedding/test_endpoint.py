@@ -105,11 +105,6 @@ def test_many_texts_are_asked_for_in_portions(server: Server) -> None:
     assert server.requests[0].authorization is None
 
 
-def test_nothing_is_asked_for_no_text(server: Server) -> None:
-    assert HttpEmbedder(server.url, "m").embed([]) == []
-    assert server.requests == []
-
-
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_busy_server_is_asked_again(server: Server, status: int) -> None:
     server.answers = [saying(status, b"", **{"Retry-After": "7"}), saying(status)]
@@ -117,13 +112,6 @@ def test_a_busy_server_is_asked_again(server: Server, status: int) -> None:
     embedder = HttpEmbedder(server.url, "m", sleep=waited.append)
     assert embedder.embed(["a"]) == [[1.0, 1.0]]
     assert waited == [7.0, 1.0, 2.0]
-
-
-def test_patience_ends(server: Server) -> None:
-    server.answers = [saying(503)] * 3
-    with pytest.raises(EmbedderFailed, match="answered 503; check \\[embeddings\\]"):
-        HttpEmbedder(server.url, "m", sleep=lambda _: None).embed(["a"])
-    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("status", [301, 400, 401, 404])

@@ -12,12 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
-from skillyard.engine.embedding import protocol
+from skillyard import EmbedderFailed, InvalidInput, UnknownName
 from skillyard.engine.embedding.protocol import (
     embed_checked,
-    embed_in_one_thread,
-    embedder_names,
     resolve_embedder,
     unit_bytes,
 )
@@ -26,31 +23,9 @@ from tests.engine.embedding.letters import Letters
 from tests.tables import for_each
 
 
-def test_the_built_in_names_are_known() -> None:
-    assert "http" in embedder_names()
-
-
-def test_an_object_is_its_own_embedder() -> None:
-    letters = Letters()
-    assert resolve_embedder(letters) is letters
-
-
-def test_installed_packages_add_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("letters", "tests.engine.embedding.letters:Letters", "skillyard.embedders")
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point])
-    assert "letters" in embedder_names()
-    assert isinstance(resolve_embedder("letters"), Letters)
-
-
 def test_a_wrong_name_lists_the_known_ones() -> None:
     with pytest.raises(UnknownName, match=r"known: .*\bhttp"):
         resolve_embedder("nosuch")
-
-
-@for_each("wrong", [3, None, object(), Letters])
-def test_what_is_no_embedder_is_refused(wrong: Any) -> None:
-    with pytest.raises(InvalidInput):
-        resolve_embedder(wrong)
 
 
 @for_each(
@@ -141,37 +116,3 @@ def test_unit_vectors_are_as_long_as_a_byte_reaches(values: list[float]) -> None
             abs(sqrt(sum(value * value for value in stored)) - 127) <= 0.5 * sqrt(len(values)) + 1
         )
         assert all(a * b >= 0 for a, b in zip(stored, values, strict=True))
-
-
-@for_each("values", [[nan], [1.0, inf], [-inf, 0.0]])
-def test_a_vector_of_no_numbers_is_refused(values: list[float]) -> None:
-    with pytest.raises(InvalidInput, match="not a finite number"):
-        unit_bytes(values)
-
-
-def test_the_group_is_the_documented_one() -> None:
-    assert protocol.ENTRY_POINT_GROUP == "skillyard.embedders"
-    assert issubclass(EmbedderFailed, SkillyardError)
-
-
-class ReadOnly(Letters):
-    """Letters whose number of threads cannot be set."""
-
-    @property
-    def threads(self) -> int:  # type: ignore[override]
-        return 8
-
-
-def test_only_a_number_of_threads_that_can_be_set_is_set() -> None:
-    read_only = ReadOnly()
-    embed_in_one_thread(read_only)
-    assert read_only.threads == 8
-    for before, after in ((None, 1), (4, 1), (1, 1), ("main", "main")):
-        letters = Letters()
-        letters.threads = before  # type: ignore[assignment]
-        embed_in_one_thread(letters)
-        assert letters.threads == after
-    bare = Letters()
-    embed_in_one_thread(bare)
-    assert not hasattr(bare, "threads")
-    embed_in_one_thread(None)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import pytest
 
 import skillyard as sy
 from skillyard.engine.formats.agentskills import (
     ParsedDocument,
     SkillText,
-    content_digest,
     parse_document,
     split_tools,
 )
+from tests.requirements import requirement
 from tests.tables import for_each
 from tests.worked_examples.making import document
 
@@ -46,24 +44,6 @@ class TestFields:
         assert skill.triggers == sy.Triggers(("*.py",), ("k",), ("do it",))
         assert (skill.trigger, skill.priority, skill.user_invocable) == (True, 5, False)
         assert (skill.disable_model_invocation, dict(skill.metadata)) == (True, {"n": 1})
-
-    def test_where_the_document_lies_is_kept(self) -> None:
-        reference = sy.Reference("r.md", "references/r.md")
-        where = SkillText("p", "folder", "agentskills", "user", "f" * 64, 7, (reference,))
-        skill = parse_document(where, document("acct"), strict=True).skill
-        assert (skill.path, skill.slug, skill.origin) == ("p", "folder", "agentskills")
-        assert (skill.scope, skill.hash, skill.last_modified) == ("user", "f" * 64, 7)
-        assert (skill.references, skill.id) == ((reference,), "acct-" + "f" * 12)
-
-    def test_the_frontmatter_is_kept_as_it_stands(self) -> None:
-        block = "name: acct # why\ndescription:   Does.\n"
-        skill = sy.parse_skill("p", f"---\n{block}---\nBody.\n")
-        assert skill.frontmatter == block
-
-    def test_the_hash_is_that_of_the_text_where_no_bytes_were_read(self) -> None:
-        text = document("acct", body="é")
-        assert sy.parse_skill("p", text).hash == hashlib.sha256(text.encode()).hexdigest()
-        assert len(content_digest("\ud800")) == 64
 
     @for_each(
         ("extra", "hint"),
@@ -103,12 +83,9 @@ class TestTools:
         assert parsed.skill.allowed_tools == ("Read", "Write")
         assert codes(parsed) == [("field_alias", "warning", 4)]
 
-    def test_strict_reading_knows_the_documented_spelling_only(self) -> None:
-        text = document("acct", extra="allowed_tools: [Read]\n")
-        assert sy.parse_skill("p", text).allowed_tools == ()
-
 
 class TestTriggers:
+    @requirement("parsing:trigger-phrases")
     @for_each(
         ("extra", "triggers"),
         [
@@ -137,22 +114,9 @@ class TestTriggers:
         parsed = lenient(f"triggers: ['fine', '{phrase}', '{phrase}x']\n")
         assert codes(parsed) == [("trigger_looks_like_glob", "warning", 4)]
 
-    @for_each("phrase", ["2 * 3", "and/or", "v1.0", "read a/b.c"])
-    def test_other_phrases_are_not(self, phrase: str) -> None:
-        assert lenient(f"triggers: ['{phrase}']\n").diagnostics == []
-
-    def test_a_fault_inside_the_map_is_reported_on_the_line_of_the_field(self) -> None:
-        parsed = lenient("triggers: {files: {a: b}, keywords: [k]}\n")
-        assert parsed.skill.triggers == sy.Triggers(keywords=("k",))
-        assert codes(parsed) == [("files_not_list", "warning", 4)]
-
 
 class TestRepair:
     BROKEN = "---\nname: acct\ndescription: Use when: always\n---\nBody.\n"
-
-    def test_the_block_is_kept_as_it_was_before_the_repair(self) -> None:
-        parsed = parse_document(SkillText("p"), self.BROKEN, strict=False)
-        assert parsed.skill.frontmatter == "name: acct\ndescription: Use when: always\n"
 
     @for_each(
         ("text", "code"),

@@ -10,9 +10,6 @@ from tests.tables import for_each
 
 
 class TestDecode:
-    def test_utf8_is_read_and_a_byte_order_mark_dropped(self) -> None:
-        assert decode("\ufeffé\n".encode(), "p") == "é\n"
-
     @for_each(
         ("data", "code", "line", "message"),
         [
@@ -32,11 +29,6 @@ class TestDecode:
             decode(data, "a/SKILL.md")
         assert (caught.value.code, caught.value.line) == (code, line)
         assert caught.value.path == "a/SKILL.md"
-
-    def test_the_bytes_that_are_no_text_are_shown_as_numbers(self) -> None:
-        with pytest.raises(sy.SkillIoError) as caught:
-            decode(b"a\xe9\x80z!!", "p")
-        assert caught.value.found == "e9 80 7a 21"
 
 
 def test_line_ends_and_the_byte_order_mark_are_made_uniform() -> None:
@@ -82,17 +74,6 @@ class TestSplit:
         error = caught.value
         assert (error.code, error.path, error.line) == ("frontmatter_missing", "a/SKILL.md", 1)
         assert hint in error.hint
-
-    def test_what_stands_there_is_shown_shortened(self) -> None:
-        with pytest.raises(sy.InvalidFrontmatter) as caught:
-            split("x" * 100, "p")
-        assert caught.value.found == "x" * 60
-
-    @for_each("text", ["---", "---\n", "---\na: b\n", "---\na: b\n ---\n", "---\n---x"])
-    def test_an_unclosed_block_is_refused(self, text: str) -> None:
-        with pytest.raises(sy.InvalidFrontmatter) as caught:
-            split(text, "p")
-        assert caught.value.code == "frontmatter_unclosed"
 
     @for_each(("char", "fits"), [("a", 20), ("é", 10)])
     def test_the_size_of_a_block_is_counted_in_bytes(self, char: str, fits: int) -> None:

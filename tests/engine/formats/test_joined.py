@@ -31,17 +31,6 @@ def test_the_usual_ways_to_space_a_file_come_back_byte_for_byte(
     assert join_document(BLOCK, body, of(data)) == data
 
 
-@for_each("end", ["", "\n", "\n\n"])
-def test_so_does_a_file_without_a_block(end: str) -> None:
-    data = f"Be kind.{end}".encode()
-    assert join_document(None, "Be kind.", of(data)) == data
-
-
-def test_one_that_ends_with_its_fence_comes_back_too() -> None:
-    data = f"---\n{BLOCK}---\n".encode()
-    assert join_document(BLOCK, "", of(data)) == data
-
-
 _lines = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=4)
 
 

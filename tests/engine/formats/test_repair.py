@@ -42,11 +42,6 @@ def test_a_risky_plain_value_is_read_as_it_was_meant(block: str, read: dict[str,
     assert changed
 
 
-def test_the_lines_that_changed_are_named() -> None:
-    _, changed = quote_plain_values("a: fine\nb: x: y\nc: fine\nd: z: w\n  and: more\ne: f\n")
-    assert changed == (1, 3)
-
-
 @for_each(
     "block",
     [

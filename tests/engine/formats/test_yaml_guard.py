@@ -42,17 +42,6 @@ class TestRead:
         }
         assert lines == {"b": 2, "a": 3, "c": 4}
 
-    def test_a_scalar_remembers_how_and_where_it_stood(self) -> None:
-        mapping, _ = read_mapping("a: plain\nb: 'quoted'\n", "p")
-        assert mapping == {
-            "a": Scalar("plain", True, 0, 3),
-            "b": Scalar("quoted", False, 1, 3),
-        }
-
-    def test_lines_count_from_where_the_block_starts_in_its_file(self) -> None:
-        _, lines = read_mapping("a: b\n\nc: d\n", "p", first_line=10)
-        assert lines == {"a": 10, "c": 12}
-
     @for_each(
         ("block", "code", "line"),
         [
@@ -98,10 +87,6 @@ class TestRead:
         assert error.column is not None
         assert error.column >= 1
         assert error.hint
-
-    def test_a_second_key_names_the_line_of_the_first(self) -> None:
-        with pytest.raises(sy.SkillYamlError, match=r"'a' a second time \(first on line 2\)"):
-            read_mapping("a: 1\na: 2\n", "p")
 
     def test_brackets_are_counted_before_anything_is_scanned(self) -> None:
         with pytest.raises(sy.SkillYamlError, match="too many brackets") as caught:

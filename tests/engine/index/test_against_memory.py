@@ -11,15 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard import InvalidInput
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.integrity import verify
-from skillyard.engine.index.library import memory_searcher
 from skillyard.engine.index.segment_searcher import open_index
 from tests.engine.index.memory_searcher import MemorySearcher
 from tests.engine.index.random_documents import DIMENSIONS, SOAK, Asker, document, in_memory, write
-from tests.tables import for_each
 from tests.worked_examples.making import skill
 
 
@@ -78,17 +75,6 @@ def test_a_reader_keeps_its_generation_while_the_index_moves_on(tmp_path: Path) 
     assert after.generation == before.generation + 12
 
 
-def test_the_same_documents_give_the_same_bytes(tmp_path: Path) -> None:
-    rng = random.Random(5)
-    documents = [document(rng, f"k{number}") for number in range(120)]
-    for name in ("one", "two"):
-        write(tmp_path / name, documents)
-    files = [sorted(path.name for path in (tmp_path / n).iterdir()) for n in ("one", "two")]
-    assert files[0] == files[1]
-    for name in files[0]:
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-
-
 def test_other_settings_or_dimensions_start_anew(tmp_path: Path) -> None:
     write(tmp_path, [document(random.Random(1), "old")])
     with IndexWriter(str(tmp_path), dimensions=DIMENSIONS, settings={"of": "others"}) as writer:
@@ -99,14 +85,6 @@ def test_other_settings_or_dimensions_start_anew(tmp_path: Path) -> None:
     assert (searcher.size, searcher.generation) == (0, 2)
 
 
-def test_a_vector_of_another_size_is_refused(tmp_path: Path) -> None:
-    wrong = document(random.Random(1), "k")._replace(vector=b"123")
-    with IndexWriter(str(tmp_path), dimensions=DIMENSIONS, settings={}) as writer:
-        writer.add(wrong)
-        with pytest.raises(InvalidInput, match="dimensions"):
-            writer.commit()
-
-
 def test_without_a_commit_nothing_happened(tmp_path: Path) -> None:
     write(tmp_path, [document(random.Random(1), "kept")])
     with IndexWriter(str(tmp_path), dimensions=DIMENSIONS, settings={"of": "tests"}) as writer:
@@ -115,18 +93,6 @@ def test_without_a_commit_nothing_happened(tmp_path: Path) -> None:
     searcher = open_index(str(tmp_path))
     assert searcher is not None
     assert [searcher.key(o) for o in searcher.ordinals()] == ["kept"]
-
-
-@for_each("count", [0, 1, 50, 1_500])
-def test_segments_in_memory_answer_like_the_oracle(count: int) -> None:
-    rng = random.Random(count)
-    documents = [document(rng, f"k{number}") for number in range(count)]
-    searcher = memory_searcher(documents, DIMENSIONS)
-    asker = Asker(count)
-    assert asker.answers(searcher) == asker.answers(in_memory(documents))
-    assert [searcher.key(o) for o in searcher.ordinals()] == [d.key for d in documents]
-    vectors = [searcher.vector(o) for o in searcher.ordinals()]
-    assert vectors == [d.vector or bytes(DIMENSIONS) for d in documents]
 
 
 def test_segments_in_memory_rank_like_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
 import sys
 import time
-import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -18,7 +16,6 @@ import pytest
 
 import skillyard as sy
 from skillyard import DEFAULT_LIMITS, Catalog, SelectionPolicy
-from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.catalog.entries import read_one
 from skillyard.engine.catalog.roots import LibrarySpec
@@ -83,12 +80,6 @@ def test_it_answers_like_the_catalog_in_memory(root: Path) -> None:
         assert (len(catalog), catalog.digest) == (5, sy.load_catalog(root).digest)
         folders = {each.path for each in open_catalog(root).folders}
         assert folders == {each.path for each in sy.load_catalog(root).folders}
-
-
-def test_explanations_are_those_of_the_catalog_in_memory(root: Path) -> None:
-    ours = sy.rank(open_catalog(root), REQUESTS[0])
-    theirs = sy.rank(sy.load_catalog(root), REQUESTS[0])
-    assert [m.explanation for m in ours] == [m.explanation for m in theirs]
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "remove", "hide", "shadow", "break"])
@@ -165,35 +156,6 @@ def test_where_no_index_can_be_kept_the_answers_are_the_same(
     assert ranked(blocked) == expected
 
 
-def test_a_library_reached_by_another_name_has_its_own_paths(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(root.parent)
-    by_name = sy.rank(open_catalog("skills"), REQUESTS[0])
-    assert by_name[0].skill.path == "skills/git-bisect/SKILL.md"
-    assert sy.rank(open_catalog(root), REQUESTS[0])[0].skill.path.startswith(str(root))
-
-
-def test_the_cache_lies_where_the_environment_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SKILLYARD_CACHE", "own")
-    assert cache_folder() == "own"
-    monkeypatch.delenv("SKILLYARD_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == str(tmp_path / "skillyard")
-    monkeypatch.setenv("XDG_CACHE_HOME", "not/absolute")
-    assert cache_folder() == os.path.join(os.path.expanduser("~"), ".cache", "skillyard")
-
-
-def test_an_empty_folder_has_an_index_too(tmp_path: Path, root: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    catalog = open_catalog(tmp_path / "empty")
-    assert len(catalog) == 0
-    assert sy.rank(catalog, "anything") == []
-    assert sy.select(catalog, "anything").abstained
-
-
 @pytest.mark.slow
 @for_each("catalog", [read_catalog, open_catalog])
 def test_a_catalog_that_has_answered_travels_between_processes(
@@ -233,20 +195,6 @@ def test_many_threads_may_ask_one_catalog(root: Path) -> None:
             assert all(each == found[0] for each in found)
     finally:
         sys.setswitchinterval(interval)
-
-
-def test_a_catalog_that_nobody_holds_closes_its_files_at_once(root: Path) -> None:
-    catalog = open_catalog(root)
-    assert isinstance(catalog, IndexedCatalog)
-    ranked(catalog)
-    _ = catalog.skills
-    searcher = weakref.ref(catalog.library.searcher)
-    gc.disable()
-    try:
-        del catalog
-        assert searcher() is None
-    finally:
-        gc.enable()
 
 
 def test_a_young_file_with_the_same_content_is_read_again_and_not_written(root: Path) -> None:

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.index import kernel, segment_reader, token_table
-from skillyard.engine.index.searcher import EXCLUDED
+from skillyard.engine.index import kernel, segment_reader
 from skillyard.engine.index.segment_searcher import open_index
 from skillyard.engine.index.segment_writer import SegmentWriter
 from skillyard.engine.index.token_table import bundled_table
@@ -111,45 +110,6 @@ ONE = span(0, 0, 1)
 BOTH = span(1, 1, 3)
 
 
-def test_an_engine_scores_by_its_forward_lists() -> None:
-    made = engine()
-    assert made.lexical([ONE, BOTH], [1.0, 2.0], 10, 200) == ([(0, 1.0), (1, 0.25)], [])
-    assert made.exact_scores([BOTH], [1.0], [1, 0, 1]) == ([0.125, 0.25, 0.125], [])
-    assert made.matched_weights([ONE, BOTH], [1.0, 2.0], [1, 0, 1]) == ([2.0, 3.0, 2.0], [])
-    assert made.nearest(bytes([1, 0, 0, 0]), 5) == [(1, 5), (0, 1)]
-    assert made.dots(bytes([0, 1, 0, 255]), [1, 0]) == [-2, -2]
-
-
-def test_an_engine_may_be_asked_for_nothing() -> None:
-    made = engine()
-    for limit in (0, -1, -(2**40)):
-        assert made.lexical([ONE], [1.0], limit, 200) == ([], [])
-        assert made.nearest(bytes([1, 0, 0, 0]), limit) == []
-    assert KERNEL.Engine([], 4).lexical([], [], 10, 200) == ([], [])
-
-
-def test_equal_scores_are_ordered_by_their_ties() -> None:
-    made = engine(posting_impacts=bytes([9, 9, 9]), values=array("f", [0.5, 0.5, 0.5]))
-    assert made.lexical([BOTH], [1.0], 10, 200) == ([(1, 0.5), (0, 0.5)], [])
-    assert made.lexical([BOTH], [1.0], 1, 1) == ([(1, 0.5)], [])
-
-
-def test_deleted_and_silent_documents_are_no_answers() -> None:
-    made = engine(dead=[0], silent=[0])
-    assert made.lexical([ONE, BOTH], [1.0, 2.0], 10, 200) == ([(1, 0.25)], [])
-    assert made.nearest(bytes([1, 0, 0, 0]), 5) == [(1, 5)]
-
-
-def test_unread_documents_are_named_and_not_read() -> None:
-    read = bytearray([1, 0])
-    made = engine(read=read, values=array("f", [0.5, 0.25, float("nan")]))
-    assert made.lexical([BOTH], [1.0], 10, 200) == ([], [1])
-    assert made.exact_scores([BOTH], [1.0], [0, 1]) == ([], [1])
-    assert made.matched_weights([BOTH], [1.0], [0, 1]) == ([], [1])
-    read[1] = 1
-    assert len(made.exact_scores([BOTH], [1.0], [0, 1])[0]) == 2
-
-
 @for_each(
     "changed",
     [
@@ -236,53 +196,6 @@ def test_what_lies_outside_is_refused(name: str, arguments: tuple[Any, ...]) -> 
         getattr(KERNEL, name)(*arguments)
 
 
-@for_each(
-    ("name", "arguments"),
-    [
-        ("sort_forward_lists", (STARTS, bytes(12), IMPACTS, array("I", [0, 1]))),
-        ("invert_forward_lists", (STARTS, TERMS, IMPACTS, b"\0\0", "2")),
-        ("text_vector", (bytes(8), 4, [(1.0, 0, [])], 6, 1.0, 1.0)),
-        ("Engine", ((), 4)),
-        ("Engine", ([()], 4)),
-        ("Engine", (["text"], 4)),
-        ("Engine", ([tuple({**SOUND, "read": "text"}.values())], 4)),
-        ("Engine", ([tuple({**SOUND, "ties": bytes(16)}.values())], 4)),
-        ("Engine", ([tuple({**SOUND, "dead": ()}.values())], 4)),
-        ("Engine", ([tuple({**SOUND, "silent": ["x"]}.values())], 4)),
-    ],
-)
-def test_what_is_of_another_kind_is_refused(name: str, arguments: tuple[Any, ...]) -> None:
-    with pytest.raises((TypeError, BufferError, SystemError)):
-        getattr(KERNEL, name)(*arguments)
-
-
-@for_each(
-    ("method", "arguments"),
-    [
-        ("lexical", (["x"], [1.0], 10, 200)),
-        ("lexical", ([ONE], ["x"], 10, 200)),
-        ("lexical", ((), [], 10, 200)),
-        ("exact_scores", ([ONE], [1.0], ["x"])),
-        ("exact_scores", ([ONE], [1.0], (1,))),
-        ("nearest", ("text", 3)),
-        ("nearest", (array("H", [1, 2, 3, 4]), 3)),
-        ("dots", (bytes(4), ["x"])),
-    ],
-)
-def test_an_engine_refuses_what_is_of_another_kind(method: str, arguments: tuple[Any, ...]) -> None:
-    with pytest.raises((TypeError, BufferError)):
-        getattr(engine(), method)(*arguments)
-
-
-def test_excluded_documents_are_in_no_posting() -> None:
-    builder = SegmentWriter(0)
-    rng = random.Random(1)
-    for number in range(50):
-        builder.add(document(rng, f"k{number}")._replace(vector=b"", flags=EXCLUDED))
-    built = segment_reader.SegmentReader(memoryview(builder.build()), "here")
-    assert len(built.section("posting_documents")) == 0
-
-
 @many
 @given(data=st.binary(max_size=600), start=st.integers(0, 70))
 def test_checksums_are_those_of_zlib(data: bytes, start: int) -> None:
@@ -291,58 +204,6 @@ def test_checksums_are_those_of_zlib(data: bytes, start: int) -> None:
     whole = data * 9  # past the length from which many bytes are taken at once
     for part in (data, memoryview(whole)[start:], bytearray(data)):
         assert KERNEL.crc32(part) == crc32(part)
-
-
-def test_impacts_are_those_of_the_forward_list() -> None:
-    made = engine()
-    nowhere = span(-1, 0, 0)
-    assert made.impacts([BOTH, nowhere, ONE, ONE], 0) == [0.25, 0.0, 0.5, 0.5]
-    assert made.impacts([BOTH, ONE], 1) == [0.125, 0.0]
-    assert made.impacts([], 1) == []
-    assert engine(read=bytearray([1, 0])).impacts([BOTH], 1) is None
-    for ordinal in (2, -1, 1 << 16, 2**40):
-        with pytest.raises(ValueError, match="no such document"):
-            made.impacts([BOTH], ordinal)
-    with pytest.raises(ValueError, match="another engine"):
-        made.impacts([BOTH + BOTH], 0)
-    with pytest.raises(ValueError, match="too many terms"):
-        made.impacts([BOTH] * 257, 0)
-    with pytest.raises(ValueError, match="outside its section"):
-        engine(starts=array("I", [0, 2, 9])).impacts([BOTH], 1)
-
-
-@given(
-    asked=st.binary(min_size=1, max_size=40),
-    seed=st.integers(0, 2**32),
-    weights=st.lists(st.floats(0.0, 3.0), max_size=5),
-    own=st.floats(0.0, 0.01),
-    theirs=st.floats(0.0, 1.0),
-)
-def test_a_direction_is_moved_to_the_same_bytes(
-    asked: bytes, seed: int, weights: list[float], own: float, theirs: float
-) -> None:
-    rng = random.Random(seed)
-    others = [(rng.randbytes(len(asked)), weight) for weight in weights]
-    ours = token_table.shift_vector(asked, own, others, theirs)
-    with pytest.MonkeyPatch.context() as patch:
-        without_kernel(patch)
-        assert token_table.shift_vector(asked, own, others, theirs) == ours
-
-
-def test_a_direction_is_not_moved_by_what_does_not_fit() -> None:
-    for vectors, weights in (([bytes(3)], [1.0]), ([bytes(4)], []), ([], [1.0])):
-        with pytest.raises(ValueError, match=r"size|number"):
-            KERNEL.shift_vector(bytes(4), 0.1, vectors, weights, 0.5, 1.0, 363.0)
-    with pytest.raises(ValueError, match="dimensions"):
-        KERNEL.shift_vector(b"", 0.1, [], [], 0.5, 1.0, 363.0)
-    assert KERNEL.shift_vector(bytes(4), 0.1, [bytes(4)], [1.0], 0.5, 1.0, 363.0) is None
-
-
-def test_the_highest_document_is_found() -> None:
-    assert KERNEL.largest_u16(array("H")) == -1
-    assert KERNEL.largest_u16(array("H", [0, 65535, 3])) == 65535
-    with pytest.raises(TypeError):
-        KERNEL.largest_u16(array("I", [1]))
 
 
 def repeated(seed: int, times: int) -> tuple[Any, Any]:

@@ -138,21 +138,6 @@ TABLE: tuple[Any, ...] = (
 """A file of one page: four slots that all hold the name a, where a and b start, their bytes."""
 
 
-def test_a_name_is_found_in_its_hash_table() -> None:
-    from zlib import crc32
-
-    slots = [0, 0, 0, 0]
-    for number, name in enumerate((b"a", b"b"), 1):
-        place = crc32(name) & 3
-        while slots[place]:
-            place = (place + 1) & 3
-        slots[place] = number
-    data = array("I", [*slots, 0, 1, 2]).tobytes() + b"ab\0\0" + bytes(8)
-    given = (data, *TABLE[1:], (0, 4), (16, 3), (28, 2))
-    assert [KERNEL.look_up_name(*given, name) for name in (b"a", b"b", b"c", b"")] == [0, 1, -1, -1]
-    assert KERNEL.look_up_name(*TABLE, *given[5:], b"c") == -1  # full, and yet it ends
-
-
 @for_each(
     ("slots", "offsets", "names", "found"),
     [

@@ -53,12 +53,6 @@ def test_a_library_of_many_files_is_opened_over_its_index(large: Path) -> None:
     assert not (large / ".skillyard").exists()
 
 
-def test_a_library_of_few_files_is_read_and_nothing_is_kept(large: Path, tmp_path: Path) -> None:
-    (large / "chart-0" / "SKILL.md").unlink()
-    assert type(sy.load_catalog(large)) is Catalog
-    assert not (tmp_path / "cache").exists()
-
-
 def test_the_next_process_reads_no_file(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "STABLE_AFTER_NS", 0)  # their stamps tell every change from now on
     sy.load_catalog(large)

@@ -101,20 +101,6 @@ def test_a_process_that_is_killed_leaves_what_it_had_done(
     assert catalog.diagnostics == read_catalog(place.roots).diagnostics
 
 
-def test_an_interrupt_loses_nothing(place: LibrarySpec) -> None:
-    def interrupt(done: int, total: int) -> None:
-        if done >= 384:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        build_index(place, index_folder(place), progress=interrupt)
-    assert part_of(place).building == (384, FILES, None)
-    assert build_index(place, index_folder(place)).skills == len(
-        read_catalog(place.roots).candidates
-    )
-    assert part_of(place).building is None
-
-
 def test_who_asks_meanwhile_is_answered_from_the_part_and_told_so(place: LibrarySpec) -> None:
     def interrupt(done: int, total: int) -> None:
         if done >= 320:

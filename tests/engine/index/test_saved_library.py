@@ -50,13 +50,6 @@ def test_it_finds_what_rank_finds(tmp_path: Path) -> None:
         assert [m.explanation for m in ours] == [m.explanation for m in theirs]
 
 
-def test_building_again_replaces_what_was_there(tmp_path: Path) -> None:
-    before = sy.Index.build(SKILLS, tmp_path)
-    after = sy.Index.build(SKILLS[:1], tmp_path)
-    assert (len(before), len(after), len(sy.Index.open(tmp_path))) == (3, 1, 1)
-    assert before.search("repair a csv")[0].skill.name == "csv-cleaning"
-
-
 def test_errors_name_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(sy.SkillyardError) as caught:
         sy.Index.open(tmp_path / "nothing")

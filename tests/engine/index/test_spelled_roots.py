@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard import DEFAULT_LIMITS
 from skillyard.engine.catalog import read_catalog
-from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.index.indexed_catalog import IndexedCatalog
-from skillyard.engine.index.library_spec import index_folder
 from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
@@ -53,12 +50,6 @@ def test_it_says_what_reading_the_named_roots_says(folder: Path, roots: tuple[st
         assert [kept.copies(m.skill) for m in ours] == [read.copies(m.skill) for m in theirs]
 
 
-def test_however_it_is_named_a_folder_has_one_index(folder: Path) -> None:
-    places = [LibrarySpec((root,), (), DEFAULT_LIMITS) for root in ("lib", "./lib", "lib/", "link")]
-    assert len({index_folder(place) for place in places}) == 1
-    assert index_folder(LibrarySpec(("more",), (), DEFAULT_LIMITS)) != index_folder(places[0])
-
-
 def test_a_link_called_as_the_folder_of_runtime_documents_makes_another_library(
     folder: Path,
 ) -> None:
@@ -69,9 +60,3 @@ def test_a_link_called_as_the_folder_of_runtime_documents_makes_another_library(
         assert isinstance(kept, IndexedCatalog)
         assert kept.skills == read.skills
     assert len(open_catalog(".skills")) > len(open_catalog("store"))
-
-
-def test_a_root_that_is_missing_is_named_as_it_was(folder: Path) -> None:
-    with pytest.raises(sy.InvalidSkillsRoot) as raised:
-        open_catalog("./nowhere")
-    assert raised.value.path == "./nowhere"

@@ -31,15 +31,6 @@ def table(data: bytes | None = None) -> TokenTable:
     return TokenTable(data, "table.bin")
 
 
-def test_rows_are_found_by_their_terms() -> None:
-    made = table()
-    assert made.term_statistics("beta")[1] == 2.0
-    assert made.term_statistics("unheard")[1] == 1.0
-    assert made.term_statistics("unheard")[0] == 0.0
-    assert made.term_statistics("alpha")[0] == pytest.approx(2.718281828 ** -(32 / 16))
-    assert made.vector([(1.0, [("unheard", 3)])]) == b""
-
-
 def test_a_vector_is_made_of_its_terms_in_whole_numbers() -> None:
     made = table()
     # A unit of 363 in so few dimensions does not fit a signed byte: it is cut.
@@ -48,13 +39,6 @@ def test_a_vector_is_made_of_its_terms_in_whole_numbers() -> None:
     assert list(array("b", both)) == [127, 35, 35, -36]
     spread = array("b", bundled_table().vector([(1.0, [("deploy", 1), ("databas", 1)])]))
     assert sum(v * v for v in spread) == pytest.approx(UNIT * UNIT, rel=0.01)
-
-
-def test_fields_count_by_their_direction_and_not_by_their_length() -> None:
-    made = table()
-    once = made.vector([(1.0, [("alpha", 1)]), (1.0, [("gamma", 1)])])
-    often = made.vector([(1.0, [("alpha", 1)]), (1.0, [("gamma", 1), ("gamma", 1)])])
-    assert list(array("b", once)) == pytest.approx(list(array("b", often)), abs=2)
 
 
 @given(st.integers(0, 10_000), st.integers(0, 255))
@@ -66,18 +50,6 @@ def test_any_changed_byte_is_noticed(place: int, value: int) -> None:
     data[place] = value
     with pytest.raises(IndexDamaged, match="token table"):
         table(bytes(data))
-
-
-@given(st.integers(0, 10_000))
-def test_a_table_that_is_cut_off_is_noticed(length: int) -> None:
-    data = write_table(TERMS, ROWS, VECTORS, 4)
-    with pytest.raises(IndexDamaged):
-        table(data[: length % len(data)])
-
-
-def test_terms_must_be_sorted_and_unique() -> None:
-    with pytest.raises(ValueError, match="sorted"):
-        write_table(("b", "a"), ROWS[:2], VECTORS[:8], 4)
 
 
 def test_the_bundled_table_is_whole_and_small() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import DEFAULT_LIMITS
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.discovery import Root, Scan, scan
 from skillyard.engine.index import walk_record
@@ -130,13 +129,6 @@ def test_without_folder_times_what_a_walk_does_not_look_at_changes_nothing(
     assert is_unchanged(record, fingerprint)
 
 
-def test_a_folder_that_has_just_changed_is_listed_whatever_its_time_says(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "skills", TREE)
-    record, _ = record_of(walk(root), tmp_path / "index")
-    assert b'",null,["' in record
-    assert b'",[' not in record.partition(b'"files"')[0]
-
-
 def test_where_a_new_file_does_not_change_the_time_of_its_folder_no_time_is_recorded(
     tmp_path: Path, later: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,52 +146,6 @@ def test_where_a_new_file_does_not_change_the_time_of_its_folder_no_time_is_reco
     without, _ = record_of(found, tmp_path / "index")
     assert b'",[' not in without.partition(b'"files"')[0]
     assert is_unchanged(without, fingerprint)
-
-
-def _pipe(folder: Path) -> None:
-    folder.mkdir()
-    os.mkfifo(folder / "SKILL.md")
-
-
-UNUSUAL: dict[str, Callable[[Path], object]] = {
-    "a link": lambda root: (root / "link").symlink_to(root / "a"),
-    "a link that leads nowhere": lambda root: (root / "a/link").symlink_to("nowhere"),
-    "a pipe": lambda root: _pipe(root / "c"),
-}
-
-
-@for_each("unusual", UNUSUAL)
-def test_a_walk_whose_results_depend_on_more_has_no_record(
-    tmp_path: Path, later: None, unusual: str
-) -> None:
-    root = write_tree(tmp_path / "skills", TREE)
-    UNUSUAL[unusual](root)
-    assert record_of(walk(root), tmp_path / "index")[0] == b""
-    assert not is_unchanged(b"", scan_fingerprint(walk(root)))
-
-
-def test_a_walk_of_very_many_folders_remembers_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = write_tree(tmp_path / "skills", TREE)
-    folders = len(walk(root).observations.listings)  # type: ignore[union-attr]
-    monkeypatch.setattr("skillyard.engine.discovery.walk.MAX_OBSERVED", folders)
-    assert walk(root).observations is not None
-    monkeypatch.setattr("skillyard.engine.discovery.walk.MAX_OBSERVED", folders - 1)
-    assert walk(root).observations is None
-
-
-def test_scopes_depend_on_more_than_the_folders_below_the_roots(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "skills", TREE)
-    assert LibrarySpec((str(root),), (), DEFAULT_LIMITS).scan().observations is not None
-    assert LibrarySpec((str(root),), ("user",), DEFAULT_LIMITS).scan().observations is None
-
-
-def test_a_record_of_another_scan_shows_nothing(tmp_path: Path, later: None) -> None:
-    root = write_tree(tmp_path / "skills", TREE)
-    record, fingerprint = record_of(walk(root), tmp_path / "index")
-    assert not is_unchanged(record, fingerprint[::-1])
-    assert not is_unchanged(None, fingerprint)
 
 
 def test_an_unchanged_library_is_not_walked_again(

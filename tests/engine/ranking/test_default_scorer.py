@@ -11,11 +11,10 @@ import pytest
 import skillyard as sy
 from skillyard import SkillIoError
 from skillyard.cli import main, progress
-from skillyard.engine.embedding.protocol import resolve_embedder
 from skillyard.engine.ranking import registry
-from skillyard.engine.ranking.registry import default_scorer, resolve
+from skillyard.engine.ranking.registry import default_scorer
 from tests.configuration import configure
-from tests.engine.embedding.letters import GatedLetters, Letters, install
+from tests.engine.embedding.letters import Letters, install
 from tests.tables import for_each
 from tests.worked_examples.making import document
 
@@ -102,16 +101,6 @@ def test_a_command_ends_with_2_and_names_the_key(
     for command in ("rank", "select"):
         assert main([command, TEXT, "--root", str(skills)]) == 2
         assert "scorer.name is hybrid+nosuch" in capsys.readouterr().err
-
-
-def test_the_embedder_of_a_package_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Making it may read a model."""
-    monkeypatch.setattr(
-        "skillyard.engine.embedding.protocol._entry_points",
-        lambda: {"letters": lambda: GatedLetters},
-    )
-    assert resolve_embedder("letters") is resolve_embedder("letters")
-    assert resolve("hybrid+letters") == resolve("hybrid+letters")
 
 
 def test_a_terminal_shows_how_far_the_vectors_are(

@@ -9,11 +9,8 @@ import pytest
 
 import skillyard as sy
 from skillyard import EmbedderFailed, InvalidInput, Query
-from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.engine.ranking.hybrid.constants import FUSION
-from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
-from skillyard.engine.ranking.registry import bind, resolve
 from tests.engine.embedding.letters import Letters, install
 from tests.tables import for_each
 
@@ -67,14 +64,6 @@ def test_the_reason_names_the_embedder_where_it_lifts_a_skill(
     assert "meaning by" not in passed.reason
 
 
-def test_the_reason_names_no_embedder_that_changes_no_place() -> None:
-    catalog = sy.Catalog.from_skills(SKILLS)
-    first, *_ = sy.rank(catalog, "deploy containers", scorer=Hybrid(embedder=Letters()))
-    assert first.skill.name == "deploy"
-    assert first.signals["embedder"] > 0
-    assert "meaning by" not in first.reason
-
-
 def test_the_explanation_adds_up() -> None:
     catalog = sy.Catalog.from_skills(SKILLS)
     for match in sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=Letters())):
@@ -84,17 +73,6 @@ def test_the_explanation_adds_up() -> None:
         (said,) = [part for part in points.parts if part.label == "embedder"]
         assert said.value == match.signals["embedder"]
         assert "by letters" in said.note
-
-
-def test_words_and_meaning_share_what_the_embedder_leaves() -> None:
-    catalog = sy.Catalog.from_skills(SKILLS)
-    plain = {m.skill.name: m.signals for m in sy.rank(catalog, "deploy containers")}
-    mixed = sy.rank(catalog, "deploy containers", scorer=Hybrid(embedder=Letters()))
-    for match in mixed:
-        before = plain.get(match.skill.name, {})
-        for kind in ("words", "meaning"):
-            left = before.get(kind, 0.0) * (1 - HYBRID.fusion.embedder)
-            assert match.signals.get(kind, 0.0) == pytest.approx(left)
 
 
 @for_each(
@@ -195,15 +173,6 @@ def test_names_that_a_skill_lacks_put_its_sibling_first(scorer: Hybrid) -> None:
         assert not [part for part in other if part.label == "order"]
 
 
-@for_each("scorer", [HYBRID, Hybrid(embedder=OrderedLetters())], ids=["alone", "embedder"])
-def test_what_orders_the_best_adds_up_in_the_explanation(scorer: Hybrid) -> None:
-    catalog = sy.Catalog.from_skills(SKILLS)
-    for match in sy.rank(catalog, "deploy the tests", scorer=scorer):
-        points, _ = match.explanation.parts
-        assert match.explanation.value == match.score
-        assert sum(part.value for part in points.parts) == pytest.approx(points.value, abs=1e-12)
-
-
 @for_each(
     "text",
     [
@@ -240,27 +209,6 @@ def _cosine(text: str, skill: sy.Skill) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True)) / (norms[0] * norms[1])
 
 
-def test_vectors_are_kept_for_the_next_time() -> None:
-    first, second = Letters(), Letters()
-    for letters in (first, second):
-        sy.rank(sy.Catalog.from_skills(SKILLS), "deploy", scorer=Hybrid(embedder=letters))
-    assert len(first.asked) == len(SKILLS)
-    assert second.asked == []
-    assert first.queries == second.queries == ["deploy"]
-    assert Path(cache_folder(), "vectors").is_dir()
-
-
-def test_many_skills_answer_like_few(tmp_path: Path) -> None:
-    """Above a thousand skills other code holds the index; an index on disk is a third."""
-    more = [sy.Skill(f"filler-{n}", f"Filler number {n} of the pool.", "") for n in range(1_200)]
-    catalog = sy.Catalog.from_skills([*SKILLS, *more])
-    scorer = Hybrid(embedder=Letters())
-    found = sy.rank(catalog, "zigzag quiz", scorer=scorer, limit=3)
-    again = sy.rank(sy.Catalog.from_skills([*more, *SKILLS]), "zigzag quiz", scorer=scorer, limit=3)
-    assert [(m.skill.name, m.score) for m in found] == [(m.skill.name, m.score) for m in again]
-    assert found[0].skill.name == "zebra-quiz"
-
-
 def test_tags_hold_for_the_embedder_too() -> None:
     tagged = [skill.replace(tags=("animals",)) for skill in SKILLS[:1]] + SKILLS[1:]
     catalog = sy.Catalog.from_skills(tagged)
@@ -271,20 +219,6 @@ def test_tags_hold_for_the_embedder_too() -> None:
     assert [match.skill.name for match in found] == ["zebra-quiz"]
 
 
-@for_each("text", ["", "   ", "12", "???"])
-def test_a_request_without_direction_is_answered_as_ever(text: str) -> None:
-    catalog = sy.Catalog.from_skills(SKILLS)
-    plain = sy.rank(catalog, text)
-    mixed = sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))
-    assert [(m.skill.name, m.score) for m in mixed] == [(m.skill.name, m.score) for m in plain]
-
-
-def test_an_empty_library_needs_no_vector() -> None:
-    letters = Letters()
-    assert sy.rank(sy.Catalog.from_skills([]), "deploy", scorer=Hybrid(embedder=letters)) == []
-    assert letters.asked == []
-
-
 def test_a_request_vector_of_another_length_is_named() -> None:
     class Uneven(Letters):
         def embed(self, texts, *, query=False):  # type: ignore[no-untyped-def]
@@ -293,28 +227,3 @@ def test_a_request_vector_of_another_length_is_named() -> None:
 
     with pytest.raises(EmbedderFailed, match="5 numbers for the request, 26 for each skill"):
         sy.rank(sy.Catalog.from_skills(SKILLS), "deploy", scorer=Hybrid(embedder=Uneven()))
-
-
-def test_the_scorers_of_a_catalog_share_one_index_in_memory() -> None:
-    catalog = sy.Catalog.from_skills(SKILLS)
-    plain, dense = bind(catalog, HYBRID), bind(catalog, Hybrid(embedder=Letters()))
-    conventions = bind(catalog, Hybrid(include_conventions=True))
-    assert isinstance(plain, BoundHybrid)
-    assert isinstance(dense, BoundHybrid)
-    assert isinstance(conventions, BoundHybrid)
-    assert dense.library is plain.library
-    assert conventions.library is not plain.library
-    other = bind(sy.Catalog.from_skills(SKILLS), HYBRID)
-    assert isinstance(other, BoundHybrid)
-    assert other.library is not plain.library
-
-
-def test_a_name_stands_for_hybrid_with_that_embedder() -> None:
-    with pytest.raises(sy.UnknownName, match="embedder 'nosuch'"):
-        resolve("hybrid+nosuch")
-    with pytest.raises(InvalidInput, match="overlap takes no embedder"):
-        resolve("overlap+http")
-    with pytest.raises(sy.UnknownName, match="scorer 'nosuch'"):
-        resolve("nosuch+http")
-    assert HYBRID.with_embedder(Letters()).embedder is not None
-    assert Query("x").text == "x"

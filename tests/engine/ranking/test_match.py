@@ -12,11 +12,11 @@ import pytest
 
 import skillyard as sy
 from skillyard import Scored
-from skillyard.engine.ranking.match import Pair, eligible, in_order, score_query
+from skillyard.engine.ranking.match import Pair, in_order
 from skillyard.engine.ranking.registry import resolve
 from tests.parity.trees import write_tree
 from tests.tables import for_each
-from tests.worked_examples.making import catalog, document, names, skill
+from tests.worked_examples.making import document, skill
 
 SCORERS = ["confidence", "hybrid", "overlap", "relevance", "triggers"]
 
@@ -89,45 +89,12 @@ class TestCandidates:
             found = sy.rank(skills, "deploy", scorer=scorer)
             assert [match.skill.origin for match in found] == ["runtime"], scorer
 
-    def test_scores_of_zero_are_added_only_when_wanted(self) -> None:
-        skills = catalog(skill("a"), skill("deploy"))
-        query = sy.Query("deploy")
-        _, scored = score_query(skills, query, "overlap")
-        some = eligible(skills, query, zeros=False, scored=scored)
-        every = eligible(skills, query, zeros=True, scored=scored)
-        assert [one.name for one, _ in some] == ["deploy"]
-        assert [(one.name, value) for one, value in every] == [("a", 0.0), ("deploy", 4.0)]
-
-    def test_a_plain_list_of_skills_has_candidates_too(self) -> None:
-        skills = [skill("a", trigger=True), skill("b")]
-        query = sy.Query("bills")
-        _, scored = score_query(skills, query, "overlap")
-        found = eligible(skills, query, zeros=True, scored=scored)
-        assert [one.name for one, _ in found] == ["b"]
-
 
 class TestRank:
     @for_each("limit", [-1, 1.5, True, "10"])
     def test_a_limit_is_a_count_or_none(self, limit: Any) -> None:
         with pytest.raises(sy.InvalidInput, match="limit"):
             sy.rank([], "x", limit=limit)
-
-    @for_each(
-        "fields", [{"files": "a.py"}, {"recent_activity": 5}, {"include_tags": "x"}, {"text": None}]
-    )
-    def test_a_wrong_type_is_refused(self, fields: dict[str, Any]) -> None:
-        with pytest.raises(sy.InvalidInput):
-            sy.rank([skill()], **fields)
-
-    def test_ten_are_given_unless_asked_otherwise(self) -> None:
-        skills = catalog(*(skill(f"s{number:02}") for number in range(15)))
-        assert len(sy.rank(skills, "bills")) == 10
-        assert len(sy.rank(skills, "bills", limit=None)) == 15
-        assert names(sy.rank(skills, "bills", limit=2)) == ["s00", "s01"]
-        assert sy.rank(skills, "bills", limit=0) == []
-
-    def test_any_iterable_of_skills_is_ranked_as_a_catalog(self) -> None:
-        assert names(sy.rank((skill(name) for name in "ba"), "bills")) == ["a", "b"]
 
 
 class TestMatch:
@@ -151,14 +118,6 @@ class TestMatch:
         explained = match.to_dict(explain=True)
         assert explained["explanation"] == match.explanation.to_dict()
         assert json.loads(json.dumps(explained)) == explained
-
-    def test_matches_are_equal_by_skill_score_and_level(self, match: sy.Match) -> None:
-        (again,) = sy.rank([match.skill], "deploy apps", scorer="overlap")
-        (other,) = sy.rank([match.skill], "deploy", scorer="overlap")
-        assert match == again
-        assert hash(match) == hash(again)
-        assert match != other
-        assert match != "deploy"
 
 
 @for_each("name", SCORERS)

@@ -68,40 +68,6 @@ def test_without_the_setting_every_skill_counts(root: Path) -> None:
     assert {match.skill.name for match in matches} == set(SKILLS)
 
 
-def test_a_skill_that_the_text_calls_counts_anyway(root: Path) -> None:
-    catalog = sy.load_catalog(root)
-    assert names(catalog, "packages/a/x.py", text=f"@b {TEXT}") == EVERYWHERE | {"a", "b"}
-
-
-def test_paths_are_also_relative_to_the_working_directory(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(root / "packages")
-    assert names(sy.load_catalog(".."), "a/x.py") == EVERYWHERE | {"a"}
-
-
-def test_a_root_inside_a_package_is_a_whole(root: Path) -> None:
-    assert names(sy.load_catalog(root / "packages/a"), "elsewhere/x.py") == {"a"}
-
-
-def test_the_folders_of_the_scope_project_count_where_the_work_is(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (root / ".git").mkdir()
-    (root / "packages/a/src").mkdir()
-    monkeypatch.chdir(root / "packages/a/src")
-    catalog = sy.load_catalog([], scopes="project")
-    assert names(catalog, "x.py") == {"a", "top"}
-    assert names(catalog, "../../b/x.py") == {"a", "top"}  # both lie above the work
-
-
-def test_skills_of_the_user_count_everywhere(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(root / "packages/a"))
-    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
-    catalog = sy.load_catalog([], scopes="user")
-    assert names(catalog, "/elsewhere/x.py") == {"a"}
-
-
 @for_each(
     ("place", "package"),
     [
@@ -142,16 +108,6 @@ def test_skills_of_plugins_and_installed_packages_count_everywhere(
     for roots in (["."], []):
         catalog = sy.load_catalog(roots, scopes=["project", "packages", "marketplaces"])
         assert names(catalog, "src/x.py") == {"one", "near:two"}
-
-
-def test_folders_of_a_scope_beside_the_roots_count_whatever_lies_in_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = "packages/a/.claude/skills/group/skills/s"
-    write_tree(tmp_path, {".git": "", "library/x": "", f"{place}/SKILL.md": document("s", TEXT)})
-    monkeypatch.chdir(tmp_path / "packages/a")
-    catalog = sy.load_catalog(str(tmp_path / "library"), scopes="project")
-    assert names(catalog, "x.py") == {"s"}
 
 
 def test_the_command_line_takes_the_setting_and_why_says_what_it_leaves_out(

@@ -7,21 +7,9 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.base.arguments import text_items
 from skillyard.engine.ranking.query import invokes
 from tests.tables import for_each
 from tests.worked_examples.making import skill
-
-
-def test_lists_become_tuples_and_none_is_empty() -> None:
-    query = sy.Query("x", ["a.py"], iter(["w"]), None, {"t"})
-    assert (query.files, query.recent_activity) == (("a.py",), ("w",))
-    assert (query.include_tags, query.exclude_tags) == ((), ("t",))
-
-
-def test_equal_questions_are_equal_values() -> None:
-    assert sy.Query("x", ["a"]) == sy.Query("x", ("a",))
-    assert hash(sy.Query("x")) == hash(sy.Query("x"))
 
 
 @for_each(
@@ -55,11 +43,6 @@ def test_a_query_is_empty_without_text_and_files(query: sy.Query, empty: bool) -
 def test_a_wrong_type_is_refused_by_name(fields: dict[str, Any], named: str) -> None:
     with pytest.raises(sy.InvalidInput, match=named):
         sy.Query(**fields)
-
-
-def test_items_are_taken_from_any_iterable_of_strings() -> None:
-    assert text_items("f", (text for text in "ab")) == ("a", "b")
-    assert text_items("f", None) == ()
 
 
 class TestInvokes:
@@ -98,7 +81,3 @@ class TestInvokes:
     )
     def test_a_path_an_address_or_a_longer_name_calls_nothing(self, text: str) -> None:
         assert not invokes(text, skill("deploy-app"))
-
-    def test_case_is_folded_in_any_script(self) -> None:
-        assert invokes("@STRASSE", skill("straße"))
-        assert invokes("/КОНВЕРТЕР", skill("конвертер"))

@@ -9,7 +9,7 @@ import pytest
 import skillyard as sy
 from skillyard.engine.ranking.ranker import RankedSkill
 from skillyard.engine.ranking.registry import resolve
-from tests.worked_examples.making import catalog, names, skill
+from tests.worked_examples.making import catalog, skill
 
 SKILLS = catalog(skill("a", "one"), skill("b", "two"), skill("c", "three"))
 
@@ -47,29 +47,6 @@ class TestRankerAsScorer:
         assert matches[0].explanation.note == "place 1 of the ranker"
         assert matches[0].explanation.value == 3.0
 
-    def test_an_order_that_contradicts_the_scores_is_still_the_order(self) -> None:
-        class Stubborn(ByScore):
-            def rank(self, *args: Any, **kwargs: Any) -> list[RankedSkill]:
-                return list(reversed(super().rank(*args, **kwargs)))
-
-        assert names(sy.rank(SKILLS, "x", scorer=Stubborn(a=1, b=3, c=2))) == ["a", "c", "b"]
-
-    def test_the_names_of_both_kinds_are_shown(self) -> None:
-        class Nameless:
-            def rank(self, skills: Any, query: str = "", include_references: bool = False) -> Any:
-                return skills
-
-        assert sy.select(SKILLS, "x", scorer=ByScore(a=1)).scorer == "by-score"
-        assert sy.select(SKILLS, "x", scorer=Nameless()).scorer == "Nameless"
-
-    def test_skills_that_it_left_out_are_not_in_the_ranking(self) -> None:
-        assert names(sy.rank(SKILLS, "x", scorer=ByScore(b=1))) == ["b"]
-
-    def test_a_skill_that_it_left_out_is_no_candidate(self) -> None:
-        selection = sy.select(SKILLS, "x", scorer=ByScore(b=1))
-        assert names(selection.selected) == ["b"]
-        assert (selection.rejected, selection.considered) == ((), 1)
-
     def test_a_skill_that_it_left_out_says_so_and_would_come_last(self) -> None:
         scored = resolve(ByScore(b=1)).bind(SKILLS.skills).prepare(sy.Query("x"))
         one, two, _ = SKILLS.skills
@@ -105,22 +82,6 @@ class TestScorerAsRanker:
         given = [skill("a", "x"), skill("two", "x"), skill("three", "two")]
         assert [one.name for one in ranker.rank(given, "two")] == ["two", "three", "a"]
 
-    def test_scores_are_set_on_views(self) -> None:
-        views = [RankedSkill(skill("a", "x", "")), RankedSkill(skill("two", "x", ""))]
-        ranked = sy.ScorerRanker("overlap").rank(views, "two")
-        assert [(view.title, view.relevance_score) for view in ranked] == [("two", 4.0), ("a", 0.0)]
-
-    def test_references_are_asked_for(self) -> None:
-        one = RankedSkill(skill("a", references=[sy.Reference("r", "r.md")]))
-        ranker = sy.ScorerRanker("relevance")
-        without = ranker.rank([one])[0].relevance_score
-        with_them = ranker.rank([one], "", True)[0].relevance_score
-        assert with_them - without == 15.0
-
     def test_a_wrong_name_is_an_error_of_the_call(self) -> None:
         with pytest.raises(sy.UnknownName):
             sy.ScorerRanker("nope").rank([skill()])
-
-    def test_a_ranker_may_stand_behind_a_ranker(self) -> None:
-        inner = sy.ScorerRanker("overlap")
-        assert names(sy.rank(SKILLS, "two", scorer=inner))[0] == "b"

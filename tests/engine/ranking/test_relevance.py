@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 import skillyard as sy
 from skillyard import Scored
 from skillyard.engine.ranking.field_hits import terms
@@ -23,12 +21,6 @@ def match(query: str, one: sy.Skill) -> float:
     return part.value / 30.0
 
 
-def made(
-    slug: str = "qq", title: str = "Zz", description: str = "Ww.", body: str = "vv"
-) -> sy.Skill:
-    return skill("n", description, body, slug=slug, title=title)
-
-
 @for_each(
     ("text", "found"),
     [
@@ -46,32 +38,6 @@ def made(
 )
 def test_terms_are_folded_words_and_pairs_of_unspaced_scripts(text: str, found: list[str]) -> None:
     assert terms(text) == found
-
-
-class TestMatch:
-    def test_the_title_is_the_name_where_there_is_none(self) -> None:
-        one = skill("Deep Research", "x", slug="qq")
-        assert match("research deep", one) == pytest.approx(0.8)
-
-
-class TestSignals:
-    def test_the_rules_that_apply_are_listed_best_first(self) -> None:
-        one = made(slug="deep-research", title="Deep Research")
-        part = score("deep research", one).explain(one).parts[2]
-        assert [(leaf.label, round(leaf.value, 6)) for leaf in part.parts] == [
-            ("query is the id", 30.0),
-            ("every term in the id", 27.0),
-            ("every id term in the query", 25.5),
-            ("every term in the title", 24.0),
-            ("every term in id or title", 22.5),
-        ]
-        assert (part.op, part.note) == ("max", "query is the id")
-
-    @for_each("query", ["", "  ", "!?", "unheard"])
-    def test_without_a_term_that_matches_no_rule_applies(self, query: str) -> None:
-        part = score(query, made()).explain(made()).parts[2]
-        assert [(leaf.label, leaf.value) for leaf in part.parts] == [("no match", 0.0)]
-        assert part.value == max(leaf.value for leaf in part.parts)
 
 
 class TestOrder:

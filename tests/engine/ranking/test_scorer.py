@@ -13,7 +13,6 @@ import pytest
 import skillyard as sy
 from skillyard import Level, Scored
 from skillyard.engine.ranking.overlap import OVERLAP, BoundOverlap, Overlap
-from skillyard.engine.ranking.ranker import RankerScorer
 from skillyard.engine.ranking.registry import bind, resolve
 from skillyard.engine.ranking.scorer import level_of
 from tests.tables import for_each
@@ -31,14 +30,6 @@ class TestExplanation:
             "op": "sum",
             "parts": [{"label": "name", "value": 2.0, "op": "leaf", "note": "a b"}],
         }
-
-    def test_the_raw_score_lies_under_every_calibration(self) -> None:
-        raw = sy.Explanation("raw", 2.0, (LEAF,))
-        top = sy.Explanation(
-            "p", 0.5, (sy.Explanation("q", 0.7, (raw,), "calibration"),), "calibration"
-        )
-        assert top.raw() is raw
-        assert raw.raw() is raw
 
 
 class Fixed(Scored):
@@ -123,29 +114,14 @@ class TestNames:
         )
         assert resolve("mine") == Overlap(name_weight=9.0)
 
-    def test_a_package_may_give_a_class_or_a_ranker(self, plugins: list[Point]) -> None:
-        plugins += [Point("cls", Overlap), Point("ranker", Backwards), Point("object", Backwards())]
-        assert resolve("cls") == OVERLAP
-        assert isinstance(resolve("ranker"), RankerScorer)
-        assert isinstance(resolve("object"), RankerScorer)
-
     def test_no_package_can_take_a_built_in_name(self, plugins: list[Point]) -> None:
         plugins.append(Point("overlap", Overlap(name_weight=9.0)))
         assert resolve("overlap") is OVERLAP
-
-    def test_a_scorer_is_itself_and_a_ranker_becomes_one(self) -> None:
-        assert resolve(OVERLAP) is OVERLAP
-        assert isinstance(resolve(Backwards()), RankerScorer)
 
     @for_each("wrong", [None, 5, object()])
     def test_anything_else_is_refused(self, wrong: object) -> None:
         with pytest.raises(sy.InvalidInput, match="scorer must be a name"):
             resolve(wrong)
-
-
-class Backwards:
-    def rank(self, skills: list[Any], query: str = "", include_references: bool = False) -> Any:
-        return list(reversed(skills))
 
 
 class TestBind:
@@ -165,11 +141,6 @@ class TestBind:
         gc.collect()
         assert [each() for each in gone] == [None, None]
 
-    def test_a_list_is_bound_anew_each_time(self) -> None:
-        skills = [skill("a")]
-        assert bind(skills, OVERLAP) is not bind(skills, OVERLAP)
-        assert bind(iter(skills), OVERLAP).skills == tuple(skills)
-
     def test_a_scorer_that_cannot_be_hashed_is_bound_anew(self) -> None:
         class Unhashable(Overlap):
             __hash__ = None  # type: ignore[assignment]
@@ -179,9 +150,3 @@ class TestBind:
 
         skills = catalog(skill("a"))
         assert bind(skills, Unhashable()).skills == skills.skills
-
-    def test_asking_a_ranker_again_and_again_keeps_one_binding(self) -> None:
-        skills, ranker = catalog(skill("a")), Backwards()
-        for _ in range(5):
-            sy.rank(skills, "x", scorer=ranker)
-        assert len(skills.bound) == 1

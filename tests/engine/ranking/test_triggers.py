@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import skillyard as sy
 from skillyard import Scored
-from skillyard.engine.ranking.triggers import TRIGGERS, normalise
+from skillyard.engine.ranking.triggers import TRIGGERS
 from tests.tables import for_each
 from tests.worked_examples.making import skill
 
@@ -19,20 +19,6 @@ def score(query: str, *skills: sy.Skill) -> Scored:
 
 def points(query: str, one: sy.Skill) -> float:
     return dict(score(query, one).scores()).get(one, 0.0)
-
-
-@for_each(
-    ("text", "words"),
-    [
-        ("", []),
-        ("...", []),
-        ("Code-Review, please!", ["code", "review", "please"]),
-        ("snake_case C++ a€b", ["snake", "case", "c", "a", "b"]),
-        ("ÄRGER «quoted» 数据，清洗", ["ärger", "quoted", "数据", "清洗"]),
-    ],
-)
-def test_words_are_lower_case_without_punctuation_and_symbols(text: str, words: list[str]) -> None:
-    assert normalise(text) == words
 
 
 class TestPhrases:

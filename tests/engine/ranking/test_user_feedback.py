@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import skillyard as sy
-from skillyard import Catalog, InvalidInput, Query, Skill, SkillFeedback
+from skillyard import Catalog, Query, Skill, SkillFeedback
 from skillyard.engine.ranking.hybrid.constants import (
     CALIBRATION,
     FEEDBACK_LOG_ODDS,
@@ -17,7 +16,7 @@ from skillyard.engine.ranking.hybrid.constants import (
     RELIABILITY,
 )
 from skillyard.engine.ranking.hybrid.scorer import HYBRID, ScoredHybrid
-from skillyard.engine.ranking.hybrid.user_feedback import CLIENT_SHARE, relevance
+from skillyard.engine.ranking.hybrid.user_feedback import CLIENT_SHARE
 from skillyard.engine.selection import select
 
 REQUEST = "extract the tables from this pdf file"
@@ -78,16 +77,6 @@ def test_one_judgement_is_worth_its_likelihood_ratio_for_the_same_request() -> N
     assert RELIABILITY == 0.8
 
 
-def test_a_skill_that_matches_no_word_becomes_a_candidate_and_is_not_selected() -> None:
-    answer = scores("zzyzx qwertz", right("trip-plans", "zzyzx qwertz"))
-    assert 0.0 < answer["trip-plans"] < HYBRID.default_policy.min_score
-
-
-def test_a_skill_that_tags_leave_out_stays_out() -> None:
-    answer = scored(REQUEST, right("pdf-tables"), include_tags=("forms",))
-    assert [each.slug for each, _ in answer.scores()] == ["pdf-forms"]
-
-
 def test_a_skill_that_is_called_by_name_is_selected_in_spite_of_feedback() -> None:
     text = "@pdf-tables extract the tables"
     chosen = select(CATALOG, Query(text, feedback=(wrong("pdf-tables", text),)))
@@ -133,12 +122,6 @@ def test_the_score_is_the_value_of_its_explanation(
         )
 
 
-@given(st.permutations([wrong("pdf-tables"), right("pdf-forms"), wrong("pdf-tables", LIKE_IT)]))
-def test_the_order_of_feedback_does_not_matter(feedback: list[SkillFeedback]) -> None:
-    expected = scores(REQUEST, wrong("pdf-tables"), right("pdf-forms"))
-    assert scores(REQUEST, *feedback) == expected  # the sum is at its limit
-
-
 def test_a_flood_of_a_client_moves_a_skill_by_a_twentieth_of_one_judgement_of_the_user() -> None:
     flood = [wrong("pdf-tables", text, from_client=True) for text in [REQUEST, LIKE_IT] * 500]
     before, after = scored(REQUEST), scored(REQUEST, *flood)
@@ -153,12 +136,3 @@ def test_the_explanation_and_the_reason_name_it() -> None:
     assert "feedback: wrong for a similar request" in answer.reason(target)
     labels = {part.label: part for part in answer.explain(target).raw().parts}
     assert labels["feedback"].value == pytest.approx(-FEEDBACK_POINTS)
-
-
-def test_relevance_grows_from_nothing_to_all() -> None:
-    assert [relevance(x) for x in (0.0, 0.3, 0.45, 0.6, 1.0)] == pytest.approx([0, 0, 0.5, 1, 1])
-
-
-def test_a_wrong_type_is_an_error() -> None:
-    with pytest.raises(InvalidInput, match="right"):
-        sy.SkillFeedback("a", "b", "no")  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.hosts.adapters import AgentSkills
-from tests.hosts.adapters.contract import FITS, NOTHING, AdapterContract, Call, Run, library
+from tests.hosts.adapters.contract import FITS, AdapterContract, Call, Run, library
 from tests.hosts.adapters.frameworks import adapter
 from tests.worked_examples.making import skill
 
@@ -20,7 +20,6 @@ from google.adk.agents import LlmAgent  # noqa: E402 - only where it is installe
 from google.adk.apps import App  # noqa: E402
 from google.adk.models.base_llm import BaseLlm  # noqa: E402
 from google.adk.models.llm_response import LlmResponse  # noqa: E402
-from google.adk.plugins.plugin_manager import PluginManager  # noqa: E402
 from google.adk.runners import Runner  # noqa: E402
 from google.adk.sessions import InMemorySessionService  # noqa: E402
 from google.genai.types import Content, FunctionCall, Part  # noqa: E402
@@ -118,18 +117,6 @@ def test_the_plugin_of_an_injector_injects_what_the_injector_would() -> None:
     assert words(requests[0].contents[0]).endswith(f"{block}\n\n{FITS}")
 
 
-def test_a_plugin_manager_runs_the_plugin() -> None:
-    manager = adk.build_plugin_manager(library(), "my-skills")
-    assert isinstance(manager, PluginManager)
-    assert manager.get_plugin("my-skills") is not None
-    given = said(FITS)
-    changed = asyncio.run(
-        manager.run_on_user_message_callback(user_message=given, invocation_context=None)
-    )
-    assert "[skill:csv-cleaning]" in words(changed)
-    assert words(given) == FITS
-
-
 def test_only_the_user_is_injected_into_and_a_part_is_never_doubled() -> None:
     plugin = adk.build_plugin(library())
 
@@ -147,18 +134,6 @@ def test_only_the_user_is_injected_into_and_a_part_is_never_doubled() -> None:
     assert parts[0] is picture
     assert parts[1].text.endswith(f"[/skill]\n\n{FITS}")
     assert parts[2].text == "and quickly"
-
-
-def test_two_plugins_put_one_block() -> None:
-    plugins = [adk.build_plugin(library(), "a"), adk.build_plugin(library(), "b", remember=False)]
-    requests, _, _ = asyncio.run(run_with(plugins, [], [said(FITS)]))
-    assert words(requests[0].contents[0]).count("[skill:") == 1
-
-
-def test_a_later_message_is_chosen_for_by_itself() -> None:
-    plugin = adk.build_plugin(library(), remember=False)
-    requests, _, _ = asyncio.run(run_with([plugin], [], [said(FITS), said(NOTHING)]))
-    assert [words(content) for content in requests[1].contents] == [FITS, "done", NOTHING]
 
 
 def test_the_toolset_keeps_to_a_filter_and_a_prefix() -> None:

@@ -72,19 +72,6 @@ def asked(text: str) -> Any:
     return {"messages": [{"role": "user", "content": text}]}
 
 
-class TestLangChain(AdapterContract):
-    async def run(self, skills: AgentSkills, message: str, call: Call | None = None) -> Run:
-        model = scripted(call)
-        agent = create_agent(model, middleware=[langchain.SkillMiddleware(skills)])
-        return told(model, await agent.ainvoke(asked(message)))
-
-    def test_without_an_event_loop_it_does_the_same(self) -> None:
-        model = scripted(("load_skill", {"name": "git-bisect"}))
-        agent = create_agent(model, middleware=[langchain.SkillMiddleware(library())])
-        run = told(model, agent.invoke(asked(FITS)))
-        assert run == self.ran(library(), FITS, ("load_skill", {"name": "git-bisect"}))
-
-
 @pytest.mark.skipif(
     create_deep_agent is None, reason="deepagents is not installed (make adapters has it)"
 )
@@ -126,9 +113,3 @@ def test_the_choice_can_be_left_to_the_model() -> None:
     create_agent(model, middleware=[middleware]).invoke(asked(FITS))
     assert last_human(model.seen["requests"][0]).content == FITS
     assert "load_skill" in model.seen["tools"]
-
-
-def test_the_tools_describe_their_arguments() -> None:
-    for tool in langchain.skill_tools(library()):
-        assert tool.description
-        assert all(each["description"] for each in tool.args.values())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skillyard.hosts.adapters import AgentSkills
-from tests.hosts.adapters.contract import FITS, NOTHING, AdapterContract, Call, Run, library
+from tests.hosts.adapters.contract import FITS, AdapterContract, Call, Run, library
 from tests.hosts.adapters.frameworks import adapter
 
 openai_agents = adapter("openai_agents")
@@ -116,20 +116,6 @@ def test_the_users_item_stays_the_same_object_and_parts_are_read() -> None:
     assert item == {"role": "user", "content": [{"type": "input_text", "text": FITS}]}
 
 
-def test_a_filter_of_ones_own_may_wait() -> None:
-    async def mine(data: Any) -> Any:
-        await asyncio.sleep(0)
-        data.model_data.instructions = "Be brief."
-        return data.model_data
-
-    model = Scripted()
-    skills = library()
-    config = config_of(skills, then=mine)
-    result = asyncio.run(Runner.run(agent_of(skills, model), FITS, run_config=config))
-    assert result.final_output == "done"
-    assert "[skill:csv-cleaning]" in user_words(model.requests[0])[0]
-
-
 def test_a_conversation_that_the_server_keeps_gets_each_item_once() -> None:
     model = Scripted(("list_skills", {"query": "csv"}))
     skills = library()
@@ -144,25 +130,3 @@ def test_a_conversation_that_the_server_keeps_gets_each_item_once() -> None:
     first, second = model.requests
     assert len(user_words(first)) == 2
     assert [item.get("type") for item in second] == ["function_call_output"]
-
-
-def test_a_later_message_is_chosen_for_by_itself() -> None:
-    model = Scripted()
-    skills = library()
-    session = SQLiteSession("later")
-
-    async def talk() -> None:
-        for text in (FITS, NOTHING):
-            await Runner.run(
-                agent_of(skills, model), text, run_config=config_of(skills), session=session
-            )
-
-    asyncio.run(talk())
-    assert user_words(model.requests[1]) == [FITS, NOTHING]
-
-
-def test_the_tools_describe_their_arguments() -> None:
-    for tool in openai_agents.skill_tools(library()):
-        assert tool.description
-        shapes = tool.params_json_schema["properties"].values()
-        assert all(shape["description"] for shape in shapes)

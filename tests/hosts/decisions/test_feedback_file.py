@@ -17,7 +17,6 @@ from skillyard.hosts.decisions import feedback_file as module
 from skillyard.hosts.decisions.feedback_file import (
     add_feedback,
     clear_feedback,
-    feedback_path,
     list_feedback,
     undo_feedback,
     with_feedback,
@@ -39,12 +38,6 @@ def stored() -> list[tuple[str, bool, str]]:
     return [(each.skill, each.right, each.request) for each in list_feedback().entries]
 
 
-def test_without_a_file_a_query_is_the_same_object() -> None:
-    assert with_feedback(QUERY) is QUERY
-    assert list_feedback().entries == ()
-    assert not os.path.exists(os.path.dirname(feedback_path()))
-
-
 def test_a_judgement_is_stored_listed_used_and_undone() -> None:
     change = add_feedback("a", " clean it ", right=False, note="no", now=NOW)
     assert change.added is not None
@@ -59,22 +52,6 @@ def test_a_judgement_is_stored_listed_used_and_undone() -> None:
     assert with_feedback(QUERY).feedback == ()
     with pytest.raises(InvalidInput, match="no feedback with the number 2"):
         undo_feedback(2)
-
-
-def test_a_new_judgement_replaces_that_of_the_same_giver_and_request() -> None:
-    add_feedback("a", "clean it", right=False, now=NOW)
-    add_feedback("a", "clean it", right=False, by="http", now=NOW)
-    change = add_feedback("a", "clean it", right=True, now=NOW)
-    assert [each.right for each in change.removed] == [False]
-    assert stored() == [("a", False, "clean it"), ("a", True, "clean it")]
-
-
-def test_one_skill_or_all_are_cleared() -> None:
-    for slug in "aab":
-        add_feedback(slug, f"request {len(stored())}", right=True, now=NOW)
-    assert len(clear_feedback("a").removed) == 2
-    assert [each[0] for each in stored()] == ["b"]
-    assert clear_feedback().total == 0
 
 
 def test_the_oldest_go_and_a_client_never_drops_those_of_the_user(

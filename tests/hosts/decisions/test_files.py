@@ -19,15 +19,6 @@ def lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
-def test_the_file_and_its_folder_are_made_for_the_user_alone(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "log"
-    append_line(str(path), "one")
-    append_line(str(path), "two")
-    assert lines(path) == ["one", "two"]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-
-
 def test_it_is_bounded_and_what_was_before_is_kept_once(tmp_path: Path) -> None:
     path = tmp_path / "log"
     for number in range(25):
@@ -36,12 +27,6 @@ def test_it_is_bounded_and_what_was_before_is_kept_once(tmp_path: Path) -> None:
     assert lines(path) == [f"{number:09}" for number in range(20, 25)]
     assert lines(tmp_path / "log.1") == [f"{number:09}" for number in range(15, 20)]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_what_is_no_text_is_written_as_escapes(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    append_line(str(path), "a\ud800b")
-    assert lines(path) == ["a\\ud800b"]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")

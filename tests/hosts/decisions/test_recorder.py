@@ -6,7 +6,6 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -15,9 +14,7 @@ import pytest
 
 import skillyard as sy
 from skillyard import Query, scorer_names
-from skillyard.base.shapes.encoder import encode
-from skillyard.hosts.decisions import is_enabled
-from skillyard.hosts.decisions.recorder import MAX_TEXT_CHARS, entry, text_digest
+from skillyard.hosts.decisions.recorder import MAX_TEXT_CHARS, text_digest
 from skillyard.hosts.operations.prompts import inject_prompt
 from skillyard.hosts.operations.skill_selection import select_skills
 from tests.configuration import configure
@@ -29,7 +26,6 @@ SKILLS = [
     sy.Skill("csv-cleaning", "Repairs messy CSV files.", "Profile."),
 ]
 REQUEST = "find the commit that broke the zebracorn build"
-Entries = Callable[[], list[dict[str, Any]]]
 
 
 @pytest.fixture
@@ -109,19 +105,6 @@ def test_an_injection_is_logged_with_what_came_close(catalog: sy.Catalog, log: P
     assert done.scorer == first["scorer"] == "hybrid"
 
 
-def test_where_an_index_answers_its_walk_stands_for_the_catalog(log: Path, tmp_path: Path) -> None:
-    from skillyard.install.policy.library import open_catalog
-
-    folder = tmp_path / "lib" / "a"
-    folder.mkdir(parents=True)
-    (folder / "SKILL.md").write_text("---\nname: a\ndescription: b\n---\n", encoding="utf-8")
-    for _ in range(2):
-        select_skills(open_catalog(str(tmp_path / "lib")), Query("b"))
-    first, second = entries(log)
-    assert first["catalog"].startswith("walk:")
-    assert first["catalog"] == second["catalog"]
-
-
 def test_a_log_that_cannot_be_written_is_said_and_the_answer_comes(
     catalog: sy.Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -169,22 +152,6 @@ def tracer(monkeypatch: pytest.MonkeyPatch) -> _Tracer:
     return tracer
 
 
-def test_a_program_with_opentelemetry_gets_a_span(catalog: sy.Catalog, tracer: _Tracer) -> None:
-    assert is_enabled()
-    found = select_skills(catalog, Query(REQUEST))
-    (span,) = tracer.spans
-    best = found.selection.selected[0]
-    assert (span.name, span.ended) == ("skillyard.select", True)
-    assert isinstance(span.start, int)
-    assert span.attributes["skillyard.skill.id"] == best.skill.id
-    assert span.attributes["skillyard.skill.hash"] == best.skill.hash
-    assert span.attributes["skillyard.query.digest"] == text_digest(REQUEST)
-    assert span.attributes["skillyard.signal.words"] > 0
-    assert "skillyard.query.text" not in span.attributes
-    allowed = (str, bool, int, float, list)
-    assert all(isinstance(value, allowed) for value in span.attributes.values())
-
-
 def test_the_real_api_takes_the_span(
     catalog: sy.Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,14 +169,3 @@ def test_the_real_api_takes_the_span(
     assert span.name == "skillyard.select"
     assert span.attributes["skillyard.query.text"] == REQUEST
     assert span.end_time >= span.start_time
-
-
-def test_an_entry_of_any_text_is_json(catalog: sy.Catalog) -> None:
-    query = Query("a\ud800\x00b")
-    selection = sy.select(catalog, query)
-    decision = entry(
-        "x", catalog, query, sy.SelectionPolicy(), (0.5, 1), selection, text=True, now=0
-    )
-    shape = encode(decision)
-    assert json.loads(json.dumps(shape))["query"]["text"] == "a\ud800\x00b"
-    assert shape["time"] == "1970-01-01T00:00:00.000Z"

@@ -11,10 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import InvalidInput
 from skillyard.base.shapes.encoder import encode
-from skillyard.cli.grammar import read_command
-from skillyard.hosts.doctor import diagnose
 from skillyard.hosts.doctor.settings import VARIABLES
 from tests.configuration import configure
 from tests.hosts.doctor.conftest import Doctor, User, follow
@@ -49,19 +46,6 @@ def test_nothing_is_written_and_nothing_is_started(
         monkeypatch.setattr(owner, name, refuse)
     doctor(scopes=("user",))
     assert everything(tmp_path) == before
-
-
-def test_wrong_use_is_an_error(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InvalidInput, match="scope"):
-        diagnose([], ["everybody"], version="1", read_command=read_command)
-    with pytest.raises(InvalidInput, match="path"):
-        diagnose(["a\0b"], [], version="1", read_command=read_command)
-    folder = user.home / "gone"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    folder.rmdir()
-    with pytest.raises(InvalidInput, match="current folder"):
-        diagnose([], [], version="1", read_command=read_command)
 
 
 def test_every_variable_that_the_sources_read_is_known() -> None:
@@ -138,12 +122,3 @@ def test_a_value_that_only_a_command_can_judge_is_judged(
     found = report.one("settings")
     assert (found.status, f"{section}.{key}" in found.message) == ("error", True)
     assert "hunter2" not in json.dumps(encode(report.diagnosis))
-
-
-@pytest.mark.parametrize("name", [".skillyard.toml", "pyproject.toml"])
-def test_a_file_of_an_earlier_release_that_check_refuses_is_an_error(
-    name: str, doctor: Doctor, user: User
-) -> None:
-    (user.project / name).write_text("[tool.skillyard]\nignore = []\n", encoding="utf-8")
-    found = doctor().one("settings")
-    assert (found.status, "is not read any more" in found.message) == ("error", True)

@@ -86,26 +86,6 @@ def test_a_host_that_runs_no_hooks_is_told(doctor: Doctor, user: User) -> None:
     assert report.one("hook.codex").status == "warning"
 
 
-def test_a_hook_in_the_settings_of_the_project_counts(doctor: Doctor, user: User) -> None:
-    claude_settings(user)
-    file = user.project / ".claude" / "settings.json"
-    file.parent.mkdir()
-    found = doctor().one("hook.claude-code")
-    follow(replace(found, command=f"{found.command} --file {file}"))
-    assert doctor().one("hook.claude-code").path == str(file)
-    file.write_text(file.read_text("utf-8").replace(str(user.programs), "/gone"), "utf-8")
-    follow(doctor().one("hook.claude-code"))
-    assert doctor().one("hook.claude-code").status == "ok"
-
-
-def test_a_hook_counts_beside_a_key_that_stands_twice(doctor: Doctor, user: User) -> None:
-    """Hosts take the last one: only what is written again must not lose one."""
-    path = claude_settings(user)
-    follow(doctor().one("hook.claude-code"))
-    path.write_text('{"a": 1, "a": 2,' + path.read_text("utf-8").lstrip("{"), encoding="utf-8")
-    assert doctor().one("hook.claude-code").details["installed"] is True
-
-
 @requirement("cli:doctor:settings")
 def test_settings_that_cannot_be_used_are_an_error_with_file_and_line(
     doctor: Doctor, user: User, monkeypatch: pytest.MonkeyPatch
@@ -176,18 +156,3 @@ def test_a_project_waits_is_approved_changes_and_goes(doctor: Doctor, user: User
     shutil.rmtree(user.project / ".claude")
     assert doctor().one("trust").details["state"] == "changed"
     assert doctor().one("trust").status == "ok"  # what is gone is not offered
-
-
-def test_a_skill_that_cannot_be_approved_is_named_with_the_reason(
-    doctor: Doctor, user: User
-) -> None:
-    folder = user.project / ".claude" / "skills"
-    user.add_skill(folder)
-    (user.add_skill(folder, "linked").parent / "out").symlink_to(user.home)
-    follow(doctor().one("trust"))
-    found = doctor().one("trust")
-    ((path, why),) = found.details["refused"]
-    assert path == ".claude/skills/linked/SKILL.md"
-    assert found.message == (
-        f"this project has 1 approved skill, unchanged; 1 cannot be approved, as {path}: {why}"
-    )

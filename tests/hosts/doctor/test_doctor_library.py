@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,14 +17,6 @@ def test_a_root_is_reported_with_its_documents(doctor: Doctor, user: User) -> No
     assert found.status == "ok"
     assert found.details["counts"]["conventions"] == 1
     assert "2 skills, 1 convention document" in found.message
-
-
-def test_copies_of_a_skill_are_counted_as_everywhere_else(doctor: Doctor, user: User) -> None:
-    user.add_skill(user.project / ".claude" / "skills")
-    user.add_skill(user.project / ".agents" / "skills")
-    found = doctor().one("root")
-    assert "has 1 skill, 1 copy" in found.message
-    assert (found.details["counts"]["skills"], found.details["counts"]["copies"]) == (1, 1)
 
 
 def test_files_that_do_not_load_are_a_warning_and_check_says_why(
@@ -54,32 +45,11 @@ def test_a_root_that_is_no_folder_is_an_error_and_the_others_are_read(
     assert report.all("index") == []
 
 
-def test_what_lies_below_two_roots_counts_for_the_first(doctor: Doctor, user: User) -> None:
-    user.add_skill(user.project / "skills" / "inner")
-    user.add_skill(user.project / "skills", "revert")
-    found = doctor("skills/inner", "skills").all("root")
-    assert [each.details["counts"]["skills"] for each in found] == [1, 1]
-
-
 def test_a_root_without_skills_is_a_warning_where_it_was_named(doctor: Doctor, user: User) -> None:
     assert doctor().one("root").status == "info"
     found = doctor(".").one("root")
     assert found.status == "warning"
     follow(found)
-
-
-def test_agent_folders_are_counted_whether_they_are_read_or_not(doctor: Doctor, user: User) -> None:
-    found = doctor().one("agent-folder")
-    assert found.status == "info"
-    subprocess.run(["/bin/sh", "-c", found.command], check=True)
-    assert doctor().one("agent-folder").status == "ok"
-    (user.home / ".agents" / "skills").rmdir()
-    user.add_skill(user.home / ".claude" / "skills")
-    user.add_skill(user.home / ".codex" / "skills", "revert")
-    for scopes in ((), ("user",)):
-        listed = doctor(scopes=scopes).all("agent-folder")
-        assert [each.details["agent"] for each in listed] == ["Claude Code", "Codex"]
-        assert [each.details["counts"]["skills"] for each in listed] == [1, 1]
 
 
 @pytest.mark.usefixtures("settled")
@@ -99,12 +69,3 @@ def test_an_index_is_missing_current_stale_or_damaged(doctor: Doctor, user: User
     assert (damaged.status, damaged.details["state"]) == ("warning", "damaged")
     follow(damaged)
     assert doctor("skills").one("index").status == "ok"
-
-
-@pytest.mark.usefixtures("settled")
-def test_the_index_of_the_scopes_is_another_one(doctor: Doctor, user: User) -> None:
-    user.add_skill(user.home / ".claude" / "skills")
-    found = doctor(scopes=("user",)).one("index")
-    follow(found)
-    assert doctor(scopes=("user",)).one("index").status == "ok"
-    assert doctor().one("index").details["state"] == "missing"

@@ -75,22 +75,6 @@ def test_what_perhaps_fits_is_named_in_one_line_that_ends_no_tag(name: str, path
     assert clean(text) == text
 
 
-def test_the_answer_says_which_skill_where_it_is_from_and_why() -> None:
-    text = context_text(chosen("git-bisect", "Finds the commit."))
-    assert "skill: git-bisect" in text
-    assert "file: /p/SKILL.md" in text
-    assert re.search(r"origin: project \(agentskills\), sha256 [0-9a-f]{16}", text)
-    assert "why: score 0.93, high; words: n" in text
-    assert "[skill:git-bisect]\nFinds the commit.\n[/skill]" in text
-
-
-def test_instructions_are_there_as_far_as_they_were_asked_for() -> None:
-    body = "0123456789" * 2_000
-    assert "0123" not in context_text(chosen(body=body))
-    assert "\n01234\n[/skill]" in context_text(chosen(body=body), 5)
-    assert len(context_text(chosen(body=body), 1_000_000)) <= MAX_CONTEXT_CHARS
-
-
 @for_each("text", ["", "a \u2028 < b"])
 def test_what_is_printed_is_one_line_of_json_or_nothing(text: str) -> None:
     line = render_output(text)

@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-import pytest
-
-from skillyard.engine.ranking.hybrid.constants import FEEDBACK_POINTS
-from skillyard.hosts.decisions.feedback_file import add_feedback, feedback_path
-from tests.configuration import configure
-from tests.hosts.hook.conftest import PROMPT, Hook, payload
-
-
-def test_feedback_is_among_the_signals_of_a_decision(
-    hook: Hook, users_skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = tmp_path / "log.jsonl"
-    configure(monkeypatch, tmp_path, log={"file": str(log)})
-    add_feedback("bisecting", PROMPT, right=False)
-    assert hook(payload(tmp_path)).code == 0
-    entry = json.loads(log.read_text(encoding="utf-8"))
-    match = (entry["selected"] + entry["runners_up"])[0]
-    assert match["signals"]["feedback"] == -FEEDBACK_POINTS
+from skillyard.hosts.decisions.feedback_file import feedback_path
+from tests.hosts.hook.conftest import Hook, payload
 
 
 def test_a_broken_file_of_feedback_does_not_fail_the_hook(

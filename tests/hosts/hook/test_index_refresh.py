@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from skillyard import DEFAULT_LIMITS
 from skillyard.engine.catalog.roots import LibrarySpec
-from skillyard.engine.index.index_update import refresh_index
-from skillyard.engine.index.indexed_catalog import open_current, open_library_index
+from skillyard.engine.index.indexed_catalog import open_current
 from skillyard.engine.index.library_spec import index_folder
 from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
 from skillyard.engine.ranking.registry import bind, resolve
-from skillyard.hosts.hook import index_refresh
 from skillyard.hosts.hook.approval import approve_project
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
@@ -38,10 +34,6 @@ def library(tmp_path: Path) -> Path:
 def names(place: LibrarySpec) -> list[str]:
     catalog = open_current(place, index_folder(place), trusted=True)
     return [] if catalog is None else sorted(skill.name for skill in catalog)
-
-
-def contents(folder: str) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 def test_the_first_prompt_after_index_build_is_answered(
@@ -68,17 +60,6 @@ def test_the_user_s_own_skills_and_an_approved_project_are_prepared_too(
     assert str(skill) in hook(payload(project)).context
 
 
-def test_an_index_of_a_project_begins_with_nothing_that_waits_for_approval(project: Path) -> None:
-    path = os.path.realpath(project)
-    approve_project(path)
-    add_skill(project / ".claude" / "skills", "unread", "Finds the commit that broke the build.")
-    whole = LibrarySpec((path,), (), DEFAULT_LIMITS)
-    open_library_index(whole)
-    place = library_place((), path)
-    assert bring_up_to_date(place)
-    assert names(place) == ["git-bisect"]
-
-
 @pytest.fixture
 def letters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Letters:
     """The embedder of the default scorer."""
@@ -94,25 +75,6 @@ def bound(place: LibrarySpec) -> BoundHybrid:
     bound = bind(catalog, resolve("hybrid+letters"))
     assert isinstance(bound, BoundHybrid)
     return bound
-
-
-def test_vectors_serve_no_other_documents_and_no_other_embedder(
-    library: Path, home: Path, letters: Letters, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = library_place((str(library),), None)
-    assert bring_up_to_date(place)
-    add_skill(library, "tables", "Zzz zzz.")
-    refresh_index(place, index_folder(place))
-    dense = bound(place).dense
-    assert dense is not None
-    ((nearest, _), *_) = dense.nearest(dense.direction("zzz"), 9, None)
-    assert bound(place).library.skill(nearest).name == "tables"
-    assert len(letters.asked) == 3
-    other = Letters("other", "zt")
-    install(monkeypatch, other)
-    dense = bound(place).dense
-    assert dense is not None
-    assert (dense.dimensions, len(other.asked)) == (2, 2)
 
 
 def test_while_vectors_are_computed_others_read_and_update_the_index(
@@ -139,14 +101,3 @@ def test_while_vectors_are_computed_others_read_and_update_the_index(
     computed = len(gated.asked)
     assert bound(place).dense is not None
     assert len(gated.asked) == computed
-
-
-def test_an_update_in_the_background_uses_one_thread_of_the_embedder(
-    library: Path, home: Path, letters: Letters, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(index_refresh, "lower_priority", lambda: None)
-    letters.threads = None
-    assert bring_up_to_date(library_place((str(library),), None))
-    assert letters.threads is None
-    assert index_refresh.main([json.dumps({"roots": [str(library)], "project": None})]) == 0
-    assert letters.threads == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sys
@@ -13,8 +12,8 @@ import pytest
 
 from skillyard.engine.index.library_spec import index_folder
 from skillyard.engine.index.manifest import NAME
-from skillyard.hosts.hook.index_refresh import bring_up_to_date, main
-from skillyard.hosts.hook.library import library_place, open_library, start_refresh
+from skillyard.hosts.hook.index_refresh import main
+from skillyard.hosts.hook.library import library_place, open_library
 from tests.cli.conftest import Run, plain_surroundings, run
 from tests.hosts.hook.conftest import Hook, add_skill, payload
 from tests.parity.trees import write_tree
@@ -52,55 +51,11 @@ def test_without_an_index_one_is_started_and_nobody_waits_for_it(started: list[A
     assert not manifest().exists()
 
 
-def test_an_index_that_was_just_looked_at_is_left_alone(
-    users_skill: Path, started: list[Any]
-) -> None:
-    assert bring_up_to_date(PLACE)
-    catalog = open_library(PLACE)
-    assert catalog is not None
-    assert len(catalog) == 1
-    assert started == []
-
-
-def test_an_index_from_the_future_is_looked_after(users_skill: Path, started: list[Any]) -> None:
-    os.utime(manifest(), (4e9, 4e9))
-    assert open_library(PLACE) is not None
-    assert len(started) == 1
-
-
-def test_the_process_in_the_background_brings_the_index_up_to_date(
-    home: Path, users_skill: Path
-) -> None:
-    add_skill(home / ".claude" / "skills", "second", "Another one.")
-    before = open_library(PLACE, refresh=False)
-    assert before is not None
-    assert len(before) == 1
-    assert main([NOTHING]) == 0
-    after = open_library(PLACE, refresh=False)
-    assert after is not None
-    assert len(after) == 2
-
-
 def test_what_is_damaged_is_made_anew(users_skill: Path) -> None:
     manifest().write_bytes(b"junk")
     assert open_library(PLACE, refresh=False) is None
     assert main([NOTHING]) == 0
     assert open_library(PLACE, refresh=False) is not None
-
-
-def test_one_process_at_a_time(users_skill: Path) -> None:
-    lock = os.open(f"{index_folder(PLACE)}.refreshing", os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    assert bring_up_to_date(PLACE) is False
-    os.close(lock)
-    assert bring_up_to_date(PLACE) is True
-
-
-def test_a_root_that_is_gone_ends_in_silence(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main([json.dumps({"roots": [str(tmp_path / "gone")], "project": None})]) == 0
-    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
@@ -150,15 +105,6 @@ def test_what_is_disabled_in_the_folder_of_the_prompt_is_not_offered(
         listed = run("list", "--scope", "user", "--json").json
         names = ["of-one", "two:of-two"] if folder == there else []
         assert [each["name"] for each in listed["skills"]] == names
-
-
-def test_a_process_that_cannot_be_started_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any, **__: Any) -> int:
-        raise OSError(11, "no more processes")
-
-    monkeypatch.setattr(os, "posix_spawn", refuse)
-    assert start_refresh(PLACE) is False
-    assert open_library(PLACE) is None
 
 
 def test_the_real_process_makes_the_index(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,13 +72,6 @@ def test_the_log_is_the_users_alone_and_holds_nothing_of_the_prompt(
     assert len(path.read_text(encoding="utf-8").splitlines()) == 2
 
 
-def test_without_an_index_the_answer_is_empty_and_the_log_says_so(
-    hook: Hook, events: Events
-) -> None:
-    assert hook(payload("/")) == (0, "", "")
-    assert [event["event"] for event in events()] == ["no_index"]
-
-
 def test_a_state_folder_that_cannot_be_written_changes_no_answer(
     hook: Hook, users_skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,24 +79,6 @@ def test_a_state_folder_that_cannot_be_written_changes_no_answer(
     monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "file"))
     assert hook(b"junk") == (0, "", "")
     assert hook(payload("/")).skill == "bisecting"
-
-
-def test_a_deleted_skill_is_not_offered_and_an_edited_one_is_read_again(
-    hook: Hook, users_skill: Path
-) -> None:
-    text = users_skill.read_text(encoding="utf-8").replace("Finds", "Now finds")
-    users_skill.write_text(text, encoding="utf-8")
-    os.utime(users_skill, (1, 1))
-    assert "Now finds the commit" in hook(payload("/")).context
-    users_skill.unlink()
-    assert hook(payload("/")) == (0, "", "")
-
-
-def test_a_named_root_is_searched_and_trusted(hook: Hook, project: Path) -> None:
-    from skillyard.install.policy.library import open_catalog
-
-    open_catalog([str(project)], scopes=("user",))
-    assert hook(payload("/"), "--root", str(project)).skill == "git-bisect"
 
 
 def start(command: str, folder: Path, given: bytes) -> subprocess.CompletedProcess[bytes]:
@@ -138,18 +113,6 @@ def test_the_installed_command_ends_with_0_whatever_becomes_of_it(tmp_path: Path
         done = start(command, tmp_path, payload(tmp_path))
         assert done.returncode == 0, command
         assert done.stdout == b""
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-def test_a_host_that_cannot_take_the_answer_is_no_error(users_skill: Path) -> None:
-    command = command_of("claude-code", ("--no-refresh", "--budget-ms", "60000"))
-    bare = command.removesuffix(" || exit 0")
-    done = start(f"{bare} > /dev/full", users_skill.parent, payload("/"))
-    assert (done.returncode, done.stderr) == (0, b"")
-    done = start(f"{bare} >&-", users_skill.parent, payload("/"))
-    assert done.returncode == 0
-    done = start(f"{bare} <&-", users_skill.parent, b"")
-    assert done.returncode == 0
 
 
 def test_an_answer_loads_nothing_for_terminals_networks_or_yaml(users_skill: Path) -> None:

@@ -6,17 +6,15 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
 
 import skillyard as sy
-from skillyard.hosts.hook import runner, timed_selection
+from skillyard.hosts.hook import runner
 from skillyard.hosts.hook.choice import HookOptions
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
@@ -50,12 +48,6 @@ def test_whichever_step_uses_the_time_up_there_is_no_answer(
     assert event["event"] == "breach"
     assert event["host"] == "codex"
     assert event["message"] == f"{step} ended after 200 ms of 100"
-
-
-def test_in_time_there_is_one(users_skill: Path, events: Events) -> None:
-    text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=100, clock=clock(0.0, 0.1))
-    assert "bisecting" in text
-    assert events() == []
 
 
 def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
@@ -163,64 +155,6 @@ def test_the_default_scorer_chooses_once_its_vectors_are_there(
     assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
     assert len(letters.queries) == 1
     assert len(events()) == 1
-
-
-def test_a_default_scorer_that_cannot_be_used_blocks_no_prompt(
-    users_skill: Path, events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    configure(monkeypatch, tmp_path, scorer={"name": "nosuch"})
-    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
-    (event,) = events()
-    assert "scorer.name is nosuch, which cannot be used" in event["message"]
-
-
-class FrozenLetters(Letters):
-    """Letters that do not end a request before a gate is opened."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gate = Event()
-
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
-        if query:
-            assert self.gate.wait(30)
-        return super().embed(texts, query=query)
-
-
-def test_an_embedder_that_needs_too_long_leaves_the_choice_to_hybrid_and_both_logs_say_so(
-    home: Path,
-    users_skill: Path,
-    events: Events,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    frozen = FrozenLetters()
-    install(monkeypatch, frozen)
-    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
-    assert bring_up_to_date(library_place((), None))
-    log = tmp_path / "log.jsonl"
-    configure(monkeypatch, tmp_path, log={"file": str(log)})
-    # Just more than the reserve is left to the embedder.
-    limit_ms = round(timed_selection.RESERVE_S * 2 * 1e3 + 1)
-    try:
-        text = answer(
-            "codex",
-            lambda _: payload("/"),
-            QUIET,
-            budget_ms=limit_ms,
-            clock=clock(0.0, 0.0, timed_selection.RESERVE_S),
-        )
-        assert "bisecting" in text
-    finally:
-        frozen.gate.set()
-        for thread in threading.enumerate():
-            if thread.name == timed_selection.THREAD:
-                thread.join(30)
-    (event,) = events()
-    late = "hybrid ranks instead: its embedder needs more than the time limit of 201 ms leaves"
-    assert (event["event"], event["message"]) == ("scorer", late)
-    (entry,) = map(json.loads, log.read_text(encoding="utf-8").splitlines())
-    assert (entry["scorer"], entry["note"]) == ("hybrid", late)
 
 
 PROGRAM = """

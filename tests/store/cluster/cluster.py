@@ -17,7 +17,6 @@ __all__ = [
     "Cluster",
     "cluster",
     "emptied",
-    "let_in",
 ]
 
 DATABASE = "postgres"
@@ -42,9 +41,9 @@ class Cluster:
         """Of the first primary and of the first standby: they stay when the roles change."""
         return self.primary.port, self.standby.port
 
-    def url(self, *, host: str = "127.0.0.1", ports: Sequence[int] = ()) -> str:
+    def url(self, *, ports: Sequence[int] = ()) -> str:
         """Return the address of both; ``ports`` are those of links to them, if there are any."""
-        hosts = ",".join(f"{host}:{port}" for port in ports or self.ports)
+        hosts = ",".join(f"127.0.0.1:{port}" for port in ports or self.ports)
         options = "target_session_attrs=read-write&connect_timeout=2"
         return f"postgresql://{USER}:{PASSWORD}@{hosts}/{DATABASE}?{options}"
 
@@ -72,16 +71,11 @@ class Cluster:
 
 
 @contextmanager
-def cluster(*, addresses: Sequence[str] = ()) -> Iterator[Cluster]:
-    """Give a filled pair: the catalog is made, and the standby has it.
-
-    ``addresses`` are further ones to listen on, each with the clients of its /24 let in.
-    """
+def cluster() -> Iterator[Cluster]:
+    """Give a filled pair: the catalog is made, and the standby has it."""
     need_server()
     primary = Server.make(durable=True)
     try:
-        if addresses:
-            let_in(primary, addresses)
         open_store(primary.url(DATABASE), migrate=True).close()
         standby = primary.replica(STANDBY)
     except BaseException:
@@ -94,17 +88,6 @@ def cluster(*, addresses: Sequence[str] = ()) -> Iterator[Cluster]:
         yield made
     finally:
         made.destroy()
-
-
-def let_in(server: Server, addresses: Sequence[str]) -> None:
-    """Start a server again so that it listens on these addresses too, for the /24 of each."""
-    server.stop()
-    listed = ",".join(["127.0.0.1", *addresses])
-    server.settings = (*server.settings, f"listen_addresses={listed}")
-    with (server.data / "pg_hba.conf").open("a", encoding="ascii") as rules:
-        for address in addresses:
-            rules.write(f"host all all {address}/24 scram-sha-256\n")
-    server.start()
 
 
 @contextmanager

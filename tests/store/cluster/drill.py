@@ -16,7 +16,7 @@ from tests.store.cluster.clients import Lives, Seen, Target, asking
 from tests.store.cluster.cluster import DATABASE, Cluster, cluster
 from tests.store.cluster.journal import FAMILIES, TENANT, Entry, Publisher, crowd
 from tests.store.cluster.laws import backwards, lost, past_of, untrue, wrong
-from tests.store.cluster.links import Link, cable, namespaces_work, proxies
+from tests.store.cluster.links import Proxies, proxies
 from tests.store.cluster.nodes import Node, until
 from tests.store.servers import Server
 
@@ -47,8 +47,6 @@ class Plan(NamedTuple):
 class Outcome(NamedTuple):
     """What came of it."""
 
-    link: str
-    """How a link was cut."""
     answers: int
     generations: int
     safe: int
@@ -65,7 +63,7 @@ class Drill:
     """One run; its steps are told by :meth:`events`, in a thread of their own."""
 
     def __init__(
-        self, plan: Plan, pair: Cluster, link: Link, nodes: Sequence[Node], stack: ExitStack
+        self, plan: Plan, pair: Cluster, link: Proxies, nodes: Sequence[Node], stack: ExitStack
     ) -> None:
         self.plan = plan
         self.pair = pair
@@ -217,7 +215,6 @@ class Drill:
             e.generation for e in journal if not e.era and (e.generation or 0) > self.taken_over
         }
         return Outcome(
-            self.link.kind,
             sum(one.status == 200 for one in seen),
             end,
             sum(entry.safe for entry in journal),
@@ -231,26 +228,14 @@ class Drill:
 def drill(plan: Plan, folder: Path) -> Iterator[Drill]:
     """Give a run with its servers and nodes; nothing of it is left at the end."""
     with ExitStack() as stack:
-        in_namespace = namespaces_work()
-        link: Link
-        if in_namespace:
-            link = stack.enter_context(cable())
-            pair = stack.enter_context(cluster(addresses=[link.database[0]]))
-        else:
-            pair = stack.enter_context(cluster())
-            link = stack.enter_context(proxies(pair.ports))
+        pair = stack.enter_context(cluster())
+        link = stack.enter_context(proxies(pair.ports))
         with open_store(pair.url()) as store:
             store.publish(crowd(plan.crowd), tenant=TENANT, publisher="crowd")
         nodes = []
         for number in range(plan.nodes):
-            host, ports = link.database if number == 0 else ("127.0.0.1", ())
-            node = Node(
-                pair.url(host=host, ports=ports),
-                folder / f"node-{number}",
-                *("--max-stale", "2"),
-                host=link.host if number == 0 else "127.0.0.1",
-                before=link.before if number == 0 else (),
-            )
+            url = pair.url(ports=link.ports) if number == 0 else pair.url()
+            node = Node(url, folder / f"node-{number}", "--max-stale", "2")
             stack.callback(node.close)
             node.start()
             nodes.append(node)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,22 +35,13 @@ def until(true: Callable[[], Any], what: str = "it", patience_s: float = PATIENC
 class Node:
     """One process with a folder of its own, which outlives it."""
 
-    def __init__(
-        self,
-        url: str,
-        folder: Path,
-        *options: str,
-        host: str = "127.0.0.1",
-        before: Sequence[str] = (),
-    ) -> None:
-        """``before`` stands before the command: what runs it in a namespace, say."""
+    def __init__(self, url: str, folder: Path, *options: str) -> None:
         self.folder = folder
         self.state = folder / "state"
-        self.host = host
+        self.host = "127.0.0.1"
         self.port = 0
         self._url = url
         self._options = options
-        self._before = tuple(before)
         self._starts = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._client = httpx2.Client(
@@ -64,7 +55,7 @@ class Node:
 
     @property
     def pid(self) -> int:
-        """Of the process of ours: below whatever stands before the command, which replaces it."""
+        """Of the process."""
         assert self._process is not None
         return self._process.pid
 
@@ -78,7 +69,7 @@ class Node:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._starts += 1
         command = (
-            *(*self._before, sys.executable, "-m", "skillyard", "serve", "--store", self._url),
+            *(sys.executable, "-m", "skillyard", "serve", "--store", self._url),
             *("--state-dir", str(self.state), "--host", self.host, "--port", str(self.port)),
             *("--local-only", *self._options),
         )

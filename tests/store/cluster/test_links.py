@@ -1,4 +1,4 @@
-"""A cut wire between a node and its store, by a namespace where we may make one, and by a proxy."""
+"""A cut wire between a node and its store."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from skillyard.store.opening import open_store
-from tests.store.cluster.cluster import DATABASE, PASSWORD, let_in
+from tests.store.cluster.cluster import DATABASE, PASSWORD
 from tests.store.cluster.journal import FAMILIES, TENANT
-from tests.store.cluster.links import Link, cable, namespaces_work, proxies
+from tests.store.cluster.links import Proxies, proxies
 from tests.store.cluster.nodes import Node, until
 from tests.store.conftest import need_server
 from tests.store.servers import USER, Server
@@ -23,33 +23,24 @@ AMBER = FAMILIES[0]
 CUT_S = 3.0
 
 
-@pytest.fixture(params=["namespace", "proxy"])
-def linked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Link, Node, Server]]:
+@pytest.fixture
+def linked(tmp_path: Path) -> Iterator[tuple[Proxies, Node, Server]]:
     """A link, the node behind it and the server before it."""
     need_server()
-    if request.param == "namespace" and not namespaces_work():
-        pytest.skip("no network namespaces here: only root makes them, with ip(8)")
     with ExitStack() as stack:
         server = Server.make()
         stack.callback(server.destroy)
-        link: Link
-        if request.param == "namespace":
-            link = stack.enter_context(cable())
-            let_in(server, [link.database[0]])
-        else:
-            link = stack.enter_context(proxies([server.port]))
+        link = stack.enter_context(proxies([server.port]))
         open_store(server.url(DATABASE), migrate=True).close()
-        host, ports = link.database
-        port = ports[0] if ports else server.port
-        url = f"postgresql://{USER}:{PASSWORD}@{host}:{port}/{DATABASE}?connect_timeout=2"
-        made = Node(url, tmp_path, "--max-stale", "1", host=link.host, before=link.before)
+        url = f"postgresql://{USER}:{PASSWORD}@127.0.0.1:{link.ports[0]}/{DATABASE}"
+        made = Node(f"{url}?connect_timeout=2", tmp_path, "--max-stale", "1")
         stack.callback(made.close)
         made.start()
         yield link, made, server
 
 
 def test_a_cut_off_node_answers_says_its_age_and_catches_up_without_a_restart(
-    linked: tuple[Link, Node, Server],
+    linked: tuple[Proxies, Node, Server],
 ) -> None:
     link, made, server = linked
     with open_store(server.url(DATABASE)) as store:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from skillyard import Skill
 from skillyard.store.sql_store import CatalogStore
-from skillyard.store.values import Grant
-from tests.store.cluster.cluster import DATABASE_OF_NODES, PASSWORD
-from tests.store.cluster.journal import FAMILIES, MEMBERS, TENANT
+from tests.store.cluster.cluster import DATABASE_OF_NODES
+from tests.store.cluster.journal import FAMILIES, TENANT
 from tests.store.cluster.nodes import Node, node, until
 from tests.store.servers import Server
 
@@ -41,64 +37,6 @@ def signal_all(pids: list[int], number: int) -> None:
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, number)
-
-
-@contextmanager
-def locked(server: Server) -> Iterator[None]:
-    """Hold a lock that every reader of the store waits for."""
-    with server.connect(DATABASE_OF_NODES) as connection, connection.transaction():
-        connection.execute(b"LOCK TABLE skillyard.generations IN ACCESS EXCLUSIVE MODE")
-        yield
-
-
-def test_a_wrong_password_is_named_and_never_told(
-    store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    published(store, 1)
-    wrong = url.replace(PASSWORD, "neither-this-nor-that")
-    with node(wrong, tmp_path) as made:
-        until(lambda: "does not let this login in" in made.failure)
-        assert made.store()["failure"] == "store_not_followed"
-        assert made.probe("/livez") == (200, "alive")
-        assert made.probe("/readyz") == (503, "starting")
-        refused = made.get("/rank?q=amber")
-        assert (refused.status_code, refused.json()["error"]["code"]) == (
-            503,
-            "catalog_unavailable",
-        )
-        assert "neither" not in made.get("/health").text + made.log.read_text()
-
-
-def test_a_schema_from_the_future_is_named_and_the_node_answers_until_it_is_over(
-    server: Server, store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    generation = published(store, 1)
-    with node(url, tmp_path) as made:
-        made.wait_generation(generation)
-        server.sql("INSERT INTO skillyard.schema_versions VALUES (99, 'later')", DATABASE_OF_NODES)
-        assert made.stop() == 0
-        made.start()
-        until(lambda: "schema version 99 of a newer skillyard" in made.failure)
-        assert said(made) == {1}
-        assert made.probe("/readyz") == (200, "ready")
-        assert made.get("/health").json()["status"] == "degraded"
-        server.sql("DELETE FROM skillyard.schema_versions WHERE version = 99", DATABASE_OF_NODES)
-        made.wait_generation(published(store, 2))
-        until(lambda: not made.failure)
-        assert (said(made), made.store()["failure"]) == ({2}, None)
-
-
-def test_a_node_ends_in_time_while_its_store_does_not_answer(
-    server: Server, store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    generation = published(store, 1)
-    with node(url, tmp_path, "--max-stale", "1") as made:
-        made.wait_generation(generation)
-        with locked(server):
-            until(lambda: made.probe("/readyz") == (503, "stale"))
-            began = time.monotonic()
-            assert made.stop() == 0
-            assert time.monotonic() - began < 15
 
 
 def test_a_backup_that_was_put_back_replaces_the_past_that_it_does_not_have(
@@ -154,35 +92,3 @@ def test_a_store_that_hangs_is_left_for_a_connection_that_does_not(
             until(lambda: not made.failure)
         finally:
             signal_all(stopped, signal.SIGCONT)
-
-
-def test_what_a_caller_may_no_longer_see_disappears_at_once_and_whole(
-    store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    published(store, 1)
-    other = [Skill(f"basil-{n}", "Plant basil seeds.", "Water them.") for n in range(3)]
-    store.publish(other, tenant="garden", publisher="p")
-    store.grant(Grant("team", TENANT))
-    granted = store.grant(Grant("team", "garden"))
-    with node(url, tmp_path, "--caller", "team") as made:
-        made.wait_generation(granted)
-        assert len(shown(made)) == MEMBERS + 1 + len(other)
-        revoked = store.revoke(Grant("team", TENANT))
-        seen = [whole(made)]
-        while seen[-1][0] != revoked:
-            assert len(seen) < 5_000, "it does not disappear"
-            seen.append(whole(made))
-        assert set(seen) <= {(granted, MEMBERS + 1 + len(other)), (revoked, len(other))}
-        assert made.get("/skill/amber-0").status_code == 404
-        assert made.get("/skill/basil-0").status_code == 200
-
-
-def shown(made: Node) -> list[str]:
-    matches = made.get("/rank?q=polish+amber+stones+plant+basil+seeds&limit=40").json()["matches"]
-    return [match["name"] for match in matches]
-
-
-def whole(made: Node) -> tuple[int, int]:
-    """Return the generation of an answer, and how many skills it showed."""
-    answer = made.get("/rank?q=polish+amber+stones+plant+basil+seeds&limit=40")
-    return int(answer.headers["skillyard-generation"]), len(answer.json()["matches"])

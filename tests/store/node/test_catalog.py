@@ -11,14 +11,13 @@ from skillyard import (
     Catalog,
     InvalidInput,
     Origin,
-    SkillNotFound,
     rank,
     scorer_names,
 )
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.records import path_of
 from skillyard.store.sql_store import CatalogStore
-from skillyard.store.values import StoreKey, Submission
+from skillyard.store.values import Submission
 from tests.store.node.nodes import LIBRARY, REQUESTS, Node, answers, found, in_memory
 from tests.store.skills import key, skill, skills
 from tests.tables import for_each
@@ -48,13 +47,6 @@ def test_every_scorer_ranks_like_in_memory(
         assert one == other
 
 
-def test_hidden_skills_come_by_explicit_call_alone(library: tuple[NodeCatalog, Catalog]) -> None:
-    node, _ = library
-    assert "wipe-disk" not in [m.skill.name for m in rank(node, "erase a disk", limit=None)]
-    called = rank(node, "@wipe-disk now", limit=1)
-    assert [m.skill.name for m in called] == ["wipe-disk"]
-
-
 def test_names_ids_and_slugs_find_what_they_find_in_memory(
     library: tuple[NodeCatalog, Catalog],
 ) -> None:
@@ -68,13 +60,6 @@ def test_names_ids_and_slugs_find_what_they_find_in_memory(
     for wrong in (None, 7):
         with pytest.raises(InvalidInput):
             node.get(wrong)  # type: ignore[arg-type]
-
-
-def test_a_convention_is_found_by_name_id_and_slug(library: tuple[NodeCatalog, Catalog]) -> None:
-    node, memory = library
-    convention = memory.find(origin=Origin.CONVENTION)[0]
-    for name in (convention.name, convention.id, convention.slug):
-        assert found(node, name) == found(memory, name) == convention
 
 
 def test_skills_of_one_name_stand_side_by_side(store: CatalogStore, tmp_path: Path) -> None:
@@ -97,22 +82,6 @@ def test_skills_of_one_name_stand_side_by_side(store: CatalogStore, tmp_path: Pa
         raised.value.paths
     )
     assert answers(node) == answers(memory)
-
-
-def test_a_name_that_is_nearly_right_is_told(library: tuple[NodeCatalog, Catalog]) -> None:
-    node, _ = library
-    with pytest.raises(SkillNotFound) as raised:
-        node.get("csv cleaner")
-    assert raised.value.near[0] == "csv-cleaning"
-    with pytest.raises(SkillNotFound) as raised:
-        node.get("@@@")
-    assert list(raised.value.near) == []
-
-
-def test_an_empty_store_is_an_empty_catalog(store: CatalogStore, tmp_path: Path) -> None:
-    node = Node(store, tmp_path / "node").take()
-    assert (len(node), list(node), rank(node, "anything")) == (0, [], [])
-    assert answers(node) == answers(Catalog.from_skills(()))
 
 
 def test_two_nodes_of_one_view_have_one_digest_and_each_view_its_own(
@@ -149,18 +118,6 @@ def test_what_was_read_is_known_in_the_next_generation_but_for_what_changed(
     assert found_there is not None
     assert found_there.description == "Says two."
     assert before[changed] not in after
-
-
-def test_a_path_names_a_skill_of_this_store_and_nothing_else(
-    library: tuple[NodeCatalog, Catalog],
-) -> None:
-    node, _ = library
-    assert node.library.at(path_of(key("git-bisect"))) == node.get("git-bisect")
-    assert node.library.at(path_of(StoreKey("acme", "", "", "nothing"))) is None
-    for each in node:
-        ordinal = node.library.ordinal(each)
-        assert ordinal is not None
-        assert node.library.skill(ordinal) == each
 
 
 def test_asking_for_one_skill_reads_no_other(

@@ -9,7 +9,6 @@ import pytest
 from skillyard import IndexDamaged, SkillyardError
 from skillyard.engine.index.manifest import NAME
 from skillyard.store.node.follower import Follower
-from skillyard.store.node.generation_builder import rebuild
 from tests.store.node.nodes import Node, answers, in_memory
 from tests.store.skills import skill
 
@@ -102,13 +101,4 @@ class TestDamaged:
         for _ in range(3):
             follower._step()
         follower.close()
-        assert answers(node.open()) == answers(in_memory(node.store))
-
-    def test_an_index_in_the_making(
-        self, node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        node.state.copy_to_building(node.state.current() or "")
-        self.spoil(Path(node.state.building) / NAME, 40, 60)
-        node.store.publish([skill("more")], tenant="acme", publisher="ci")
-        rebuild(node.store, node.state)
         assert answers(node.open()) == answers(in_memory(node.store))

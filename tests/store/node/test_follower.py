@@ -133,24 +133,6 @@ def test_a_caller_sees_what_is_granted_when_it_is_granted(
         until(lambda: len(follower.catalog or ()) == 0)
 
 
-def test_what_is_held_answers_after_the_end(store: CatalogStore, url: str, tmp_path: Path) -> None:
-    with Follower(url, str(tmp_path / "node")) as follower:
-        found = follower.wait(30)
-    follower.close()
-    assert found is not None
-    store.publish(skills(3), tenant="acme", publisher="ci")
-    Node(store, tmp_path / "node").take(few=False)  # its segments are removed
-    assert len(list(found)) == len(LIBRARY)
-
-
-def test_one_that_never_started_ends_too(url: str, tmp_path: Path) -> None:
-    follower = Follower(url, str(tmp_path / "node"))
-    assert follower.wait(0) is None
-    assert follower.following.generation == 0
-    follower.close()
-    Follower(url, str(tmp_path / "node")).close()
-
-
 def test_an_address_that_is_none_is_refused_and_passwords_are_not_told(tmp_path: Path) -> None:
     for wrong in ("nothing", ""):
         with pytest.raises(InvalidInput):

@@ -17,7 +17,7 @@ from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, StoreKey, Submission
 from tests.store.node.nodes import Node, answers, in_memory, store_in
-from tests.store.skills import skill, skills
+from tests.store.skills import skill
 
 TENANTS = ("acme", "beta")
 PLACES = ("git-bisect", "csv", "wipe-disk", "agents", "a/b", "x?source=y")
@@ -156,23 +156,3 @@ def test_a_step_tells_exactly_what_it_changed(
                 if after.touched is not None and after.follows == before.position:
                     assert {s.path for s in (*added, *changed, *removed)} <= after.touched
             before = after
-
-
-def test_a_store_that_was_put_back_is_taken_anew(tmp_path: Path) -> None:
-    """Numbers of generations may repeat after a backup came back; stamps do not."""
-    with store_in(tmp_path) as store:
-        store.publish(skills(4), tenant="acme", publisher="ci")
-        node = Node(store, tmp_path / "node")
-        node.take()
-    (tmp_path / "other").mkdir()
-    with store_in(tmp_path / "other") as other:
-        other.publish(skills(2, "other"), tenant="acme", publisher="ci")
-        moved = Node(other, tmp_path / "node")
-        moved.catalog = moved.open()
-        assert moved.catalog.position.generation == other.generation()
-        assert answers(moved.take()) == answers(in_memory(other))
-    (tmp_path / "empty").mkdir()
-    with store_in(tmp_path / "empty") as empty:
-        emptied = Node(empty, tmp_path / "node")
-        emptied.catalog = emptied.open()
-        assert list(emptied.take()) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import tempfile
 from pathlib import Path
@@ -11,18 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard import IndexDamaged
 from skillyard.engine.index import kernel
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.index_writer import INLINE_BYTES, MAX_SMALL_SEGMENTS, IndexWriter
 from skillyard.engine.index.integrity import verify
-from skillyard.engine.index.manifest import (
-    IndexManifest,
-    parse_manifest,
-    render_manifest,
-)
 from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
-from skillyard.store.node.generation_builder import MAX_REWRITTEN
 from tests.engine.index.random_documents import DIMENSIONS, Asker, document, in_memory
 from tests.kernel_needed import without_kernel
 from tests.store.node.nodes import Node, answers, store_in
@@ -134,79 +126,3 @@ def test_a_commit_that_may_copy_little_leaves_large_segments_and_says_so(tmp_pat
         found = opened(tmp_path, left)
         assert [(s.documents, len(s.dead)) for s in found.segments] == [(2_000, 0)]
         assert asker.answers(found) == asker.answers(left)
-
-
-def test_segments_that_wait_for_merging_are_merged_by_a_rebuild(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("skillyard.store.node.generation_builder.MAX_REWRITTEN", 20)
-    assert MAX_REWRITTEN > 20
-    from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
-
-    with store_in(tmp_path) as store:
-        store.publish(skills(100), tenant="acme", publisher="ci")
-        node = Node(store, tmp_path / "node")
-        node.take()
-        for start in (0, 20):
-            given_ = [skill(f"s{number:05}", "two") for number in range(start, start + 20)]
-            store.publish(given_, tenant="acme", publisher="ci")
-            page = few_changes(store, node.open().position)
-            assert page is not None
-            applied = apply_few(node.state, page)
-        assert applied.overdue
-        assert answers(node.open()) == answers(in_memory_of(store))
-        again = rebuild(store, node.state)
-        assert (again.position, again.overdue) == (applied.position, False)
-        merged = node.open()
-        assert sum(len(s.dead) for s in merged.library.searcher.segments) == 0
-        assert answers(merged) == answers(in_memory_of(store))
-
-
-class TestNotes:
-    """Short texts that stay with a generation."""
-
-    def test_they_stay_until_they_are_written_again(self, tmp_path: Path) -> None:
-        with writer(tmp_path) as changing:
-            changing.note("position", "1.ab")
-            changing.note("reached", "x")
-            changing.commit()
-            assert opened(tmp_path).notes == {"position": "1.ab", "reached": "x"}
-            changing.add(document(random.Random(1), "k"))
-            changing.commit()
-        with writer(tmp_path) as changing:
-            changing.note("reached", "")
-            changing.note("odd", "\ud800\0 é")
-            changing.commit()
-        assert opened(tmp_path).notes == {"position": "1.ab", "reached": "", "odd": "\ud800\0 é"}
-
-    def test_one_without_a_commit_is_forgotten(self, tmp_path: Path) -> None:
-        with writer(tmp_path) as changing:
-            changing.commit()
-            changing.note("position", "2.cd")
-        assert opened(tmp_path).notes == {}
-
-    def test_an_index_of_other_settings_begins_without_them(self, tmp_path: Path) -> None:
-        with writer(tmp_path) as changing:
-            changing.note("position", "1.ab")
-            changing.commit()
-        other = IndexWriter(str(tmp_path), dimensions=DIMENSIONS, settings={"of": "others"})
-        with other:
-            other.commit()
-        assert opened(tmp_path).notes == {}
-
-    def test_a_manifest_without_any_is_read_as_before(self) -> None:
-        plain = IndexManifest(3, DIMENSIONS, {"a": "b"}, (), {})
-        data = render_manifest(plain, {})
-        assert b"notes" not in data
-        assert parse_manifest(memoryview(data), "x") == plain
-
-    def test_what_is_no_map_of_texts_is_damage(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        data = render_manifest(IndexManifest(3, DIMENSIONS, {}, (), {}, {"a": "b"}), {})
-        whole = json.loads
-
-        def lying(text: bytes) -> object:
-            return {**whole(text), "notes": [1, 2]}
-
-        monkeypatch.setattr("skillyard.engine.index.manifest.json.loads", lying)
-        with pytest.raises(IndexDamaged):
-            parse_manifest(memoryview(data), "x")

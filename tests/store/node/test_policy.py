@@ -51,27 +51,6 @@ def test_a_node_leaves_out_what_the_policy_refuses_from_pages_and_from_few_chang
     assert names(work) == ["good", "more"]
 
 
-def test_a_changed_policy_is_another_index_and_another_digest(work: Path) -> None:
-    url, folder = f"sqlite:///{work}/store.db", str(work / "node")
-    before = synced(url, folder, find_policy)
-    (work / "skillyard-policy.toml").write_text('[skills]\ndenied = ["good"]\n')
-    after = synced(url, folder, find_policy)
-    assert [each.name for each in after] == ["evil-1"]
-    assert before.position == after.position
-    assert before.digest != after.digest
-    assert [each.name for each in synced(url, folder)] == ["evil-1", "good"]
-
-
-def test_a_lock_file_and_rules_about_it_make_no_other_index(work: Path) -> None:
-    url, folder = f"sqlite:///{work}/store.db", str(work / "node")
-    before = synced(url, folder, find_policy)
-    entry = {"source": "acme/x", "sourceType": "github", "commit": "c" * 40}
-    (work / "skills-lock.json").write_text(json.dumps({"version": 1, "skills": {"x": entry}}))
-    assert synced(url, folder, find_policy).digest == before.digest
-    (work / "skillyard-policy.toml").write_text('[skills]\ndenied = ["evil-*"]\n')
-    assert synced(url, folder, find_policy).digest == before.digest
-
-
 def test_the_policy_lists_what_it_refuses_of_a_store(run: Run, work: Path) -> None:
     url = f"sqlite:///{work}/store.db"
     answer = run("policy", "--store", url, "--json")

@@ -10,12 +10,12 @@ import pytest
 
 from skillyard import SkillIoError
 from skillyard.store.node import generation_builder
-from skillyard.store.node.generation_builder import few_changes, rebuild
+from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Changes, Grant, Position
 from tests.store.node.nodes import Node, answers, in_memory, store_in
-from tests.store.skills import key, skill, skills
+from tests.store.skills import skills
 
 
 class Asked(CatalogStore):
@@ -32,22 +32,6 @@ class Asked(CatalogStore):
         self.between.pop(len(self.positions), lambda: None)()
         self.positions.append(after)
         return super().changes(after, limit)
-
-
-def test_few_changes_with_much_text_are_not_made_beside_the_answers(
-    store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(generation_builder, "MAX_CHARACTERS", 1_000)
-    store.publish(skills(20), tenant="acme", publisher="ci")
-    node = Node(store, tmp_path / "node")
-    position = node.take().position
-    store.publish([skill("s00003", "briefly")], tenant="acme", publisher="ci")
-    page = few_changes(store, position)
-    assert page is not None
-    assert [version.key.place for version in page.upserts] == ["s00003"]
-    store.publish([skill("s00004", "much " * 300)], tenant="acme", publisher="ci")
-    assert few_changes(store, position) is None
-    assert answers(node.take()) == answers(in_memory(store))
 
 
 class TestInterrupted:
@@ -87,19 +71,6 @@ class TestInterrupted:
         assert applied.position == store.snapshot().position
         assert answers(Node(store, state.folder).open()) == answers(in_memory(store))
         assert not os.path.exists(state.building)
-
-    def test_what_was_published_meanwhile_comes_with_the_next_round(
-        self, store: CatalogStore, tmp_path: Path
-    ) -> None:
-        store.publish(skills(75), tenant="acme", publisher="ci")
-        node = Node(store, tmp_path / "node")
-        self.interrupted(store, node.state, 50)
-        store.publish(skills(75, "two"), tenant="acme", publisher="ci")
-        store.withdraw([key("s00001")], tenant="acme", publisher="ci")
-        assert rebuild(store, node.state).position.generation == 1
-        node.catalog = node.open()
-        assert {each.description for each in node.catalog} == {"Says one."}
-        assert answers(node.take()) == answers(in_memory(store))
 
     def test_it_begins_anew_when_the_store_does(self, tmp_path: Path) -> None:
         state = NodeState(str(tmp_path / "node"))
@@ -164,22 +135,6 @@ class TestForeign:
             assert node.state.open() is None
             found = {each.description for each in node.take()}
             assert found == (texts or {"Says acme.", "Says beta."})
-
-    def test_one_in_the_making_is_not_gone_on_with(
-        self, store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(generation_builder, "PAGE", 10)
-        monkeypatch.setattr(generation_builder, "COMMITTED", 10)
-        store.publish(skills(40), tenant="acme", publisher="ci")
-        folder = str(tmp_path / "node")
-
-        def stop(taken: int) -> None:
-            if taken > 20:
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            rebuild(store, NodeState(folder), progress=stop)
-        assert list(Node(store, folder, "nobody").take()) == []
 
     def test_what_the_pointer_names_is_never_outside_the_folder(
         self, node: Node, tmp_path: Path

@@ -116,16 +116,6 @@ class TestTheLock:
             held.close()
         state.lock().close()
 
-    def test_a_follower_that_cannot_begin_gives_it_back(
-        self, tmp_path: Path, node: Node, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def refuse(catalog: object) -> None:
-            raise OSError("not now")
-
-        with pytest.raises(OSError, match="not now"):
-            Follower(f"sqlite:///{tmp_path}/store.db", node.state.folder, listener=refuse)
-        node.state.lock().close()
-
     def test_the_system_gives_it_back_when_a_process_is_killed(self, tmp_path: Path) -> None:
         state = NodeState(str(tmp_path / "node"))
         code = (
@@ -144,12 +134,6 @@ class TestTheLock:
             child.kill()
             child.wait()
         state.lock().close()
-
-    def test_a_folder_that_cannot_be_made_is_named(self, tmp_path: Path) -> None:
-        (tmp_path / "file").write_text("", encoding="utf-8")
-        with pytest.raises(SkillIoError, match="cannot use the node's folder") as raised:
-            NodeState(str(tmp_path / "file" / "node"))
-        assert str(tmp_path / "file" / "node") in str(raised.value)
 
 
 def test_generations_are_switched_and_the_one_before_is_removed(node: Node) -> None:

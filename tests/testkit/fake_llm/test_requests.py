@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.tables import for_each
@@ -132,10 +131,3 @@ def test_a_body_that_is_no_json_object_is_refused(fake: FakeLlm, path: str, cont
     got = post(fake, path, content)
     assert (got.status, got.error) == (400, "The request body is not a JSON object")
     assert post(fake, path, b"{}", content_type="text/plain").status == 400
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner),
-    max_leaves=6,
-)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,23 +26,6 @@ from tests.tables import for_each
 )
 def test_groups_nest_and_multiply_in_order(pattern: str, alternatives: tuple[str, ...]) -> None:
     assert expand_braces(pattern, 64) == alternatives
-
-
-@for_each("pattern", ["{a}", "{a", "a}", "{", "}{", "{a,b", "a,b}", "{}"])
-def test_braces_that_are_no_group_are_ordinary_text(pattern: str) -> None:
-    assert expand_braces(pattern, 64) == (pattern,)
-
-
-@given(st.lists(st.lists(st.sampled_from("abc"), min_size=2, max_size=4), max_size=4))
-def test_groups_in_a_row_are_their_product(groups: list[list[str]]) -> None:
-    pattern = "".join("{" + ",".join(group) + "}" for group in groups)
-    expected = dict.fromkeys("".join(choice) for choice in itertools.product(*groups))
-    assert expand_braces(pattern, 4**4) == tuple(expected)
-
-
-def test_the_cap_is_inclusive() -> None:
-    assert len(expand_braces("{a,b}" * 6, 64) or ()) == 64
-    assert expand_braces("{a,b}" * 6, 63) is None
 
 
 @for_each(

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from skillyard import Catalog, InvalidInput, Triggers
+from skillyard import InvalidInput, Triggers
 from skillyard.engine.ranking.confidence.records import as_skills
-from tests.engine.ranking.confidence.skills import skill
 from tests.tables import for_each
 
 
@@ -27,20 +26,6 @@ def test_a_plain_map_becomes_a_skill() -> None:
     assert (one.name, one.description) == ("react-testing", "React component testing")
     assert (one.keywords, one.tags) == (("test",), ("testing",))
     assert one.triggers == Triggers(("*.test.tsx",), ("jest",))
-
-
-def test_a_plain_map_may_lack_everything_but_a_name() -> None:
-    (one,) = as_skills({"bare": {"keywords": None, "description": None}})
-    assert (one.name, one.description, one.keywords) == ("bare", "", ())
-    assert as_skills([{"name": "bare"}]) == (one,)
-
-
-def test_skills_pass_as_they_are() -> None:
-    one, other = skill("one"), skill("other")
-    assert as_skills([one, other]) == (one, other)
-    assert as_skills({"x": one}) == (one,)
-    assert as_skills(Catalog.from_skills([other, one])) == (one, other)
-    assert as_skills(iter([one])) == (one,)
 
 
 @for_each(

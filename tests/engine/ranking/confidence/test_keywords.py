@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import InvalidInput, KeywordDetector, Skill
+from skillyard import KeywordDetector, Skill
 from skillyard.engine.ranking.confidence import KeywordMatch
 from skillyard.engine.ranking.confidence.keywords import KeywordIndex, read_prompt
 from tests.engine.ranking.confidence.skills import WORDS, filler, skill, skills
@@ -53,14 +53,6 @@ def test_rarity_is_one_for_one_skill_and_falls_with_every_further_one() -> None:
     assert KeywordIndex([skill("a", "only")]).rarity("only") == 1.0
 
 
-@requirement("confidence:rarity")
-def test_an_inflected_word_is_as_rare_as_its_stem() -> None:
-    common = [skill(f"c{number}", keywords=["test"]) for number in range(50)]
-    found = match("tests zeppelin", *common, skill("airship", keywords=["zeppelin"]))
-    assert found[0].skill_name == "airship"
-    assert found[0].confidence > found[1].confidence
-
-
 @requirement("confidence:frequency")
 def test_repetition_adds_its_logarithm() -> None:
     one = skill(keywords=["deploy"])
@@ -71,24 +63,6 @@ def test_repetition_adds_its_logarithm() -> None:
     assert often.confidence > once.confidence
     assert [entry.keyword for entry in often.matched_keywords] == ["deploy"]
     assert often.matched_keywords[0].term_frequency == 3
-
-
-def test_the_whole_form_of_a_split_word_does_not_lengthen_the_text() -> None:
-    text = "deploy GraphQL bbxx ccxx ddxx ffxx ggxx hhxx"
-    (found,) = match(text, skill(keywords=["deploy"]), *filler())
-    assert found.confidence == pytest.approx(0.35 / 0.75)
-    assert read_prompt(text).damping == 1.0
-
-
-@requirement("confidence:preprocessing")
-def test_a_name_with_capitals_inside_meets_its_plain_spelling() -> None:
-    for text, keyword in [
-        ("GraphQL", "graphql"),
-        ("graphql", "GraphQL"),
-        ("JavaScript", "javascript"),
-    ]:
-        (found,) = match(text, skill(keywords=[keyword]), *filler())
-        assert found.confidence >= 0.35 / 0.75 - 1e-9
 
 
 @requirement("confidence:keyword-api", "confidence:records")
@@ -113,55 +87,6 @@ def test_the_documented_example_names_its_words() -> None:
         "weight": 0.4,
         "termFrequency": 1,
     }
-
-
-def test_words_stand_best_source_first_and_then_as_in_the_text() -> None:
-    one = skill("login", "audit", keywords=["cache", "docker"])
-    (found,) = match("audit docker cache login", one)
-    assert [entry.keyword for entry in found.matched_keywords] == [
-        "login",
-        "docker",
-        "cache",
-        "audit",
-    ]
-
-
-def test_equal_matches_stand_by_name() -> None:
-    found = match(
-        "deploy", *(skill(name, keywords=["deploy"]) for name in ("zeta", "alpha", "mid"))
-    )
-    assert [entry.skill_name for entry in found] == ["alpha", "mid", "zeta"]
-
-
-def test_the_index_decides_how_rare_a_word_is_for_other_candidates() -> None:
-    one = skill("one", keywords=["deploy"])
-    detector = KeywordDetector()
-    detector.build_index([skill(str(number), "deploy") for number in range(9)])
-    (found,) = detector.match("deploy", [one])
-    (alone,) = KeywordDetector().match("deploy", [one])
-    assert found.confidence < alone.confidence
-    (unseen,) = detector.match("zeppelin", [skill("z", keywords=["zeppelin"])])
-    assert unseen.confidence == pytest.approx(0.35 / 0.75)
-
-
-def test_without_candidates_those_of_the_index_are_meant() -> None:
-    detector = KeywordDetector()
-    with pytest.raises(InvalidInput, match="build_index"):
-        detector.match("deploy")
-    detector.build_index([skill("one", keywords=["deploy"])])
-    assert [entry.skill_name for entry in detector.match("deploy")] == ["one"]
-
-
-def test_short_words_count_where_they_are_named() -> None:
-    one = skill(keywords=["UI", "Go"])
-    assert match("ui go", one) == []
-    (found,) = KeywordDetector(short_terms=["UI"]).match("ui go", [one])
-    assert [entry.keyword for entry in found.matched_keywords] == ["ui"]
-
-
-def test_a_text_that_is_no_text_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="text"):
-        KeywordDetector().match(None, [])  # type: ignore[arg-type]
 
 
 MORE: dict[str, Callable[[Skill, str], Skill]] = {
@@ -199,13 +124,6 @@ def test_the_postings_give_what_one_skill_alone_gives(
         for hit in index.hits(number, prompt):
             added += hit.added
         assert added == evidence
-
-
-@given(skills(), st.lists(st.sampled_from(WORDS), max_size=12))
-def test_every_confidence_lies_between_zero_and_one(
-    candidates: list[Skill], words: list[str]
-) -> None:
-    assert all(0 < found.confidence < 1 for found in match(" ".join(words), *candidates))
 
 
 @requirement("confidence:no-prefix")

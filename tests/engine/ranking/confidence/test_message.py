@@ -30,11 +30,6 @@ def test_the_message_is_a_heading_a_table_and_a_pointer() -> None:
     ]
 
 
-@requirement("confidence:no-match")
-def test_no_result_is_one_sentence() -> None:
-    assert markdown([]) == markdown([], True) == "No skills matched the current context."
-
-
 @requirement("confidence:details")
 def test_details_give_the_whole_reason_of_the_first_three() -> None:
     message = markdown(
@@ -45,10 +40,6 @@ def test_details_give_the_whole_reason_of_the_first_three() -> None:
     assert details.count("**auth**") == 2
     assert "fourth" not in details
     assert "Match Details" not in markdown([FIRST])
-
-
-def test_a_percentage_is_rounded_half_up() -> None:
-    assert "| 63% |" in markdown([Evaluation("x", 0.625, "medium", "")])
 
 
 def test_hidden_characters_and_frame_tags_do_not_get_through() -> None:

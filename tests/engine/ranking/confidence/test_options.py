@@ -39,13 +39,6 @@ def test_none_and_absence_mean_the_default() -> None:
     assert read_context(empty) == read_context(None) == Query()
 
 
-def test_a_query_and_read_options_pass_as_they_are() -> None:
-    query = Query("x")
-    assert read_context(query) is query
-    options = EvaluationOptions(limit=1)
-    assert read_options(options) is options
-
-
 @requirement("confidence:options")
 @for_each(
     ("options", "named"),

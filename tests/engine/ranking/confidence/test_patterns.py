@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import DEFAULT_LIMITS, InvalidInput, PatternMatcher, Skill
+from skillyard import DEFAULT_LIMITS, PatternMatcher, Skill
 from skillyard.engine.ranking.confidence.glob import (
     FilePath,
     GlobRoute,
@@ -19,9 +19,8 @@ from skillyard.engine.ranking.confidence.patterns import (
     PatternIndex,
     declared_by,
 )
-from tests.engine.ranking.confidence.skills import PATHS, PATTERNS, patterned, skills
+from tests.engine.ranking.confidence.skills import PATHS, patterned, skills
 from tests.requirements import requirement
-from tests.tables import for_each
 
 
 @requirement("confidence:pattern-api")
@@ -49,11 +48,6 @@ def test_a_match_names_each_file_once_with_its_heaviest_pattern() -> None:
     ]
 
 
-def test_of_equally_heavy_patterns_the_first_declared_is_named() -> None:
-    (match,) = PatternMatcher().match(["src/a.ts"], [patterned("src/**", "**/*.ts")])
-    assert [entry.pattern for entry in match.matched_patterns] == ["src/**"]
-
-
 @requirement("confidence:glob-rules")
 def test_a_negated_pattern_takes_files_away_wherever_it_stands() -> None:
     files = ["a.ts", "a.test.ts"]
@@ -62,13 +56,6 @@ def test_a_negated_pattern_takes_files_away_wherever_it_stands() -> None:
         assert [entry.matched_file for entry in match.matched_patterns] == ["a.ts"]
     assert PatternMatcher().match(["a.test.ts"], [patterned("*.ts", "!*.test.ts")]) == []
     assert PatternMatcher().match(files, [patterned("!*.py")]) == []
-
-
-def test_skills_with_the_same_patterns_share_their_score() -> None:
-    twins = [patterned("*.ts", "src/**", name=name) for name in ("a", "b")]
-    first, second = PatternMatcher().match(["src/a.ts"], twins)
-    assert first.confidence == second.confidence
-    assert first.matched_patterns == second.matched_patterns
 
 
 @requirement("confidence:glob-linear")
@@ -84,17 +71,6 @@ def test_patterns_that_can_never_match_are_reported() -> None:
     ]
     assert all(fault.message for fault in faults)
     assert PatternMatcher().match(["f200"], [patterned(*many)]) == []
-
-
-@for_each(("path", "pattern"), [(None, "*"), ("a", None), (1, "*"), ("a", b"*")])
-def test_only_text_is_compared(path: object, pattern: object) -> None:
-    with pytest.raises(InvalidInput):
-        PatternMatcher().match_file_pattern(path, pattern)  # type: ignore[arg-type]
-
-
-def test_a_string_for_the_files_is_refused_and_not_read_letter_by_letter() -> None:
-    with pytest.raises(InvalidInput, match="files"):
-        PatternMatcher().match("a.ts", [patterned("*")])
 
 
 def slow_score(one: Skill, files: list[str]) -> float:
@@ -122,36 +98,6 @@ def test_the_index_gives_the_score_of_its_definition(
         expected = slow_score(one, files)
         assert found.scores.get(number, 0.0) == pytest.approx(expected)
         assert len(found.matches_of(number)) <= len(set(files))
-
-
-@given(st.lists(st.sampled_from(PATTERNS), max_size=4), st.permutations(PATHS))
-def test_the_order_of_the_files_changes_no_score(patterns: list[str], files: list[str]) -> None:
-    index = PatternIndex([("one", tuple(patterns))])
-    assert index.match(files).scores == index.match(PATHS).scores
-
-
-def test_one_file_is_compared_with_the_few_patterns_under_its_keys(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # Sub-linear by count, not by the clock: 3,000 patterns, a handful of comparisons.
-    many = [
-        patterned(
-            f"src/module{number}/**", f"file{number}.json", f"*.kind{number}", name=str(number)
-        )
-        for number in range(1_000)
-    ]
-    index = PatternIndex(declared_by(many))
-    compared = 0
-    matches = GlobRoute.matches
-
-    def counting(route: GlobRoute, path: FilePath) -> bool:
-        nonlocal compared
-        compared += 1
-        return matches(route, path)
-
-    monkeypatch.setattr(GlobRoute, "matches", counting)
-    assert list(index.match(["src/module7/file7.json"]).scores) == [7]
-    assert compared <= 10
 
 
 def evil(name: str = "evil") -> tuple[str, tuple[str, ...]]:
@@ -209,18 +155,3 @@ def test_many_skills_that_each_cost_little_enough_are_bounded_together() -> None
     found = PatternIndex(many).match(files)
     assert 0 < len(found.left_out) < 60
     assert found.left_out == PatternIndex(many).match(files[::-1]).left_out
-
-
-@requirement("confidence:pattern-api")
-def test_one_path_and_one_pattern_are_compared_and_classed() -> None:
-    matcher = PatternMatcher()
-    assert matcher.match_file_pattern("src/app.test.ts", "*.test.ts")
-    assert not matcher.match_file_pattern("src/app.test.ts", "!*.test.ts")
-    assert not PatternMatcher(case_sensitive=True).match_file_pattern("A.TS", "*.ts")
-    assert matcher.classify("*.test.ts") == ("compound_extension", 0.2)
-
-
-def test_an_empty_path_neither_matches_nor_thins_the_score_out() -> None:
-    (match,) = PatternMatcher().match(["", "a.ts", "/", "./"], [patterned("*.ts", "**")])
-    assert match.confidence == pytest.approx(0.6 * 0.30 + 0.4)
-    assert PatternMatcher().match([""], [patterned("*")]) == []

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import Confidence, Explanation, InvalidInput, Query, Scorer, Skill
+from skillyard import Confidence, Explanation, InvalidInput, Query, Skill
 from skillyard.engine.ranking.confidence import CONFIDENCE
-from skillyard.engine.ranking.scorer import level_of
 from tests.engine.ranking.confidence.skills import PATHS, WORDS, filler, skill, skills
 from tests.requirements import requirement
 from tests.tables import for_each
@@ -29,33 +25,6 @@ SETTINGS = st.builds(
     activity_boost=st.sampled_from([0.0, 0.5, 1.0, 1.2, 5.0]),
     monotone_guard=st.booleans(),
 )
-
-
-def test_the_scorer_keeps_the_protocol_and_the_documents_figures() -> None:
-    assert isinstance(CONFIDENCE, Scorer)
-    assert (CONFIDENCE.name, CONFIDENCE.scale) == ("confidence", "0..1")
-    assert CONFIDENCE.default_policy[:3] == (0.3, 10, 0.05)
-
-
-@requirement("confidence:levels")
-@for_each(
-    ("score", "level"),
-    [(1.0, "high"), (0.7, "high"), (0.6999, "medium"), (0.4, "medium"), (0.39, "low"), (0, "low")],
-)
-def test_a_level_begins_at_its_documented_floor(score: float, level: str) -> None:
-    assert level_of(CONFIDENCE.levels, score) == level
-
-
-@given(skills(), QUERIES, SETTINGS)
-@requirement("explain:score-is-value")
-def test_the_score_is_the_value_of_the_explanation_bit_for_bit(
-    candidates: list[Skill], query: Query, settings: Confidence
-) -> None:
-    scored = settings.bind(candidates).prepare(query)
-    scores = {id(one): score for one, score in scored.scores()}
-    assert 0.0 not in scores.values()
-    for one in candidates:
-        assert scored.explain(one).value == scores.get(id(one), 0.0)
 
 
 def check(node: Explanation) -> None:
@@ -87,28 +56,6 @@ def test_every_node_follows_from_its_parts(
             assert tree.note
 
 
-@given(skills(), QUERIES, st.randoms(use_true_random=False))
-def test_the_order_of_the_skills_changes_no_score(
-    candidates: list[Skill], query: Query, rng: random.Random
-) -> None:
-    shuffled = list(candidates)
-    rng.shuffle(shuffled)
-
-    def by_path(listed: list[Skill]) -> dict[str, float]:
-        scored = CONFIDENCE.bind(listed).prepare(query)
-        return {one.path: score for one, score in scored.scores()}
-
-    assert by_path(shuffled) == by_path(candidates)
-
-
-@given(skills(), QUERIES, SETTINGS)
-def test_every_score_lies_above_zero_and_up_to_one(
-    candidates: list[Skill], query: Query, settings: Confidence
-) -> None:
-    for _, score in settings.bind(candidates).prepare(query).scores():
-        assert 0.0 < score <= 1.0
-
-
 @given(skills(), QUERIES, SETTINGS)
 def test_other_settings_on_the_same_snapshot_are_as_good_as_bound_anew(
     candidates: list[Skill], query: Query, settings: Confidence
@@ -118,17 +65,6 @@ def test_other_settings_on_the_same_snapshot_are_as_good_as_bound_anew(
         bound.using(settings).prepare(query).scores()
         == settings.bind(candidates).prepare(query).scores()
     )
-
-
-def test_settings_that_change_the_index_make_a_new_one() -> None:
-    one = skill(keywords=["ui"], files=["README.md"])
-    bound = CONFIDENCE.bind([one])
-    query = Query("ui", ("readme.md",))
-    assert len(bound.using(replace(CONFIDENCE, activity_boost=2.0)).prepare(query).scores()) == 1
-    strict = bound.using(Confidence(case_sensitive=True))
-    assert strict.prepare(query).scores() == []
-    short = strict.using(Confidence(case_sensitive=True, short_terms=frozenset({"UI"})))
-    assert [name.name for name, _ in short.prepare(query).scores()] == ["blank"]
 
 
 @requirement("confidence:activity")
@@ -174,15 +110,6 @@ def test_activity_alone_surfaces_no_skill() -> None:
     assert scored.reason(one) == ""
 
 
-def test_a_boost_is_named_in_the_explanation() -> None:
-    one = skill(keywords=["jest"])
-    tree = CONFIDENCE.bind([one]).prepare(Query("jest", (), ("jest",))).explain(one)
-    assert tree.op == "calibration"
-    assert "1.2" in tree.note
-    assert "jest" in tree.note
-    assert [part.label for part in tree.raw().parts] == ["Keywords"]
-
-
 def test_a_sum_above_one_is_calibrated_down_to_it() -> None:
     one = skill("deploy", keywords=["deploy"], files=["*.ts"])
     scored = Confidence(pattern_weight=3.0).bind([one]).prepare(Query("deploy", ("a.ts",)))
@@ -226,8 +153,3 @@ def test_a_reason_shows_hidden_characters_and_stays_one_line() -> None:
 def test_a_setting_out_of_range_is_refused_by_name(settings: dict[str, object]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(settings))):
         Confidence(**settings)  # type: ignore[arg-type]
-
-
-def test_settings_are_values() -> None:
-    assert Confidence(short_terms=frozenset({"UI"})) == Confidence(short_terms=frozenset({"ui"}))
-    assert hash(Confidence()) == hash(CONFIDENCE)

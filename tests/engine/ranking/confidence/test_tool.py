@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skillyard import Catalog, Confidence, ConfidenceScorer, InvalidInput, Query, rank
+from skillyard import Confidence, ConfidenceScorer, InvalidInput, rank
 from skillyard.engine.ranking.confidence import evaluate
 from tests.engine.ranking.confidence.skills import filler, patterned, skill
 from tests.requirements import requirement
@@ -59,19 +59,6 @@ def test_weights_change_the_combination_but_not_a_lone_signal() -> None:
     assert lone.confidence == pytest.approx(0.9 * 0.58)
 
 
-def test_settings_hold_where_the_options_are_silent() -> None:
-    both = {"files": ["package.json"], "text": "login"}
-    candidates = [skill("both", "login", files=["package.json"]), *filler()]
-    (plain,) = scorer(candidates).evaluate(both)
-    (guarded,) = scorer(candidates, Confidence(monotone_guard=True)).evaluate(both)
-    assert guarded.confidence == pytest.approx(0.9 * 0.61)
-    assert plain.confidence < guarded.confidence
-    weighted = scorer(candidates, Confidence(pattern_weight=1.0))
-    assert weighted.evaluate(both)[0].confidence > plain.confidence
-    (given,) = weighted.evaluate(both, {"patternWeight": 0.5})
-    assert given.confidence == plain.confidence
-
-
 @requirement("confidence:options", "confidence:ties")
 def test_threshold_limit_and_order() -> None:
     made = scorer([patterned("*.ts", name=f"s{number:02}") for number in reversed(range(15))])
@@ -114,14 +101,6 @@ def test_wrong_input_is_refused_by_name(call: Any, named: str) -> None:
         call(ConfidenceScorer())
 
 
-def test_a_scorer_without_skills_finds_nothing() -> None:
-    assert ConfidenceScorer().evaluate({"text": "react", "files": ["a.ts"]}) == []
-
-
-def test_a_query_is_a_context() -> None:
-    assert scorer().evaluate(Query("react")) == scorer().evaluate({"text": "react"})
-
-
 @requirement("confidence:tool-response")
 def test_the_tool_answers_four_fields_and_a_message() -> None:
     answer = evaluate(REACT, text="test this react component", files=["a.test.tsx"])
@@ -139,39 +118,6 @@ def test_nothing_to_look_at_gives_the_sentence_and_no_result(context: dict[str, 
         "results": [],
         "message": "No skills matched the current context.",
     }
-
-
-def test_none_means_the_default_in_the_tool_too() -> None:
-    fields: Any = dict.fromkeys(
-        ["files", "recent_activity", "threshold", "limit", "show_details", "activity_boost"]
-    )
-    assert evaluate(REACT, "react", **fields) == evaluate(REACT, "react")
-
-
-def test_a_hidden_skill_needs_to_be_called() -> None:
-    hidden = skill("secret-audit", keywords=["audit"], trigger=True)
-    assert evaluate([hidden], "run an audit")["results"] == []
-    (found,) = evaluate([hidden], "run an audit with @secret-audit")["results"]
-    assert found["skillName"] == "secret-audit"
-    assert scorer([hidden]).get_best_match({"text": "an audit"}) is None
-
-
-def test_a_shadowed_skill_is_not_recommended() -> None:
-    winner, loser = (skill("twin", keywords=["audit"], path=path) for path in ("a", "b"))
-    catalog = Catalog([winner, loser], shadowed={loser: winner})
-    assert len(evaluate(catalog, "audit", threshold=0)["results"]) == 1
-
-
-def test_a_catalog_is_indexed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    catalog = Catalog.from_skills([skill("one", keywords=["audit"])])
-    first = evaluate(catalog, "audit")
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("indexed again")
-
-    monkeypatch.setattr(Confidence, "bind", refuse)
-    assert evaluate(catalog, "audit") == first
-    assert evaluate(catalog, "audit", activity_boost=2.0) == first
 
 
 REACT_TESTING = skill(
