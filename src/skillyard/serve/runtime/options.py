@@ -32,7 +32,7 @@ class ServiceLimits(NamedTuple):
     """Number of requests that run concurrently."""
     queue: int = 688
     """Number of requests that wait; further ones get 429. Both are shared fairly: one client alone
-    may have 528 (:class:`.clients.FairShare`)."""
+    may have 528 (:class:`.guards.FairShare`)."""
     threads: int = 4
     """Number of threads that rank and read files."""
     body_bytes: int = 4 * 1024 * 1024
