@@ -12,6 +12,7 @@ from skillyard.check.scanning import words
 from skillyard.engine.index import (
     document_builder,
     kernel,
+    library,
     segment_reader,
     segment_searcher,
     segment_writer,
@@ -41,3 +42,5 @@ def without_kernel(patch: pytest.MonkeyPatch) -> None:
         words,
     ):
         patch.setattr(module, "KERNEL", None)
+    for module in (segment_searcher, library):
+        patch.setattr(module, "SEARCHER", segment_searcher.SegmentSearcher)

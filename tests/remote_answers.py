@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from skillyard.base.io.user_folders import cache_folder
+from skillyard.base.configuration import cache_folder
 
 __all__ = ["forget_remote_answers"]
 

@@ -36,9 +36,8 @@ from skillyard.check.scanning import RULES as SCAN_RULES
 from skillyard.check.scanning.rule import Example
 from skillyard.check.validation.codes import PROFILES, RENAMED, RULES
 from skillyard.check.validation.fixes import FIXABLE
-from skillyard.cli.grammar import PROGRAM, command_parsers, shared_options
+from skillyard.cli.grammar import PROGRAM, CommandParser, command_parsers, shared_options
 from skillyard.cli.options import suggestions
-from skillyard.cli.parser import CommandParser
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 REFERENCE = REPOSITORY / "docs" / "reference"

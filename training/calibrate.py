@@ -23,7 +23,7 @@ import numpy.typing as npt
 from skillyard.engine.index import token_table
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.document_builder import build_document
-from skillyard.engine.index.library import MemoryLibrary, memory_searcher
+from skillyard.engine.index.library import Library, memory_searcher
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.ranking.hybrid.calibration import log_odds_parts, one_word_adjustment
 from skillyard.engine.ranking.hybrid.constants import (
@@ -103,14 +103,13 @@ class CalibrationSample(NamedTuple):
 
 def library_of(
     skills: Sequence[Skill], documents: Sequence[IndexedDocument], table: TokenTable
-) -> MemoryLibrary:
+) -> Library:
     """Return a library of the skills whose documents were made with that table."""
-    library = MemoryLibrary(())
-    library.table = table
-    library.searcher = memory_searcher(documents, table.dimensions)
-    library._given = tuple(skills)
-    library._cache = dict(zip(library.searcher.ordinals(), skills, strict=True))
-    library._known = {id(skill): ordinal for ordinal, skill in library._cache.items()}
+    searcher = memory_searcher(documents, table.dimensions)
+    places = dict(zip(searcher.ordinals(), skills, strict=True))
+    library = Library(searcher, table, lambda record: skills[0])  # every skill is in the cache
+    library._cache.update(places)
+    library._known.update((id(skill), ordinal) for ordinal, skill in places.items())
     return library
 
 

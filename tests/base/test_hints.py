@@ -19,8 +19,7 @@ import pytest
 import skillyard as sy
 from skillyard.base.configuration import SECTIONS, record_of
 from skillyard.base.strict_toml import keys_of
-from skillyard.cli.grammar import command_parsers, shared_options
-from skillyard.cli.parser import CommandParser
+from skillyard.cli.grammar import CommandParser, command_parsers, shared_options
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
 

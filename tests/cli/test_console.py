@@ -11,7 +11,7 @@ import pytest
 from skillyard.cli.blocks import Column, Line, Span, Table, Tree, line
 from skillyard.cli.console import Console
 from skillyard.cli.plain import cut, render, width_of
-from skillyard.cli.progress import progress
+from skillyard.cli.progress import progress_line
 from tests.cli.conftest import Run
 
 
@@ -157,10 +157,12 @@ def steps(console: Console, times: list[float], stream: io.StringIO) -> str:
     """Return what a progress line of three steps at these times leaves on a stream."""
     sys.stderr = stream
     clock = iter([0.0, *times])
-    with progress("reading", console, lambda: next(clock)) as step:
-        for number, _ in enumerate(times):
-            if step is not None:
-                step(number + 1, len(times))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("time.monotonic", lambda: next(clock))
+        with console.progress("reading") as step:
+            for number, _ in enumerate(times):
+                if step is not None:
+                    step(number + 1, len(times))
     return stream.getvalue()
 
 
@@ -179,8 +181,7 @@ def test_a_long_job_says_how_fast_it_is_and_how_long_it_takes(
 ) -> None:
     monkeypatch.setattr("sys.stderr", stream := Terminal())
     now = [0.0]
-    with progress("indexing", Console(), lambda: now[0]) as step:
-        assert step is not None
+    with progress_line("indexing", lambda: now[0]) as step:
         for at, done in ((1.0, 4_000), (2.0, 4_100), (11.0, 5_000)):  # 4,000 were there before
             now[0] = at
             step(done, 10_000)

@@ -23,7 +23,7 @@ def faulty(*_: object) -> NoReturn:
 
 
 def test_an_interrupt_is_three_and_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "load_to_rank", interrupted)
+    monkeypatch.setattr(selection, "ranking_inputs", interrupted)
     answer = run("rank", "x")
     assert (answer.code, answer.out) == (3, "")
     assert answer.err == "skillyard: interrupted\n"
@@ -33,7 +33,7 @@ def test_a_bug_is_one_line_that_asks_for_a_report(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.undo()  # bugs raise in the other tests
-    monkeypatch.setattr(selection, "load_to_rank", faulty)
+    monkeypatch.setattr(selection, "ranking_inputs", faulty)
     answer = run("rank", "x")
     assert answer.code == 2
     assert len(answer.err.splitlines()) == 1

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.cli.grammar import command_parsers
-from skillyard.cli.parser import CommandParser
+from skillyard.cli.grammar import CommandParser, command_parsers
 from skillyard_testkit import FakeServers
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.cli.option_project import PREPARED, build

@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from skillyard import Origin
-from skillyard.cli.binder import DECLARED
 from skillyard.cli.commands import MODULES
 from skillyard.cli.commands.completion import script
-from skillyard.cli.grammar import build_parser, command_parsers, parse, read_command
-from skillyard.cli.options import LAYOUTS, suggestions
-from skillyard.cli.parser import CommandParser
+from skillyard.cli.grammar import CommandParser, build_parser, command_parsers, parse, read_command
+from skillyard.cli.options import DECLARED, LAYOUTS, suggestions
 from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from tests.cli.conftest import Run
 from tests.requirements import requirement

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.cli.grammar import parse
-from skillyard.cli.parser import UsageError
+from skillyard.cli.grammar import UsageError, parse
 from skillyard.serve.runtime.app_context import PROBES
 from tests.deploy.files import (
     DEPLOY,

@@ -10,8 +10,7 @@ from pathlib import Path
 import skillyard
 from skillyard import scorer_names
 from skillyard.check.validation.codes import PROFILES, RULES
-from skillyard.cli.grammar import command_parsers, shared_options
-from skillyard.cli.parser import CommandParser
+from skillyard.cli.grammar import CommandParser, command_parsers, shared_options
 from skillyard.engine.context.catalogue import FORMATS
 from skillyard.engine.discovery import BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
 from skillyard.engine.formats.file_names import CONVENTION_FOLDERS, CONVENTION_NAMES

@@ -1,7 +1,7 @@
 """How many of our files and functions one request passes, and how deep they are nested.
 
-The figures only fall. The aim is 35 files, 190 functions and 15 deep for the command, and 40, 170
-and 13 for the services.
+The figures only fall. The command is at its aim; that of the services is 40 files, 170 functions
+and 13 deep.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 
-LIMITS = {"cli": (55, 290, 18), "http": (49, 211, 13), "mcp": (57, 226, 14)}
+LIMITS = {"cli": (35, 190, 15), "http": (42, 171, 13), "mcp": (50, 189, 14)}
 """Files, functions, depth. Over HTTP, three files and seven functions write the log line of an
 answer that the client already has: they are in a journey or not, as the threads happen to run."""
 
@@ -38,7 +38,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_tree(folder / "skills", files)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SKILLYARD_CACHE", str(folder / "cache"))
-        for module in ("catalog.entries", "index.walk_record"):  # as if the files were older
+        for module in ("catalog.entries", "index.library_spec"):  # as if the files were older
             patch.setattr(f"skillyard.engine.{module}.STABLE_AFTER_NS", -(10**15))
         open_catalog(folder / "skills")
     return folder

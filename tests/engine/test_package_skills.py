@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.cli.options import add_shared_options
-from skillyard.cli.parser import CommandParser
+from skillyard.cli.grammar import CommandParser, add_shared_options
 from skillyard.engine.discovery.scopes import ScopeRoots, places_of
 from skillyard.engine.skill import SCOPES
 from tests.parity.trees import relative, write_tree

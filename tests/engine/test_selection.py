@@ -8,7 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine.ranking.hybrid import HYBRID
-from skillyard.engine.selection import floor, survivors
+from skillyard.engine.selection import bounds, survivors
 from tests.requirements import requirement
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
@@ -154,7 +154,7 @@ class TestWrongCost:
     def test_the_floor_is_where_both_mistakes_cost_the_same(
         self, cost: float | None, least: float
     ) -> None:
-        given = floor(sy.SelectionPolicy(wrong_cost=cost), HYBRID)
+        given, _ = bounds(sy.SelectionPolicy(wrong_cost=cost), HYBRID)
         assert given == pytest.approx(least)
         if cost is not None:
             assert (1 - given) * cost == pytest.approx(given)

@@ -1,4 +1,9 @@
-"""``skillyard.toml``: the user's own file and that of the project, section by section.
+"""Where a user's caches, settings and records lie, and what ``skillyard.toml`` says.
+
+Linux and macOS have the places of the XDG base directory specification, Windows has those that
+platformdirs knows (below ``%LOCALAPPDATA%``). The XDG variables hold on every system.
+
+There is the user's own ``skillyard.toml`` and that of the project, read section by section.
 
 The user's file is in the user's folder of configurations; ``SKILLYARD_CONFIG`` names another one.
 The project's is the nearest with the section, up to the root of the repository. It may have been
@@ -10,20 +15,23 @@ services read the user's file alone.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from functools import lru_cache
+from contextlib import contextmanager, suppress
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.files import read_regular
-from skillyard.base.io.user_folders import config_folder
+from skillyard.base.io.sha256 import sha256
 
 if TYPE_CHECKING:
     from skillyard.base.strict_toml import TomlFile
 
 T = TypeVar("T")
+
+_NAME = "skillyard"
 
 CONFIG_FILE = "skillyard.toml"
 CONFIG_VARIABLE = "SKILLYARD_CONFIG"
@@ -53,6 +61,60 @@ SECTIONS = {
 }
 
 
+def _folder(own: str, variable: str, below_home: str, kind: str) -> str:
+    base = os.environ.get(own, "")
+    if base:
+        return base
+    base = os.environ.get(variable, "")
+    if os.path.isabs(base):  # a relative one means nothing, says the specification
+        return os.path.join(base, _NAME)
+    if sys.platform == "win32":
+        return _of_windows(kind)
+    # Three lines here instead of platformdirs, which takes longer to import than a hook to answer.
+    return os.path.join(os.path.expanduser("~"), below_home, _NAME)
+
+
+cache_folder = partial(_folder, "SKILLYARD_CACHE", "XDG_CACHE_HOME", ".cache", "cache")
+"""Returns the folder for what can be made again: ``SKILLYARD_CACHE``, else the user's cache."""
+state_folder = partial(
+    _folder, "SKILLYARD_STATE", "XDG_STATE_HOME", os.path.join(".local", "state"), "state"
+)
+"""Returns the folder for what must outlive a cache: ``SKILLYARD_STATE``, else the user's own.
+
+That is ``skillyard`` in ``XDG_STATE_HOME``, else in ``~/.local/state``."""
+config_folder = partial(_folder, "", "XDG_CONFIG_HOME", ".config", "config")
+"""Returns the folder of the user's settings: in ``XDG_CONFIG_HOME``, else in ``~/.config``."""
+
+
+def _of_windows(kind: str) -> str:
+    from platformdirs.windows import Windows
+
+    folders = Windows(_NAME, appauthor=False)
+    if kind == "cache":
+        return folders.user_cache_dir
+    return folders.user_config_dir if kind == "config" else folders.user_state_dir
+
+
+def write_note(path: str, text: str) -> None:
+    """Write a note, for the user alone; one that cannot be written is left out."""
+    from skillyard.base.io.atomic_write import atomic_write  # deferred: a query only reads
+
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        atomic_write(path, text.encode("ascii"), mode=0o600)
+
+
+def note_path(folder: str, kind: str) -> str:
+    """Return where the note of a kind on a folder lies."""
+    name = sha256(os.fsencode(os.path.normcase(real_place(folder)))).hex()[:32]
+    return os.path.join(state_folder(), kind, name)
+
+
+def real_place(folder: str) -> str:
+    """Return the real path of a folder, of which the last part may be a link itself."""
+    return os.path.join(os.path.realpath(os.path.dirname(folder) or "."), os.path.basename(folder))
+
+
 def record_of(name: str) -> type[Any]:
     """Return the class of a section."""
     module, _, attribute = SECTIONS[name].record.partition(":")
@@ -72,14 +134,15 @@ def project_folders(folder: str) -> list[str]:
     is that folder alone: what lies above belongs to somebody else.
     """
     try:
-        each = os.path.abspath(folder)
+        each, here = os.path.abspath(folder), os.path.realpath(".")
     except FileNotFoundError:  # the working folder is gone
         return []
     folders = [each]
     while not os.path.lexists(os.path.join(each, ".git")):
         above = os.path.dirname(each)
         if above == each:
-            end = next((number for number, one in enumerate(folders) if _is_same(one, ".")), 0)
+            real = map(os.path.realpath, folders)
+            end = next((number for number, one in enumerate(real) if one == here), 0)
             return folders[: end + 1]
         each = above
         folders.append(each)
@@ -142,6 +205,8 @@ def read_section(name: str, record: type[T], folder: str = ".") -> T:
 def read_user_file() -> TomlFile | None:
     """Return the user's file, or None. Raises SkillIoError."""
     path = user_file()
+    if not os.environ.get(CONFIG_VARIABLE) and not os.path.lexists(path):
+        return None
     try:
         return _read(path, "")
     except FileNotFoundError:

@@ -122,29 +122,24 @@ _KINDS = {str: "text", int: "integer", float: "number", bool: "flag"}
 def fields_of(request: Any, surface: str) -> tuple[Field, ...]:
     """Return the fields of a request class that a surface offers, in their order."""
     hints = get_type_hints(request, include_extras=True)
-    described = (_field(each.name, hints[each.name], each.default) for each in fields(request))
-    return tuple(field for field in described if surface in field.spelling.on)
-
-
-def _field(name: str, hint: Any, default: Any) -> Field:
-    kind, about, *rest = get_args(hint)
-    kinds = [each for each in get_args(kind) or (kind,) if each is not NoneType]
-    choices: tuple[str, ...] = ()
-    if get_origin(kind) is tuple or get_origin(kinds[0]) is tuple:
-        word = "texts"
-    elif get_origin(kind) is Literal or get_origin(kinds[0]) is Literal:
-        choices = get_args(kind if get_origin(kind) is Literal else kinds[0])
-        word = "text"
-    else:
-        word = _KINDS[kinds[0]]
-    extras = {type(each): each for each in rest}
-    return Field(
-        name,
-        word,
-        about,
-        default is MISSING,
-        None if default is MISSING else default,
-        extras.get(Bounds, Bounds()),
-        extras.get(Spelling, Spelling()),
-        choices,
-    )
+    offered = []
+    for each in fields(request):
+        kind, about, *rest = get_args(hints[each.name])
+        extras = {type(extra): extra for extra in rest}
+        spelling = extras.get(Spelling, Spelling())
+        if surface not in spelling.on:
+            continue
+        (inner, *_) = [part for part in get_args(kind) or (kind,) if part is not NoneType]
+        choices: tuple[str, ...] = ()
+        if get_origin(kind) is tuple or get_origin(inner) is tuple:
+            word = "texts"
+        elif get_origin(kind) is Literal or get_origin(inner) is Literal:
+            choices = get_args(kind if get_origin(kind) is Literal else inner)
+            word = "text"
+        else:
+            word = _KINDS[inner]
+        required = each.default is MISSING
+        default = None if required else each.default
+        bounds = extras.get(Bounds, Bounds())
+        offered.append(Field(each.name, word, about, required, default, bounds, spelling, choices))
+    return tuple(offered)

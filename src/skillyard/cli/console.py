@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from skillyard.cli.blocks import Block
     from skillyard.cli.fancy import Screen
+    from skillyard.cli.progress import ReportProgress
 
     _Result = TypeVar("_Result")
 
@@ -66,13 +68,25 @@ class Console:
         sys.stdout.write(clean(text).rstrip("\n") + "\n")
 
     def document(self, value: Any) -> None:
-        """Print a shape as one JSON document: on one line, or indented on a terminal."""
+        """Print a shape as one JSON document: on one line, or indented on a terminal.
+
+        The profile is added to a document that has a place for it and names none.
+        """
         from json import dumps
 
         from skillyard.base.shapes.encoder import encode
 
-        value = self._with_profile(value)
-        members = value.to_dict() if hasattr(value, "to_dict") else encode(value)
+        shape = value.document() if hasattr(value, "document") else value
+        if (
+            self._profile
+            and "profile" in getattr(type(shape), "__dataclass_fields__", ())
+            and not shape.profile
+        ):
+            from dataclasses import replace
+
+            shape = replace(shape, profile=self._profile)
+        is_shape = hasattr(shape, "__dataclass_fields__") or not hasattr(shape, "to_dict")
+        members = encode(shape) if is_shape else shape.to_dict()
         indent = 2 if is_terminal(sys.stdout) else None
         sys.stdout.write(dumps(members, ensure_ascii=True, indent=indent) + "\n")
 
@@ -90,17 +104,13 @@ class Console:
         elif text:
             self.write(text)
 
-    def _with_profile(self, value: Any) -> Any:
-        if not self._profile:
-            return value
-        shape = value.document() if hasattr(value, "document") else value
-        if "profile" not in getattr(type(shape), "__dataclass_fields__", ()):
-            return value
-        if shape.profile:  # it has one of another kind, or its own
-            return value
-        from dataclasses import replace
+    def progress(self, what: str) -> AbstractContextManager[ReportProgress | None]:
+        """Return a context with a function that updates a line; with None without a terminal."""
+        if self.quiet or sys.stderr is None or not is_terminal(sys.stderr):
+            return nullcontext()
+        from skillyard.cli.progress import progress_line
 
-        return replace(shape, profile=self._profile)
+        return progress_line(what)
 
     def note(self, text: str) -> None:
         """Print one remark on standard error, unless --quiet is given."""

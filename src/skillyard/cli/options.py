@@ -1,12 +1,25 @@
-"""Arguments that several commands share, and their argparse types."""
+"""Declarations of commands: their options, and requests whose fields are options.
+
+The parsers are made of them in :mod:`.grammar`.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from skillyard.cli.parser import CommandParser
+from skillyard.base.operation import fields_of
+from skillyard.cli.source import words_of
+
+if TYPE_CHECKING:
+    from skillyard.cli.console import Console
+
+    RunCommand: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
+    """Runs a command and returns its exit code; None is 0."""
+
+Request = TypeVar("Request")
+_Run = TypeVar("_Run", bound="RunCommand")
 
 LAYOUTS = ("agentskills", "runtime", "oasis", "convention")
 
@@ -75,16 +88,6 @@ def suggestions(action: argparse.Action) -> tuple[str, ...]:
 
 SHARED = {"--root": "root", "--scope": "scope", "--profile": "library_profile", "--json": "json"}
 """The options of every command that some commands do not have, and their destinations."""
-
-
-def add_shared_options(parser: CommandParser, unused: Collection[str] = ()) -> None:
-    """Add the options that every command has, but the unused ones."""
-    group = parser.add_argument_group("options of every command")
-    parser.set_defaults(library_profile=None)
-    unused = {*unused, *parser._option_string_actions}  # `check` has profiles of its own
-    for flag, option in _SHARED_OPTIONS.items():
-        if flag not in unused:
-            group.add_argument(flag, **option)
 
 
 Option: TypeAlias = tuple[str, dict[str, Any]]
@@ -213,7 +216,7 @@ def reasons_by_rule(accept: list[str]) -> dict[str, str]:
     return {rule.strip(): reason.strip() for rule, _, reason in pairs}
 
 
-_SHARED_OPTIONS = dict(
+SHARED_OPTIONS = dict(
     (
         values(
             "--root",
@@ -247,3 +250,84 @@ _SHARED_OPTIONS = dict(
         flag("--quiet", "no notes and no progress on standard error"),
     )
 )
+"""The options of every command."""
+
+
+class Command(NamedTuple):
+    """The declaration of a command."""
+
+    name: str
+    """Its words, without the name of the program."""
+    run: RunCommand
+    options: tuple[str | Option | OneOf, ...]
+    """An option that is text is one of :data:`OPTIONS`."""
+    doc: str
+    """The help: the first paragraph is for lists of commands too, the last one has an example on
+    each line."""
+    request: str
+    """``module:class`` of a request whose fields are arguments too, or empty."""
+    hidden: bool = False
+    """Whether no list has it."""
+
+
+DECLARED: dict[str, list[Command]] = {}
+"""The commands that begin with a word, in the order of the help page."""
+
+
+def command(
+    name: str,
+    *options: str | Option | OneOf,
+    doc: str = "",
+    request: str = "",
+    hidden: bool = False,
+) -> Callable[[_Run], _Run]:
+    """Declare the command that the function below runs; its documentation is the help."""
+
+    def declare(run: _Run) -> _Run:
+        each = Command(name, run, options, doc or run.__doc__ or "", request, hidden)
+        DECLARED.setdefault(name.partition(" ")[0], []).append(each)
+        return run
+
+    return declare
+
+
+_TYPES: dict[str, Any] = {"integer": whole_number, "number": number}
+
+
+def request_options(request: type) -> list[Option]:
+    """Return the arguments of a request: required fields and the query by place, then options."""
+    options = []
+    fields = fields_of(request, "cli")
+    for field in sorted(fields, key=lambda field: (not field.required, field.name != "query")):
+        about = field.about[:1].lower() + field.about[1:].rstrip(".")
+        name = field.spelling.flag or "--" + field.name.replace("_", "-")
+        kind = {"files": file_path, "scorer": scorer_name}.get(field.name) or _TYPES.get(field.kind)
+        more: dict[str, Any] = {"dest": field.name, "default": field.default, "type": kind}
+        if field.name == "query":
+            about += "; - reads it from standard input"
+            name, more = "query", {"nargs": "*", "default": []}
+        elif field.required:
+            name, more = field.name, {}
+        elif field.kind == "flag":
+            options.append((name, {"action": "store_true", "help": about, "dest": field.name}))
+            continue
+        elif field.kind == "texts":
+            about += "; may repeat"
+            more |= {"action": "append", "default": []}
+        options.append(value(name, field.spelling.metavar, about, **more))
+    return options
+
+
+def read_request(args: argparse.Namespace, request: Callable[..., Request]) -> Request:
+    """Return the request of parsed arguments; a query ``-`` is read from standard input."""
+    arguments: dict[str, Any] = {}
+    for field in fields_of(request, "cli"):
+        each = getattr(args, field.name)
+        if field.name in ("query", "text"):
+            words = [each] if isinstance(each, str) else each or []
+            each = words_of(words) if words == ["-"] else " ".join(words)
+            each = each if words else field.default
+        elif field.kind == "texts":
+            each = tuple(each) or field.default
+        arguments[field.name] = each
+    return request(**arguments)

@@ -7,27 +7,30 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stdout
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import SkillError, SkillNotFound, SkillyardError
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import INTERRUPTED, UNREACHED, WRONG_USE
-from skillyard.cli.grammar import parse
-from skillyard.cli.parser import UsageError
+from skillyard.cli.grammar import UsageError, parse
 
 if TYPE_CHECKING:
-    from skillyard.cli.parser import RunCommand
+    from skillyard.cli.options import RunCommand
 
 
-def run(arguments: list[str]) -> int:
-    """Run one command and return its exit code: every error is a line on standard error."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; the arguments default to the process's own.
+
+    Every error is a line on standard error.
+    """
     with ExitStack() as stack:
         if sys.stdout is None:  # closed by the caller: `>&-`
             nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
             stack.enter_context(redirect_stdout(nowhere))
         try:
-            code = _run(arguments) or 0
+            code = _run(sys.argv[1:] if argv is None else argv) or 0
         except BrokenPipeError:
             code = 0
         except KeyboardInterrupt:
@@ -54,7 +57,7 @@ def run(arguments: list[str]) -> int:
         return code
 
 
-def _run(arguments: list[str]) -> int | None:
+def _run(arguments: Sequence[str]) -> int | None:
     _prepare_output()
     try:
         parser, args = parse(arguments)

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from skillyard.cli.console import Console, is_terminal
-
 PATIENCE_S = 0.3
 """Seconds before the first output: shorter jobs print nothing."""
 _INTERVAL_S = 0.1
@@ -26,14 +24,9 @@ class ReportProgress(Protocol):
 
 
 @contextmanager
-def progress(
-    what: str, console: Console, clock: Callable[[], float] = time.monotonic
-) -> Iterator[ReportProgress | None]:
-    """Yield a function that updates the line; None without a terminal."""
-    if console.quiet or sys.stderr is None or not is_terminal(sys.stderr):
-        yield None
-        return
-    bar = _Bar(what, clock)
+def progress_line(what: str, clock: Callable[[], float] | None = None) -> Iterator[ReportProgress]:
+    """Yield a function that updates the line on the terminal."""
+    bar = _Bar(what, clock or time.monotonic)
     try:
         yield bar.step
     finally:

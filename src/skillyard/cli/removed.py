@@ -6,8 +6,6 @@ of the sentence. A removed spelling ends with that line and exit code 2, also wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 REMOVED = {
     "bench replay": "keep queries with their skills, and compare two runs: skillyard bench compare",
     "bench report": "skillyard bench score --json and bench compare --json have every figure",
@@ -35,26 +33,3 @@ REMOVED = {
     "usage --html": "skillyard usage --json has the same counts for any page",
 }
 """Removed words -> what replaces them."""
-
-_LAYERS = ("activation", "confusion", "effectiveness", "size-impact")
-"""Up to 0.1 without ``run``, and what works stays."""
-
-
-def current(words: Sequence[str]) -> list[str]:
-    """Return the words of a command; of an earlier spelling of ``eval run`` the present ones."""
-    first, layer = [*words[:2], "", ""][:2]
-    return ["eval", "run", *words[1:]] if first == "eval" and layer in _LAYERS else list(words)
-
-
-def removal(words: Sequence[str]) -> str | None:
-    """Return the error for arguments that begin with removed words or have a removed option."""
-    for words_gone, instead in REMOVED.items():
-        *command, last = words_gone.split()
-        is_option = last.startswith("-")
-        command += [] if is_option else [last]
-        if list(words[: len(command)]) != command:
-            continue
-        flags = [word.partition("=")[0] for word in words[len(command) :]]
-        if not is_option or last in flags[: flags.index("--") if "--" in flags else None]:
-            return f"skillyard: {words_gone} is gone: {instead}"
-    return None

@@ -16,21 +16,23 @@ if TYPE_CHECKING:
     from skillyard.base.shapes import details as shapes
     from skillyard.engine.catalog import Catalog
     from skillyard.engine.catalog.roots import LibrarySpec
-    from skillyard.engine.operations.requests import QueryRequest
+    from skillyard.engine.ranking.match import QueryRequest
     from skillyard.engine.ranking.query import Query
 
 
-def load(args: Namespace, console: Console, *, indexed: bool = False) -> Catalog:
-    """Load the catalog of ``--root`` and ``--scope``.
+def load(args: Namespace, console: Console, scorer: str = "") -> Catalog:
+    """Load the catalog of ``--root`` and ``--scope``, for a scorer where one is named.
 
-    ``indexed`` opens it over the index of the roots, which is updated. Without skills, standard
-    error names the searched folders and the next step.
+    ``hybrid`` answers from the index of the roots, which is updated; a terminal shows how far the
+    vectors of an embedder are that are computed for it. Without skills, standard error names the
+    searched folders and the next step.
     """
-    from skillyard.cli.progress import progress
+    from skillyard.install.policy.library import library_spec
 
-    library = library_of(args)
-    with progress("indexing" if indexed else "reading", console) as step:
-        if indexed:
+    library = library_spec(args.root, dict.fromkeys(args.scope), profile=args.library_profile)
+    is_indexed = scorer.partition("+")[0] == "hybrid"
+    with console.progress("indexing" if is_indexed else "reading") as step:
+        if is_indexed:
             from skillyard.engine.index.indexed_catalog import open_library
 
             catalog = open_library(library, progress=step)
@@ -55,14 +57,12 @@ def load(args: Namespace, console: Console, *, indexed: bool = False) -> Catalog
             if refused
             else no_skills(list(catalog.roots), () if spec is None else spec.scopes)
         )
+    if "+" in scorer:
+        from skillyard.engine.ranking.registry import bind, resolve
+
+        with console.progress("embedding") as step:
+            bind(catalog, resolve(scorer), step)
     return catalog
-
-
-def library_of(args: Namespace) -> LibrarySpec:
-    """Return the library of ``--root``, ``--scope`` and the profile, with its policy."""
-    from skillyard.install.policy.library import library_spec
-
-    return library_spec(args.root, dict.fromkeys(args.scope), profile=args.library_profile)
 
 
 def refuse_library(args: Namespace, why: str) -> None:
@@ -91,21 +91,6 @@ def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibraryS
         return LibrarySpec(roots or (".",), scopes)
     spec = library_spec(roots, scopes, profile=args.library_profile)
     return LibrarySpec(spec.roots, spec.scopes)
-
-
-def load_to_rank(args: Namespace, console: Console, scorer: str) -> Catalog:
-    """Load the catalog that a scorer ranks: ``hybrid`` answers from the index.
-
-    A terminal shows how far the vectors of an embedder are that are computed for it.
-    """
-    catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
-    if "+" in scorer:
-        from skillyard.cli.progress import progress
-        from skillyard.engine.ranking.registry import bind, resolve
-
-        with progress("embedding", console) as step:
-            bind(catalog, resolve(scorer), step)
-    return catalog
 
 
 def no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
@@ -147,29 +132,32 @@ def words_of(words: list[str]) -> str | None:
     return read_text("-") if words == ["-"] else " ".join(words)
 
 
-def query_of(request: QueryRequest, args: Namespace) -> Query:
-    """Return the query of a ranking command, with feedback.
+def ranking_inputs(
+    request: QueryRequest, args: Namespace, console: Console
+) -> tuple[Query, str, Catalog]:
+    """Return the query of a ranking command with feedback, the scorer, and the catalog for it.
 
-    Raises InvalidInput without any, and for an option that the scorer does not read.
+    Raises InvalidInput without any query, and for an option that the scorer does not read.
     """
     from skillyard.engine.ranking.registry import BUILT_IN, default_scorer
-    from skillyard.hosts.decisions.feedback_file import with_feedback
+    from skillyard.hosts.decisions import with_feedback
 
     if not (args.query or request.files or request.include_tags):
         raise InvalidInput(
             "no request: write it as words after the command, as in "
             '`skillyard select "clean this csv file"`, or give --files'
         )
-    scorer = (request.scorer or default_scorer()).partition("+")[0]
+    scorer = request.scorer or default_scorer()
+    base = scorer.partition("+")[0]
     for flag, value, reader in (
         ("--recent", request.recent_activity, "confidence"),
         ("--references", request.include_references, "relevance"),
     ):
-        if value and scorer in BUILT_IN and scorer != reader:
-            raise InvalidInput(f"{flag} counts only with --scorer {reader}; {scorer} ignores it")
+        if value and base in BUILT_IN and base != reader:
+            raise InvalidInput(f"{flag} counts only with --scorer {reader}; {base} ignores it")
     if request.package_scope and not request.files:
         raise InvalidInput("--package-scope compares skills with --files: name the files")
-    return with_feedback(request.as_query())
+    return with_feedback(request.as_query()), scorer, load(args, console, scorer)
 
 
 def scorer_of(args: Namespace) -> str:

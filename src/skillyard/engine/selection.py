@@ -13,7 +13,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.ranking.match import Match, Pair, eligible, in_order, score_query
 from skillyard.engine.ranking.query import Query
-from skillyard.engine.ranking.registry import DEFAULT_SCORER
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.engine.ranking.scorer import OrderedScores, Scored, floor_of, level_of, maybe_of
 from skillyard.engine.skill import Skill
 
@@ -67,7 +67,8 @@ class SelectionPolicy:
                     field="wrong_cost",
                 )
         for name in ("include_tags", "exclude_tags"):
-            set_field(self, name, text_items(name, getattr(self, name)))
+            if (value := getattr(self, name)) != ():
+                set_field(self, name, text_items(name, value))
 
     def replace(self, **changes: Any) -> SelectionPolicy:
         """Return a copy with the named fields changed. Raises TypeError for an unknown one."""
@@ -128,15 +129,19 @@ def select(
     error. The policy's tags are added to the query's. An empty query selects only a fallback,
     unless it has include tags. Raises UnknownName, InvalidInput.
     """
-    policy = policy_with(policy, min_score, top_k)
+    if policy is None or min_score is not None or top_k is not None:
+        policy = policy_with(policy, min_score, top_k)
     request = query if isinstance(query, Query) else Query(query)
+    tagged = request
+    if policy.include_tags or policy.exclude_tags:
+        tagged = _with_policy_tags(request, policy)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
-    resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
-    least = floor(policy, resolved)
+    resolved = resolve(scorer)
+    scored = bind(catalog, resolved).prepare(tagged)
+    least, top_k = bounds(policy, resolved)
     pairs = _pairs(catalog, request, policy, scored)
     considered = len(pairs) if not pairs or scored.considered is None else scored.considered
-    top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
     passed = _at_least(least, pairs)
     lacks = MissingRequirements(catalog, request)
     best = _best(passed, scored, max(top_k + MAX_REJECTED, MENU_SIZE), lacks)
@@ -162,7 +167,8 @@ def select(
                 _maybe(rejected, policy, resolved, lacks),
             )
     rejected = _rejections(pairs, ordered, selected, least, top_k, resolved, scored)
-    menu = _menu(matches, resolved.default_policy.menu_margin) if top_k else ()
+    margin = resolved.default_policy.menu_margin
+    menu = _menu(matches, margin) if top_k and len(matches) > 1 else ()
     maybe = _maybe(rejected, policy, resolved, lacks) if top_k and not selected else ()
     return Selection(
         selected, rejected, considered, not selected, False, resolved.name, menu, maybe
@@ -183,7 +189,7 @@ def survivors(
     policy = policy or SelectionPolicy()
     request = query if isinstance(query, Query) else Query(query)
     resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
-    least = floor(policy, resolved)
+    least, _ = bounds(policy, resolved)
     pairs = _pairs(catalog, request, policy, scored)
     lacks = MissingRequirements(catalog, request)
     for pair in in_order(_at_least(least, pairs), scored):
@@ -209,29 +215,24 @@ def fallback(
     return None if pair is None else _match(pair, resolved, scored)
 
 
-def floor(policy: SelectionPolicy, scorer: Scorer) -> float:
-    """Return the lowest score of a selected skill under a policy.
+def bounds(policy: SelectionPolicy, scorer: str | Scorer) -> tuple[float, int]:
+    """Return (lowest score of a selected skill, top_k) of a policy under a scorer.
 
     Raises InvalidInput for a ``wrong_cost`` with a scorer whose score is not a probability.
     """
-    if policy.wrong_cost is not None:
-        if scorer.default_policy.wrong_cost is None:
-            raise InvalidInput(
-                f"wrong_cost needs a score that is a probability, which {scorer.name}'s is not:"
-                " give min_score",
-                field="wrong_cost",
-            )
-        return floor_of(policy.wrong_cost)
-    return scorer.default_policy.min_score if policy.min_score is None else policy.min_score
-
-
-def bounds(policy: SelectionPolicy, scorer: str | Scorer) -> tuple[float, int]:
-    """Return (lowest score, top_k) of a policy under a scorer. Raises InvalidInput."""
-    from skillyard.engine.ranking.registry import resolve
-
-    resolved = resolve(scorer)
-    top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
-    return floor(policy, resolved), top_k
+    if isinstance(scorer, str) or not hasattr(scorer, "default_policy"):
+        scorer = resolve(scorer)
+    defaults = scorer.default_policy
+    top_k = defaults.top_k if policy.top_k is None else policy.top_k
+    if policy.wrong_cost is None:
+        return defaults.min_score if policy.min_score is None else policy.min_score, top_k
+    if defaults.wrong_cost is None:
+        raise InvalidInput(
+            f"wrong_cost needs a score that is a probability, which {scorer.name}'s is not:"
+            " give min_score",
+            field="wrong_cost",
+        )
+    return floor_of(policy.wrong_cost), top_k
 
 
 def _maybe_floor(policy: SelectionPolicy, scorer: Scorer) -> float:
@@ -262,11 +263,16 @@ def _pairs(
 
     A preordered scorer gives those that it found, any other one all, including zeros.
     """
-    if (query.empty or scored.blank) and not (query.include_tags or policy.include_tags):
+    # An empty query is blank to a preordered scorer.
+    is_blank = scored.blank or (not scored.is_preordered and query.empty)
+    if is_blank and not (query.include_tags or policy.include_tags):
         return []
+    has_tags = bool(policy.include_tags and query.include_tags)
+    if scored.is_preordered and not has_tags and not query.package_scope:
+        return scored.scores()  # the scorer has applied the policy's tags
     pairs = eligible(catalog, query, zeros=True, scored=scored)
-    if scored.is_preordered and not (policy.include_tags and query.include_tags):
-        return pairs  # the scorer has applied the policy's tags
+    if scored.is_preordered and not has_tags:
+        return pairs
     if policy.include_tags:
         pairs = [pair for pair in pairs if has_tag(pair[0], policy.include_tags)]
     if policy.exclude_tags:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base.operation import Bounds, Operation, Spelling
-from skillyard.engine.operations.requests import REQUEST_CHARS
+from skillyard.engine.ranking.match import REQUEST_CHARS
 from skillyard.engine.ranking.registry import BUILT_IN
 from skillyard.install.sources.repository import REPOSITORY_PATTERN
 

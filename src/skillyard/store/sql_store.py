@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from skillyard.base.errors import AmbiguousName, InvalidInput, SkillNotFound, StoreRefused
-from skillyard.base.io.closeable import Closeable
+from skillyard.base.io.locks import Closeable
 from skillyard.engine.skill import Skill
 from skillyard.store.backend import Backend, Options
 from skillyard.store.changes import change, change_grants

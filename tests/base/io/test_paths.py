@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.base.io import paths, processes, user_folders
+from skillyard.base import configuration
+from skillyard.base.io import paths, processes
 from skillyard.base.io.paths import below, file_uri, is_below, same_path, slashes
 
 
@@ -43,9 +44,9 @@ def test_a_command_line_of_windows_is_read_by_cmd_and_bash(monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("folder", "own", "variable", "below_home"),
     [
-        (user_folders.cache_folder, "SKILLYARD_CACHE", "XDG_CACHE_HOME", ".cache"),
-        (user_folders.state_folder, "SKILLYARD_STATE", "XDG_STATE_HOME", ".local/state"),
-        (user_folders.config_folder, None, "XDG_CONFIG_HOME", ".config"),
+        (configuration.cache_folder, "SKILLYARD_CACHE", "XDG_CACHE_HOME", ".cache"),
+        (configuration.state_folder, "SKILLYARD_STATE", "XDG_STATE_HOME", ".local/state"),
+        (configuration.config_folder, None, "XDG_CONFIG_HOME", ".config"),
     ],
 )
 def test_the_folders_of_a_user(

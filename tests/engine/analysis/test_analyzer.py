@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.engine.analysis import STANDARD
-from skillyard.engine.analysis.filters import MAX_TERM_CHARS
+from skillyard.engine.analysis.analyzer import MAX_TERM_CHARS
 from tests.tables import for_each
 
 TEXTS = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=80)

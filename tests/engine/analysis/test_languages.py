@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.engine.analysis.language import FUNCTION_WORDS, language_of
-from skillyard.engine.analysis.lexicon import read_request, translate
+from skillyard.engine.analysis.language import FUNCTION_WORDS, language_of, read_request, translate
 from tests.tables import for_each
 
 

@@ -7,13 +7,12 @@ from heapq import nsmallest
 from operator import mul
 
 from skillyard.engine.index.document import IndexedDocument
-from skillyard.engine.index.searcher import (
+from skillyard.engine.index.segment_reader import EXCLUDED, impact_byte
+from skillyard.engine.index.segment_searcher import (
     CANDIDATES,
-    EXCLUDED,
     Weights,
     exact_score,
     heaviest_terms,
-    impact_byte,
     integer_weights,
     matched_weight,
     tie_key,

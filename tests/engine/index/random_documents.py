@@ -10,7 +10,7 @@ from pathlib import Path
 
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.index_writer import IndexWriter
-from skillyard.engine.index.searcher import EXCLUDED
+from skillyard.engine.index.segment_reader import EXCLUDED
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from tests.engine.index.memory_searcher import MemorySearcher
 

@@ -257,5 +257,5 @@ def test_names_are_found_as_by_all_files_and_without_reading_them(
         assert isinstance(indexed, IndexedCatalog)
         found = indexed.named(name)
         quick = name in ("git-bisect", "csv-cleaning", "wipe-disk", "Two Words", "nobody", "git")
-        assert not quick or indexed._full.read is None, name
+        assert not quick or indexed._full is None, name
         assert [each.path for each in found] == [each.path for each in full.named(name)], name

@@ -233,7 +233,7 @@ def test_a_large_pass_lets_others_run_and_answers_the_same_alone_and_beside_othe
     def asked(
         over: list[segment_reader.SegmentReader], words: list[str]
     ) -> tuple[list[bytes], list[float]]:
-        numbers = [segments[0].term(word) for word in words]
+        numbers = [segments[0].find(segment_reader.TERMS, word) for word in words]
         spans = [
             b"".join(pack("qqq", n, *each.check_postings(n)) for each in over) for n in numbers
         ]

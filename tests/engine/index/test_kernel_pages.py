@@ -43,9 +43,9 @@ def looked_at(data: bytearray) -> list[object]:
         except IndexDamaged as error:
             found.append(error.message)
     for name in (*(f"w{number}" for number in range(40)), "", "nowhere", "\udcff"):
-        for look in (made.term, made.number):
+        for table in (segment_reader.TERMS, segment_reader.KEYS):
             try:
-                found.append(look(name))
+                found.append(made.find(table, name))
             except IndexDamaged as error:
                 found.append(error.message)
     for last in range(0, made.documents + 1, 7):
@@ -72,18 +72,18 @@ def test_damage_is_met_by_both_at_the_same_page(places: list[int], bit: int) -> 
 def test_a_list_that_leads_out_of_its_section_is_met_though_its_page_is_sound() -> None:
     from zlib import crc32
 
-    from skillyard.engine.index.segment_format import HEADER_SIZE, PAGE, SECTIONS, unpack_header
+    from skillyard.engine.index.segment_reader import HEADER_SIZE, PAGE, SegmentReader
 
     data = built(60)
-    header = unpack_header(memoryview(data))
-    assert header is not None
-    place = header.places[SECTIONS.index("forward_starts")][0] + 4 * 5
+    reader = SegmentReader(memoryview(bytes(data)), "")
+    place = reader._places["forward_starts"][0] + 4 * 5
+    end = int.from_bytes(data[24:32], "little")  # of the pages
     data[place : place + 4] = (2**32 - 1).to_bytes(4, "little")
-    checks = array("I", data[header.pages : -4])
+    checks = array("I", data[end:-4])
     for page in range(len(checks)):
         first = HEADER_SIZE + page * PAGE
-        checks[page] = crc32(data[first : min(first + PAGE, header.pages)])
-    data[header.pages :] = checks.tobytes() + crc32(checks.tobytes()).to_bytes(4, "little")
+        checks[page] = crc32(data[first : min(first + PAGE, end)])
+    data[end:] = checks.tobytes() + crc32(checks.tobytes()).to_bytes(4, "little")
     ours = looked_at(data)
     assert any("is outside section" in found for found in ours if isinstance(found, str))
     with pytest.MonkeyPatch.context() as patch:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.engine.analysis import STANDARD
-from skillyard.engine.analysis.vocabulary import TECHNICAL
+from skillyard.engine.analysis.analyzer import TECHNICAL
 from skillyard.engine.index import kernel, term_counts
 from tests.kernel_needed import ABSENT, MAY_SKIP
 from tests.property.strategies import many

@@ -12,9 +12,8 @@ import pytest
 
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.discovery import Root, Scan, scan
-from skillyard.engine.index import walk_record
-from skillyard.engine.index.library_spec import scan_fingerprint
-from skillyard.engine.index.walk_record import encode_walk, is_unchanged
+from skillyard.engine.index import library_spec
+from skillyard.engine.index.library_spec import encode_walk, is_unchanged, scan_fingerprint
 from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.tables import for_each
@@ -104,7 +103,7 @@ def index(
 ) -> Path:
     """Return the folder of an index that relies on folder times, or of one that does not."""
     if request.param == "without folder times":
-        monkeypatch.setattr(walk_record, "_device_with_folder_times", lambda folder: None)
+        monkeypatch.setattr(library_spec, "_device_with_folder_times", lambda folder: None)
     return tmp_path / "index"
 
 

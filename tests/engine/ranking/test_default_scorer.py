@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -49,7 +51,7 @@ def test_the_default_is_hybrid_until_a_file_names_another(
 def test_the_default_has_the_encoder_where_that_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "_best_installed", cache(registry._best_installed.__wrapped__))
+    monkeypatch.setattr(registry, "_find_package", cache(find_spec))
     for name in ("skillyard_encoder", "onnxruntime", "tokenizers", "numpy"):
         (tmp_path / f"{name}.py").touch()
         monkeypatch.syspath_prepend(tmp_path)
@@ -107,7 +109,7 @@ def test_a_terminal_shows_how_far_the_vectors_are(
     skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install(monkeypatch, Letters())
-    monkeypatch.setattr(progress, "is_terminal", lambda _: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(progress, "PATIENCE_S", 0.0)
     monkeypatch.setattr(progress, "_INTERVAL_S", 0.0)
     main(["rank", TEXT, "--root", str(skills), "--scorer", "hybrid+letters"])

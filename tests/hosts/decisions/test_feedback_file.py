@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from skillyard import InvalidInput, Query, SkillFeedback, SkillIoError
 from skillyard.hosts.decisions import feedback_file as module
+from skillyard.hosts.decisions import with_feedback
 from skillyard.hosts.decisions.feedback_file import (
     add_feedback,
     clear_feedback,
     list_feedback,
     undo_feedback,
-    with_feedback,
 )
 from tests.tables import for_each
 

@@ -14,7 +14,7 @@ import pytest
 
 import skillyard as sy
 from skillyard import SkillIoError
-from skillyard.base.io.user_folders import cache_folder
+from skillyard.base.configuration import cache_folder
 from skillyard.engine.embedding import cache
 from tests.configuration import configure
 from tests.engine.embedding.letters import GatedLetters, Letters, install

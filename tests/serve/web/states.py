@@ -11,7 +11,7 @@ from mimetypes import guess_type
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from skillyard.engine.index.library_summary import Progress
+from skillyard.engine.index.library_spec import Progress
 from skillyard.serve.web.pages import building_page
 from skillyard.serve.web.rendering import MEDIA, POLICY
 from tests.worked_examples.making import document

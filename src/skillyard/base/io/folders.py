@@ -14,13 +14,13 @@ import stat
 import sys
 from itertools import islice
 
-from skillyard.base.io.closeable import Closeable
 from skillyard.base.io.files import (
     is_link,
     open_to_read,
     refuse_link,
     same_file,
 )
+from skillyard.base.io.locks import Closeable
 from skillyard.base.io.paths import same_path
 
 _BY_DESCRIPTOR = sys.platform != "win32" and os.open in os.supports_dir_fd

@@ -1,17 +1,32 @@
-"""Locks between processes: one file, locked by the operating system (filelock)."""
+"""What is held until it is closed: locks between processes, one file each (filelock)."""
 
 from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
-
-from skillyard.base.io.closeable import Closeable
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 _POLL_S = 0.02
+
+
+class Closeable(ABC):
+    """A context manager whose exit calls ``close``."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release what is held; a second time does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class HeldLock(Closeable):

@@ -15,10 +15,11 @@ def _constructor() -> Any:
         return import_module("hashlib").sha256
 
 
-_new = _constructor()
+new_sha256 = _constructor()
+"""Returns the hash object of some bytes."""
 
 
 def sha256(data: bytes) -> bytes:
     """Return the 32 bytes of the digest. For more than a megabyte ``hashlib`` is faster."""
-    digest: bytes = _new(data).digest()
+    digest: bytes = new_sha256(data).digest()
     return digest

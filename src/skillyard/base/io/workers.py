@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 from skillyard.base.errors import SkillyardError
-from skillyard.base.io.closeable import Closeable
+from skillyard.base.io.locks import Closeable
 
 R = TypeVar("R")
 

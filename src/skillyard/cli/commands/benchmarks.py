@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
-from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Column, Span, Table, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
-from skillyard.cli.options import file_path, value, values
-from skillyard.cli.progress import progress
+from skillyard.cli.options import command, file_path, value, values
 from skillyard.cli.source import load, refuse_library, scorer_of
 
 if TYPE_CHECKING:
@@ -58,7 +56,7 @@ def bench_run(args: Namespace, console: Console) -> int:
     else:
         refuse_library(args, "with --skills")
         skills = _catalog_at(args.skills) if isdir(args.skills) else args.skills
-    with progress("ranking", console) as step:
+    with console.progress("ranking") as step:
         done = benchmarks.bench_run(
             skills,
             args.queries,

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from skillyard.cli.binder import command
 from skillyard.cli.console import Console
-from skillyard.cli.options import file_path, folder, suggestions, value
-from skillyard.cli.parser import CommandParser
+from skillyard.cli.grammar import CommandParser
+from skillyard.cli.options import command, file_path, folder, suggestions, value
 
 
 @command("completion", value("shell", "SHELL", "the shell", choices=("bash", "zsh", "fish")))

@@ -6,11 +6,10 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from skillyard.base.text import plural
-from skillyard.cli.binder import command
 from skillyard.cli.blocks import STYLES, Block, Column, Span, Text, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import library
+from skillyard.cli.options import command, library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,10 +31,9 @@ def doctor(args: Namespace, console: Console) -> int:
     """
     from skillyard.base.version import __version__
     from skillyard.cli.grammar import read_command
-    from skillyard.cli.progress import progress
     from skillyard.hosts.doctor import diagnose
 
-    with progress("reading", console) as step:
+    with console.progress("reading") as step:
         diagnosis = diagnose(
             args.root,
             args.scope,

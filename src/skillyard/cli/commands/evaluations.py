@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.base.text import plural
-from skillyard.cli.binder import command
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE, UNREACHED
-from skillyard.cli.options import Option, flag, value, values, words
+from skillyard.cli.options import Option, command, flag, value, values, words
 from skillyard.cli.source import load
 from skillyard.engine.ranking.registry import BUILT_IN
 from skillyard.evals.layers.registry import LAYERS
@@ -313,10 +312,10 @@ def _options(args: Namespace) -> EvalOptions:
 
 def _run(eval_type: str, console: Console, catalog: Any, options: EvalOptions) -> EvaluationResult:
     from skillyard.base.version import __version__
-    from skillyard.cli.progress import progress, stop_on_interrupt
+    from skillyard.cli.progress import stop_on_interrupt
     from skillyard.evals.operations.eval_runs import eval_run
 
-    with stop_on_interrupt() as stop, progress("evaluating", console) as bar:
+    with stop_on_interrupt() as stop, console.progress("evaluating") as bar:
 
         def show(step: RunStep) -> None:
             if bar is not None:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import shorten
-from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Column, Span, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import OneOf, flag, value
+from skillyard.cli.options import OneOf, command, flag, value
 from skillyard.cli.source import load, refuse_library
 
 if TYPE_CHECKING:

@@ -10,12 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput, SkillyardError
-from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Span, line
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import flag, value
-from skillyard.cli.progress import progress
+from skillyard.cli.options import command, flag, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +86,7 @@ def hook_install(args: Namespace, console: Console) -> None:
     place = library_place(roots, where, os.getcwd(), args.library_profile)  # the profile is known
     settings = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
     try:
-        with progress("indexing", console) as step:
+        with console.progress("indexing") as step:
             open_library_index(place, progress=step)
     except SkillyardError as error:  # the hook makes it in the background as well
         console.note(f"the index was not made: {error}")

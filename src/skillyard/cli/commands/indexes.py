@@ -6,12 +6,10 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from skillyard.base.text import plural
-from skillyard.cli.binder import command
 from skillyard.cli.blocks import STYLES, Block, Span, line
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import library
-from skillyard.cli.progress import progress
+from skillyard.cli.options import command, library
 from skillyard.cli.source import note_unloaded
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ def index_build(args: Namespace, console: Console) -> None:
     from skillyard.hosts.operations import library_index
 
     profile = args.library_profile
-    with progress("indexing", console) as step:
+    with console.progress("indexing") as step:
         built = library_index.index_build(args.root, args.scope, profile=profile, progress=step)
     console.show(built, _built)
     note_unloaded(built.diagnostics, args, console)

@@ -6,11 +6,9 @@ from argparse import Namespace
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from skillyard.cli.binder import command
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
-from skillyard.cli.options import accept, agent, flag, reasons_by_rule, value, words
-from skillyard.cli.progress import progress
+from skillyard.cli.options import accept, agent, command, flag, reasons_by_rule, value, words
 
 if TYPE_CHECKING:
     from skillyard.base.shapes.installation import SkillUpdate
@@ -57,7 +55,7 @@ def sync(args: Namespace, console: Console) -> int:
     from skillyard.install.operations.folders import sync_skills
     from skillyard.install.operations.problems import only_unreachable
 
-    with progress("fetching", console) as step:
+    with console.progress("fetching") as step:
         result = sync_skills(
             args.into,
             user=args.user,
@@ -100,7 +98,7 @@ def update(args: Namespace, console: Console) -> int:
 
     shown: set[str] = set()
     with ExitStack() as line:
-        step = line.enter_context(progress("fetching", console))
+        step = line.enter_context(console.progress("fetching"))
 
         def confirm(update: SkillUpdate) -> bool:
             line.close()  # the progress line
@@ -140,7 +138,7 @@ def outdated(args: Namespace, console: Console) -> int:
     from skillyard.install.operations.problems import states_of
     from skillyard.install.operations.update import outdated_skills
 
-    with progress("asking", console) as step:
+    with console.progress("asking") as step:
         result = outdated_skills(args.into, user=args.user, report=step)
     console.show(result, versions)
     outcomes = states_of(result.skills)

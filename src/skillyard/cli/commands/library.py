@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
-from skillyard.cli.binder import command
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import FORMAT, LAYOUTS, flag, library, value, words
+from skillyard.cli.options import FORMAT, LAYOUTS, command, flag, library, value, words
 from skillyard.cli.source import load, no_skills, note_unloaded, unbound_library_of
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import clean_line, plural
-from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Span, line
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import value
+from skillyard.cli.options import command, value
 from skillyard.cli.source import load
 
 if TYPE_CHECKING:

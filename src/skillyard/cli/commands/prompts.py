@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
-from skillyard.cli.binder import command
 from skillyard.cli.console import Console
-from skillyard.cli.options import flag, value, words
-from skillyard.cli.source import load, load_to_rank, note_unloaded, read_text, scorer_of, words_of
+from skillyard.cli.options import command, flag, value, words
+from skillyard.cli.source import load, note_unloaded, read_text, scorer_of, words_of
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query
@@ -131,7 +130,7 @@ def inject(args: Namespace, console: Console) -> None:
     from skillyard.engine.context.activation import random_fence
     from skillyard.engine.ranking.query import Query
     from skillyard.engine.selection import SelectionPolicy
-    from skillyard.hosts.decisions.feedback_file import with_feedback
+    from skillyard.hosts.decisions import with_feedback
     from skillyard.hosts.operations.prompts import inject_prompt
 
     words = words_of(args.query)
@@ -143,7 +142,7 @@ def inject(args: Namespace, console: Console) -> None:
     if judged.feedback and not prompt.startswith("[skill:"):
         other = judged
     scorer = scorer_of(args)
-    catalog = load_to_rank(args, console, scorer)
+    catalog = load(args, console, scorer)
     result = inject_prompt(
         catalog,
         prompt,

@@ -6,13 +6,13 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from skillyard.base.text import clean_line, plural, shorten
-from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Column, Span, Table, line, table
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
 from skillyard.cli.options import (
     accept,
     agent,
+    command,
     flag,
     reasons_by_rule,
     scorer_name,
@@ -21,7 +21,6 @@ from skillyard.cli.options import (
     values,
     words,
 )
-from skillyard.cli.progress import progress
 from skillyard.cli.source import load, refuse_library, words_of
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def search(args: Namespace, console: Console) -> int:
 
     if "local" not in args.source:
         refuse_library(args, "without --source local")
-    catalog = load(args, console, indexed=True) if "local" in args.source else None
+    catalog = load(args, console, "hybrid") if "local" in args.source else None
     result = search_skills(
         words_of(args.query) or "",
         sources=args.source or None,
@@ -182,7 +181,7 @@ def add(args: Namespace, console: Console) -> None:
     """
     from skillyard.install.operations.add import AddOptions, add_skill
 
-    with progress("fetching", console):
+    with console.progress("fetching"):
         options = AddOptions(
             args.into,
             args.agent,

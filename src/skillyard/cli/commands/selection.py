@@ -5,10 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 
 from skillyard.base.errors import SkillNotFound
-from skillyard.cli.binder import command, read_request
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.source import load, load_to_rank, note_unloaded, query_of, scorer_of
+from skillyard.cli.options import command, read_request
+from skillyard.cli.source import load, note_unloaded, ranking_inputs
 
 
 @command("rank", request="skillyard.hosts.operations.skill_selection:RankRequest")
@@ -23,8 +23,7 @@ def rank(args: Namespace, console: Console) -> int:
     from skillyard.hosts.operations.skill_selection import RankRequest, rank_skills
 
     request = read_request(args, RankRequest)
-    query, scorer = query_of(request, args), scorer_of(args)
-    catalog = load_to_rank(args, console, scorer)
+    query, scorer, catalog = ranking_inputs(request, args, console)
     result = rank_skills(
         catalog, query, scorer=scorer, limit=request.limit, explain=request.explain
     )
@@ -50,8 +49,8 @@ def select(args: Namespace, console: Console) -> int:
     from skillyard.hosts.operations.skill_selection import SelectRequest, select_skills
 
     request = read_request(args, SelectRequest)
-    query, scorer, policy = query_of(request, args), scorer_of(args), request.as_policy()
-    catalog = load_to_rank(args, console, scorer)
+    policy = request.as_policy()
+    query, scorer, catalog = ranking_inputs(request, args, console)
     result = select_skills(
         catalog, query, policy, scorer=scorer, limit=request.limit, explain=request.explain
     )
@@ -77,7 +76,7 @@ def evaluate(args: Namespace, console: Console) -> int:
 
     request = read_request(args, EvaluateRequest)
     catalog = load(args, console)
-    chooser = load(args, console, indexed=True)
+    chooser = load(args, console, "hybrid")
     result = evaluate_skills(
         catalog,
         request.text,
@@ -102,8 +101,7 @@ def why(args: Namespace, console: Console) -> None:
     from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
 
     request = read_request(args, WhyRequest)
-    query, scorer = query_of(request, args), scorer_of(args)
-    catalog = load_to_rank(args, console, scorer)
+    query, scorer, catalog = ranking_inputs(request, args, console)
     if not len(catalog):
         error = SkillNotFound(request.name)
         error.hint = "there are no skills"

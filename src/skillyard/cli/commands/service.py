@@ -8,10 +8,8 @@ from importlib.util import find_spec
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
-from skillyard.cli.binder import command
 from skillyard.cli.console import Console, is_terminal
-from skillyard.cli.options import OneOf, flag, library, value, values
-from skillyard.cli.source import library_of
+from skillyard.cli.options import OneOf, command, flag, library, value, values
 
 
 @command(
@@ -111,7 +109,13 @@ def serve(args: Namespace, console: Console) -> None:
     if not args.store and (args.caller or args.state_dir or args.max_stale):
         raise InvalidInput("--caller, --state-dir and --max-stale say how to follow a --store")
     # A broken policy ends the command here; a service would start and offer nothing.
-    spec = None if args.store else library_of(args)
+    from skillyard.install.policy.library import library_spec
+
+    spec = (
+        None
+        if args.store
+        else library_spec(args.root, dict.fromkeys(args.scope), profile=args.library_profile)
+    )
     options = ServiceOptions(
         roots=(".",) if spec is None else spec.roots,
         scopes=() if spec is None else spec.scopes,

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard.base.configuration import read_section
 from skillyard.base.errors import InvalidInput, SkillyardError
 from skillyard.base.text import plural
-from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Column, Span, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
-from skillyard.cli.options import flag, library, value, values, words
+from skillyard.cli.options import command, flag, library, value, values, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,14 +140,14 @@ def publish(args: Namespace, console: Console) -> int:
 
 def _publish(args: Namespace, options: Options, console: Console) -> StorePublished:
     """Publish until all is done or an interrupt; an error says first what is acknowledged."""
-    from skillyard.cli.progress import progress, stop_on_interrupt
+    from skillyard.cli.progress import stop_on_interrupt
     from skillyard.cli.source import unbound_library_of
     from skillyard.store.operations.folder_publish import store_publish
 
     library = unbound_library_of(args)
     last: list[Step] = []
     try:
-        with stop_on_interrupt() as stop, progress("publishing", console) as show:
+        with stop_on_interrupt() as stop, console.progress("publishing") as show:
 
             def note_step(step: Step) -> None:
                 last[:] = [step]

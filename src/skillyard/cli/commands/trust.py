@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.processes import shell_command
 from skillyard.base.text import plural
-from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Span, line
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import accept, flag, reasons_by_rule, value
-from skillyard.cli.progress import progress
+from skillyard.cli.options import accept, command, flag, reasons_by_rule, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +56,7 @@ def trust(args: Namespace, console: Console) -> int:
         what = "revoked" if result.state == "revoked" else "was not approved"
         console.show_text(result, f"{result.project}  {what}")
         return 0 if result.state == "revoked" else NEGATIVE
-    with progress("reading", console) as step:
+    with console.progress("reading") as step:
         review = review_trust(place, reasons_by_rule(args.accept), progress=step)
     if not _is_approved(review, console):
         result = review.refuse()

@@ -6,10 +6,9 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.text import plural, shorten
-from skillyard.cli.binder import command
 from skillyard.cli.blocks import Block, Column, Span, line, table, titled
 from skillyard.cli.console import Console
-from skillyard.cli.options import value
+from skillyard.cli.options import command, value
 from skillyard.cli.source import load, note_unloaded
 
 if TYPE_CHECKING:

@@ -1,18 +1,22 @@
-"""Detects the language of a request by its script and its function words.
+"""Detects the language of a request by its script and function words, and translates it.
 
-Only the languages of the word list (:mod:`.lexicon`) are distinguished. Any other text counts as
+Only the languages of the word list are distinguished. Any other text counts as
 English.
+
+The word list translates requests in other languages to English search terms. Each line is a
+language: its code, then its forms of each concept, in the order of the first line, which has the
+English words. So only one line is read closely, and the file packs well. A form that ends in ``*``
+is a prefix. The forms of languages without blanks match anywhere. The list belongs to the project
+(``training/data/lexicon``), and is loaded for the first request that is not English.
 """
 
-from __future__ import annotations
-
+import os
 import re
-import sys
-from bisect import bisect_right
 from collections import Counter
 from functools import cache
+from typing import NamedTuple
 
-from skillyard.engine.analysis.vocabulary import ENGLISH
+from skillyard.engine.analysis.analyzer import ENGLISH, STANDARD, fold, latin_share
 
 # Words that carry grammar and no topic, as they are written in requests, without accents folded.
 FUNCTION_WORDS: dict[str, frozenset[str]] = {
@@ -104,80 +108,152 @@ def language_of(text: str, latin: float | None = None) -> str:
                 return code
     # Lower-cased after splitting: the lower case of İ contains a combining mark.
     counts = Counter(" ".join(re.findall(_WORD, text)).lower().split(" "))
-    votes = {code: _occurrences(counts, words) for code, words in FUNCTION_WORDS.items()}
+    votes = {
+        code: sum(map(counts.__getitem__, counts.keys() & words))
+        for code, words in (*FUNCTION_WORDS.items(), ("en", ENGLISH))
+    }
+    english = votes.pop("en")
     best = min(votes, key=lambda code: (-votes[code], code))
-    english = _occurrences(counts, ENGLISH)
     return best if votes[best] >= MIN_FUNCTION_WORDS and votes[best] > english else "en"
 
 
-def _occurrences(counts: Counter[str], words: frozenset[str]) -> int:
-    return sum(map(counts.__getitem__, counts.keys() & words))
+INSIDE_WORDS = frozenset({"ja", "zh", "ko"})
+"""Languages whose forms match anywhere: they have no word boundaries, or attached endings."""
+NEIGHBOURS = {"uk": ("uk", "ru"), "ru": ("ru", "uk")}
+"""Related languages whose lists are used together."""
+CLITICS = {
+    "ar": ("وال", "بال", "لل", "ال", "و", "ب", "ل"),
+}
+"""Prefixes attached to words: articles, conjunctions, prepositions."""
 
 
-# First code point of each block that matters here, its class, ascending. Blocks as in the
-# Unicode Character Database, Blocks.txt; neighbours of one class are merged.
-_STARTS = (
-    (0x0000, "other"), (0x0041, "latin"), (0x0250, "other"), (0x0370, "greek"),
-    (0x0400, "cyrillic"), (0x0530, "armenian"), (0x0590, "hebrew"), (0x0600, "arabic"),
-    (0x0700, "other"), (0x0900, "devanagari"), (0x0980, "indic"), (0x0E00, "thai"),
-    (0x0F00, "other"), (0x1000, "myanmar"), (0x10A0, "georgian"), (0x1100, "hangul"),
-    (0x1200, "ethiopic"), (0x13A0, "other"), (0x1780, "khmer"), (0x1800, "other"),
-    (0x1E00, "latin"), (0x1F00, "greek"), (0x2000, "other"), (0x2E80, "han"),
-    (0x3040, "kana"), (0x3100, "han"), (0x3130, "hangul"), (0x3190, "han"),
-    (0x31F0, "kana"), (0x3200, "han"), (0xA000, "other"), (0xAC00, "hangul"),
-    (0xD800, "other"), (0xF900, "han"), (0xFB00, "latin"), (0xFB1D, "hebrew"),
-    (0xFB50, "arabic"), (0xFE00, "other"), (0xFF66, "kana"), (0xFFA0, "hangul"),
-    (0xFFE0, "other"), (0x20000, "han"), (0x32000, "other"),
-)  # fmt: skip
-_FIRST = [start for start, _ in _STARTS]
-_CLASS = [name for _, name in _STARTS]
+class QueryLanguage(NamedTuple):
+    """The language of a request, and its translation."""
 
-_UNSPACED = frozenset({"han", "kana", "hangul", "thai", "khmer", "myanmar"})
-"""Written without blanks, or (Hangul) with attached endings."""
-_DIGITS = frozenset("0123456789")
+    language: str
+    english: tuple[str, ...]
+    """English terms from the word list; empty for English requests."""
+    silent: frozenset[str]
+    """Terms that are function words of the language."""
+    latin: float
+    """Share of Latin letters, 0..1."""
 
 
-def _class(char: str) -> str:
-    return _CLASS[bisect_right(_FIRST, ord(char)) - 1]
-
-
-def script_runs(word: str) -> list[tuple[str, bool]]:
-    """Return (run of one script, whether it is unspaced); digits belong to the preceding run.
-
-    Han and kana are one script here: Japanese words mix them.
-    """
-    runs: list[tuple[str, bool]] = []
-    start, current = 0, ""
-    for place, char in enumerate(word):
-        if char in _DIGITS and current:
-            continue
-        kind = _class(char)
-        kind = "han" if kind == "kana" else kind
-        if kind == "other":  # combining marks belong to the preceding character
-            kind = current or kind
-        if current and kind != current:
-            runs.append((word[start:place], current in _UNSPACED))
-            start = place
-        current = kind
-    runs.append((word[start:], current in _UNSPACED))
-    return [run for run in runs if run[0]]
-
-
-def latin_share(text: str) -> float:
-    """Return the share of Latin letters among the letters of ``text``, 0..1; 1.0 without any."""
-    if text.isascii():
-        return 1.0
-    others = sum(map(str.isalpha, "".join(_not_latin().findall(text))))
-    if not others:
-        return 1.0
-    letters = sum(map(str.isalpha, text))
-    return (letters - others) / letters
+class _Forms(NamedTuple):
+    whole: dict[str, list[int]]
+    starts: dict[str, list[int]]
+    lengths: tuple[int, ...]
+    """Lengths of ``starts``, longest first."""
+    heads: frozenset[str]
+    """The first characters of ``starts``, as many as the shortest has."""
+    spaced: dict[str, list[tuple[int, str, int]]]
+    """Forms of several words, or of a script without blanks, by their first character: (position
+    in the longest-first order, form, number of the concept)."""
 
 
 @cache
-def _not_latin() -> re.Pattern[str]:
-    """Return the pattern of runs outside the blocks of Latin letters and what precedes them."""
-    ends = (*_FIRST[1:], sys.maxunicode + 1)
-    latin = [(a, b) for a, b, name in zip(_FIRST, ends, _CLASS, strict=True) if name == "latin"]
-    spans = [f"{chr(start)}-{chr(end - 1)}" for start, end in [(0, latin[0][1]), *latin[1:]]]
-    return re.compile(f"[^{''.join(spans)}]+")
+def _concepts_by_language() -> dict[str, list[str]]:
+    """Return the forms of each concept by language, separated by commas; empty without any."""
+    path = os.path.join(os.path.dirname(__file__), "data", "lexicon.tsv")
+    with open(path, encoding="utf-8") as file:
+        lines = (line.rstrip("\n").split("\t") for line in file)
+        return {code: concepts for code, *concepts in lines}
+
+
+@cache
+def _forms(code: str) -> _Forms:
+    whole: dict[str, list[int]] = {}
+    starts: dict[str, list[int]] = {}
+    spaced: dict[str, int] = {}
+    for number, forms in enumerate(_concepts_by_language().get(code, ())):
+        for form in filter(None, map(str.strip, forms.split(","))):
+            folded = _fold(form.rstrip("*"))
+            if code in INSIDE_WORDS or not folded.isalpha():
+                spaced.setdefault(folded, number)
+            elif form.endswith("*"):
+                starts.setdefault(folded, []).append(number)
+            else:
+                whole.setdefault(folded, []).append(number)
+    lengths = tuple(sorted({len(start) for start in starts}, reverse=True))
+    heads = frozenset(start[: lengths[-1]] for start in starts)
+    by_first: dict[str, list[tuple[int, str, int]]] = {}
+    for place, (form, number) in enumerate(sorted(spaced.items(), key=_longest_first)):
+        by_first.setdefault(form[0], []).append((place, form, number))
+    return _Forms(whole, starts, lengths, heads, by_first)
+
+
+def _longest_first(item: tuple[str, int]) -> tuple[int, str]:
+    return (-len(item[0]), item[0])
+
+
+def _fold(text: str) -> str:
+    return " ".join(fold(text.split()))
+
+
+@cache
+def _terms(number: int) -> tuple[str, ...]:
+    english = _concepts_by_language()["en"][number].replace("/", " ")
+    return tuple(dict.fromkeys(STANDARD.terms(english)))
+
+
+def _concepts(text: str, code: str) -> list[int]:
+    """Return the numbers of the concepts in ``text``, for one language, ascending."""
+    forms = _forms(code)
+    folded = _fold(text)
+    numbers: set[int] = set()
+    chars = set(folded)
+    near = [item for c in chars for item in forms.spaced.get(c, ()) if item[1][-1] in chars]
+    for _, form, number in sorted(near):
+        if form in folded:
+            numbers.add(number)
+            folded = folded.replace(form, "\n")  # a matched form consumes its characters
+    if not forms.whole and not forms.starts:
+        return sorted(numbers)
+    has_clitics = code in CLITICS
+    for word in re.findall(_WORD, folded):
+        for bare in _bare(word, code) if has_clitics else (word,):
+            hits = forms.whole.get(bare) or _start(bare, forms)
+            if hits:
+                numbers.update(hits)
+                break
+    return sorted(numbers)
+
+
+def _bare(word: str, code: str) -> list[str]:
+    cut = [word[len(c) :] for c in CLITICS.get(code, ()) if word.startswith(c)]
+    return [word, *(rest for rest in cut if len(rest) > 2)]
+
+
+def _start(word: str, forms: _Forms) -> list[int]:
+    if not forms.lengths or word[: forms.lengths[-1]] not in forms.heads:
+        return []
+    for length in forms.lengths:
+        if length <= len(word) and (hits := forms.starts.get(word[:length])):
+            return hits
+    return []
+
+
+def read_request(text: str, language: str = "") -> QueryLanguage:
+    """Return the language of a request, its English terms, and its function words.
+
+    ``language`` is its ISO 639-1 code where that is known.
+    """
+    latin = latin_share(text)
+    code = language or language_of(text, latin)
+    if code == "en":
+        return QueryLanguage(code, (), frozenset(), latin)
+    numbers = [n for near in NEIGHBOURS.get(code, (code,)) for n in _concepts(text, near)]
+    english = dict.fromkeys(term for number in numbers for term in _terms(number))
+    return QueryLanguage(code, tuple(english), _silent(code), latin)
+
+
+@cache
+def _silent(code: str) -> frozenset[str]:
+    """Return the terms of a language's function words."""
+    words = FUNCTION_WORDS.get(code, ())
+    return frozenset(term for word in words for term in STANDARD.of_surface(word))
+
+
+def translate(text: str) -> tuple[str, ...]:
+    """Return the English terms for a request in another language; nothing for an English one."""
+    return read_request(text).english

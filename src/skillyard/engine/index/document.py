@@ -23,7 +23,7 @@ class IndexedDocument(NamedTuple):
     record: bytes
     """Opaque bytes that the caller gets back."""
     flags: int
-    """0..255; see :data:`skillyard.engine.index.searcher.EXCLUDED`."""
+    """0..255; see :data:`skillyard.engine.index.segment_reader.EXCLUDED`."""
     terms: tuple[str, ...]
     """Each term once, in any order."""
     impacts: tuple[float, ...] | array[float]

@@ -52,6 +52,7 @@ CURATED = 0.2
 """Share of curation in the popularity; installs have the rest."""
 
 _WORD = re.compile(r"\w+")
+_JOINERS = str.maketrans("-_.", "   ")
 
 
 def phrase_words(text: str) -> tuple[str, ...]:
@@ -87,16 +88,12 @@ def tag_term(tag: str) -> str:
 
 def exact_name_term(text: str) -> str:
     """Return the facet term of a whole name, or of a request that consists of a name."""
-    return EXACT_NAME + " ".join(sorted(set(STANDARD.terms(_without_joiners(text)))))
+    return EXACT_NAME + " ".join(sorted(set(STANDARD.terms(text.translate(_JOINERS)))))
 
 
 def name_terms(name: str) -> frozenset[str]:
     """Return the terms of a skill's name."""
-    return frozenset(STANDARD.terms(_without_joiners(name)))
-
-
-def _without_joiners(name: str) -> str:
-    return name.replace("-", " ").replace("_", " ").replace(".", " ")
+    return frozenset(STANDARD.terms(name.translate(_JOINERS)))
 
 
 def facet_terms(
@@ -127,7 +124,7 @@ def facet_terms(
     if name_terms:
         from skillyard.engine.index.term_counts import term_counts  # deferred: only for documents
 
-        counts = term_counts(_without_joiners(skill.name))
+        counts = term_counts(skill.name.translate(_JOINERS))
         impacts[EXACT_NAME + " ".join(sorted(counts))] = present
     for term in name_terms:
         impacts[NAME_TERM + term] = present

@@ -18,29 +18,30 @@ from skillyard.engine.catalog.roots import LibrarySpec, all_roots
 from skillyard.engine.discovery import Candidate, Scan
 from skillyard.engine.index.document_builder import build_document
 from skillyard.engine.index.index_writer import IndexWriter
+from skillyard.engine.index.library import path_prefix
 from skillyard.engine.index.library_spec import (
+    OF_FILES,
     WALK,
-    file_index_settings,
+    LibrarySummary,
+    encode_diagnostics,
+    encode_summary,
+    encode_walk,
+    index_settings,
     scan_fingerprint,
 )
 from skillyard.engine.index.library_state import (
     FileState,
     LibraryState,
     SkillFacts,
+    candidate_key,
     decode_state,
+    encode_record,
     encode_state,
     placeholder_entry,
 )
-from skillyard.engine.index.library_summary import (
-    LibrarySummary,
-    encode_diagnostics,
-    encode_summary,
-)
-from skillyard.engine.index.records import candidate_key, encode_record, path_prefix
-from skillyard.engine.index.searcher import EXCLUDED
+from skillyard.engine.index.segment_reader import EXCLUDED
 from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.engine.index.token_table import bundled_table
-from skillyard.engine.index.walk_record import encode_walk
 from skillyard.engine.skill import Origin, Skill
 
 WAIT_S = 30.0
@@ -101,7 +102,7 @@ def _update(
     with IndexWriter(
         folder,
         dimensions=bundled_table().dimensions,
-        settings=file_index_settings(),
+        settings=index_settings(**OF_FILES),
         wait_s=wait_s,
         fresh=fresh,
     ) as writer:
@@ -121,7 +122,7 @@ def _read_folder_state(folder: str) -> LibraryState | None:
         searcher = open_index(folder)
     except IndexDamaged:
         return None
-    if searcher is None or searcher.settings != file_index_settings():
+    if searcher is None or searcher.settings != index_settings(**OF_FILES):
         return None
     return read_state(searcher)
 

@@ -8,8 +8,7 @@ from hashlib import sha256
 from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged, SkillIoError
-from skillyard.base.io.closeable import Closeable
-from skillyard.base.io.locks import HeldLock, file_lock
+from skillyard.base.io.locks import Closeable, HeldLock, file_lock
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.manifest import (
     NAME,
@@ -21,7 +20,7 @@ from skillyard.engine.index.manifest import (
     render_manifest,
     write_file,
 )
-from skillyard.engine.index.segment_reader import SegmentReader
+from skillyard.engine.index.segment_reader import KEYS, SegmentReader
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.segment_writer import SegmentWriter, build_segments
 
@@ -137,7 +136,7 @@ class IndexWriter(Closeable):
             self._flushed_dead[place[0]].add(place[1])
             return True
         for number, segment in enumerate(self._segments):
-            document = segment.number(key)
+            document = segment.find(KEYS, key)
             if document >= 0 and document not in self._dead[number]:
                 self._dead[number].add(document)
                 return True

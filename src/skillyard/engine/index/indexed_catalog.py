@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from skillyard.base.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
+from skillyard.base.errors import Diagnostic, IndexDamaged, SkillIoError
 from skillyard.base.text import plural
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.catalog.snapshot import Catalog, CatalogDiff, build_catalog, difference_of
 from skillyard.engine.index.facet_terms import NAME
-from skillyard.engine.index.library import Library
+from skillyard.engine.index.library import Library, SkillCard, path_prefix
 from skillyard.engine.index.library_spec import (
-    file_index_settings,
-    index_folder,
-    is_fresh,
-)
-from skillyard.engine.index.library_summary import (
+    OF_FILES,
     LibrarySummary,
     Progress,
     decode_diagnostics,
     decode_summary,
+    index_folder,
+    index_settings,
+    is_fresh,
 )
-from skillyard.engine.index.records import decode_card, path_prefix
 from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.skill import Skill
@@ -58,36 +56,10 @@ _LAZY_FIELDS = (
 )
 
 
-class _FullCatalog:
-    """The catalog with every skill loaded, on first use.
-
-    Both the catalog and its library refer to it, and the library does not refer to the catalog.
-    Without a reference cycle the index files close as soon as the catalog is dropped.
-    """
-
-    __slots__ = ("before", "read", "spec")
-
-    def __init__(self, spec: LibrarySpec, before: Catalog | None = None) -> None:
-        self.spec = spec
-        self.before = before
-        """An earlier catalog of the same files, whose unchanged skills are reused."""
-        self.read: Catalog | None = None
-        """The loaded catalog; None before first use."""
-
-    def get(self, before: Catalog | None = None) -> Catalog:
-        """Return the full catalog. Unchanged skills of ``before`` are not read again."""
-        before, self.before = before or self.before, None
-        if self.read is None and before is not None and before.spec == self.spec:
-            self.read = before.reload().catalog
-        if self.read is None:
-            self.read = build_catalog(self.spec, self.spec.scan())
-        return self.read
-
-
 class IndexedCatalog(Catalog):
     """The catalog of some roots over their index. Other data loads on first use."""
 
-    __slots__ = ("_full", "_read_diagnostics", "library", "summary")
+    __slots__ = ("_before", "_full", "_read_diagnostics", "building", "library", "summary")
 
     _spec: LibrarySpec
 
@@ -99,9 +71,23 @@ class IndexedCatalog(Catalog):
         self._read_diagnostics: tuple[Diagnostic, ...] | None = None
         self._counts = None
         self.bound = {}
-        self._full = _FullCatalog(spec)
+        self._full: Catalog | None = None
+        """The catalog with every skill loaded; None before first use."""
+        self._before: Catalog | None = None
+        """An earlier one of the same files, whose unchanged skills are reused."""
         self.summary = summary
-        self.library = FileLibrary(self._full, summary, searcher)
+        self.building: Progress | None = None
+        """The progress of the first build while it runs; None for a complete index."""
+        if summary.known != summary.files:
+            self.building = Progress(summary.known, summary.files)
+        # As the caller spells the roots. The library does not refer to the catalog: without a
+        # circle the index files close as soon as the catalog is dropped.
+        prefixes = [path_prefix(root) for root in spec.roots]
+        prefixes += summary.prefixes[len(prefixes) :]
+        decode = partial(SkillCard, prefixes=prefixes, limits=spec.limits)
+        self.library = Library(
+            searcher, bundled_table(), decode, summary.hidden, summary.patterns, prefixes
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name not in _LAZY_FIELDS:
@@ -116,10 +102,16 @@ class IndexedCatalog(Catalog):
 
         ``before`` is an earlier catalog of the same roots; only changed files are read again.
         """
-        full = self._full.get(before)
-        self._read_diagnostics = full.diagnostics
-        self._counts = full.counts
-        return full
+        if self._full is None:
+            before, self._before = before or self._before, None
+            if before is not None and before.spec == self._spec:
+                self._full = before.reload().catalog
+            else:
+                self._full = build_catalog(self._spec, self._spec.scan())
+            self.library.adopt(self._full.skills)
+            self._read_diagnostics = self._full.diagnostics
+            self._counts = self._full.counts
+        return self._full
 
     def is_current(self) -> bool:
         """Return True when the index matches the files and policy and is of the last generation.
@@ -138,9 +130,9 @@ class IndexedCatalog(Catalog):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The diagnostics of loading, sorted by path. Raises ValueError for damaged ones."""
         if self._read_diagnostics is None:
-            self._read_diagnostics = decode_diagnostics(
-                self.summary.reported, self.library.prefixes
-            )
+            reported, prefixes = self.summary.reported, self.library.prefixes
+            none = reported == "[]"
+            self._read_diagnostics = () if none else decode_diagnostics(reported, prefixes)
             if self.summary.known < self.summary.files:
                 building = _building_diagnostic(self._spec, self.summary)
                 self._read_diagnostics += (building,)
@@ -150,22 +142,15 @@ class IndexedCatalog(Catalog):
     def counts(self) -> SkillCounts:
         """The numbers of skills, copies and convention documents."""
         if self._counts is None:
-            ordinals = self.library.ordinals_of(self.summary.requiring)
-            requiring = list(map(self.library.skill, ordinals))
             self._counts = self.summary.counts
-            if requiring:
+            if self.summary.requiring:
                 from skillyard.engine.catalog.requirements import RequirementChecker
 
+                ordinals = self.library.ordinals_of(self.summary.requiring)
+                requiring = map(self.library.skill, ordinals)
                 lacking = sum(map(bool, map(RequirementChecker(self.named).lack, requiring)))
                 self._counts = self._counts._replace(lacking=lacking)
         return self._counts
-
-    @property
-    def building(self) -> Progress | None:
-        """The progress of the first build while it runs; None for a complete index."""
-        if self.summary.known == self.summary.files:
-            return None
-        return Progress(self.summary.known, self.summary.files)
 
     def reload(self, progress: Reading | None = None) -> CatalogDiff:
         """Scan all files, update the index, and return the difference to this catalog.
@@ -176,7 +161,7 @@ class IndexedCatalog(Catalog):
         if self.is_current():
             return CatalogDiff((), (), (), self)
         after = open_library_index(self._spec.renewed(), progress=progress, force_scan=True)
-        after._full.before = self._full.read
+        after._before = self._full
         return difference_of(self._cards(), after._cards(), after)
 
     def _cards(self) -> list[Skill]:
@@ -190,14 +175,32 @@ class IndexedCatalog(Catalog):
 
         The index knows names. Only for ids, slugs and conventions the files are read.
         """
-        if self._full.read is None and not _ID.search(name_or_id):
-            skills = self.library.with_name(name_or_id)
+        if self._full is None and not _ID.search(name_or_id):
+            skills = self._with_name(name_or_id)
             if skills is not None:
                 return skills
         return super().named(name_or_id)
 
+    def _with_name(self, name: str) -> tuple[Skill, ...] | None:
+        """Return the skills with exactly this name that no other shadows, sorted.
+
+        None where the index cannot tell: something else has the word, such as a convention.
+        """
+        library, words = self.library, name.casefold().split()
+        if not words:
+            return None
+        ordinals = library.searcher.holders(NAME + words[0])
+        if ordinals is None:
+            return ()
+        ordinals += library.ordinals_of(self.summary.hidden)
+        # Only what is returned is cached: the files would be read into other objects.
+        skills = [library.skill(each) for each in ordinals if library.card(each).name == name]
+        return tuple(sorted(skills, key=lambda skill: skill.key)) or None
+
     def variants(self, skill: Skill) -> tuple[Skill, ...]:
         """Return the copies and variants of a skill."""
+        if not self.summary.variants:
+            return ()
         searcher = self.library.searcher
         ordinal = self.library.ordinal(skill)
         keys = () if ordinal is None else self.summary.variants.get(searcher.key(ordinal), ())
@@ -223,84 +226,6 @@ def _building_diagnostic(spec: LibrarySpec, summary: LibrarySummary) -> Diagnost
         f" {summary.files:,} files",
         "try again later",
     )
-
-
-class FileLibrary(Library):
-    """The skills of an indexed catalog. Each is read from its file on demand."""
-
-    def __init__(
-        self, full: _FullCatalog, summary: LibrarySummary, searcher: SegmentSearcher
-    ) -> None:
-        given = [path_prefix(root) for root in full.spec.roots]
-        prefixes = self.prefixes = (*given, *summary.prefixes[len(given) :])
-        """What the paths below each root begin with, as the caller spells them."""
-        limits = full.spec.limits
-        super().__init__(
-            searcher,
-            bundled_table(),
-            lambda record: decode_card(record, prefixes, limits),
-            summary.hidden,
-            summary.patterns,
-        )
-        self._full = full
-
-    @property
-    def skills(self) -> Sequence[Skill]:
-        """All skills. This reads every file."""
-        return self._full.get().skills
-
-    def skill(self, ordinal: int) -> Skill:
-        """Return the skill of an ordinal, the same object as in the full catalog.
-
-        Raises IndexDamaged.
-        """
-        if self._full.read is not None and ordinal not in self._cache:
-            entry = self._full.read._entries.get(self.card(ordinal).path)
-            if entry is not None and entry.skill is not None:
-                self._known[id(self._cache.setdefault(ordinal, entry.skill))] = ordinal
-        return super().skill(ordinal)
-
-    def full_skill(self, ordinal: int) -> Skill:
-        """Return the skill of an ordinal with its body, read from its file.
-
-        Raises IndexDamaged when the file is no longer a valid skill.
-        """
-        skill = self.skill(ordinal)
-        try:
-            _ = skill.body
-        except SkillError as error:
-            raise IndexDamaged(
-                f"a skill has changed since it was indexed: {error.message}", path=skill.path
-            ) from None
-        return skill
-
-    def ordinal(self, skill: Skill) -> int | None:
-        """Return the ordinal of a skill, identified by its path."""
-        known = self._known.get(id(skill))
-        if known is not None:
-            return known
-        for number, prefix in enumerate(self.prefixes):
-            if skill.path.startswith(prefix):
-                ordinal = self.searcher.ordinal(f"{number}/{skill.path[len(prefix) :]}")
-                if ordinal is not None:
-                    return ordinal
-        return None
-
-    def with_name(self, name: str) -> tuple[Skill, ...] | None:
-        """Return the skills with exactly this name that no other shadows, sorted.
-
-        None where the index cannot tell: something else has the word, such as a convention.
-        """
-        words = name.casefold().split()
-        if not words:
-            return None
-        ordinals = self.searcher.holders(NAME + words[0])
-        if ordinals is None:
-            return ()
-        ordinals += self.ordinals_of(self._hidden_keys)
-        # Only what is returned is kept: the files would be read into other objects.
-        skills = [self.skill(each) for each in ordinals if self.card(each).name == name]
-        return tuple(sorted(skills, key=lambda skill: skill.key)) or None
 
 
 def load_library(
@@ -347,8 +272,15 @@ def open_library(
     Where the folder of the index cannot be written, the result is a catalog that was read from all
     files. Raises InvalidSkillsRoot.
     """
+    folder = index_folder(spec)
     try:
-        return open_library_index(spec, progress=progress, force_scan=force_scan, in_parts=in_parts)
+        catalog = open_current(spec, folder, force_scan=force_scan)
+    except (SkillIoError, IndexDamaged):
+        catalog = None
+    if catalog is not None:
+        return catalog
+    try:
+        return _open_updated(spec, folder, progress, in_parts)
     except (SkillIoError, IndexDamaged):
         return build_catalog(spec, spec.scan(), progress=progress)
 
@@ -414,7 +346,7 @@ def open_current(
     searcher = open_index(folder)
     if searcher is None:
         return None
-    if searcher.settings != file_index_settings():
+    if searcher.settings != index_settings(**OF_FILES):
         return None
     data = searcher.side_file("summary")
     if data is None:

@@ -6,10 +6,15 @@ import os
 from array import array
 
 from skillyard.base.errors import Diagnostic, IndexDamaged
-from skillyard.engine.index.searcher import EXCLUDED, impact_byte, tie_key
-from skillyard.engine.index.segment_format import SECTIONS
-from skillyard.engine.index.segment_reader import SegmentReader
-from skillyard.engine.index.segment_searcher import open_index
+from skillyard.engine.index.segment_reader import (
+    EXCLUDED,
+    KEYS,
+    SECTIONS,
+    TERMS,
+    SegmentReader,
+    impact_byte,
+)
+from skillyard.engine.index.segment_searcher import open_index, tie_key
 
 
 def verify(folder: str) -> list[Diagnostic]:
@@ -55,11 +60,11 @@ def _check_segment(segment: SegmentReader) -> None:
     for name in SECTIONS:
         segment.section(name)
     for number in range(segment.terms):
-        if segment.term(segment.term_name(number)) != number:
+        if segment.find(TERMS, segment.term_name(number)) != number:
             raise segment.mark_damaged("a term cannot be found")
     for number in range(segment.documents):
         key = segment.key(number)
-        if segment.number(key) != number:
+        if segment.find(KEYS, key) != number:
             raise segment.mark_damaged("a key cannot be found")
         if segment.view("ties", number, number + 1)[0] != tie_key(key)[0]:
             raise segment.mark_damaged("a tie-break value does not match its key")
@@ -73,7 +78,7 @@ def _check_postings(segment: SegmentReader) -> None:
     for number in range(segment.documents):
         if segment.flags(number) & EXCLUDED:
             continue
-        first, last = segment._span("forward_starts", number)
+        first, last = segment.view("forward_starts", number, number + 2)
         terms = segment.view("forward_terms", first, last)
         impacts = segment.view("forward_impacts", first, last)
         for term, impact in zip(terms, impacts, strict=True):

@@ -1,33 +1,44 @@
-"""The index of a described library: its folder, settings and freshness."""
+"""The index of a described library: its folder and settings, its summary, and whether it is fresh.
 
-from __future__ import annotations
+The **record of a walk**, stored with the index, shows whether another walk would find the same. It
+contains the names and kinds of the entries of each folder that was listed, and the stamp of each
+candidate. All results of a walk follow from these, so a comparison sees every change that a walk
+sees. A folder whose own times are unchanged is not listed again, where folder times can be trusted:
+on the file system that holds the index, after a file written there changed the time of its folder.
 
+The **summary** has what every query needs beside the index.
+"""
+
+import json
 import os
+import sys
 import time
-from json import dumps
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillyard.base.configuration import cache_folder
+from skillyard.base.errors import Diagnostic
 from skillyard.base.io.files import open_to_read
 from skillyard.base.io.paths import ancestors
-from skillyard.base.io.sha256 import sha256
-from skillyard.base.io.user_folders import cache_folder
+from skillyard.base.io.sha256 import new_sha256
 from skillyard.engine.analysis.analyzer import VERSION as ANALYZER_VERSION
-from skillyard.engine.catalog.roots import LibrarySpec
+from skillyard.engine.catalog.counts import SkillCounts
+from skillyard.engine.catalog.roots import LibrarySpec, real_root
 from skillyard.engine.index.manifest import NAME
 from skillyard.engine.index.token_table import bundled_table
-from skillyard.engine.index.walk_record import is_unchanged
 
 if TYPE_CHECKING:
     from skillyard.engine.discovery import Scan
-    from skillyard.engine.index.library_summary import LibrarySummary
+    from skillyard.engine.discovery.candidate import Observations
     from skillyard.engine.index.segment_searcher import SegmentSearcher
 
 WALK = "walk"
-"""The side file with the record of the walk; see :mod:`skillyard.engine.index.walk_record`."""
+"""The side file with the record of the walk."""
 WEIGHTING_VERSION = 7
 """Version of reading, impacts, facet terms and vectors. A change forces a rebuild."""
-VERSION = "13"
+VERSION = "14"
 """Version of the formats of records, state, summary and walk record, and of what is read of a
 file."""
 
@@ -44,18 +55,19 @@ def index_folder(spec: LibrarySpec) -> str:
 
     Libraries of equal resolved roots share it, if the same plugins and extensions are enabled.
     """
-    real = spec.resolve()
-    parts = [*real.roots] if real.files is None else [*real.roots, real.files.key]
+    parts = [*map(real_root, spec.roots)]
+    if spec.files is not None:
+        parts.append(spec.files.resolve().key)
     if {"project", "marketplaces", "packages"}.intersection(
-        real.scopes
+        spec.scopes
     ):  # their folders are those above the one of the work
-        parts.append(os.path.abspath(real.folder))
-    elif "user" in real.scopes:
-        parts.extend(_disabled_for(real.folder))
+        parts.append(os.path.abspath(spec.folder))
+    elif "user" in spec.scopes:
+        parts.extend(_disabled_for(spec.folder))
     # Without a policy it is left out, so that no index changes.
-    policy = () if real.policy is None else (repr(real.policy),)
-    text = "\n".join([*parts, *real.scopes, repr(tuple(real.limits)), *policy])
-    name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
+    policy = () if spec.policy is None else (repr(spec.policy),)
+    text = "\n".join([*parts, *spec.scopes, repr(tuple(spec.limits)), *policy])
+    name = new_sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return os.path.join(cache_folder(), "index", name)
 
 
@@ -92,28 +104,150 @@ def _names_plugins(path: str) -> bool:
     return b"enabledPlugins" in data or len(data) == MAX_SETTINGS
 
 
-def index_settings() -> dict[str, str]:
-    """Return the settings of an index. An index with other settings is rebuilt."""
+def index_settings(**more: str) -> dict[str, str]:
+    """Return the settings of an index, with more of its kind: with others it is rebuilt."""
     return {
         "analyzer": str(ANALYZER_VERSION),
         "weighing": str(WEIGHTING_VERSION),
         "table": bundled_table().id,
+        **more,
     }
 
 
-def file_index_settings() -> dict[str, str]:
-    """Return the settings of an index of files."""
-    return {**index_settings(), "keeping": VERSION}
+OF_FILES = {"keeping": VERSION}
+"""What the settings of an index of files have more."""
 
 
-def scan_fingerprint(files: Scan) -> str:
+def scan_fingerprint(files: "Scan") -> str:
     """Return a digest of a scan: paths, stamps and diagnostics."""
-    text = dumps([files.candidates, files.diagnostics], separators=(",", ":"))
-    return sha256(text.encode("ascii")).hex()
+    text = json.dumps([files.candidates, files.diagnostics], separators=(",", ":"))
+    return str(new_sha256(text.encode("ascii")).hexdigest())
+
+
+class Progress(NamedTuple):
+    """The progress of building an index."""
+
+    done: int
+    """Files indexed so far."""
+    total: int | None
+    """Files in all; None before they are counted."""
+    seconds_left: float | None = None
+    """Estimate from the rate so far; None without an estimate."""
+
+
+class LibrarySummary(NamedTuple):
+    """Properties of a library that every query needs beside the index."""
+
+    documents: int
+    """Number of files that loaded."""
+    reported: str
+    """The diagnostics, as JSON until somebody reads them."""
+    prefixes: tuple[str, ...]
+    """What the paths below each root begin with, on the machine that wrote the index."""
+    hidden: tuple[str, ...]
+    """Keys of skills that are selected only when called by name."""
+    patterns: dict[str, tuple[str, ...]]
+    """File patterns by key."""
+    fingerprint: str
+    """Digest of the scan; see :func:`skillyard.engine.index.library_spec.scan_fingerprint`."""
+    is_final: bool
+    """False when a file was modified shortly before it was read: its stamp may hide a change."""
+    counts: SkillCounts
+    """Numbers of skills by kind, as if all requirements were met."""
+    requiring: tuple[str, ...]
+    """Keys of the skills that a request can select, if what they require is there."""
+    variants: dict[str, tuple[str, ...]]
+    """Keys of the copies and variants of a skill, by its key."""
+    files: int
+    """Number of candidate files in the library."""
+    known: int
+    """Number of candidate files indexed so far; fewer than ``files`` during the first build."""
+
+
+def encode_summary(summary: LibrarySummary) -> bytes:
+    """Return the summary as bytes: one line of JSON, then the diagnostics."""
+    head = json.dumps(summary._replace(reported=""), separators=(",", ":"))
+    return f"{head}\n{summary.reported}".encode("ascii")
+
+
+def decode_summary(data: bytes) -> LibrarySummary:
+    """Return the summary of :func:`encode_summary`. Raises ValueError for anything else."""
+    try:
+        head, between, reported = str(data, "ascii").partition("\n")
+        if not between or (reported[:1], reported[-1:]) != ("[", "]"):
+            raise ValueError("not a summary: no diagnostics")
+        documents, _, prefixes, hidden, patterns, fingerprint, is_final, *more = json.loads(head)
+        counts, requiring, variants, files, known = more
+        return LibrarySummary(
+            documents,
+            reported,
+            tuple(prefixes),
+            tuple(hidden),
+            {key: tuple(globs) for key, globs in patterns.items()},
+            fingerprint,
+            is_final,
+            SkillCounts(*counts),
+            tuple(requiring),
+            {key: tuple(keys) for key, keys in variants.items()},
+            files,
+            known,
+        )
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"not a summary: {error}") from None
+
+
+def encode_diagnostics(diagnostics: Iterable[Diagnostic], prefixes: Sequence[str]) -> str:
+    """Return diagnostics as one line of JSON, with the numbers of roots in place of prefixes."""
+    import re  # a query only decodes
+
+    def without_roots(text: str) -> str:
+        for number, prefix in enumerate(prefixes):
+            if text == prefix.rstrip("/"):
+                return f"\0{number}\0"
+            # Not within a path: /a/b names nothing below the root /b.
+            start = re.compile(rf"(?<![^\s\"'(`\[]){re.escape(prefix)}")
+            text = start.sub(f"\0{number}\0", text)
+        return text
+
+    rows = [
+        each._replace(
+            path=without_roots(each.path),
+            message=without_roots(each.message),
+            hint=without_roots(each.hint),
+        )
+        for each in diagnostics
+    ]
+    return json.dumps(rows, separators=(",", ":"))
+
+
+def decode_diagnostics(text: str, prefixes: Sequence[str]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of :func:`encode_diagnostics`, sorted by path.
+
+    ``prefixes`` are those of the roots as the caller names them. Raises ValueError for other text.
+    """
+
+    def with_roots(text: str) -> str:
+        for number, prefix in enumerate(prefixes):
+            text = text.replace(f"\0{number}\0", prefix)
+        return text
+
+    try:
+        rows = [Diagnostic(*fields) for fields in json.loads(text)]
+    except TypeError as error:
+        raise ValueError(f"no diagnostics: {error}") from None
+    diagnostics = [
+        each._replace(
+            path=with_roots(each.path).rstrip("/") or ".",
+            message=with_roots(each.message),
+            hint=with_roots(each.hint),
+        )
+        for each in rows
+    ]
+    return tuple(sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.column or 0, d.code)))
 
 
 def is_fresh(
-    searcher: SegmentSearcher,
+    searcher: "SegmentSearcher",
     spec: LibrarySpec,
     summary: LibrarySummary,
     *,
@@ -136,7 +270,8 @@ def is_fresh(
         or scan_fingerprint(spec.scan_resolved()) == summary.fingerprint
     )
     if same and touch:
-        _record_scan(searcher.folder)
+        with suppress(OSError):  # a read-only cache is scanned each time
+            os.utime(os.path.join(searcher.folder, NAME))
     return same
 
 
@@ -152,8 +287,99 @@ def seconds_since_scan(folder: str) -> float:
     return age if age >= 0 else inf
 
 
-def _record_scan(folder: str) -> None:
+MAX_ENTRIES = 100_000
+"""Entries of all folders in a record: some megabytes."""
+STABLE_AFTER_NS = 2_000_000_000
+"""The same value as in ``discovery.candidate``, which a query does not import."""
+_PROBE = "folder-times.tmp"
+
+
+def encode_walk(scan: "Scan", fingerprint: str, index_folder: str) -> bytes:
+    """Return the record of a walk as bytes (JSON); ``fingerprint`` is that of the scan.
+
+    Empty for a walk that met links, or something that it could not read: what it found depends on
+    more than listings. Empty on Windows too, where a listing does not show junctions.
+    """
+    observations = scan.observations
+    if observations is None or sys.platform == "win32":
+        return b""
+    if sum(len(listing.entries) for listing in observations.listings) > MAX_ENTRIES:
+        return b""
+    record = {
+        "fingerprint": fingerprint,
+        "folders": _encode_folders(observations, index_folder),
+        "files": [(candidate.path, candidate.stamp) for candidate in scan.candidates],
+        "absent": observations.absent,
+    }
+    return json.dumps(record, separators=(",", ":")).encode("ascii")
+
+
+def _encode_folders(observations: "Observations", index_folder: str) -> list[tuple[Any, ...]]:
+    device = _device_with_folder_times(index_folder)
+
+    def stamp(status: os.stat_result) -> list[int] | None:
+        is_stable = status.st_ctime_ns + STABLE_AFTER_NS < observations.began_ns
+        if not is_stable or status.st_dev != device:
+            return None
+        return [status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev]
+
+    return [
+        (path, stamp(status), _marked_names(entries))
+        for path, status, entries in observations.listings
+    ]
+
+
+def _device_with_folder_times(folder: str) -> int | None:
+    """Return the device of a folder; None when a new file does not change the folder's time."""
     try:
-        os.utime(os.path.join(folder, NAME))
+        os.utime(folder, (0, 0))
+        probe = os.path.join(folder, _PROBE)
+        with open(probe, "wb"):
+            pass
+        os.unlink(probe)
+        status = os.stat(folder)
     except OSError:
-        pass  # a read-only cache is scanned each time
+        return None
+    return status.st_dev if status.st_mtime_ns > 0 else None
+
+
+def is_unchanged(record: bytes | None, fingerprint: str) -> bool:
+    """Return True when a walk would give the scan with this fingerprint.
+
+    False when something changed, and when ``record`` belongs to another scan or is empty.
+    """
+    if not record:
+        return False
+    known = json.loads(record)
+    if known["fingerprint"] != fingerprint:
+        return False
+    try:
+        for path, stamp, names in known["folders"]:
+            now = os.stat(path, follow_symlinks=False)
+            if stamp != [now.st_mtime_ns, now.st_ctime_ns, now.st_ino, now.st_dev]:
+                with os.scandir(path) as entries:
+                    if _marked_names(entries) != names:
+                        return False
+        for path, stamp in known["files"]:  # in the order of ``discovery.Stamp``
+            now = os.stat(path, follow_symlinks=False)
+            if stamp != [now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino, now.st_dev]:
+                return False
+        return not any(map(os.path.lexists, known["absent"]))
+    except OSError:
+        return False
+
+
+def _marked_names(entries: "Iterable[os.DirEntry[str]]") -> list[str]:
+    """Return the names of the entries, sorted, each with a mark of its kind.
+
+    The marks contain a slash, which no name contains.
+    """
+    return sorted([entry.name + _mark(entry) for entry in entries])
+
+
+def _mark(entry: "os.DirEntry[str]") -> str:
+    if entry.is_file(follow_symlinks=False):
+        return ""
+    if entry.is_dir(follow_symlinks=False):
+        return "/"
+    return "/link" if entry.is_symlink() else "/other"

@@ -1,16 +1,16 @@
-"""The state of the indexed files, stored with the index to detect changes."""
+"""What is stored of the indexed files: their records, and their state, which shows changes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic
 from skillyard.engine.catalog.entries import CatalogEntry
-from skillyard.engine.discovery import Candidate
-from skillyard.engine.index.records import decode_candidate, encode_candidate
-from skillyard.engine.skill import Skill, Triggers
+from skillyard.engine.discovery import Candidate, Stamp
+from skillyard.engine.index.library import CARD
+from skillyard.engine.skill import Reference, Skill, Triggers
 
 
 class SkillFacts(NamedTuple):
@@ -74,42 +74,28 @@ class LibraryState(NamedTuple):
 
 
 def encode_state(state: LibraryState) -> bytes:
-    """Return the state as bytes (JSON)."""
-    shape = {
-        "known": [
-            [
-                encode_candidate(k.candidate),
-                k.facts,
-                [list(d) for d in k.diagnostics],
-                k.is_final,
-                k.flags,
-            ]
-            for k in state.files.values()
-        ],
-        "scanned": [list(d) for d in state.scanned],
-        "finished": state.finished,
-        "compared": dict(state.compared),
-    }
+    """Return the state as bytes (JSON); named tuples become lists."""
+    shape = [tuple(state.files.values()), *state[1:3], dict(state.compared)]
     return json.dumps(shape, separators=(",", ":")).encode("ascii")
 
 
 def decode_state(data: bytes) -> LibraryState:
     """Return the state of :func:`encode_state`. Raises ValueError for anything else."""
     try:
-        shape = json.loads(data)
+        files, scanned, finished, compared = json.loads(data)
         known = {}
-        for candidate, facts, diagnostics, is_final, flags in shape["known"]:
-            file = decode_candidate(candidate)
+        for candidate, facts, diagnostics, is_final, flags in files:
+            file = _decode_candidate(*candidate)
             known[file.path] = FileState(
                 file,
                 None if facts is None else _decode_facts(*facts),
-                _decode_diagnostics(diagnostics),
+                tuple(Diagnostic(*fields) for fields in diagnostics),
                 is_final,
                 flags,
             )
-        scanned = _decode_diagnostics(shape["scanned"])
-        return LibraryState(known, scanned, bool(shape["finished"]), dict(shape["compared"]))
-    except (KeyError, TypeError) as error:
+        seen = tuple(Diagnostic(*fields) for fields in scanned)
+        return LibraryState(known, seen, bool(finished), dict(compared))
+    except TypeError as error:
         raise ValueError(f"not a state: {error}") from None
 
 
@@ -119,11 +105,34 @@ def _decode_facts(
     return SkillFacts(name, slug, origin, hidden, tuple(files), *more)
 
 
-def _decode_diagnostics(rows: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:
-    return tuple(Diagnostic(*fields) for fields in rows)
+def _decode_candidate(
+    path: str,
+    parts: Iterable[str],
+    origin: str,
+    folder: str | None,
+    stamp: Iterable[int],
+    scope: str,
+    root: int,
+    references: Iterable[Iterable[Any]],
+    *more: Any,
+) -> Candidate:
+    known = tuple(Reference(*reference) for reference in references)
+    return Candidate(path, tuple(parts), origin, folder, Stamp(*stamp), scope, root, known, *more)
 
 
 def placeholder_entry(known: FileState) -> CatalogEntry:
     """Return the file as a catalog entry with a placeholder skill."""
     skill = None if known.facts is None else known.facts.placeholder(known.candidate.path)
     return CatalogEntry(known.candidate, skill, known.diagnostics, known.is_final)
+
+
+def candidate_key(candidate: Candidate) -> str:
+    """Return the key of a document: the number of its root and the path below it."""
+    return "/".join((str(candidate.root), *candidate.parts))
+
+
+def encode_record(candidate: Candidate, skill: Skill) -> bytes:
+    """Return the record of a skill as JSON bytes: its card, its root and the path below it."""
+    card = {name: getattr(skill, name) for name in CARD}
+    shape = [card, candidate.root, "/".join(candidate.parts), candidate.references]
+    return json.dumps(shape, separators=(",", ":")).encode("ascii")

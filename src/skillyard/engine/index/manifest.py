@@ -99,12 +99,10 @@ def _encode_dead(numbers: frozenset[int]) -> Any:
     return b2a_base64(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), newline=False).decode()
 
 
-def _decode_dead(value: Any) -> frozenset[int]:
-    if isinstance(value, list):
-        return frozenset(int(number) for number in value)
+def _numbers_in(bitmap: str) -> frozenset[int]:
     from binascii import a2b_base64
 
-    bits = int.from_bytes(a2b_base64(value, strict_mode=True), "little")
+    bits = int.from_bytes(a2b_base64(bitmap, strict_mode=True), "little")
     return frozenset(n for n, bit in enumerate(reversed(f"{bits:b}")) if bit == "1")
 
 
@@ -119,8 +117,14 @@ def parse_manifest(data: memoryview, path: str) -> IndexManifest:
         shape = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
         base = _HEAD.size + size
         parts = tuple(
-            SegmentEntry(p["file"], base + p.get("offset", 0), p["size"], _decode_dead(p["dead"]))
+            SegmentEntry(
+                p["file"],
+                base + p.get("offset", 0),
+                p["size"],
+                frozenset(map(int, dead)) if isinstance(dead, list) else _numbers_in(dead),
+            )
             for p in shape["parts"]
+            for dead in (p["dead"],)
         )
         sides = {name: SideFile(*side) for name, side in shape["sides"].items()}
         notes = {str(name): str(text) for name, text in shape.get("notes", {}).items()}

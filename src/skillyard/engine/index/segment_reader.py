@@ -1,9 +1,19 @@
-"""Reads one segment in place. Each page is verified once before it is used."""
+"""A segment: its file format, and the reader that searches it in place.
+
+    header   one page: magic, version, counts, (offset, length) of each section, CRC-32
+    sections little endian, each starting at a multiple of 8
+    pages    CRC-32 of every page from the end of the header to here, and one over themselves
+
+The reader verifies a page once before it first uses a byte of it. Opening is cheap, and damage is
+detected before it can affect a result.
+"""
 
 from __future__ import annotations
 
+import struct
+import sys
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import mul
 from typing import TYPE_CHECKING
@@ -11,18 +21,67 @@ from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged
 from skillyard.engine.index.kernel import KERNEL
-from skillyard.engine.index.searcher import EXCLUDED
-from skillyard.engine.index.segment_format import (
-    HEADER_SIZE,
-    MAX_DOCUMENTS,
-    PAGE,
-    SECTIONS,
-    unpack_header,
-)
 
 if TYPE_CHECKING:
     from skillyard.engine.index.document import IndexedDocument
 
+EXCLUDED = 1
+"""Flag of documents that are stored but never found or counted (hidden and shadowed skills)."""
+MAGIC = b"SKYSEG\x00\x02"
+PAGE = 1 << 12
+HEADER_SIZE = 1 << 10
+MAX_DOCUMENTS = 1 << 16
+"""Documents per segment: their numbers fit 16 bits, and the score accumulators fit the cache."""
+
+SECTIONS = (
+    "term_slots",  # u32: hash table over CRC-32 of the term, term number + 1, 0 is empty
+    "term_offsets",  # u32[terms + 1] into term_bytes
+    "term_bytes",
+    "posting_starts",  # u32[terms + 1] into postings
+    "posting_documents",  # u16, ascending for each term
+    "posting_impacts",  # u8, 1..255
+    "forward_starts",  # u32[documents + 1] into forward lists
+    "forward_terms",  # u32, ascending for each document
+    "forward_impacts",  # f32
+    "vectors",  # i8[documents * dimensions]
+    "ties",  # u64[documents]
+    "flags",  # u8[documents]
+    "key_offsets",  # u32[documents + 1] into key_bytes
+    "key_bytes",
+    "key_slots",  # u32: hash table over CRC-32 of the key, document number + 1
+    "record_offsets",  # u64[documents + 1] into record_bytes
+    "record_bytes",
+)
+
+_FIXED = struct.Struct("<8sIIIIQ")  # magic, documents, terms, dimensions, reserved, pages offset
+_PLACE = struct.Struct("<QQ")
+_CHECK = struct.Struct("<I")
+
+LITTLE_ENDIAN = sys.byteorder == "little"
+
+
+def pack_header(
+    documents: int, terms: int, dimensions: int, pages: int, places: Iterable[tuple[int, int]]
+) -> bytes:
+    """Return the bytes of a header.
+
+    ``pages`` is the offset of the page checksums at the end of the file, ``places`` are (offset,
+    length) of each section, in the order of :data:`SECTIONS`.
+    """
+    fixed = _FIXED.pack(MAGIC, documents, terms, dimensions, 0, pages)
+    body = fixed + b"".join(_PLACE.pack(*place) for place in places)
+    body = body.ljust(HEADER_SIZE - _CHECK.size, b"\0")
+    return body + _CHECK.pack(crc32(body))
+
+
+def impact_byte(impact: float) -> int:
+    """Return the quantised impact of the first pass, 1..255."""
+    return max(1, round(255 * impact))
+
+
+TERMS = ("term_slots", "term_offsets", "term_bytes")
+KEYS = ("key_slots", "key_offsets", "key_bytes")
+"""The hash tables of a segment: slots, offsets of the names, and the names."""
 REBUILD = "rebuild it with `skillyard index build`"
 _ITEM_TYPES = {
     **dict.fromkeys(("term_slots", "term_offsets", "posting_starts", "forward_starts"), "I"),
@@ -39,33 +98,44 @@ _ITEM_SIZES = {"I": 4, "Q": 8, "H": 2, "f": 4, "b": 1, "B": 1}
 class SegmentReader:
     """A segment over a buffer (a mapped file, or bytes). Any access may raise IndexDamaged."""
 
+    documents: int
+    terms: int
+    dimensions: int
+
     is_damaged = False
     """True after damage was detected; the owner of the index can then rebuild it."""
 
     def __init__(self, data: memoryview, path: str) -> None:
         self.path = path
         self._data = data
-        header = unpack_header(data)
-        if header is None:
+        end = HEADER_SIZE - _CHECK.size
+        if (
+            len(data) < HEADER_SIZE
+            or not LITTLE_ENDIAN
+            or _CHECK.unpack_from(data, end)[0] != crc32(data[:end])
+        ):
             raise self.mark_damaged("the header does not match its checksum")
-        self.documents = header.documents
-        self.terms = header.terms
-        self.dimensions = header.dimensions
-        pages = -(-(header.pages - HEADER_SIZE) // PAGE)
-        if len(data) != header.pages + 4 * pages + 4 or self.documents > MAX_DOCUMENTS:
+        magic, self.documents, self.terms, self.dimensions, _, ends = _FIXED.unpack_from(data)
+        if magic != MAGIC or ends > len(data):
+            raise self.mark_damaged("the header does not match its checksum")
+        pages = -(-(ends - HEADER_SIZE) // PAGE)
+        if len(data) != ends + 4 * pages + 4 or self.documents > MAX_DOCUMENTS:
             raise self.mark_damaged("the file has another size than its header says")
-        checksums = data[header.pages : header.pages + 4 * pages]
+        checksums = data[ends : ends + 4 * pages]
         if crc32(checksums) != int.from_bytes(data[-4:], "little"):
             raise self.mark_damaged("the page checksums are damaged")
         self._checks = checksums.cast("I")
         self._checked_pages = bytearray(pages)
-        self._places = dict(zip(SECTIONS, header.places, strict=True))
+        self._places: dict[str, tuple[int, int]] = {}
+        """(offset, number of items) of each section, as the kernel takes them."""
         self._views: dict[str, memoryview] = {}
-        for name, (offset, length) in self._places.items():
+        for number, name in enumerate(SECTIONS):
+            offset, length = _PLACE.unpack_from(data, _FIXED.size + number * _PLACE.size)
             kind = _ITEM_TYPES.get(name, "B")
-            if offset % 8 or offset + length > header.pages or length % _ITEM_SIZES[kind]:
+            if offset % 8 or offset + length > ends or length % _ITEM_SIZES[kind]:
                 raise self.mark_damaged(f"section {name} lies outside the file")
-            self._views[name] = data[offset : offset + length].cast(kind)  # type: ignore[call-overload]
+            view = data[offset : offset + length].cast(kind)  # type: ignore[call-overload]
+            self._views[name], self._places[name] = view, (offset, len(view))
         expected = {
             "term_offsets": self.terms + 1,
             "posting_starts": self.terms + 1,
@@ -143,10 +213,6 @@ class SegmentReader:
         if page >= 0:
             raise self.mark_damaged(f"page {page} does not match its checksum")
 
-    def _sections(self, *names: str) -> list[tuple[int, int]]:
-        """Return (offset, item count) of sections, for the kernel."""
-        return [(self._places[name][0], len(self._views[name])) for name in names]
-
     def section(self, name: str) -> memoryview:
         """Return a whole section, verified."""
         if name not in self._checked_sections:
@@ -154,18 +220,19 @@ class SegmentReader:
             self._checked_sections.add(name)
         return self._views[name]
 
-    def _span(self, name: str, number: int) -> tuple[int, int]:
-        first, last = self.view(name, number, number + 2)
-        return first, last
+    def find(self, table: tuple[str, str, str], text: str) -> int:
+        """Return the number of a name in a hash table (:data:`TERMS`, :data:`KEYS`), or -1.
 
-    def _lookup(self, slots: str, offsets: str, names: str, name: bytes) -> int:
-        """Return the number of a name in a hash table, or -1."""
+        A document is found by its key whether it is deleted or not.
+        """
+        name = text.encode("utf-8", "surrogatepass")
+        slots, offsets, names = table
         if KERNEL is not None:
-            table = self._tables.get(slots)
-            if table is None:
-                table = (*self._pages, *self._sections(slots, offsets, names))
-                self._tables[slots] = table
-            number: int = KERNEL.look_up_name(*table, name)
+            arguments = self._tables.get(slots)
+            if arguments is None:
+                arguments = (*self._pages, *(self._places[each] for each in table))
+                self._tables[slots] = arguments
+            number: int = KERNEL.look_up_name(*arguments, name)
             if number > -2:
                 return number  # on damage the code below raises the error
         size = len(self._views[slots])
@@ -176,37 +243,27 @@ class SegmentReader:
             number = self.view(slots, place, place + 1)[0]
             if not number:
                 return -1
-            first, last = self._span(offsets, number - 1)
+            first, last = self.view(offsets, number - 1, number + 1)
             if last - first == len(name) and self.view(names, first, last) == name:
                 return number - 1
             place = (place + 1) & (size - 1)
         return -1
 
-    def term(self, term: str) -> int:
-        """Return the number of a term, or -1."""
-        name = term.encode("utf-8", "surrogatepass")
-        return self._lookup("term_slots", "term_offsets", "term_bytes", name)
-
     def term_name(self, number: int) -> str:
         """Return the term of a number."""
-        first, last = self._span("term_offsets", number)
+        first, last = self.view("term_offsets", number, number + 2)
         return str(self.view("term_bytes", first, last), "utf-8", "surrogatepass")
-
-    def number(self, key: str) -> int:
-        """Return the number of the document with that key, deleted or not, or -1."""
-        name = key.encode("utf-8", "surrogatepass")
-        return self._lookup("key_slots", "key_offsets", "key_bytes", name)
 
     def postings(self, term: int) -> tuple[memoryview, memoryview]:
         """Return (documents, impact bytes) of a term, including deleted documents."""
-        first, last = self._span("posting_starts", term)
+        first, last = self.view("posting_starts", term, term + 2)
         documents = self.view("posting_documents", first, last)
         return documents, self.view("posting_impacts", first, last)
 
     def posting_count(self, number: int) -> int:
         """Return the number of live documents that contain the term of that number."""
         if not self.dead:
-            first, last = self._span("posting_starts", number)
+            first, last = self.view("posting_starts", number, number + 2)
             return last - first
         documents, _ = self.postings(number)
         return len(documents) - len(self.dead.intersection(documents))
@@ -253,7 +310,7 @@ class SegmentReader:
 
     def check_postings(self, term: int) -> tuple[int, int]:
         """Return the range of the postings of a term, after verifying them."""
-        first, last = self._span("posting_starts", term)
+        first, last = self.view("posting_starts", term, term + 2)
         documents = self.view("posting_documents", first, last)
         self.view("posting_impacts", first, last)
         largest = max if KERNEL is None else KERNEL.largest_u16
@@ -263,7 +320,7 @@ class SegmentReader:
 
     def check_forward(self, number: int) -> None:
         """Verify the forward list of a document, and record that."""
-        first, last = self._span("forward_starts", number)
+        first, last = self.view("forward_starts", number, number + 2)
         self.view("forward_terms", first, last)
         self.view("forward_impacts", first, last)
         self._checked_forward[number] = 1
@@ -271,7 +328,8 @@ class SegmentReader:
     def check_forwards(self, numbers: list[int]) -> None:
         """Verify the forward lists of some documents, and record that."""
         if KERNEL is not None:
-            sections = self._sections("forward_starts", "forward_terms", "forward_impacts")
+            names = ("forward_starts", "forward_terms", "forward_impacts")
+            sections = [self._places[name] for name in names]
             verified = KERNEL.check_forward_lists(
                 *self._pages, *sections, self._checked_forward, numbers
             )
@@ -319,7 +377,7 @@ class SegmentReader:
 
     def impacts(self, number: int, terms: Sequence[int]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""
-        first, last = self._span("forward_starts", number)
+        first, last = self.view("forward_starts", number, number + 2)
         forward = self.view("forward_terms", first, last)
         weights = self.view("forward_impacts", first, last)
         impacts = []
@@ -332,12 +390,12 @@ class SegmentReader:
 
     def key(self, number: int) -> str:
         """Return a document's key."""
-        first, last = self._span("key_offsets", number)
+        first, last = self.view("key_offsets", number, number + 2)
         return str(self.view("key_bytes", first, last), "utf-8", "surrogatepass")
 
     def record(self, number: int) -> bytes:
         """Return a document's record."""
-        first, last = self._span("record_offsets", number)
+        first, last = self.view("record_offsets", number, number + 2)
         return bytes(self.view("record_bytes", first, last))
 
     def flags(self, number: int) -> int:
@@ -352,7 +410,7 @@ class SegmentReader:
         """Return a document as it was added."""
         from skillyard.engine.index.document import IndexedDocument  # deferred: only merges need it
 
-        first, last = self._span("forward_starts", number)
+        first, last = self.view("forward_starts", number, number + 2)
         terms = tuple(self.term_name(term) for term in self.view("forward_terms", first, last))
         vector = self.vector(number)
         return IndexedDocument(

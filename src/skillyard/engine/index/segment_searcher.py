@@ -1,4 +1,9 @@
-"""Opens an index on disk, and searches the segments of one generation."""
+"""Opens an index on disk, and searches the segments of one generation.
+
+Results depend on the live documents only: not on the order of insertion, the distribution over
+segments, or the implementation (C or Python). The first pass therefore sums integers, ties are
+broken by a digest of the document key, and the second pass sums doubles in query order.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +15,16 @@ from typing import Any
 from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged
+from skillyard.base.io.sha256 import new_sha256
 from skillyard.engine.index.kernel import KERNEL
 from skillyard.engine.index.manifest import (
     NAME,
     REBUILD,
     IndexManifest,
-    SegmentEntry,
     map_file,
     parse_manifest,
 )
-from skillyard.engine.index.searcher import (
-    CANDIDATES,
-    MAX_TERMS,
-    Weights,
-    exact_score,
-    heaviest_terms,
-    integer_weights,
-    matched_weight,
-)
-from skillyard.engine.index.segment_reader import SegmentReader
+from skillyard.engine.index.segment_reader import KEYS, TERMS, SegmentReader
 
 SHIFT = 16
 MASK = (1 << SHIFT) - 1
@@ -39,6 +35,55 @@ MAX_CACHED_TERMS = 100_000
 """Terms whose positions are cached: a few megabytes."""
 _SPAN = Struct("qqq")
 _ABSENT_SPAN = _SPAN.pack(-1, 0, 0)
+
+
+Weights = Sequence[tuple[str, float]]
+"""The distinct terms of a query with their weights: the score of an impact of 1."""
+
+CANDIDATES = 200
+"""Documents of the first pass that are scored exactly; at least the requested limit."""
+MAX_TERMS = 256
+"""Terms of one query; the heaviest ones are used."""
+MAX_INTEGER_WEIGHT = 1_023
+"""The integer weight of the heaviest term: 255 · 1,023 · 256 fits 32 bits."""
+
+
+def heaviest_terms(weights: Weights) -> Weights:
+    """Return up to :data:`MAX_TERMS` terms, the heaviest ones, in their order."""
+    if len(weights) <= MAX_TERMS:
+        return weights
+    heaviest = {term for term, _ in sorted(weights, key=lambda w: (-w[1], w[0]))[:MAX_TERMS]}
+    return [pair for pair in weights if pair[0] in heaviest]
+
+
+def integer_weights(weights: Weights) -> list[int]:
+    """Return the integer weights of the first pass, 1..1,023."""
+    top = max((weight for _, weight in weights), default=1.0)
+    return [max(1, round(MAX_INTEGER_WEIGHT * weight / top)) for _, weight in weights]
+
+
+def tie_key(key: str) -> tuple[int, str]:
+    """Return the sort key for equal scores: a digest of the document key, then the key."""
+    data = key.encode("utf-8", "surrogatepass")
+    return int.from_bytes(new_sha256(data).digest()[:8], "big"), key
+
+
+def exact_score(weights: Weights, impacts: Sequence[float]) -> float:
+    """Return Σ weight · impact, added in order (``sum`` compensates rounding on Python 3.12+)."""
+    total = 0.0
+    for (_, weight), impact in zip(weights, impacts, strict=True):
+        if impact:
+            total += weight * impact
+    return total
+
+
+def matched_weight(weights: Weights, impacts: Sequence[float]) -> float:
+    """Return Σ weight over the terms with an impact, added in order."""
+    total = 0.0
+    for (_, weight), impact in zip(weights, impacts, strict=True):
+        if impact:
+            total += weight
+    return total
 
 
 def open_index(folder: str, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
@@ -55,18 +100,10 @@ def open_index(folder: str, before: SegmentSearcher | None = None) -> SegmentSea
             return None
         manifest = parse_manifest(memoryview(data), os.path.join(folder, NAME))
         try:
-            return make_searcher(folder, manifest, memoryview(data), before)
+            return SEARCHER(folder, manifest, memoryview(data), before)
         except FileNotFoundError as error:  # a merge removed the segment; read the new manifest
             missing = str(error.filename)
     raise IndexDamaged("a segment is missing", path=missing, hint=REBUILD)
-
-
-def make_searcher(
-    folder: str, manifest: IndexManifest, data: memoryview, before: SegmentSearcher | None = None
-) -> SegmentSearcher:
-    """Return the searcher of a generation; it uses the kernel when that is available."""
-    searcher = SegmentSearcher if KERNEL is None else KernelSearcher
-    return searcher(folder, manifest, data, before)
 
 
 class SegmentSearcher:
@@ -86,38 +123,36 @@ class SegmentSearcher:
         self.notes = manifest.notes
         # File names contain the content hash, so equal names mean equal segments.
         known = before.by_file() if before is not None else {}
-        self.segments = [
-            known[part.file].with_dead(part.dead)
-            if part.file in known and known[part.file].size == part.size
-            else self._segment(part, data)
-            for part in manifest.parts
-        ]
+        self.segments: list[SegmentReader] = []
+        for part in manifest.parts:
+            if part.file in known and known[part.file].size == part.size:
+                self.segments.append(known[part.file].with_dead(part.dead))
+                continue
+            path = os.path.join(folder, part.file or NAME)
+            body = data[part.offset : part.offset + part.size]
+            if part.file:
+                if os.path.basename(part.file) != part.file:
+                    raise IndexDamaged(
+                        "a segment has an invalid file name", path=path, hint=REBUILD
+                    )
+                whole = map_file(path)
+                if whole is None:
+                    raise FileNotFoundError(2, "no such segment", path)
+                body = memoryview(whole)
+            if len(body) != part.size:
+                raise IndexDamaged("a segment has another size", path=path, hint=REBUILD)
+            segment = SegmentReader(body, path)
+            if segment.dimensions != manifest.dimensions:
+                raise segment.mark_damaged("its vectors have another size")
+            if any(number >= segment.documents for number in part.dead):
+                raise segment.mark_damaged("a deleted document does not exist")
+            segment.dead = part.dead
+            self.segments.append(segment)
         self.dimensions = manifest.dimensions
         self.size = sum(s.documents - len(s.dead | s.excluded) for s in self.segments)
         self._terms: dict[str, tuple[int, ...]] = {}
         self._frequencies: dict[str, int] = {}
         self._spans: dict[str, bytes] = {}
-
-    def _segment(self, part: SegmentEntry, data: memoryview) -> SegmentReader:
-        path = os.path.join(self.folder, part.file or NAME)
-        if part.file:
-            if os.path.basename(part.file) != part.file:
-                raise IndexDamaged("a segment has an invalid file name", path=path, hint=REBUILD)
-            whole = map_file(path)
-            if whole is None:
-                raise FileNotFoundError(2, "no such segment", path)
-            body = memoryview(whole)
-        else:
-            body = data[part.offset : part.offset + part.size]
-        if len(body) != part.size:
-            raise IndexDamaged("a segment has another size", path=path, hint=REBUILD)
-        segment = SegmentReader(body, path)
-        if segment.dimensions != self.manifest.dimensions:
-            raise segment.mark_damaged("its vectors have another size")
-        if any(number >= segment.documents for number in part.dead):
-            raise segment.mark_damaged("a deleted document does not exist")
-        segment.dead = part.dead
-        return segment
 
     def by_file(self) -> dict[str, SegmentReader]:
         """Return the segments in files of their own, by file name."""
@@ -150,7 +185,7 @@ class SegmentSearcher:
         """Return the term's number in each segment; -1 when a segment does not contain it."""
         numbers = self._terms.get(term)
         if numbers is None:
-            numbers = tuple(segment.term(term) for segment in self.segments)
+            numbers = tuple(segment.find(TERMS, term) for segment in self.segments)
             if len(self._terms) < MAX_CACHED_TERMS:
                 self._terms[term] = numbers
         return numbers
@@ -306,7 +341,7 @@ class SegmentSearcher:
     def ordinal(self, key: str) -> int | None:
         """Return the ordinal of the document of that key, or None."""
         for place, segment in enumerate(self.segments):
-            number = segment.number(key)
+            number = segment.find(KEYS, key)
             if number >= 0 and number not in segment.dead:
                 return place << SHIFT | number
         return None
@@ -340,29 +375,30 @@ class KernelSearcher(SegmentSearcher):
         parts = [segment.for_kernel() for segment in self.segments]
         return KERNEL.Engine(parts, self.dimensions)
 
-    def _span(self, term: str) -> bytes:
-        """Return the packed posting range of a term in each segment; the postings are verified."""
-        packed = b"".join(
-            [
-                _SPAN.pack(number, *segment.check_postings(number)) if number >= 0 else _ABSENT_SPAN
-                for segment, number in zip(self.segments, self._numbers(term), strict=True)
-            ]
-        )
-        if len(self._spans) < MAX_CACHED_TERMS:
-            self._spans[term] = packed
-        return packed
-
-    def _span_query(self, weights: Weights) -> tuple[list[bytes], list[float]]:
-        cached = self._spans
-        spans = [cached.get(term) or self._span(term) for term, _ in weights]
-        return spans, [weight for _, weight in weights]
+    def _packed(self, terms: Iterable[str]) -> list[bytes]:
+        """Return the packed posting ranges of each term; the postings are verified."""
+        spans = []
+        for term in terms:
+            packed = self._spans.get(term)
+            if packed is None:
+                packed = b"".join(
+                    [
+                        _SPAN.pack(number, *segment.check_postings(number))
+                        if number >= 0
+                        else _ABSENT_SPAN
+                        for segment, number in zip(self.segments, self._numbers(term), strict=True)
+                    ]
+                )
+                if len(self._spans) < MAX_CACHED_TERMS:
+                    self._spans[term] = packed
+            spans.append(packed)
+        return spans
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
         """Return the document's impact of each term; 0.0 when it is absent."""
         if len(terms) > MAX_TERMS:
             return super().impacts(ordinal, terms)
-        cached = self._spans
-        spans = [cached.get(term) or self._span(term) for term in terms]
+        spans = self._packed(terms)
         impacts: list[float] | None = self._engine.impacts(spans, ordinal)
         if impacts is None:
             self._check_forward_lists([ordinal])
@@ -383,9 +419,12 @@ class KernelSearcher(SegmentSearcher):
         """Return up to ``limit`` (ordinal, exact BM25F score) of the candidates, best first."""
         if allowed is not None or not weights:
             return super().lexical(weights, limit, allowed)
-        spans = self._span_query(heaviest_terms(weights))
+        if len(weights) > MAX_TERMS:
+            weights = heaviest_terms(weights)
+        spans = self._packed([term for term, _ in weights])
+        factors = [weight for _, weight in weights]
         while True:
-            hits, unchecked = self._engine.lexical(*spans, limit, CANDIDATES)
+            hits, unchecked = self._engine.lexical(spans, factors, limit, CANDIDATES)
             if not unchecked:
                 return hits  # type: ignore[no-any-return]
             self._check_forward_lists(unchecked)
@@ -399,10 +438,13 @@ class KernelSearcher(SegmentSearcher):
         return self._of_each(self._engine.matched_weights, weights, ordinals)
 
     def _of_each(self, score: Any, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        spans = self._span_query(heaviest_terms(weights))
+        if len(weights) > MAX_TERMS:
+            weights = heaviest_terms(weights)
+        spans = self._packed([term for term, _ in weights])
+        factors = [weight for _, weight in weights]
         numbers = list(ordinals)
         while True:
-            values, unchecked = score(*spans, numbers)
+            values, unchecked = score(spans, factors, numbers)
             if not unchecked:
                 return values  # type: ignore[no-any-return]
             self._check_forward_lists(unchecked)
@@ -424,3 +466,7 @@ class KernelSearcher(SegmentSearcher):
         if not self._vectors_checked:  # do not verify all vectors for a few of them
             return super().dots(query, ordinals)
         return self._engine.dots(query, list(ordinals))  # type: ignore[no-any-return]
+
+
+SEARCHER = SegmentSearcher if KERNEL is None else KernelSearcher
+"""What searches: with the kernel where that is available."""

@@ -11,15 +11,16 @@ from zlib import crc32
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.kernel import KERNEL
-from skillyard.engine.index.searcher import EXCLUDED, impact_byte, tie_key
-from skillyard.engine.index.segment_format import (
+from skillyard.engine.index.segment_reader import (
+    EXCLUDED,
     HEADER_SIZE,
     MAX_DOCUMENTS,
     PAGE,
     SECTIONS,
-    Header,
+    impact_byte,
     pack_header,
 )
+from skillyard.engine.index.segment_searcher import tie_key
 
 _Sections: TypeAlias = "dict[str, bytes | bytearray | array[int] | array[float]]"
 
@@ -213,11 +214,10 @@ def _assemble(sections: _Sections, documents: int, terms: int, dimensions: int) 
         length = memoryview(sections[name]).nbytes
         places.append((place, length))
         place += -(-length // 8) * 8
-    header = Header(documents, terms, dimensions, place, tuple(places))
     pages = -(-(place - HEADER_SIZE) // PAGE)
     body = bytearray(place + 4 * pages + 4)
     view = memoryview(body)
-    view[:HEADER_SIZE] = pack_header(header)
+    view[:HEADER_SIZE] = pack_header(documents, terms, dimensions, place, places)
     for name, (start, length) in zip(SECTIONS, places, strict=True):
         view[start : start + length] = memoryview(sections.pop(name)).cast("B")
     ends = (*range(HEADER_SIZE + PAGE, place, PAGE), place)

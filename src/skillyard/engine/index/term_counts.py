@@ -12,13 +12,14 @@ from functools import cache
 from typing import Any
 
 from skillyard.engine.analysis import STANDARD
-from skillyard.engine.analysis.filters import (
+from skillyard.engine.analysis.analyzer import (
+    ENGLISH,
     MAX_COMPOUND_PARTS,
     MAX_TERM_CHARS,
     MIN_STEMMED_CHARS,
+    TECHNICAL,
     stem_word,
 )
-from skillyard.engine.analysis.vocabulary import ENGLISH, TECHNICAL
 from skillyard.engine.index.kernel import KERNEL
 
 MAX_CACHED_SURFACES = 400_000
@@ -36,7 +37,7 @@ def term_counts(text: str) -> dict[str, int]:
 def kernel_terms(remembered: int = MAX_CACHED_SURFACES) -> Any:
     """Return the kernel's analyzer, created on first use."""
     return KERNEL.Terms(
-        STANDARD.filter_surface,
+        STANDARD.of_surface,
         stem_word,
         _word_page,
         TECHNICAL,

@@ -87,21 +87,20 @@ class TokenTable:
             *(self.dimensions, SHIFT, FIXED_POINT, UNIT),
         )
 
-    def __len__(self) -> int:
-        return len(self._weights)
-
     def row(self, term: str) -> int:
         """Return the number of the term's row, or -1."""
         number = self._known.get(term)
         if number is None:
             name = term.encode("utf-8", "surrogatepass")
-            place = bisect_left(self, name)
-            number = place if place < len(self) and self[place] == name else -1
+            offsets, terms = self._offsets, self._terms
+            rows = range(len(self._weights))
+            place = bisect_left(
+                rows, name, key=lambda at: bytes(terms[offsets[at] : offsets[at + 1]])
+            )
+            found = place < len(rows) and terms[offsets[place] : offsets[place + 1]] == name
+            number = place if found else -1
             self._known[term] = number
         return number
-
-    def __getitem__(self, place: int) -> bytes:
-        return self._terms[self._offsets[place] : self._offsets[place + 1]].tobytes()
 
     def term_statistics(self, term: str) -> tuple[float, float]:
         """Return (share of public skills with the term, emphasis in requests).

@@ -14,10 +14,10 @@ from skillyard.base.shapes.reasons import Signal
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.catalog.requirements import RequirementChecker
-from skillyard.engine.operations.requests import QueryRequest
 from skillyard.engine.ranking.match import (
     Match,
     Pair,
+    QueryRequest,
     eligible,
     in_order,
     is_of_other_package,

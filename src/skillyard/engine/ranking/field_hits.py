@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from skillyard.base.text import stream_safe
-from skillyard.engine.analysis.filters import stem_words
+from skillyard.engine.analysis.analyzer import stem_word
 from skillyard.engine.ranking.overlap import tokens
 from skillyard.engine.skill import Skill
 
@@ -84,7 +84,7 @@ class _WordIndex:
     def __init__(self, words: Iterable[str]) -> None:
         self._ordered = sorted(set(words))
         self._by_stem: dict[str, list[str]] = {}
-        for word, stem in zip(self._ordered, stem_words(self._ordered), strict=True):
+        for word, stem in zip(self._ordered, map(stem_word, self._ordered), strict=True):
             self._by_stem.setdefault(stem, []).append(word)
 
     def matching(self, term: str, stem: str) -> list[str]:
@@ -138,7 +138,7 @@ class InvertedFields:
         """Return the matched terms of each skill by field."""
         counts = [[0] * len(self._ids) for _ in range(5)]
         hits = FieldHits(counts[0], counts[1], counts[2], counts[3], counts[4], set(), set())
-        for term, stem in zip(query_terms, stem_words(query_terms), strict=True):
+        for term, stem in zip(query_terms, map(stem_word, query_terms), strict=True):
             words = self._vocabulary.matching(term, stem)
             hits.matched.update(words)
             in_id = _union(self._id, words)

@@ -1,22 +1,100 @@
-"""Ranking: the matches of a query in their total order."""
+"""Ranking: what surfaces ask for it, and the matches of a query in their total order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
+from skillyard.base.operation import Bounds, Spelling
 from skillyard.base.shapes import matches as shapes
 from skillyard.base.shapes.encoder import encode
 from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.ranking.query import Query, called_words, invokes
-from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
+from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER, bind, resolve
 from skillyard.engine.ranking.scorer import Explanation, OrderedScores, Scored, level_of
 from skillyard.engine.skill import Skill
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.protocol import Scorer
+
+REQUEST_CHARS = 20_000
+"""A request in words: prompts that carry a page of text pass."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class QueryRequest:
+    """A request in words and files, and how skills are ranked for it."""
+
+    query: Annotated[
+        str,
+        "The request, as the user put it.",
+        Bounds(longest=REQUEST_CHARS),
+        Spelling(("text", "q"), metavar="QUERY"),
+    ] = ""
+    files: Annotated[
+        tuple[str, ...],
+        "File paths in play; never opened.",
+        Bounds(items=200),
+        Spelling(metavar="PATH"),
+    ] = ()
+    recent_activity: Annotated[
+        tuple[str, ...],
+        "What was done lately.",
+        Bounds(items=200),
+        Spelling(("recentActivity",), "--recent", "WHAT"),
+    ] = ()
+    include_tags: Annotated[
+        tuple[str, ...],
+        "Only skills with one of these tags.",
+        Bounds(),
+        Spelling(flag="--tag", metavar="TAG"),
+    ] = ()
+    exclude_tags: Annotated[
+        tuple[str, ...],
+        "No skills with one of these tags.",
+        Bounds(),
+        Spelling(flag="--not-tag", metavar="TAG"),
+    ] = ()
+    include_references: Annotated[
+        bool,
+        "Count the Markdown files beside each skill; only relevance does.",
+        Spelling(flag="--references", on=("cli", "http")),
+    ] = False
+    package_scope: Annotated[
+        bool, "With files: skills below packages/a count only for files there."
+    ] = False
+    tools: Annotated[
+        tuple[str, ...],
+        "Tools that you have; skills that need others drop out.",
+        Bounds(items=1_000),
+        Spelling(flag="--tool", metavar="NAME"),
+    ] = ()
+    scorer: Annotated[
+        str | None,
+        f"{', '.join(BUILT_IN)}, or a plugin's.",
+        Bounds(shortest=1, longest=100),
+        Spelling(metavar="NAME"),
+    ] = None
+    explain: Annotated[bool, "Add the tree behind each score.", Spelling(on=("cli", "http"))] = (
+        False
+    )
+
+    def as_query(self) -> Query:
+        """Return what a scorer may look at."""
+        return Query(
+            self.query,
+            self.files,
+            self.recent_activity,
+            self.include_tags,
+            self.exclude_tags,
+            self.include_references,
+            self.package_scope,
+            tools=self.tools,
+        )
+
 
 Pair = tuple[Skill, float]
 
@@ -96,8 +174,8 @@ class Match:
             path=self.skill.path,
             score=self.score,
             level=self.level,
-            reason=self.reason,
-            signals=self.signals,
+            reason=self._scored.reason(self.skill),
+            signals=self._scored.signals(self.skill),
             rejected_because=self.rejected_because,
             requires=tuple(skill.name for skill in self.required),
             unchecked_tools=self.unchecked_tools,

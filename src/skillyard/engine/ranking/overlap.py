@@ -122,11 +122,7 @@ class ScoredOverlap(Scored):
         self._bound = bound
         self._postings = postings
         self._counts = counts
-
-    @property
-    def blank(self) -> bool:
-        """True for a query without tokens."""
-        return not self._counts
+        self.blank = not counts
 
     def scores(self) -> list[tuple[Skill, float]]:
         """Return the skills that contain at least one token of the query."""

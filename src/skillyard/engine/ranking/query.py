@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from skillyard.base.arguments import Texts, conversion, set_field, text_items
 from skillyard.base.shapes import matches as shapes
-from skillyard.base.shapes.encoder import from_attributes
 from skillyard.engine.skill import Skill
 
 
@@ -37,11 +36,21 @@ class Query:
 
     def __post_init__(self) -> None:
         for name in ("files", "recent_activity", "include_tags", "exclude_tags", "tools"):
-            set_field(self, name, text_items(name, getattr(self, name)))
+            if (value := getattr(self, name)) != ():
+                set_field(self, name, text_items(name, value))
 
     def document(self) -> shapes.Query:
         """Return the query as a document shows it."""
-        return from_attributes(shapes.Query, self)
+        return shapes.Query(
+            text=self.text,
+            files=self.files,
+            recent_activity=self.recent_activity,
+            include_tags=self.include_tags,
+            exclude_tags=self.exclude_tags,
+            include_references=self.include_references,
+            package_scope=self.package_scope,
+            tools=self.tools,
+        )
 
     def replace(self, **changes: Any) -> Query:
         """Return a copy with the named fields changed. Raises TypeError for an unknown one."""

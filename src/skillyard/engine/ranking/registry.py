@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from skillyard.base.arguments import OfProject
@@ -72,14 +73,11 @@ def default_scorer() -> str:
     It has the sentence encoder where that is installed. Raises SkillIoError, naming file and line,
     for one that is unknown or not installed.
     """
-    return read_section("scorer", ScorerSection).name or _best_installed()
+    name = read_section("scorer", ScorerSection).name
+    return name or (ENCODED if all(map(_find_package, _ENCODER_PACKAGES)) else DEFAULT_SCORER)
 
 
-@cache
-def _best_installed() -> str:
-    from importlib.util import find_spec
-
-    return ENCODED if all(map(find_spec, _ENCODER_PACKAGES)) else DEFAULT_SCORER
+_find_package = cache(find_spec)
 
 
 def is_built_in(name: str) -> bool:
@@ -99,7 +97,12 @@ def resolve(scorer: str | Scorer | Any) -> Scorer:
     known ones, EmbedderFailed, and InvalidInput for anything else.
     """
     if isinstance(scorer, str):
-        return _by_name(scorer)
+        target = _BUILT_IN.get(scorer)
+        if target is None:
+            return _by_name(scorer)
+        module, _, attribute = target.partition(":")
+        built_in: Scorer = getattr(import_module(module), attribute)
+        return built_in
     check_scorer(scorer)
     from skillyard.engine.ranking.protocol import Scorer  # a name needs no look at an object
 
@@ -125,15 +128,11 @@ def check_scorer(scorer: object, parameter: str = "scorer") -> None:
 
 
 def _by_name(name: str) -> Scorer:
-    target = _BUILT_IN.get(name)
-    if target is not None:
-        module, _, attribute = target.partition(":")
-        built_in: Scorer = getattr(import_module(module), attribute)
-        return built_in
+    """Return a scorer of an installed package, or one with an embedder."""
     load = _entry_points().get(name)
     base, plus, embedder = name.partition("+")
     if load is None and plus:
-        combine = getattr(_by_name(base), "with_embedder", None)
+        combine = getattr(resolve(base), "with_embedder", None)
         if combine is None:
             raise InvalidInput(f"scorer {base} takes no embedder: hybrid+{embedder} does")
         combined: Scorer = combine(embedder)

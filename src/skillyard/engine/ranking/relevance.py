@@ -106,6 +106,7 @@ class ScoredRelevance(Scored):
         self._bound = bound
         self._with_references = query.include_references
         self._terms = list(dict.fromkeys(terms(query.text)))
+        self.blank = not self._terms
         self._plain = plain_id(query.text) if self._terms else ""
         self._hits: FieldHits = bound.words.hits(self._terms)
         self._match = self._best_matches()
@@ -158,11 +159,6 @@ class ScoredRelevance(Scored):
             facts.popularity,
             scorer.curated_points * match if facts.curated else 0.0,
         )
-
-    @property
-    def blank(self) -> bool:
-        """True for a query without a term."""
-        return not self._terms
 
     def scores(self) -> list[tuple[Skill, float]]:
         """Return every skill with its points; the document drops none."""

@@ -100,7 +100,7 @@ def _write(skills: Iterable[Skill], folder: str) -> None:
 
 
 def _settings() -> dict[str, str]:
-    return {**index_settings(), "saved": VERSION}
+    return index_settings(saved=VERSION)
 
 
 def _open(folder: str) -> Library:

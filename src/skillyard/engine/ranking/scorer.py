@@ -154,16 +154,10 @@ class Scored(ABC):
     is_preordered = False
     """True when :meth:`scores` returns an :class:`OrderedScores` of the eligible skills only: tags,
     hidden and shadowed skills are already applied."""
-
-    @property
-    def considered(self) -> int | None:
-        """Number of skills considered; None when it is the length of :meth:`scores`."""
-        return None
-
-    @property
-    def blank(self) -> bool:
-        """True when the query contains nothing that this scorer uses; then nothing is selected."""
-        return False
+    considered: int | None = None
+    """Number of skills considered; None when it is the length of :meth:`scores`."""
+    blank: bool = False
+    """True when the query contains nothing that this scorer uses; then nothing is selected."""
 
     @abstractmethod
     def scores(self) -> Sequence[tuple[Skill, float]]:

@@ -114,6 +114,7 @@ class ScoredTriggers(Scored):
     def __init__(self, bound: BoundTriggers, words: list[str]) -> None:
         self._bound = bound
         self._words = words
+        self.blank = not words
         self._phrases = bound.phrases.hits(words)
         self._named = bound.names.hits(words)
         self._keywords = [w for w in dict.fromkeys(words) if w not in FUNCTION_WORDS]
@@ -127,11 +128,6 @@ class ScoredTriggers(Scored):
         for number in self._named:
             points[number] = points.get(number, 0.0) + scorer.name_points
         self._points = points
-
-    @property
-    def blank(self) -> bool:
-        """True for a request without words."""
-        return not self._words
 
     def scores(self) -> list[tuple[Skill, float]]:
         """Return the skills with at least one point."""

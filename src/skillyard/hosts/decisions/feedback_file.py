@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from skillyard.base.configuration import state_folder
 from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.base.io.user_folders import state_folder
-from skillyard.hosts.decisions.files import moment
+from skillyard.hosts.decisions.files import FEEDBACK_FILE, moment
 
 if TYPE_CHECKING:
     from skillyard.base.shapes.feedback import Feedback, FeedbackChange, FeedbackList
-    from skillyard.engine.ranking.query import Query, SkillFeedback
+    from skillyard.engine.ranking.query import SkillFeedback
 
 MAX_OWN = 500
 """Judgements of the user that are stored. Comparing a request with 500 takes 35 ms in a new process
@@ -48,23 +48,7 @@ _EMPTY = _Content((), 0)
 
 def feedback_path() -> str:
     """Return the path of the file, which need not exist."""
-    return os.path.join(state_folder(), "feedback.jsonl")
-
-
-def with_feedback(query: Query) -> Query:
-    """Return the query with the stored feedback; the query itself where there is none.
-
-    A file that cannot be read is reported as a warning of the logger ``skillyard.hosts.decisions``,
-    and not used: feedback is no reason to fail a request.
-    """
-    try:
-        feedback = _as_evidence(feedback_path())
-    except SkillIoError as error:
-        import logging  # only where there is something to log
-
-        logging.getLogger("skillyard.hosts.decisions").warning("feedback is not used: %s", error)
-        return query
-    return query.replace(feedback=feedback) if feedback else query
+    return os.path.join(state_folder(), FEEDBACK_FILE)
 
 
 def list_feedback() -> FeedbackList:
@@ -208,8 +192,11 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _as_evidence(path: str) -> tuple[SkillFeedback, ...]:
-    """Return the feedback of a file, read again when the file has changed."""
+def read_as_evidence(path: str) -> tuple[SkillFeedback, ...]:
+    """Return the feedback of a file, read again when the file has changed.
+
+    Raises SkillIoError.
+    """
     try:
         status = os.lstat(path)
     except OSError as error:

@@ -11,6 +11,8 @@ from typing import Any
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.files import append, iter_last_lines, open_to_append, replace_file
 
+FEEDBACK_FILE = "feedback.jsonl"
+"""The file of the user's feedback, in the folder of the state."""
 MAX_BYTES = 16 * 1024 * 1024
 """Size at which a file is renamed to ``FILE.1``, replacing the previous one."""
 TRIES = 10

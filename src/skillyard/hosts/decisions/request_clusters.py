@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.ranking.hybrid.query_analysis import written_forms
-from skillyard.engine.ranking.request_similarity import RequestVector, request_vector, similarity
+from skillyard.engine.ranking.hybrid.user_feedback import RequestVector, request_vector, similarity
 
 MAX_REQUESTS = 5_000
 """The most frequent texts, which are grouped. That many take a few seconds."""
@@ -58,13 +57,12 @@ def cluster_requests(counts: Mapping[str, int]) -> tuple[list[RequestCluster], i
     starts one (leader clustering), the most frequent requests first; so the result depends on the
     counts alone. A request of small talk alone is in no group.
     """
-    table = bundled_table()
     clusters: list[_Cluster] = []
     by_term: dict[str, list[int]] = {}
     small_talk = 0
     frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     for text, count in frequent[:MAX_REQUESTS]:
-        vector = request_vector(text, table)
+        vector = request_vector(text)
         if not vector.terms:
             small_talk += count
             continue

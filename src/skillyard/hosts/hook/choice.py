@@ -13,8 +13,7 @@ from skillyard.engine.ranking.match import Match
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, default_scorer
 from skillyard.engine.selection import Selection, SelectionPolicy, labels, select
-from skillyard.hosts.decisions import is_enabled
-from skillyard.hosts.decisions.feedback_file import with_feedback
+from skillyard.hosts.decisions import is_enabled, with_feedback
 from skillyard.hosts.hook.admission import CODE, NotApproved, approved_content, needs_approval
 from skillyard.hosts.hook.answer import SkillOffer
 from skillyard.hosts.hook.journal import log_event, print_message, report_once

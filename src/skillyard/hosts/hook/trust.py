@@ -12,12 +12,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillyard.base.configuration import state_folder
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.files import is_private, read_regular
 from skillyard.base.io.paths import ancestors
 from skillyard.base.io.sha256 import sha256
-from skillyard.base.io.user_folders import state_folder
 
 if TYPE_CHECKING:
     from os import PathLike

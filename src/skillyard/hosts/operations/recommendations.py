@@ -11,8 +11,8 @@ from skillyard.base.operation import Bounds, Operation, Spelling
 from skillyard.base.shapes.recommendations import Evaluated, Recommendation
 from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.operations.requests import REQUEST_CHARS
 from skillyard.engine.ranking.confidence import evaluate
+from skillyard.engine.ranking.match import REQUEST_CHARS
 from skillyard.engine.ranking.protocol import Scorer
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER

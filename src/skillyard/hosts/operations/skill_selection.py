@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.operation import Bounds, Operation, Spelling
-from skillyard.base.shapes.matches import Match as MatchShape
 from skillyard.base.shapes.matches import Policy
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.counts import SkillCounts
-from skillyard.engine.operations.requests import QueryRequest
-from skillyard.engine.ranking.match import Match, eligible, in_order, score_query
+from skillyard.engine.ranking.match import Match, QueryRequest, eligible, in_order, score_query
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.ranking.scorer import level_of
@@ -28,7 +26,7 @@ from skillyard.engine.skill import Origin
 from skillyard.hosts.decisions import is_enabled
 
 if TYPE_CHECKING:
-    from skillyard.base.shapes import details, rankings, selections
+    from skillyard.base.shapes import rankings, selections
     from skillyard.engine.ranking.protocol import Scorer
 
 
@@ -126,15 +124,18 @@ class Ranked(NamedTuple):
 
     def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> "rankings.Ranked":
         """Return ``skillyard.rank/1``, with the diagnostics where they are given."""
-        from skillyard.base.shapes import rankings
+        from skillyard.base.shapes.rankings import Ranked as RankedShape
 
-        return rankings.Ranked(
+        explain = self.explain
+        return RankedShape(
             query=self.query.document(),
             scorer=self.scorer,
-            matches=_documents(self.matches, self.explain),
+            matches=tuple(match.document(explain=explain) for match in self.matches),
             total=self.total,
             note=self.note or None,
-            diagnostics=_listed(diagnostics),
+            diagnostics=None
+            if diagnostics is None
+            else tuple(each.document() for each in diagnostics),
         )
 
 
@@ -205,32 +206,30 @@ class Selected(NamedTuple):
 
     def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> "selections.Selected":
         """Return ``skillyard.select/1``, with the diagnostics where they are given."""
-        from skillyard.base.shapes import selections
+        from skillyard.base.shapes.selections import Selected as SelectedShape
 
-        chosen = self.selection
-        return selections.Selected(
+        chosen, explain = self.selection, self.explain
+        selected, maybe, rejected = (
+            tuple(match.document(explain=explain) for match in matches)
+            for matches in (chosen.selected, chosen.maybe, chosen.rejected)
+        )
+        return SelectedShape(
             query=self.query.document(),
             scorer=chosen.scorer,
             policy=Policy(min_score=self.min_score, top_k=self.top_k),
-            selected=_documents(chosen.selected, self.explain),
-            maybe=_documents(chosen.maybe, self.explain),
-            rejected=_documents(chosen.rejected, self.explain),
+            selected=selected,
+            maybe=maybe,
+            rejected=rejected,
             considered=chosen.considered,
             abstained=chosen.abstained,
             fallback=chosen.fallback,
             menu=tuple(match.skill.id for match in chosen.menu),
-            question=self.question,
+            question=menu_text(chosen) if chosen.menu else "",
             note=self.note or None,
-            diagnostics=_listed(diagnostics),
+            diagnostics=None
+            if diagnostics is None
+            else tuple(each.document() for each in diagnostics),
         )
-
-
-def _documents(matches: Iterable[Match], explain: bool) -> tuple[MatchShape, ...]:
-    return tuple(match.document(explain=explain) for match in matches)
-
-
-def _listed(diagnostics: Iterable[Diagnostic] | None) -> "tuple[details.Diagnostic, ...] | None":
-    return None if diagnostics is None else tuple(each.document() for each in diagnostics)
 
 
 def select_skills(

@@ -35,12 +35,12 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.locks import file_lock
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.strict_json import nested_deeper_than, strict_loads
-from skillyard.base.io.user_folders import cache_folder
 from skillyard.base.text import folder_name
 from skillyard.engine.resources import read_file
 

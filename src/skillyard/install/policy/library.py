@@ -14,10 +14,9 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from skillyard.base.configuration import read_section
+from skillyard.base.configuration import config_folder, read_section
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.paths import is_below
-from skillyard.base.io.user_folders import config_folder
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.catalog import Catalog
@@ -62,7 +61,7 @@ def find_policy(folder: str | None = None, profile: str | None = None) -> Admiss
     for none; None reads ``SKILLYARD_PROFILE``. Raises SkillIoError for a file that cannot be read,
     an unknown profile, and one whose project names folders outside of itself.
     """
-    name = profile_name(profile)
+    name = os.environ.get(PROFILE_VARIABLE, "") if profile is None else profile
     try:
         real = os.path.realpath(folder or os.curdir)
     except OSError:

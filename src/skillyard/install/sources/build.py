@@ -41,7 +41,7 @@ def source_factories() -> dict[str, Callable[[], Any]]:
 
 def response_cache(settings: Settings) -> ResponseCache:
     """Return the cache of remote answers in the user's cache folder."""
-    from skillyard.base.io.user_folders import cache_folder
+    from skillyard.base.configuration import cache_folder
     from skillyard.install.sources.responses import ResponseCache
 
     return ResponseCache(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -19,7 +20,6 @@ from typing import Any, NamedTuple
 from skillyard.base.errors import SourceFailed
 from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.files import read_regular
-from skillyard.base.io.gunzip import Gunzip, TooMuch
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.service import CacheStats
 
@@ -130,6 +130,55 @@ def _digest(key: str, rest: bytes) -> bytes:
 
 
 CHUNK = 65_536
+
+
+_GZIP = zlib.MAX_WBITS | 16
+_OVERHEAD = 1_024
+"""Bytes by which packing may enlarge what cannot be packed, beside one in a thousand: a header, a
+trailer, and five for each block of 16 KiB (RFC 1951, §3.2.4)."""
+
+
+class TooMuch(Exception):
+    """More comes out than was allowed, or more goes in than that could need."""
+
+
+class Gunzip:
+    """One gzip stream of an untrusted sender, unpacked piece by piece without trusting its size.
+
+    Input is counted as well: empty blocks never end by themselves.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        """``max_bytes`` may come out."""
+        self._unpack = zlib.decompressobj(_GZIP)
+        self._left = max_bytes
+        self._packed_left = max_bytes + max_bytes // 1_000 + _OVERHEAD
+
+    @property
+    def ended(self) -> bool:
+        """Whether the stream has come to its end."""
+        return self._unpack.eof
+
+    def add(self, piece: bytes) -> bytes:
+        """Return what a piece unpacks to.
+
+        Raises TooMuch, and ValueError for damage.
+        """
+        if self._unpack.eof and piece:
+            raise ValueError("something follows its end")
+        self._packed_left -= len(piece)
+        if self._packed_left < 0:
+            raise TooMuch
+        try:
+            data = self._unpack.decompress(piece, self._left + 1)  # one more shows that it is more
+        except zlib.error as error:
+            raise ValueError(f"it cannot be unpacked: {error}") from None
+        self._left -= len(data)
+        if self._left < 0 or self._unpack.unconsumed_tail:
+            raise TooMuch
+        if self._unpack.unused_data:
+            raise ValueError("something follows its end")
+        return data
 
 
 async def read_body(url: str, response: Any, max_bytes: int) -> bytes:

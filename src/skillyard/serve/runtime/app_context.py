@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.base.operation import Field, fields_of
 from skillyard.engine.ranking.registry import is_built_in, scorer_names
-from skillyard.hosts.decisions.feedback_file import with_feedback
+from skillyard.hosts.decisions import with_feedback
 from skillyard.install.sources.settings import load_settings
 from skillyard.serve.runtime.encoding import JSON, Reply
 from skillyard.serve.runtime.follower import FolderFollower, Follower

@@ -20,7 +20,7 @@ from skillyard.base.shapes import service as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.shapes.service import Fault
 from skillyard.base.text import clean_line
-from skillyard.engine.index.library_summary import Progress
+from skillyard.engine.index.library_spec import Progress
 
 BUILDING = "index_building"
 """Code of refusals while the index of a library is built for the first time."""

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from skillyard.base.shapes.service import StoreState
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.index.library_summary import Progress
+from skillyard.engine.index.library_spec import Progress
 from skillyard.install.policy.library import open_catalog
 from skillyard.serve.runtime.errors import building, unavailable
 from skillyard.serve.runtime.logging import Log

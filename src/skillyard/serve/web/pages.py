@@ -8,7 +8,7 @@ from typing import Any
 
 from skillyard.base.text import plural
 from skillyard.engine.catalog.counts import SkillCounts
-from skillyard.engine.index.library_summary import Progress
+from skillyard.engine.index.library_spec import Progress
 from skillyard.serve.runtime.snapshot import BrowseIndex
 from skillyard.serve.web.rendering import render
 from skillyard.serve.web.words import wait_words

@@ -10,7 +10,7 @@ from threading import Event, Lock, Thread
 from typing import Self
 
 from skillyard.base.errors import IndexDamaged, SkillIoError, StoreFailed
-from skillyard.base.io.closeable import Closeable
+from skillyard.base.io.locks import Closeable
 from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.identifiers import checked_caller

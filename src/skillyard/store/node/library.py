@@ -8,7 +8,7 @@ from skillyard.base.errors import IndexDamaged, InvalidInput
 from skillyard.engine.catalog.counts import SkillCounts
 from skillyard.engine.index.facet_terms import NAME_TERM
 from skillyard.engine.index.library import Library
-from skillyard.engine.index.searcher import EXCLUDED
+from skillyard.engine.index.segment_reader import EXCLUDED, TERMS
 from skillyard.engine.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.skill import Skill
@@ -164,7 +164,7 @@ class NodeLibrary(Library):
         """
         if self._excluded is None:
             self._excluded = tuple(self._ordinals_with(EXCLUDED))
-        numbers = [segment.term(mark) for segment in self.searcher.segments]
+        numbers = [segment.find(TERMS, mark) for segment in self.searcher.segments]
         for ordinal in self._excluded:
             number = numbers[ordinal >> SHIFT]
             if number >= 0:

@@ -10,14 +10,13 @@ import os
 import re
 import shutil
 
+from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.atomic_write import atomic_write
-from skillyard.base.io.closeable import Closeable
 from skillyard.base.io.files import rename_folder
-from skillyard.base.io.locks import file_lock
+from skillyard.base.io.locks import Closeable, file_lock
 from skillyard.base.io.platforms import refuse_windows
 from skillyard.base.io.sha256 import sha256
-from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.library_spec import index_settings
@@ -85,7 +84,7 @@ class NodeState:
     @property
     def settings(self) -> dict[str, str]:
         """The settings of this node's index; an index with other settings is rebuilt."""
-        settings = {**index_settings(), "node": VERSION, VIEWER: self.viewer}
+        settings = index_settings(**{"node": VERSION, VIEWER: self.viewer})
         if self.policy is not None:
             settings[POLICY] = sha256(repr(self.policy).encode("utf-8", "surrogatepass")).hex()
         return settings

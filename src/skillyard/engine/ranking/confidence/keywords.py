@@ -24,7 +24,7 @@ from typing import NamedTuple
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import stream_safe
-from skillyard.engine.analysis.filters import stem_word
+from skillyard.engine.analysis.analyzer import stem_word
 from skillyard.engine.ranking.confidence.records import (
     Candidates,
     KeywordMatch,

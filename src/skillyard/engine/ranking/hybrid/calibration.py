@@ -7,11 +7,12 @@ proportion to their distance in points.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import accumulate
 from math import exp, log, sqrt
+from operator import add
 from typing import TYPE_CHECKING
 
-from skillyard.base.sums import stable_sum
 from skillyard.engine.index.facet_terms import NAME_TERM
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable
@@ -86,7 +87,7 @@ def adjust_by_cosine(
     ]
     if is_english:
         parts += [counts.english, counts.english_cosine * cosine, counts.english_ahead * ahead]
-    return stable_sum(parts)
+    return reduce(add, parts, 0.0)
 
 
 def best_log_odds(
@@ -108,7 +109,8 @@ def best_log_odds(
     request has no term, ``is_for_skills`` when it works on a skill and this one is for that.
     ``adjust`` is applied to the log-odds of the features.
     """
-    total = stable_sum([value for _, value in log_odds_parts(features, query, calibration)])
+    parts = log_odds_parts(features, query, calibration)
+    total = reduce(add, [value for _, value in parts], 0.0)
     total += one_word_adjustment(features, calibration, is_plain_name=is_plain_name)
     if adjust is not None:
         total = adjust(total)
@@ -259,6 +261,8 @@ def skill_features(
     rare_candidates = unmatched if analysed.is_english else ()
     passage, passage_share = _best_passage(analysed, matches)
     cosine = candidates.query_cosines.get(best, 0.0)
+    is_judged = any(extra.feedback for extra in candidates.extra.values())
+    others = _unprompted(candidates) if is_judged else candidates.query_cosines
     return Features(
         plain=log(1.0 + plain),
         rest=log(1.0 + max(0.0, matched - heaviest)),
@@ -267,8 +271,10 @@ def skill_features(
         beyond=(evidence.words - MEAN_IMPACT * expected) / deviation,
         lead=(evidence.words - _best_other(candidates.word_scores, best)) / deviation,
         meaning=cosine,
-        ahead=cosine - _best_other(_unprompted(candidates), best),
-        unmatched_cosine=_unmatched_cosine(best, unmatched, analysed, searcher, table),
+        ahead=cosine - _best_other(others, best),
+        unmatched_cosine=_unmatched_cosine(best, unmatched, analysed, searcher, table)
+        if unmatched
+        else 0.0,
         own_name=name_weight * share,
         in_names=0.0 if analysed.is_small_talk else name_frequency * share,
         named_missing=unmatched_names * share,
@@ -324,7 +330,7 @@ def _unmatched_cosine(
     searcher: SegmentSearcher,
     table: TokenTable,
 ) -> float:
-    """Return the cosine of the skill with the unmatched terms of the request; 0.0 without any."""
+    """Return the cosine of the skill with the unmatched terms of the request."""
     texts = {term.text for term in unmatched}
     unmatched_terms = [pair for pair in analysed.vector_terms if pair[0] in texts]
     vector = table.vector([(1.0, unmatched_terms)], query=True) if unmatched_terms else b""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Container, Sequence
 
+from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import EmbedderFailed, InvalidInput
-from skillyard.base.io.user_folders import cache_folder
 from skillyard.engine.embedding.cache import VectorCache, embed_cached
 from skillyard.engine.embedding.protocol import UNIT, Embedder, embed_checked, unit_bytes
 from skillyard.engine.index.document import IndexedDocument

@@ -1,13 +1,16 @@
-"""Score fusion: from evidence to points, which order the candidates of one request."""
+"""Score fusion: from evidence to points, which order the candidates of one request.
+
+Sums are ``reduce(add, ...)``: ``sum`` compensates for rounding from Python 3.12 on.
+"""
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from math import log
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.base.sums import stable_sum
 from skillyard.engine.index.facet_terms import FULL_IMPACT, LENGTH, MAX_BODY_TERMS, SHORT_BODY_TERMS
-from skillyard.engine.index.searcher import tie_key
-from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.segment_searcher import SegmentSearcher, tie_key
 from skillyard.engine.index.token_table import UNIT
 from skillyard.engine.ranking.hybrid.constants import FEEDBACK_POINTS, FORBIDDEN_POINTS, Fusion
 from skillyard.engine.ranking.hybrid.query_analysis import AnalysedQuery
@@ -147,7 +150,7 @@ class Points(NamedTuple):
     @property
     def total(self) -> float:
         """The sum, added in the order of the fields."""
-        return stable_sum(self)
+        return reduce(add, self, 0.0)
 
 
 def rescale(score: float, span: tuple[float, float]) -> float:
@@ -265,13 +268,13 @@ def look_again(
     best = top_by_points({**totals, **judged} if judged else totals, searcher, number)
     ordinals = [ordinal for ordinal, points in best if points > 0.0]
     terms = [(term.text, term.rarity) for term in analysed.terms]
-    total = stable_sum([rarity for _, rarity in terms]) or 1.0
+    total = reduce(add, [rarity for _, rarity in terms], 0.0) or 1.0
     shares = [rarity / total for rarity in searcher.matched_weights(terms, ordinals)]
     again: Mapping[int, Coverage | Order]
     if not analysed.is_long:
         names = [(text, rarity) for text, rarity in terms if text in analysed.named]
         present = searcher.matched_weights(names, ordinals) if names else [0.0] * len(ordinals)
-        all_names = stable_sum([rarity for _, rarity in names])
+        all_names = reduce(add, [rarity for _, rarity in names], 0.0)
         missing = [max(0.0, all_names - rarity) / total for rarity in present]
         again = order = _score_order(ordinals, shares, missing, candidates, fusion, embedder)
         candidates = candidates._replace(order=order)

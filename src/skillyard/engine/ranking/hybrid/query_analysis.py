@@ -1,17 +1,15 @@
 """Analyses a request: weighted terms, query vector, names and phrases."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from math import log
 from operator import itemgetter
 from typing import NamedTuple
 
 from skillyard.engine.analysis import STANDARD
-from skillyard.engine.analysis.analyzer import Analyzer
+from skillyard.engine.analysis.analyzer import Analyzer, stem
 from skillyard.engine.analysis.exclusion import read_exclusions
-from skillyard.engine.analysis.filters import stem
-from skillyard.engine.analysis.language import language_of
-from skillyard.engine.analysis.lexicon import read_request
+from skillyard.engine.analysis.language import language_of, read_request
 from skillyard.engine.index.facet_terms import AVOID, NAME_TERM, phrase_words
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable
@@ -249,6 +247,7 @@ def _all_terms(text: str, language: str) -> frozenset[str]:
     return frozenset((*STANDARD.terms(text), *read_request(text, language).english))
 
 
+@lru_cache(maxsize=64)
 def written_forms(text: str) -> dict[str, str]:
     """Return the written form of each stemmed term in lower case: ``image`` for ``imag``."""
     forms: dict[str, str] = {}

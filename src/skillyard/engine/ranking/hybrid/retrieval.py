@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
-from skillyard.base.sums import stable_sum
 from skillyard.engine.index.facet_terms import (
     AVOID,
     NAME,
@@ -18,8 +19,7 @@ from skillyard.engine.index.facet_terms import (
     tag_term,
 )
 from skillyard.engine.index.library import Library
-from skillyard.engine.index.searcher import Weights
-from skillyard.engine.index.segment_searcher import SegmentSearcher
+from skillyard.engine.index.segment_searcher import SegmentSearcher, Weights
 from skillyard.engine.index.token_table import UNIT, shift_vector
 from skillyard.engine.ranking.hybrid.constants import Fusion
 from skillyard.engine.ranking.hybrid.fusion import (
@@ -59,7 +59,8 @@ def retrieve(
     feedback. ``dense`` is the embedder's index.
     """
     searcher = library.searcher
-    allowed = _allowed_by_tags(query, searcher)
+    has_tags = query.include_tags or query.exclude_tags
+    allowed = _allowed_by_tags(query, searcher) if has_tags else None
     hits = searcher.lexical(analysed.weights, fusion.depth, allowed)
     phrases = _phrase_matches(analysed, searcher, allowed)
     by_name = _named_ordinals(query, analysed, library, allowed)
@@ -79,7 +80,11 @@ def retrieve(
     inside = (ordinal for ordinal in (*files, *judged) if allowed is None or ordinal in allowed)
     tagged = allowed if allowed and query.include_tags and not analysed.terms else ()
     others = [*phrases, *inside, *sorted(by_name), *sorted(tagged)]
-    scores = _word_scores(hits, others, analysed, searcher)
+    scores = dict(hits)  # then those of the others, in this order
+    unscored = [ordinal for ordinal in dict.fromkeys(others) if ordinal not in scores]
+    if unscored:
+        exact = searcher.exact_scores(analysed.weights, unscored)
+        scores.update(zip(unscored, exact, strict=True))
     word_range = _score_range_of(hits, fusion.depth)
     feedback = None
     if analysed.is_long:
@@ -166,21 +171,6 @@ def _forbidden_ordinals(analysed: AnalysedQuery, library: Library) -> dict[int, 
     return reasons
 
 
-def _word_scores(
-    hits: Iterable[tuple[int, float]],
-    others: Iterable[int],
-    analysed: AnalysedQuery,
-    searcher: SegmentSearcher,
-) -> dict[int, float]:
-    """Return the BM25F scores of the hits and of the other ordinals, in this order."""
-    scores = dict(hits)
-    unscored = [ordinal for ordinal in dict.fromkeys(others) if ordinal not in scores]
-    if unscored:
-        exact = searcher.exact_scores(analysed.weights, unscored)
-        scores.update(zip(unscored, exact, strict=True))
-    return scores
-
-
 def _score_range_of(hits: Sequence[tuple[int, float]], depth: int) -> tuple[float, float]:
     """Return (score that is rescaled to 1, score that is rescaled to 0) of a ranked list.
 
@@ -198,7 +188,7 @@ def _extra_evidence(
     known: Mapping[int, Evidence],
 ) -> dict[int, Evidence]:
     """Return the evidence beside words and cosine, for the ordinals that have any."""
-    total = stable_sum([term.weight for term in analysed.terms]) or 1.0
+    total = reduce(add, [term.weight for term in analysed.terms], 0.0) or 1.0
     avoid_terms = [(AVOID + t.text, t.weight / total) for t in analysed.terms if t.avoided]
     avoid = _positive_scores(avoid_terms, ordinals, searcher) if avoid_terms else {}
     has_prior = bool(searcher.frequency(PRIOR))
@@ -256,7 +246,7 @@ def _phrase_matches(
 
 
 def _allowed_by_tags(query: Query, searcher: SegmentSearcher) -> frozenset[int] | None:
-    """Return the ordinals that pass the query's tags, or None when there are no tags."""
+    """Return the ordinals that pass the query's tags, or None when they leave out none."""
     excluded = {
         o for tag in query.exclude_tags for o in _ordinals_with(tag_term(tag), searcher, None)
     }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from skillyard.base.arguments import Conversion, conversion, set_field
 from skillyard.engine.index.facet_terms import NAME_TERM
 from skillyard.engine.index.library import Library
-from skillyard.engine.index.searcher import tie_key
+from skillyard.engine.index.segment_searcher import tie_key
 from skillyard.engine.ranking.hybrid.calibration import (
     adjust_by_cosine,
     best_log_odds,
@@ -32,7 +32,6 @@ from skillyard.engine.ranking.hybrid.fusion import (
     UNIT_DOT,
     CandidateSet,
     Evidence,
-    Points,
     fuse,
     fuse_totals,
     look_again,
@@ -45,7 +44,6 @@ from skillyard.engine.ranking.hybrid.query_analysis import (
     written_forms,
 )
 from skillyard.engine.ranking.hybrid.retrieval import retrieve
-from skillyard.engine.ranking.hybrid.user_feedback import feedback_by_ordinal
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import (
     DefaultPolicy,
@@ -126,10 +124,10 @@ class Hybrid:
             if isinstance(bound, BoundHybrid) and bound.has_skills_of(self):
                 return BoundHybrid(self, bound.library, progress)
         from skillyard.engine.index.library import (
-            MemoryLibrary,  # deferred: loads the writers
+            memory_library,
         )
 
-        memory = MemoryLibrary(skills, include_conventions=self.include_conventions)
+        memory = memory_library(skills, include_conventions=self.include_conventions)
         return BoundHybrid(self, memory, progress)
 
 
@@ -175,8 +173,12 @@ class BoundHybrid:
         """Retrieve and score the candidates of the query."""
         library, fusion = self.library, self.scorer.fusion
         analysed = analyse_query(query, self.vocabulary)
-        judged = feedback_by_ordinal(query, library) if query.feedback else {}
-        files = self._files(query)
+        judged: dict[int, float] = {}
+        if query.feedback:
+            from skillyard.engine.ranking.hybrid.user_feedback import feedback_by_ordinal
+
+            judged = feedback_by_ordinal(query, library)
+        files = self._files(query) if query.files else {}
         candidates = retrieve(query, analysed, library, fusion, files, judged, self.dense)
         totals = fuse_totals(candidates, fusion)
         candidates = look_again(
@@ -186,7 +188,7 @@ class BoundHybrid:
 
     def _files(self, query: Query) -> dict[int, float]:
         """Return, by ordinal, the weight of the best pattern that matches a file of the query."""
-        patterns = self.library.patterns() if query.files else {}
+        patterns = self.library.patterns()
         if not patterns:
             return {}
         if self._patterns is None:
@@ -203,6 +205,8 @@ class ScoredHybrid(Scored):
 
     exhaustive = True
     is_preordered = True
+    considered = 0
+    blank = False
 
     def __init__(
         self,
@@ -218,16 +222,9 @@ class ScoredHybrid(Scored):
         self.candidates = candidates
         self.totals = totals
         """The points of each candidate by ordinal."""
-
-    @property
-    def blank(self) -> bool:
-        """True when the query has neither terms nor files."""
-        return not self.analysed.terms and not self.query.files
-
-    @property
-    def considered(self) -> int:
-        """Number of skills considered: all skills of the index."""
-        return self.bound.library.searcher.size
+        self.blank = not analysed.terms and not query.files
+        self.considered = bound.library.searcher.size
+        """All skills of the index."""
 
     @cached_property
     def best(self) -> int | None:
@@ -277,7 +274,7 @@ class ScoredHybrid(Scored):
             is_small_talk=self.analysed.is_small_talk,
             is_for_skills=self.analysed.mentions.is_work and self._best_has([SKILL]),
             is_plain_name=not self.features.rest and self.is_plain_name,
-            adjust=self.adjust_log_odds,
+            adjust=self.adjust_log_odds if self.candidates.embedder_cosines else None,
         )
         return self.totals[self.best], log_odds, log_odds_slope(log_odds, calibration)
 
@@ -342,19 +339,16 @@ class ScoredHybrid(Scored):
 
     def signals(self, skill: Skill) -> Mapping[str, float]:
         """Return the non-zero points by kind of evidence."""
-        points = self.points_of(self.evidence_of(skill)[1])
+        evidence = self.evidence_of(skill)[1]
+        points = fuse(evidence, self.candidates, self.bound.scorer.fusion)
         return {name: value for name, value in points._asdict().items() if value}
-
-    def points_of(self, evidence: Evidence) -> Points:
-        """Return the points of a skill with this evidence."""
-        return fuse(evidence, self.candidates, self.bound.scorer.fusion)
 
     def reason(self, skill: Skill) -> str:
         """Return the reason in one line: matched words, phrases, meaning, embedder, files."""
         ordinal, evidence = self.evidence_of(skill)
         if ordinal < 0:
             return ""
-        terms, spelled = self.analysed.terms, self._written_forms
+        terms, spelled = self.analysed.terms, written_forms(self.analysed.wanted)
         impacts = self.bound.library.searcher.impacts(ordinal, [term.text for term in terms])
         hits = [
             (term.weight * impact, term.text)
@@ -375,7 +369,7 @@ class ScoredHybrid(Scored):
             parts.append("phrase: " + ", ".join(evidence.phrases))
         if evidence.meaning >= MIN_NAMED_COSINE:
             parts.append(f"meaning: {evidence.meaning:.2f}")
-        if ordinal in self._lifted_by_embedder and evidence.embedded >= MIN_NAMED_COSINE:
+        if evidence.embedded >= MIN_NAMED_COSINE and ordinal in self._lifted_by_embedder:
             name = self.bound.scorer.name.partition("+")[2] or "embedder"
             parts.append(f"meaning by {name}: {evidence.embedded:.2f}")
         if evidence.files:
@@ -402,17 +396,13 @@ class ScoredHybrid(Scored):
             if total > 0 and (without[ordinal] <= 0 or rank_without[ordinal] > rank[ordinal])
         )
 
-    @cached_property
-    def _written_forms(self) -> dict[str, str]:
-        """The written forms of the request's terms."""
-        return written_forms(self.analysed.wanted)
-
     def explain(self, skill: Skill) -> Explanation:
         """Return the explanation tree: probability, points, terms and fields."""
         from skillyard.engine.ranking.hybrid.explanation import ExplainedQuery, explain
 
         ordinal, evidence = self.evidence_of(skill)
-        own, dense = self.points_of(evidence), self.bound.dense
+        own = fuse(evidence, self.candidates, self.bound.scorer.fusion)
+        dense = self.bound.dense
         outcome = ExplainedQuery(
             self.bound.library,
             self.bound.scorer.calibration,

@@ -5,21 +5,26 @@ it moves a skill by a fixed number of points at most, in proportion to the simil
 requests, and the log-odds by what a judgement is worth that is right four times in five. More
 judgements never move a skill further than one about the very same request.
 ``python -m benchmarks feedback`` prints the figures.
+
+Requests are compared by the terms and the token vectors that rank skills, with the weights of
+public skills: two requests are equally alike wherever they are compared.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from math import log, sqrt
+from operator import mul
+from typing import NamedTuple
 
-from skillyard.engine.index.token_table import bundled_table
+from skillyard.base.sums import stable_sum
+from skillyard.engine.analysis import STANDARD
+from skillyard.engine.index.library import Library
+from skillyard.engine.index.token_table import UNIT, bundled_table
+from skillyard.engine.ranking.hybrid.query_analysis import BACKGROUND, small_talk_terms
 from skillyard.engine.ranking.hybrid.retrieval import ordinals_by_name
-from skillyard.engine.ranking.query import SkillFeedback
-
-if TYPE_CHECKING:
-    from skillyard.engine.index.library import Library
-    from skillyard.engine.ranking.query import Query
-    from skillyard.engine.ranking.request_similarity import RequestVector
+from skillyard.engine.ranking.query import Query, SkillFeedback
 
 START, FULL = 0.30, 0.60
 """Cosines of two requests at which feedback starts to count and counts in full. Nearly half of the
@@ -45,9 +50,9 @@ def feedback_by_ordinal(query: Query, library: Library) -> dict[int, float]:
         ordinals = _ordinals(slug, library)
         if not ordinals:
             continue
-        request = _vector(query.text)
+        request = request_vector(query.text)
         for each in of_skill:
-            counts = relevance(_similarity(request, _vector(each.request)))
+            counts = relevance(similarity(request, request_vector(each.request)))
             if counts:
                 sums = clients if each.from_client else own
                 for ordinal in ordinals:
@@ -79,15 +84,55 @@ def _ordinals(slug: str, library: Library) -> list[int]:
     return [o for o in ordinals_by_name(first, library.searcher) if library.skill(o).slug == slug]
 
 
-def _similarity(one: RequestVector, other: RequestVector) -> float:
-    from skillyard.engine.ranking.request_similarity import similarity
+MAX_CHARACTERS = 2_000
+"""Characters of a request that are compared: the first ones, which state the task."""
 
-    return similarity(one, other)
+
+class RequestVector(NamedTuple):
+    """A request, to be compared with others."""
+
+    terms: Mapping[str, float]
+    """Weight by term, heaviest first; the weights have the length 1. Small talk has no weight."""
+    components: tuple[int, ...]
+    """The token vector, of the length ``UNIT``; empty when no term is in the token table."""
 
 
 @lru_cache(maxsize=1_024)
-def _vector(text: str) -> RequestVector:
-    """Return the vector by the bundled table, which outlives every index."""
-    from skillyard.engine.ranking.request_similarity import request_vector
+def request_vector(text: str) -> RequestVector:
+    """Return the terms and the vector of a request, by the bundled table."""
+    table = bundled_table()
+    talk = small_talk_terms()
+    counts = {
+        term: number
+        for term, number in STANDARD.counts(text[:MAX_CHARACTERS]).items()
+        if term not in talk
+    }
+    weights = {term: _weight(term, number) for term, number in counts.items()}
+    length = sqrt(stable_sum([weight * weight for weight in weights.values()])) or 1.0
+    order = sorted(weights, key=lambda term: (-weights[term], term))
+    terms = {term: weights[term] / length for term in order if weights[term] > 0.0}
+    vector = table.vector([(1.0, tuple(counts.items()))], query=True) if counts else b""
+    return RequestVector(terms, tuple(memoryview(vector).cast("b")) if vector else ())
 
-    return request_vector(text, bundled_table())
+
+def _weight(term: str, number: float) -> float:
+    """Return (1 + log(frequency)) · rarity · emphasis, as ``hybrid`` weights terms."""
+    share, emphasis = bundled_table().term_statistics(term)
+    frequency = BACKGROUND * share
+    rarity = log(1.0 + (BACKGROUND - frequency + 0.5) / (frequency + 0.5))
+    return (1.0 + log(number)) * rarity * emphasis
+
+
+def similarity(one: RequestVector, other: RequestVector) -> float:
+    """Return the cosine of two requests, 0..1: 1 for equal terms, 0 without a common meaning.
+
+    It is that of the token vectors, or of the weighted terms when one request has no vector.
+    """
+    if one.terms == other.terms:
+        return 1.0 if one.terms else 0.0
+    if one.components and other.components:
+        dot: float = sum(map(mul, one.components, other.components)) / (UNIT * UNIT)
+    else:
+        fewer, more = sorted((one.terms, other.terms), key=len)
+        dot = stable_sum([weight * more[term] for term, weight in fewer.items() if term in more])
+    return min(1.0, max(0.0, dot))

@@ -15,7 +15,7 @@ from skillyard.base.errors import SkillError, SkillyardError
 from skillyard.base.io.sockets import is_loopback
 from skillyard.base.shapes.encoder import encode
 from skillyard.engine.catalog.roots import all_roots, parse_roots
-from skillyard.engine.index.library_summary import Progress
+from skillyard.engine.index.library_spec import Progress
 from skillyard.engine.operations.skill_explanation import Why, why_skill
 from skillyard.engine.ranking.match import Match, rank
 from skillyard.engine.ranking.query import Query
