@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.judgement.replies import extract_json
+from skillyard.evals.judgement.verdicts import extract_json
 from tests.property.strategies import few, hostile_text, many
 from tests.tables import for_each
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from skillyard import InvalidInput
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
-from skillyard.evals.judgement.replies import extract_json
 from skillyard.evals.judgement.verdicts import (
     BadVerdict,
+    extract_json,
     read_criteria,
     verdict,
 )

@@ -10,8 +10,13 @@ from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
-from skillyard.evals.judgement.replies import extract_json
-from skillyard.evals.judgement.verdicts import BadVerdict, JudgeVerdict, read_criteria, verdict
+from skillyard.evals.judgement.verdicts import (
+    BadVerdict,
+    JudgeVerdict,
+    extract_json,
+    read_criteria,
+    verdict,
+)
 from skillyard.evals.models.factory import as_model
 from skillyard.evals.models.prices import Price, cost_of
 from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelRequest

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.selection import SelectionPolicy, select
 from skillyard.engine.skill import Origin
-from skillyard.evals.judgement.replies import extract_json
+from skillyard.evals.judgement.verdicts import extract_json
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.models.protocol import ModelRequest
 
