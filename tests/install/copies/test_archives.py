@@ -6,17 +6,11 @@ each limit, and mutations of good archives against the standard library's own re
 
 from __future__ import annotations
 
-import io
 import stat
-import tarfile
-import zipfile
 import zlib
 from collections.abc import Callable
-from typing import Any, cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skillyard.install.copies.archives import (
     DEFAULT,
@@ -45,64 +39,9 @@ from tests.install.copies.small_archives import (
     tarred,
     zipped,
 )
-from tests.property.strategies import few
 from tests.tables import for_each
 
 # --- honest archives ----------------------------------------------------------------------------
-
-
-class _Pipe(io.RawIOBase):
-    """A stream that cannot seek, so that ``zipfile`` writes data descriptors."""
-
-    def __init__(self) -> None:
-        self.data = b""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self.data += bytes(data)
-        return len(data)
-
-
-def _by_zipfile(files: dict[str, bytes], method: int, *, pipe: bool = False) -> bytes:
-    sink = _Pipe() if pipe else io.BytesIO()
-    with zipfile.ZipFile(cast("io.BytesIO", sink), "w", method) as archive:
-        for path, data in files.items():
-            archive.writestr(path, data)
-    return sink.data if isinstance(sink, _Pipe) else sink.getvalue()
-
-
-def _by_tarfile(files: dict[str, bytes], layout: int, front: str = "") -> bytes:
-    sink = io.BytesIO()
-    with tarfile.open(fileobj=sink, mode="w:gz", format=layout) as archive:
-        for path, data in files.items():
-            header = tarfile.TarInfo(front + path)
-            header.size = len(data)
-            archive.addfile(header, io.BytesIO(data))
-    return sink.getvalue()
-
-
-_PART = st.text("abcdeé指x -_()[]", min_size=1, max_size=30).filter(lambda part: part[-1] != " ")
-_TREES = st.dictionaries(
-    st.lists(_PART, min_size=1, max_size=5).map(lambda parts: "in/" + "/".join(parts) + ".md"),
-    st.binary(max_size=2_000),
-    max_size=6,
-)
-
-
-@few
-@given(_TREES)
-def test_what_ordinary_tools_write_is_read_whole_and_sorted(files: dict[str, bytes]) -> None:
-    files = {"SKILL.md": SKILL, **files}
-    expected = sorted((path, data, False) for path, data in files.items())
-    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        for pipe in (False, True):
-            data = _by_zipfile(files, method, pipe=pipe)
-            assert [tuple(file) for file in read_archive(data, "zip")] == expected
-    for layout in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
-        data = _by_tarfile(files, layout, "./")
-        assert [tuple(file) for file in read_archive(data, "tar.gz")] == expected
 
 
 def test_folders_leave_nothing_behind_and_bits_become_executable_or_not() -> None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skillyard.base.shapes.installation import FileChange
 from skillyard.install.operations.update import difference_of
@@ -70,25 +67,6 @@ def test_bytes_that_are_no_utf8_do_not_hide_a_script(skill: Path) -> None:
     (skill / "nul.sh").write_bytes(b"id\n")
     note = changes(skill, {}, {**new, "nul.sh": b"i\0d\n"})["nul.sh"].note
     assert note == "only NUL bytes or the encoding"
-
-
-PATHS = st.sampled_from(["SKILL.md", "a", "b/c", "b/d"])
-VERSIONS = st.dictionaries(PATHS, st.binary(max_size=20), max_size=4)
-
-
-@given(old=VERSIONS, new=VERSIONS)
-def test_a_version_differs_exactly_where_its_files_do(
-    old: dict[str, bytes], new: dict[str, bytes]
-) -> None:
-    with TemporaryDirectory() as folder:
-        found = changes(Path(folder), old, new)
-        expected = {path for path in {*old, *new} if old.get(path) != new.get(path)}
-        assert set(found) == expected
-        kinds = {path: each.change for path, each in found.items()}
-    assert kinds == {
-        path: "added" if path not in old else "removed" if path not in new else "changed"
-        for path in expected
-    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no executable bits")

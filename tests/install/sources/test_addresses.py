@@ -6,20 +6,14 @@ The proof is at the sockets: what is refused is refused before any of them is co
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skillyard import InvalidInput, SkillyardError, SourceFailed
 from skillyard.install.sources.addresses import is_public, public_addresses
 from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard_testkit import Response
 from tests.install.sources.clients import Dialled, Network, count_dialling, resolve
-from tests.property.strategies import few
 from tests.tables import for_each
 
 REFUSED = {
@@ -111,43 +105,6 @@ def test_an_address_that_is_not_everybodys_is_not_public(address: str) -> None:
 @for_each("address", [*PUBLIC, *CARRIERS_OF_PUBLIC])
 def test_an_address_on_the_internet_is_public(address: str) -> None:
     assert is_public(address)
-
-
-# --- laws ---
-
-PRIVATE = [
-    ipaddress.ip_network(text)
-    for text in (
-        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
-        "172.16.0.0/12", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
-        "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "::/127", "fc00::/7", "fe80::/10",
-        "fec0::/10", "ff00::/8", "2001:db8::/32", "100::/64",
-    )
-]  # fmt: skip
-
-
-@st.composite
-def inside(draw: st.DrawFn, networks: list[IPv4Network | IPv6Network]) -> IPv4Address | IPv6Address:
-    network = draw(st.sampled_from(networks))
-    return network[draw(st.integers(0, network.num_addresses - 1))]
-
-
-def forms(address: IPv4Address) -> Iterator[IPv6Address]:
-    """Yield the IPv6 addresses that lead to an IPv4 one."""
-    number = int(address)
-    yield IPv6Address(0xFFFF << 32 | number)
-    yield IPv6Address(int(IPv6Address("64:ff9b::")) | number)
-    yield IPv6Address(int(IPv6Address("2002::")) | number << 80 | 1)
-    yield IPv6Address(int(IPv6Address("2001:0:808:808::")) | number ^ 0xFFFFFFFF)
-
-
-@few
-@given(inside([*PRIVATE]))
-def test_no_address_inside_a_private_network_is_ever_public(
-    address: IPv4Address | IPv6Address,
-) -> None:
-    assert not is_public(str(address))
-    assert not is_public(address.exploded)
 
 
 # --- names ---

@@ -116,9 +116,6 @@ def test_a_registered_path_is_the_truth_if_it_is_there(why: str) -> None:
     assert skill_path(paths, "acme/kit", skill_id, registered) == expected
 
 
-# --- laws ---
-
-
 def test_folders_of_skills_are_those_with_a_skill_file() -> None:
     paths = [*holding("", "skills/a", "skills/a/inner"), "skills/b/MYSKILL.md", "SKILL.mdx",
              "skills/c/readme.md", *holding("node_modules/x")]  # fmt: skip
