@@ -35,7 +35,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLlm]:
     """The stand-in, as the environment's provider."""
     pytest.importorskip("anthropic")
     pytest.importorskip("genai_prices")
-    pytest.importorskip("scipy")
+    pytest.importorskip("numpy")
     with FakeLlm() as running:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", running.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)

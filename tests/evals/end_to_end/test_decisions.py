@@ -14,6 +14,7 @@ from skillyard.evals.statistics.planning import least_units
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import Project
+from tests.shared_data import REPOSITORY
 
 RUBRIC = """\
 skill_name: tea-brewing
@@ -86,6 +87,21 @@ def test_many_skills_with_few_prompts_get_a_verdict_on_all_of_them(
     assert "the verdict is on all 8 skills together" in done.err
     overall = workspace.envelope()["summary"]["_overall"]
     assert overall["comparisons"]["enhanced/baseline"]["units"] == 8
+
+
+@pytest.mark.slow
+def test_the_shipped_sizes_end_with_a_statement_on_all_skills(
+    pay: Run, fake: FakeLlm, workspace: Project
+) -> None:
+    """Before, it was refused: "write 84 more prompts"."""
+    examples = REPOSITORY / "examples"
+    places = ("--root", str(examples / "skills"), "--evals-dir", str(examples / "evals"))
+    done = pay("size-impact", *places)
+    assert done.code == 0, done.err
+    assert "the verdict is on all 12 skills together" in done.err
+    comparison = workspace.envelope()["summary"]["_overall"]["comparisons"]["full/baseline"]
+    assert (comparison["units"], comparison["word"]) == (12, "better")
+    assert "12 skills as a whole, full skill against no skill: " in " ".join(done.out.split())
 
 
 def test_the_plan_says_what_the_prompts_can_show(

@@ -211,6 +211,21 @@ def test_stopped_sampled_and_degraded_runs_say_so() -> None:
         assert word not in calm
 
 
+def test_a_judge_that_failed_a_check_stands_above_the_verdicts() -> None:
+    envelope = making.effectiveness()
+    sentence = "The judge is not to be trusted: it goes by the length of an answer."
+    envelope["artifacts"]["trust"] = {"trusted": False, "sentence": sentence}
+    for entity in envelope["summary"].values():
+        entity["comparisons"]["enhanced/baseline"]["word"] = "judge not trusted"
+    page = page_of([envelope])
+    assert flat(page.text()).count(sentence) == 1
+    (banner,) = [
+        each for each in page.all("div", class_="banner") if sentence in "".join(each.text)
+    ]
+    assert sentence in "".join(banner.text)
+    assert all("! judge not trusted" in line for line in first_table(page)[1:])
+
+
 def test_more_than_a_tenth_of_errors_is_said_even_where_the_run_does_not() -> None:
     envelope = making.activation()
     envelope["cases"][0]["errors"] = [{"kind": "timeout", "message": "late"}]

@@ -50,6 +50,7 @@ _BADGES = {
     "worse": Badge("▼", "worse", "bad"),
     "equivalent": Badge("≈", "equivalent", "even"),
     "not enough data": Badge("?", "not enough data", "open"),
+    NOT_TRUSTED: Badge("!", NOT_TRUSTED, "open"),
 }
 _CHECKS_ONLY = Badge("•", "checks only", "even")
 _ENOUGH = {
@@ -79,7 +80,7 @@ def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
     return LayerView(
         results={name: _result(each) for name, each in skills.items()},
         pooled=(
-            *filter(None, [run.text("artifacts", "trust", "sentence")]),
+            *_trusted_because(run),
             *(
                 _pooled(name, pooled[name], skills)
                 for name in comparisons_in_order(pooled)
@@ -100,6 +101,13 @@ def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
         shows=_SHOWS,
         limits=(*_LIMITS, _OWN_JUDGE) if own_judge else _LIMITS,
     )
+
+
+def _trusted_because(run: Results) -> Iterator[str]:
+    """Yield why the judge is trusted; a banner says why it is not."""
+    sentence = run.text("artifacts", "trust", "sentence")
+    if sentence and run.flag("artifacts", "trust", "trusted"):
+        yield sentence
 
 
 def _badge(comparison: Json) -> Badge:

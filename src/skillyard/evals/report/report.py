@@ -174,6 +174,7 @@ def _banners(parts: Sequence[_Part]) -> Iterator[Banner]:
     about = f"This is about {', '.join(fake)}. " if len(fake) < len(runs) else ""
     lines_of: tuple[tuple[str, str, Callable[[Results], str]], ...] = (
         ("stopped", "Stopped before its end", _stopped),
+        ("degraded", "The judge failed a check, so there is no verdict", _distrusted),
         ("degraded", "Too many errors to rely on the rates", _degraded),
         ("limited", "A sample, not the whole dataset", _limited),
         ("stopped", "Stored answers are missing", _missing),
@@ -219,6 +220,11 @@ def _degraded(run: Results) -> str:
         f"{run.name}: {whole(failed)} of {many(attempted, 'case')}{share} ended in an error or "
         "with a cut answer. What is left may not be like them."
     )
+
+
+def _distrusted(run: Results) -> str:
+    trust = run.at("artifacts", "trust")
+    return f"{run.name}: {trust.text('sentence')}" if trust.flag("trusted") is False else ""
 
 
 def _lost(part: _Part) -> str:
