@@ -90,24 +90,6 @@ def test_they_are_documents_and_never_chosen_as_skills(tmp_path: Path) -> None:
 
 
 @for_each(
-    "path",
-    [
-        "commands/x.md",
-        ".claude/agents/x.md",
-        ".claude/commands/x.txt",
-        ".cursor/rules/x.md",
-        ".github/instructions/x.md",
-        ".github/workflows/x.instructions.md",
-        ".claude/commands/pdf/notes.md",
-        ".claude/commands/pdf/deep/notes.md",
-    ],
-)
-def test_other_files_are_not_read(tmp_path: Path, path: str) -> None:
-    files = {path: "Text.\n", ".claude/commands/pdf/SKILL.md": document("pdf")}
-    assert [skill.name for skill in load(tmp_path, files)] == ["pdf"]
-
-
-@for_each(
     ("text", "description"),
     [
         ("---\ndescription: [a\n---\nBody.\n", "---"),

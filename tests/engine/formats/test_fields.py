@@ -37,24 +37,6 @@ class TestRequired:
     def test_a_name_is_text_whatever_it_looks_like(self, block: str, name: str) -> None:
         assert fields(block).name() == name
 
-    @for_each(
-        ("block", "code", "line"),
-        [
-            ("name: -rf\n", "name_edge_hyphen", 2),
-            ("name: a/b\n", "name_bad_chars", 2),
-            ("a: x\nskill_name: ..\n", "name_bad_chars", 3),
-            ('name: "a\\u202eb"\n', "hidden_character", 2),
-            ('name: "a\\u200db"\n', "hidden_character", 2),
-            ("name: می‌خواهم\n", "name_bad_chars", 2),
-        ],
-    )
-    def test_an_unsafe_name_is_refused_with_its_line(
-        self, block: str, code: str, line: int
-    ) -> None:
-        with pytest.raises(sy.InvalidFrontmatter) as caught:
-            fields(block).name()
-        assert (caught.value.code, caught.value.line) == (code, line)
-
     @for_each("strict", [True, False])
     def test_what_is_longer_than_the_specification_allows_is_warned_of(self, strict: bool) -> None:
         read = fields(

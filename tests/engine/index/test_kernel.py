@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.engine.index import kernel, segment_reader
+from skillyard.engine.index import kernel
 from skillyard.engine.index.segment_searcher import open_index
 from skillyard.engine.index.segment_writer import SegmentWriter
 from skillyard.engine.index.token_table import bundled_table
@@ -204,59 +204,6 @@ def test_checksums_are_those_of_zlib(data: bytes, start: int) -> None:
     whole = data * 9  # past the length from which many bytes are taken at once
     for part in (data, memoryview(whole)[start:], bytearray(data)):
         assert KERNEL.crc32(part) == crc32(part)
-
-
-def repeated(seed: int, times: int) -> tuple[Any, Any]:
-    """Return an engine over one segment many times, and the Python reader over the same."""
-    rng = random.Random(seed)
-    builder = SegmentWriter(DIMENSIONS)
-    for number in range(5_000):
-        builder.add(document(rng, f"k{number}"))
-    data = memoryview(builder.build())
-    segments = [segment_reader.SegmentReader(data, "made") for _ in range(times)]
-    for each in segments:
-        for number in range(each.documents):
-            each.check_forward(number)
-    engine = KERNEL.Engine([each.for_kernel() for each in segments], DIMENSIONS)
-    return engine, segments
-
-
-def test_a_large_pass_lets_others_run_and_answers_the_same_alone_and_beside_others() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-    from struct import pack
-
-    times = 30  # 150,000 documents: above what a pass keeps other threads waiting for
-    engine, segments = repeated(7, times)
-    small, one = repeated(7, 1)
-    rng = random.Random(11)
-
-    def asked(
-        over: list[segment_reader.SegmentReader], words: list[str]
-    ) -> tuple[list[bytes], list[float]]:
-        numbers = [segments[0].find(segment_reader.TERMS, word) for word in words]
-        spans = [
-            b"".join(pack("qqq", n, *each.check_postings(n)) for each in over) for n in numbers
-        ]
-        return spans, [1.0 + place for place in range(len(words))]
-
-    for _ in range(3):
-        words = rng.sample([f"w{number}" for number in range(40)], 5)
-        vector = array("b", [rng.randint(-127, 127) for _ in range(DIMENSIONS)]).tobytes()
-
-        def lexical(words: list[str] = words) -> Any:
-            return engine.lexical(*asked(segments, words), 90, 200)
-
-        def nearest(vector: bytes = vector) -> Any:
-            return engine.nearest(vector, 90)
-
-        alone = lexical(), nearest()
-        # Each document stands there thirty times: the best ninety are the best three, thirtyfold.
-        few, _ = small.lexical(*asked(one, words), 3, 200)
-        expected = sorted((score for _, score in few for _ in range(times)), reverse=True)
-        assert [score for _, score in alone[0][0]] == expected
-        with ThreadPoolExecutor(4) as pool:
-            beside = [pool.submit(work) for _ in range(10) for work in (lexical, nearest)]
-            assert [each.result() for each in beside] == list(alone) * 10
 
 
 def test_no_format_of_the_kernel_needs_the_headers_of_the_version_that_runs_it() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
 from typing import Any
 
 import pytest
@@ -13,7 +11,6 @@ import pytest
 import skillyard as sy
 from skillyard import Scored
 from skillyard.engine.ranking.match import Pair, in_order
-from skillyard.engine.ranking.registry import resolve
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document, skill
@@ -118,35 +115,3 @@ class TestMatch:
         explained = match.to_dict(explain=True)
         assert explained["explanation"] == match.explanation.to_dict()
         assert json.loads(json.dumps(explained)) == explained
-
-
-@for_each("name", SCORERS)
-def test_one_bound_scorer_answers_many_threads_alike(name: str) -> None:
-    words = ["deploy", "review", "data", "clean", "report", "test", "code", "audit", "bill"]
-    skills = [
-        skill(
-            f"{first}-{second}", f"Helps to {first} the {second}.", f"{second} {first} steps",
-            triggers=sy.Triggers(("*.py",), (first,), (f"{first} {second}",)),
-        )
-        for first in words for second in words if first != second
-    ]  # fmt: skip
-    bound = resolve(name).bind(sy.Catalog.from_skills(skills))
-    queries = [
-        sy.Query(f"{word} the {words[n - 3]}", (f"{word}.py",)) for n, word in enumerate(words)
-    ]
-    expected = [list(bound.prepare(query).scores()) for query in queries]
-    start = Barrier(8)
-
-    def ask(_: int) -> list[Any]:
-        start.wait(timeout=30)
-        found = []
-        for query in queries:
-            scored = bound.prepare(query)
-            pairs = list(scored.scores())
-            assert all(scored.explain(one).value == value for one, value in pairs[:5])
-            found.append(pairs)
-        return found
-
-    with ThreadPoolExecutor(8) as pool:
-        for answer in pool.map(ask, range(8)):
-            assert answer == expected

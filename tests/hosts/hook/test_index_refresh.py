@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,11 +13,10 @@ from skillyard.engine.index.library_spec import index_folder
 from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
 from skillyard.engine.ranking.registry import bind, resolve
 from skillyard.hosts.hook.approval import approve_project
-from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.operations.library_index import index_build
 from tests.configuration import configure
-from tests.engine.embedding.letters import GatedLetters, Letters, install
+from tests.engine.embedding.letters import Letters, install
 from tests.hosts.hook.conftest import Hook, add_skill, payload
 
 
@@ -75,29 +73,3 @@ def bound(place: LibrarySpec) -> BoundHybrid:
     bound = bind(catalog, resolve("hybrid+letters"))
     assert isinstance(bound, BoundHybrid)
     return bound
-
-
-def test_while_vectors_are_computed_others_read_and_update_the_index(
-    library: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gated = GatedLetters()
-    install(monkeypatch, gated)
-    configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
-    place = library_place((str(library),), None)
-    with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(bring_up_to_date, place)
-        try:
-            assert gated.waits.wait(30)
-            assert names(place) == ["git-bisect", "tables"]
-            add_skill(library, "new", "Brews tea.")
-            # Another process updates the index, and leaves the vectors to the first one.
-            assert bring_up_to_date(place)
-            assert names(place) == ["git-bisect", "new", "tables"]
-            assert gated.asked == []
-        finally:
-            gated.gate.set()
-        assert first.result(30)
-    assert sorted(text.partition(".")[0] for text in gated.asked) == ["git-bisect", "new", "tables"]
-    computed = len(gated.asked)
-    assert bound(place).dense is not None
-    assert len(gated.asked) == computed

@@ -118,23 +118,3 @@ def test_what_was_read_is_known_in_the_next_generation_but_for_what_changed(
     assert found_there is not None
     assert found_there.description == "Says two."
     assert before[changed] not in after
-
-
-def test_asking_for_one_skill_reads_no_other(
-    store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else many hidden skills make each request slow: measured 0.6 s with 30,000 of them."""
-    hidden = [skill(f"h{number:03}", disable_model_invocation=True) for number in range(200)]
-    store.publish([*LIBRARY, *hidden], tenant="acme", publisher="ci")
-    node = Node(store, tmp_path / "node").take()
-    read: list[int] = []
-    record = type(node.library.searcher).record
-
-    def noting(self: object, ordinal: int) -> bytes:
-        read.append(ordinal)
-        return record(self, ordinal)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(type(node.library.searcher), "record", noting)
-    for name in ("git-bisect", "h007", "AGENTS", "nothing"):
-        found(node, name)
-    assert len(read) < 50
