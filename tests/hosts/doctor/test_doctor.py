@@ -95,8 +95,6 @@ def test_settings_that_cannot_be_used_are_an_error_with_file_and_line(
         "did you mean sources?",
     )
     path.unlink()
-    (path.parent / "config.toml").write_text("", encoding="utf-8")
-    assert "config.toml is not read any more" in doctor().one("settings").message
     monkeypatch.setenv("SKILLYARD_CONFIG", str(user.home / "gone.toml"))
     assert doctor().one("settings").status == "error"
 
