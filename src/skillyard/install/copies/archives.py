@@ -144,8 +144,12 @@ def read_archive(
     """
     files = read_archive_tree(data, kind, limits)
     paths = [file.path for file in files]
+    folders = sorted(path.rpartition("/")[0] for path in paths if path.endswith(f"/{SKILL_FILE}"))
+    if SKILL_FILE not in paths and folders:
+        some = f"one lies in `{shown_path(folders[0])}`: pack the content of that folder"
+        raise _refused("skill_file_missing", hint=some)
     if SKILL_FILE not in paths:
-        raise _no_skill_file(paths)
+        raise _refused("skill_file_missing")
     return files
 
 
@@ -351,15 +355,6 @@ def _gunzipped(data: bytes, limits: ArchiveLimits) -> bytes:
     if len(stream) > most:
         raise _refused("archive_total_too_large", limit=limits.total_bytes)
     return stream
-
-
-def _no_skill_file(paths: list[str]) -> ArchiveRefused:
-    """Return the error for a skill file that is in a subfolder, or absent."""
-    folders = sorted(path.rpartition("/")[0] for path in paths if path.endswith(f"/{SKILL_FILE}"))
-    if not folders:
-        return _refused("skill_file_missing")
-    some = f"one lies in `{shown_path(folders[0])}`: pack the content of that folder"
-    return _refused("skill_file_missing", hint=some)
 
 
 _UNIX = 3

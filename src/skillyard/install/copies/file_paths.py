@@ -185,7 +185,8 @@ def _part_fault(part: str) -> str:
         return "path_hidden_character"
     if ":" in part:
         return "path_colon"
-    if not part.isascii() and _like_separator(part):
+    plain = unicodedata.normalize("NFKC", part)
+    if not part.isascii() and ("/" in plain or "\\" in plain or not plain.strip(". ")):
         return "path_look_alike"
     if part.rstrip(". ") != part:
         return "path_edge"
@@ -201,11 +202,6 @@ def _bare(part: str) -> str:
     visible = "".join(char for char in part if char.isprintable())
     plain = unicodedata.normalize("NFKC", _BLANK_MARKS.sub("", visible))
     return plain.split(":", 1)[0].rstrip(". ").casefold()
-
-
-def _like_separator(part: str) -> bool:
-    plain = unicodedata.normalize("NFKC", part)
-    return "/" in plain or "\\" in plain or plain.strip(". ") == ""
 
 
 def collision_key(path: str) -> str:

@@ -170,7 +170,10 @@ def check_locked(address: GitAddress, hosts: Iterable[str]) -> None:
         return
     if address.scheme == "ssh" and address.host in FORGES:
         return
-    entry = address.host if address.scheme == "ssh" else _beginning(address)
+    port = f":{address.port}" if address.port else ""
+    entry = f"{address.scheme}://{address.host}{port}"
+    entry = address.host if address.scheme == "ssh" else entry
+    entry = f"file://{address.path}" if address.scheme == "file" else entry
     raise SourceFailed(
         "refused",
         f"a lock file names {shown_path(address.url)}, and may come from a stranger",
@@ -191,10 +194,3 @@ def is_trusted(address: GitAddress, hosts: Iterable[str]) -> bool:
         elif address.scheme in ("https", "ssh") and address.host == entry.lower():
             return True
     return False
-
-
-def _beginning(address: GitAddress) -> str:
-    if address.scheme == "file":
-        return f"file://{address.path}"
-    port = f":{address.port}" if address.port else ""
-    return f"{address.scheme}://{address.host}{port}"

@@ -130,77 +130,40 @@ def _digest(key: str, rest: bytes) -> bytes:
 
 
 CHUNK = 65_536
-
-
 _GZIP = zlib.MAX_WBITS | 16
 _OVERHEAD = 1_024
 """Bytes by which packing may enlarge what cannot be packed, beside one in a thousand: a header, a
 trailer, and five for each block of 16 KiB (RFC 1951, §3.2.4)."""
 
 
-class TooMuch(Exception):
-    """More comes out than was allowed, or more goes in than that could need."""
-
-
-class Gunzip:
-    """One gzip stream of an untrusted sender, unpacked piece by piece without trusting its size.
-
-    Input is counted as well: empty blocks never end by themselves.
-    """
-
-    def __init__(self, max_bytes: int) -> None:
-        """``max_bytes`` may come out."""
-        self._unpack = zlib.decompressobj(_GZIP)
-        self._left = max_bytes
-        self._packed_left = max_bytes + max_bytes // 1_000 + _OVERHEAD
-
-    @property
-    def ended(self) -> bool:
-        """Whether the stream has come to its end."""
-        return self._unpack.eof
-
-    def add(self, piece: bytes) -> bytes:
-        """Return what a piece unpacks to.
-
-        Raises TooMuch, and ValueError for damage.
-        """
-        if self._unpack.eof and piece:
-            raise ValueError("something follows its end")
-        self._packed_left -= len(piece)
-        if self._packed_left < 0:
-            raise TooMuch
-        try:
-            data = self._unpack.decompress(piece, self._left + 1)  # one more shows that it is more
-        except zlib.error as error:
-            raise ValueError(f"it cannot be unpacked: {error}") from None
-        self._left -= len(data)
-        if self._left < 0 or self._unpack.unconsumed_tail:
-            raise TooMuch
-        if self._unpack.unused_data:
-            raise ValueError("something follows its end")
-        return data
-
-
 async def read_body(url: str, response: Any, max_bytes: int) -> bytes:
-    """Return the decompressed body. Raises SourceFailed: too large, badly compressed, truncated."""
+    """Return the decompressed body. Raises SourceFailed: too large, badly compressed, truncated.
+
+    What is packed is counted as well: empty blocks never end by themselves.
+    """
     declared = response.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > max_bytes:
         raise _too_large(url, max_bytes)
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "", "gzip"):
         raise SourceFailed("bad_answer", f"{url}: packed as {packing[:40]!r}")
-    gunzip = Gunzip(max_bytes) if packing == "gzip" else None
-    body = bytearray()
+    gunzip = zlib.decompressobj(_GZIP) if packing == "gzip" else None
+    body, packed_left = bytearray(), max_bytes + max_bytes // 1_000 + _OVERHEAD
     async for chunk in response.aiter_raw(CHUNK):
-        try:
-            body += chunk if gunzip is None else gunzip.add(chunk)
-        except TooMuch:
-            raise _too_large(url, max_bytes) from None
-        except ValueError as error:
-            raise SourceFailed("bad_answer", f"{url}: {error}") from None
-        if len(body) > max_bytes:
+        packed_left -= len(chunk)
+        if gunzip is None:
+            body += chunk
+        elif packed_left >= 0:
+            try:  # one more byte shows that it is more
+                body += gunzip.decompress(chunk, max_bytes + 1 - len(body))
+            except zlib.error as error:
+                what = f"{url}: it cannot be unpacked: {error}"
+                raise SourceFailed("bad_answer", what) from None
+        if len(body) > max_bytes or packed_left < 0 or (gunzip and gunzip.unconsumed_tail):
             raise _too_large(url, max_bytes)
-    if gunzip is not None and not gunzip.ended:
+        if gunzip is not None and gunzip.unused_data:
+            raise SourceFailed("bad_answer", f"{url}: something follows its end")
+    if gunzip is not None and not gunzip.eof:
         raise SourceFailed("bad_answer", f"{url}: the answer is cut off")
     return bytes(body)
 
