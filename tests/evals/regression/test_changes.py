@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from skillyard.evals.layers.activation import ACTIVATION
 from skillyard.evals.layers.pairs import SIZE_IMPACT
 from skillyard.evals.layers.work import load_layer
 from skillyard.evals.regression.changes import Measure, MeasureChange, changes_of_measures
-from tests.evals.statistics.planting import Judge, allowed, run_of
+from tests.evals.statistics.planting import Judge, run_of
 from tests.tables import for_each
 
 pytest.importorskip("numpy")
@@ -99,56 +98,6 @@ def test_a_measure_that_is_only_shown_is_no_regression() -> None:
     shown = Measure("e", "full/summary", "lower", False, {str(n): [2.0] for n in range(8)})
     fallen = Measure("e", "full/summary", "lower", False, {str(n): [0.0] for n in range(8)})
     assert change(shown, fallen).status == "worse"
-
-
-def library(rng: random.Random, skills: int, prompts: int, runs: int, fall: float) -> Any:
-    """Return measures of before and now; the first skill falls."""
-    worth = {
-        (skill, prompt): rng.gauss(1, 0.8) for skill in range(skills) for prompt in range(prompts)
-    }
-
-    def side(fallen: float) -> list[Measure]:
-        return [
-            Measure(f"s{skill}", "mean", "lower", True, {
-                str(prompt): [
-                    rng.gauss(worth[skill, prompt] - (0 if skill else fallen), 0.8)
-                    for _ in range(runs)
-                ]
-                for prompt in range(prompts)
-            })
-            for skill in range(skills)
-        ]  # fmt: skip
-
-    return side(0.0), side(fall)
-
-
-@for_each(("skills", "prompts", "runs"), [(1, 3, 3), (12, 3, 1), (12, 3, 3), (4, 10, 2)])
-def test_unchanged_skills_pass_the_gate_in_19_runs_of_20(
-    skills: int, prompts: int, runs: int
-) -> None:
-    rng = random.Random(f"{skills}x{prompts}x{runs}")
-    trials = 80
-    alarms = 0
-    for _ in range(trials):
-        before, after = library(rng, skills, prompts, runs, 0.0)
-        changes = changes_of_measures("effectiveness", before, after)
-        alarms += any(each.status == "regression" for each in changes)
-    assert alarms / trials <= allowed(0.05, trials)
-
-
-def test_a_fall_of_one_point_is_found_and_more_prompts_find_more() -> None:
-    """The rule of two spreads found it in 28, 8 and 0 % at 3, 10 and 30 prompts."""
-    result = []
-    for prompts in (3, 10, 30):
-        rng = random.Random(prompts)
-        hits = 0
-        for _ in range(30):
-            before, after = library(rng, 3, prompts, 3, 1.0)
-            changes = changes_of_measures("effectiveness", before, after)
-            hits += changes[0].status == "regression"
-        result.append(hits / 30)
-    assert result[0] < result[1] <= result[2]
-    assert result[1] >= 0.9
 
 
 def activation_case(number: int, expected: list[str], picked: list[str], **more: Any) -> Any:

@@ -284,13 +284,13 @@ def _decided(cases: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the cases with a choice; none of them where most of a kind have no readable one."""
     for needs_skill in (True, False):
         kind = [case for case in cases if case["should_activate"] is needs_skill]
-        if 2 * _errors(kind) > sum(not case["skipped"] for case in kind):
+        if 2 * _errors(kind) > sum(not case.get("skipped") for case in kind):
             return []
     return [case for case in cases if case["passed"] is not None]
 
 
 def _errors(cases: Sequence[Mapping[str, Any]]) -> int:
-    return sum(bool(case["errors"]) for case in cases)
+    return sum(bool(case.get("errors")) for case in cases)
 
 
 def _overall(decided: _Runs) -> dict[str, Any]:
