@@ -244,19 +244,6 @@ def test_limits_bound_what_is_named(run: Run, skills: Path) -> None:
     assert run("why", "csv-cleaning", *words, "--limit", "0").json["ahead"] == []
 
 
-def test_check_says_what_two_paths_share_only_once(run: Run, skills: Path) -> None:
-    once = run("check", "skills/broken", "--json").json
-    twice = run("check", "skills/broken", "skills/broken/SKILL.md", "--json").json
-    assert once["counts"]["error"] == 1
-    assert twice["diagnostics"] == once["diagnostics"]
-
-
-def test_a_clean_skill_has_no_findings(run: Run, skills: Path) -> None:
-    answer = run("check", "skills/git-revert")
-    text = "no findings  (looked at 1 skill, 1 file; profile lenient)\n"
-    assert (answer.code, answer.out) == (0, text)
-
-
 def test_a_hidden_skill_is_called_by_its_name(run: Run, skills: Path) -> None:
     words = ("erases a disk", "--root", "skills")
     assert run("select", *words).code == 1

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
-import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,16 +17,12 @@ from skillyard.evals.retrieval.measures import (
     BenchQuery,
     RankedAnswer,
     measures,
-    read_run,
-    write_json,
 )
 from tests.cli.conftest import Answer, Run
 from tests.cli.making import BENCH_QUERIES, BENCH_SKILLS, write
 from tests.configuration import configure
 from tests.engine.embedding.letters import Letters, install
 from tests.requirements import requirement
-from tests.shared_data import REPOSITORY
-from tests.tables import for_each
 
 
 def lines(records: Sequence[Mapping[str, object]]) -> str:
@@ -183,54 +177,6 @@ def test_the_measures_of_a_run_worked_out_by_hand() -> None:
     assert found["false_fire@95"] == 0.5
 
 
-def test_a_query_without_an_answer_in_the_run_counts_as_missed() -> None:
-    found = measures(judged({"a": {"x": 3}}), {})
-    assert found["ndcg@10"] == found["recall@50"] == 0.0
-
-
-def reference_scorer(shared: Path) -> Any:
-    spec = importlib.util.spec_from_file_location("score", shared / "bench" / "score.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def random_run(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return (queries by id, run) with ties, holes, repeated ids and every kind of judgement."""
-    source = random.Random(seed)
-    skills = [f"s{number}" for number in range(70)]
-    queries, run = {}, {}
-    for number in range(60):
-        key = f"q{number}"
-        graded = source.sample(skills, source.choice((0, 1, 3, 15)))
-        relevant = {skill: source.choice((1, 2, 3)) for skill in graded}
-        queries[key] = {"id": key, "query": key, "relevant": relevant}
-        listed = source.choices(skills, k=source.choice((0, 1, 12, 60)))
-        results = [[skill, float(60 - place)] for place, skill in enumerate(listed)]
-        entry = {"results": results, "confidence": source.choice((0.1, 0.5, 0.5, 0.9))}
-        if source.random() < 0.9:
-            run[key] = entry
-    return queries, run
-
-
-@for_each("seed", range(5))
-def test_the_measures_agree_with_the_scorer_that_defines_them(
-    seed: int, shared: Path, tmp_path: Path
-) -> None:
-    queries, run = random_run(seed)
-    path = tmp_path / "random.json"
-    write_json(str(path), run)
-    scorer = reference_scorer(shared)
-    expected = scorer.summary(*scorer.evaluate(queries, run))
-    found = measures(judged({k: q["relevant"] for k, q in queries.items()}), read_run(str(path)))
-    names = {"queries": "n", "unanswerable": "n_none"}
-    for name, value in found.items():
-        assert value == pytest.approx(expected[names.get(name, name)]), name
-    assert set(found) == {*expected} - {"n", "n_none", "ndcg@10_ci95"} | set(names)
-
-
 def test_a_score_is_printed_for_all_queries_and_by_kind(run: Run) -> None:
     bench(run)
     shown = run("bench", "score", "--run", "run.json", "--queries", "q.jsonl", "--json").json
@@ -266,20 +212,6 @@ def test_more_measures_are_added_by_name(run: Run) -> None:
     wrong = run(*words, "--measure", "MAP")
     assert (wrong.code, wrong.out) == (2, "")
     assert "nDCG@10" in wrong.err
-
-
-def test_few_queries_cannot_show_that_a_run_is_worse(run: Run, tmp_path: Path) -> None:
-    """All queries are lost, and still that is what chance does: p is 0.5."""
-    bench(run)
-    write(tmp_path, {"worse.json": "{}"})
-    done = run("bench", "compare", "run.json", "worse.json", "--queries", "q.jsonl", "--json")
-    assert done.code == 0
-    shape = done.json
-    assert (shape["regressed"], shape["verdict"], shape["margin"]) == (False, "cannot tell", 0.02)
-    assert [one["p"] for one in shape["measures"]] == [0.5] * 4
-    assert [one["p_adjusted"] for one in shape["measures"]] == [1.0] * 4
-    assert shape["warnings"][0] in done.err
-    assert "warning" not in done.out.replace('"warnings"', "")
 
 
 @pytest.mark.parametrize(
@@ -339,17 +271,6 @@ def test_a_run_of_ones_own_library(run: Run, tmp_path: Path) -> None:
     assert done.code == 0
     shown = run("bench", "score", "--run", "own.json", "--queries", "own.jsonl", "--json").json
     assert shown["all"]["hit@1"] == 1.0
-
-
-def test_the_shipped_requests_run_over_the_shipped_skills(run: Run, tmp_path: Path) -> None:
-    examples, out = REPOSITORY / "examples", str(tmp_path / "run.json")
-    queries = str(examples / "requests.jsonl")
-    given = ("--skills", str(examples / "skills"), "--queries", queries, "--out", out)
-    done = run("bench", "run", *given, "--scorer", "hybrid", "--json").json
-    assert (done["queries"], done["complete"]) == (97, True)
-    found = run("bench", "score", "--run", out, "--queries", queries, "--json").json["all"]
-    assert (found["queries"], found["unanswerable"]) == (75, 22)
-    assert found["hit@1"] > 0.5
 
 
 @pytest.mark.parametrize(

@@ -254,7 +254,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("summary", "--host"): row("--host codex"),
     ("summary", "--window"): row("--window 900", "--host codex --root skills"),
     ("summary", "--budget"): row("--budget 10", "--host codex --root skills"),
-    ("summary", "--fit"): row("--fit", "--host codex --root skills"),
     ("inject", "--max-chars"): row("--max-chars 20"),
     ("inject", "--file"): row("--file prompt.txt", "git --root skills"),
     ("inject", "--fence"): row("--fence"),
@@ -383,7 +382,6 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     ("serve", "--tools"): (
         "serve/test_offline.py::test_no_tool_of_the_mcp_server_asks_another_machine"
     ),
-    ("summary", "--use"): "cli/test_host_listing.py::test_a_log_of_uses_decides",
     ("update", "--accept"): (
         f"{_COMMANDS_TESTS}::TestUpdate::test_a_high_finding_is_shown_and_refused"
     ),

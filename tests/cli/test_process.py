@@ -119,7 +119,7 @@ UNWANTED = (
     *("asyncio", "difflib", "email", "importlib.metadata", "rich", "shutil", "subprocess"),
     *("tempfile", "unittest", "urllib.request"),
     *("skillyard.cli.blocks", "skillyard.cli.cards", "skillyard.cli.commands.completion"),
-    *("skillyard.cli.fancy", "skillyard.cli.plain", "skillyard.cli.views"),
+    *("skillyard.cli.plain", "skillyard.cli.views"),
     *(
         "skillyard.engine.operations.skill_listing",
         "skillyard.engine.operations.skill_explanation",

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import Skill
 from skillyard.install.copies.lockfile import read_project_lock
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text
 from tests.configuration import configure
-from tests.install.search.memory import Memory, hit
 from tests.remote_answers import forget_remote_answers
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
@@ -223,14 +221,6 @@ class TestAdd:
             return
         assert (done.code, said in done.err, folder.exists()) == (4, True, False), done.err
         assert "internal error" not in done.err
-
-    def test_a_skill_that_a_source_holds_itself_is_printed_from_its_file(
-        self, run: Run, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        skill = Skill("kit", "Kit.", "Steps.", slug="kit", source="acme/skills")
-        source = Memory([hit("kit", skill=skill)], {"kit": text("kit", "Kit.")})
-        monkeypatch.setattr("skillyard.install.search.service.build_sources", lambda *_: [source])
-        assert run("add", "kit").out == text("kit", "Kit.")
 
     @pytest.mark.parametrize(
         "target", ["", "a/b/../c", "http://example.com", "ftp://x/y", "../../etc/passwd", "a/b c/d"]

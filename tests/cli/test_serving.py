@@ -61,14 +61,6 @@ def test_every_flag_reaches_the_service(
     ]
 
 
-def test_without_flags_it_serves_this_folder_to_this_machine(
-    started: list[ServiceOptions],
-) -> None:
-    assert main(["serve"]) == 0
-    assert started == [ServiceOptions()]
-    assert (started[0].host, started[0].port, started[0].roots) == ("127.0.0.1", 8765, (".",))
-
-
 @pytest.mark.parametrize(
     ("flags", "said"),
     [

@@ -74,7 +74,7 @@ def test_a_unit_hands_its_service_the_token_that_its_name_needs(
     (start,) = [value for key, value in unit(name) if key == "ExecStart"]
     _, values = parse(start.replace("%i", "8766").split()[1:])
     with pytest.raises(InvalidInput, match=SECRET):
-        ServiceOptions(host=values.host, allowed_hosts=tuple(values.allow_host))
+        ServiceOptions(host=values.host, allowed_hosts=tuple(values.allowed_hosts))
     (credential,) = [value for key, value in unit(name) if key == "LoadCredential"]
     label, _, source = credential.partition(":")
     assert source == "/etc/skillyard/http_token"
@@ -82,7 +82,7 @@ def test_a_unit_hands_its_service_the_token_that_its_name_needs(
     (tmp_path / label).write_text(f"{TOKEN}\n", encoding="utf-8")
     options = ServiceOptions(
         host=values.host,
-        allowed_hosts=tuple(values.allow_host),
+        allowed_hosts=tuple(values.allowed_hosts),
         token_file=str(tmp_path / label),
     )
     assert options.token == TOKEN

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.engine.operations.skill_explanation import Why, why_skill
+from skillyard.engine.operations.skill_explanation import WhyResult, why_skill
 from skillyard.engine.ranking.match import eligible, score_query
 from tests.property.strategies import few, queries, skills
 
@@ -29,7 +29,7 @@ def catalog_of(listed: list[sy.Skill], hidden: list[bool]) -> sy.Catalog:
     )
 
 
-def agrees(why: Why, catalog: sy.Catalog, query: sy.Query, scorer: str) -> None:
+def agrees(why: WhyResult, catalog: sy.Catalog, query: sy.Query, scorer: str) -> None:
     """Fail unless each sentence says what ``sy.select`` and ``sy.rank`` do."""
     selection = sy.select(catalog, query, scorer=scorer)
     matched, close, floor = why.sentences

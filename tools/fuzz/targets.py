@@ -208,7 +208,7 @@ def a_hook() -> Iterator[Check]:
 
 
 def rank(data: bytes) -> None:
-    text = answer("claude-code", lambda _: data, HookOptions(refresh=False), budget_ms=60_000)
+    text = answer("claude-code", lambda _: data, HookOptions(refresh=False, budget_ms=60_000))
     if text:
         context = json.loads(text)["hookSpecificOutput"]["additionalContext"]
         assert find_hidden(context) is None

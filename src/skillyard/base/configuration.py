@@ -57,7 +57,7 @@ SECTIONS = {
     "embeddings": Section("skillyard.engine.embedding.endpoint:EmbeddingsSection", False),
     "sources": Section("skillyard.install.sources.settings:Settings", False),
     "log": Section("skillyard.hosts.decisions:LogSection", False),
-    "store": Section("skillyard.cli.commands.stores:StoreSection", False),
+    "store": Section("skillyard.store.opening:StoreSection", False),
 }
 
 

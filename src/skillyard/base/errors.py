@@ -64,12 +64,12 @@ class Diagnostic(NamedTuple):
         members: dict[str, object] = encode(self.document())
         return members
 
-    def document(self) -> "details.Diagnostic":
+    def document(self) -> "details.DiagnosticDocument":
         """Return the finding as a document shows it."""
         from skillyard.base.shapes import details
         from skillyard.base.shapes.encoder import from_attributes
 
-        return from_attributes(details.Diagnostic, self)
+        return from_attributes(details.DiagnosticDocument, self)
 
 
 class SkillyardError(Exception):

@@ -5,8 +5,9 @@ models, and where they apply its bounds and other spellings::
 
     top_k: Annotated[int | None, "How many skills may be chosen.", Bounds(least=0, most=50)] = None
 
-:func:`fields_of` reads them. The command line makes its options from them, HTTP its parameters and
-OpenAPI, MCP its arguments and schemas, and the client sends the same values.
+:func:`fields_of` reads them; a field without a description belongs to no surface. The command line
+makes its options from them, HTTP its parameters and OpenAPI, MCP its arguments and schemas, and the
+client sends the same values.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from functools import cache
 from types import NoneType
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 SURFACES = ("cli", "http", "mcp")
 
@@ -48,6 +49,8 @@ class Spelling(NamedTuple):
     """Its name in the tool, where a document gives another one."""
     on: tuple[str, ...] = SURFACES
     """The surfaces that offer it."""
+    by_place: bool = False
+    """Whether the command line takes it by its place, not as an option."""
 
 
 class Operation(NamedTuple):
@@ -124,6 +127,8 @@ def fields_of(request: Any, surface: str) -> tuple[Field, ...]:
     hints = get_type_hints(request, include_extras=True)
     offered = []
     for each in fields(request):
+        if get_origin(hints[each.name]) is not Annotated:
+            continue
         kind, about, *rest = get_args(hints[each.name])
         extras = {type(extra): extra for extra in rest}
         spelling = extras.get(Spelling, Spelling())

@@ -1,13 +1,13 @@
 """The output of a command: lines of styled spans, tables, trees and text.
 
 A command puts untrusted text into these values unchanged. The two renderers (:mod:`.plain` and
-:mod:`.fancy`) clean every span where they format it, so no command can forget to.
+:mod:`.console`) clean every span where they format it, so no command can forget to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line
@@ -46,6 +46,8 @@ class Column(NamedTuple):
     """One column of a table."""
 
     title: str
+    cell: Callable[[Any], Span | str] = str
+    """What the column shows of an item, for :func:`table`."""
     style: str = ""
     right: bool = False
     wide: bool = False
@@ -83,7 +85,6 @@ class Text(NamedTuple):
 
 
 Block = Line | Table | Tree | Text
-_Item = TypeVar("_Item")
 
 
 def line(*parts: str | Span, indent: int = 0, hang: int = 0) -> Line:
@@ -92,14 +93,9 @@ def line(*parts: str | Span, indent: int = 0, hang: int = 0) -> Line:
     return Line(spans, indent, hang)
 
 
-def table(
-    items: Iterable[_Item],
-    *columns: tuple[Column, Callable[[_Item], Span | str]],
-    head: bool = True,
-) -> Table:
-    """Return a table with a row for each item, by what each column shows of it."""
-    rows = [[cell(item) for _, cell in columns] for item in items]
-    return Table(tuple(column for column, _ in columns), rows, head)
+def table(items: Iterable[object], *columns: Column, head: bool = True) -> Table:
+    """Return a table with a row for each item."""
+    return Table(columns, [[each.cell(item) for each in columns] for item in items], head)
 
 
 def titled(title: str) -> Iterator[Line]:

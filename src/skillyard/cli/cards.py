@@ -11,13 +11,13 @@ from skillyard.engine.context.listing import CUT, LEFT_OUT, NAME_ONLY, NOT_READ,
 from skillyard.engine.skill import SKILL_FIELDS
 
 if TYPE_CHECKING:
-    from skillyard.engine.operations.skill_details import Shown
-    from skillyard.engine.operations.skill_listing import Card, Listing
+    from skillyard.engine.operations.skill_details import ShowResult
+    from skillyard.engine.operations.skill_listing import CatalogCard, ListResult
     from skillyard.engine.skill import Skill, SkillField
     from skillyard.hosts.operations.prompts import HostSummary
 
 
-def listing(result: Listing) -> Iterator[Block]:
+def listing(result: ListResult) -> Iterator[Block]:
     """Yield a table of all skills, then the files that did not load and the other remarks."""
     if result.cards:
         scopes = {card.skill.scope for card in result.cards}
@@ -39,29 +39,27 @@ def listing(result: Listing) -> Iterator[Block]:
             yield line(f"{where}: ", code, Span(clean_line(item.message), "dim"))
 
 
-def _cards(cards: Sequence[Card], scoped: bool) -> Table:
+def _cards(cards: Sequence[CatalogCard], scoped: bool) -> Table:
     """Return a row for each card. A narrow terminal drops the layout first, then the path."""
-    scope = (Column("scope", drop=3), lambda card: card.skill.scope)
-    remarks = (Column("remarks", "warning", cut="end"), _remarks)
+    scope = Column("scope", lambda card: card.skill.scope, drop=3)
+    remarks = Column("remarks", _remarks, "warning", cut="end")
     return table(
         cards,
-        (Column("skill", "name", cut="end", least=18), lambda card: card.skill.name),
-        (Column("layout", "dim", drop=5), lambda card: card.skill.origin or "-"),
+        Column("skill", lambda card: card.skill.name, "name", cut="end", least=24),
+        Column("layout", lambda card: card.skill.origin or "-", "dim", drop=5, least=11),
         *([scope] if scoped else []),
-        (Column("tokens", right=True, drop=1), lambda card: f"{card.tokens:,}"),
-        (
-            Column("tags", "tag", wide=True, cut="end", drop=2),
-            lambda card: ", ".join(card.skill.tags),
+        Column("tokens", lambda card: f"{card.tokens:,}", right=True, drop=1),
+        Column(
+            "tags", lambda card: ", ".join(card.skill.tags), "tag", wide=True, cut="end", drop=2
         ),
         *([remarks] if any(map(_remarks, cards)) else []),
-        (
-            Column("path", "dim", wide=True, cut="start", drop=4, least=18),
-            lambda card: card.skill.path,
+        Column(
+            "path", lambda card: card.skill.path, "dim", wide=True, cut="start", drop=4, least=20
         ),
     )
 
 
-def _remarks(card: Card) -> str:
+def _remarks(card: CatalogCard) -> str:
     marks = ["internal" if card.skill.internal else "hidden"] if card.skill.hidden else []
     marks += ["shadowed"] if card.shadowed_by is not None else []
     marks += [f"{len(card.places)} places"] if len(card.places) > 1 else []
@@ -71,7 +69,7 @@ def _remarks(card: Card) -> str:
     return ", ".join(marks)
 
 
-def skill_blocks(result: Shown) -> Iterator[Block]:
+def skill_blocks(result: ShowResult) -> Iterator[Block]:
     """Yield the blocks of one skill, or of the requested section."""
     part = result.section.lower() if result.section else None
     if part in (None, "card"):
@@ -87,9 +85,9 @@ def skill_blocks(result: Shown) -> Iterator[Block]:
             yield from titled("files")
         yield table(
             result.files,
-            (Column("path"), lambda file: file.path),
-            (Column("kind", "dim"), lambda file: file.kind),
-            (Column("bytes", right=True), lambda file: f"{file.size:,}"),
+            Column("path", lambda file: file.path),
+            Column("kind", lambda file: file.kind, "dim"),
+            Column("bytes", lambda file: f"{file.size:,}", right=True),
         )
         for each in result.diagnostics:
             yield line(Span(clean_line(f"{each.message}: {each.hint}"), "dim"), indent=2)
@@ -104,15 +102,17 @@ def skill_blocks(result: Shown) -> Iterator[Block]:
         yield Text(document.text if document.text is not None else f"({document.error})")
 
 
-def _card(card: Card) -> Iterator[Block]:
+def _card(card: CatalogCard) -> Iterator[Block]:
     skill = card.skill
     yield line(Span(skill.name, "name"), *([f"  {skill.title}"] if skill.title else []))
     yield line(clean_line(skill.description), indent=2)
     yield line()
-    yield Table((Column("field", "dim"), Column("value", wide=True)), _facts(card), head=False)
+    yield Table(
+        (Column("field", style="dim"), Column("value", wide=True)), _facts(card), head=False
+    )
 
 
-def _facts(card: Card) -> list[list[Span | str]]:
+def _facts(card: CatalogCard) -> list[list[Span | str]]:
     """Return the rows of a card. Absent fields have no row."""
     skill = card.skill
     facts = {
@@ -148,7 +148,7 @@ _HOST_STYLES = {WHOLE: "high", CUT: "medium"}
 _HOST_WORDS = {WHOLE: "whole", CUT: "cut", NAME_ONLY: "by name only", LEFT_OUT: "left out"}
 
 
-def host_head(result: HostSummary) -> str:
+def _host_head(result: HostSummary) -> str:
     """Return one line: the host's budget, the size of the listing, and the outcome."""
     listing, unit = result.listing, result.listing.rule.unit
     own = f", {listing.own:,} of them for its own skills" if listing.own else ""
@@ -163,25 +163,24 @@ def host_head(result: HostSummary) -> str:
 def host_table(result: HostSummary) -> Iterator[Block]:
     """Yield the listing of a host: each skill, its state, the shown part of its description."""
     listing, rule = result.listing, result.listing.rule
-    yield line(host_head(result))
+    yield line(_host_head(result))
     if not listing.entries:
         return
     yield table(
         listing.entries,
-        (Column("skill", "name"), lambda entry: entry.skill.name),
-        (Column("state"), lambda entry: Span(entry.state, _HOST_STYLES.get(entry.state, "low"))),
-        (Column("shown", right=True), lambda entry: f"{len(entry.text):,}/{entry.chars:,}"),
-        (
-            Column("as the model reads it", wide=True, cut="end"),
-            lambda entry: entry.text or entry.why,
+        Column("skill", lambda entry: entry.skill.name, "name"),
+        Column("state", lambda entry: Span(entry.state, _HOST_STYLES.get(entry.state, "low"))),
+        Column("shown", lambda entry: f"{len(entry.text):,}/{entry.chars:,}", right=True),
+        Column(
+            "as the model reads it", lambda entry: entry.text or entry.why, wide=True, cut="end"
         ),
     )
     dropped = listing.count(CUT) + listing.count(NAME_ONLY) + listing.count(LEFT_OUT)
-    if dropped and result.by == "order" and not result.fit and rule.by_use:
-        yield line(Span("Which descriptions stay depends on use; --use says what was used.", "dim"))
+    if dropped and rule.by_use:
+        yield line(Span("Which descriptions stay depends on use: the most used first.", "dim"))
     if dropped:
         count = plural(dropped, "skill")
-        yield line(Span(f"{count} cut or dropped. To change it: {rule.remedy}; or --fit.", "dim"))
+        yield line(Span(f"{count} cut or dropped. To change it: {rule.remedy}.", "dim"))
     elif rule.refused_in_names and listing.count(NOT_READ):
         yield line(Span(f"To have a skill listed, give it {rule.remedy}.", "dim"))
     yield line(Span(f"Source: {rule.source}.", "dim"))

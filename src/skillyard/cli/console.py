@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from skillyard.cli.blocks import Block
-    from skillyard.cli.fancy import Screen
     from skillyard.cli.progress import ReportProgress
 
     _Result = TypeVar("_Result")
@@ -145,11 +144,48 @@ class Console:
         if self._color == "never" or (self._color == "auto" and (refused or not terminal)):
             return None
         try:
-            from skillyard.cli.fancy import Screen
-
             return Screen(sys.stdout, None if terminal else _FILE_COLUMNS)
         except ImportError:  # without rich, plain text
             return None
+
+
+_STYLES = {
+    "head": "bold",
+    "title": "bold dim",
+    "name": "bold cyan",
+    "score": "bold",
+    "dim": "dim",
+    "high": "green",
+    "medium": "yellow",
+    "low": "dim",
+    "good": "green",
+    "error": "bold red",
+    "warning": "yellow",
+    "info": "blue",
+    "tag": "magenta",
+}
+
+
+class Screen:
+    """A rich console on one stream."""
+
+    def __init__(self, stream: IO[str], width: int | None) -> None:
+        from rich.console import Console
+
+        self._console = Console(file=stream, force_terminal=True, width=width, highlight=False)
+
+    def print(self, block: Block, ascii_only: bool = False) -> None:
+        """Draw one block."""
+        from rich.text import Text
+
+        from skillyard.cli.plain import rows_of
+
+        for row in rows_of(block, self._console.width, ascii_only):
+            text = Text()
+            for span in row:
+                text.append(span.text, _STYLES.get(span.style, ""))
+            text.rstrip()
+            self._console.print(text, soft_wrap=True)
 
 
 def _writes_lines(stream: IO[str]) -> bool:

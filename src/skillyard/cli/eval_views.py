@@ -69,7 +69,7 @@ def _count_text(count: int | None) -> str:
 def _sizes(skills: Sequence[Mapping[str, Any]]) -> Table:
     names = list(dict.fromkeys(name for each in skills for name in each["conditions"]))
     columns = (
-        Column("skill", "name"),
+        Column("skill", style="name"),
         Column("tier"),
         Column("prompts", right=True),
         *(Column(f"{name} B / tokens", right=True) for name in names),
@@ -266,7 +266,9 @@ def _table(table: ReportTable) -> Iterator[Block]:
     if table.rows:
         texts = [[_with_blanks(cell_text(cell)) for cell in row.cells] for row in table.rows]
         names = [row.name for row in table.rows]
-        columns = [Column(table.columns[0], "name", least=min(_NAME, max(map(width_of, names))))]
+        columns = [
+            Column(table.columns[0], style="name", least=min(_NAME, max(map(width_of, names))))
+        ]
         for place, title in enumerate(table.columns[1:]):
             cells = [row[place] for row in texts]
             numbers = all(cell[:1] in _NUMBER_STARTS for cell in cells)

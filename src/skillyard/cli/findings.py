@@ -72,13 +72,18 @@ def _rules(result: Checked) -> Table:
 
     return table(
         result.rules,
-        (Column("findings", right=True), lambda each: f"{each.findings:,}"),
-        (Column("files", right=True, drop=2), lambda each: f"{each.files:,}"),
-        (Column("severity"), lambda each: Span(each.severity, STYLES[each.severity])),
-        (Column("rule"), lambda each: each.code),
-        (
-            Column("meaning", "dim", cut="end", wide=True, drop=1, least=48),
+        Column("findings", lambda each: f"{each.findings:,}", right=True),
+        Column("files", lambda each: f"{each.files:,}", right=True, drop=2),
+        Column("severity", lambda each: Span(each.severity, STYLES[each.severity])),
+        Column("rule", lambda each: each.code),
+        Column(
+            "meaning",
             lambda each: RULES[each.code].title if each.code in RULES else "",
+            "dim",
+            cut="end",
+            wide=True,
+            drop=1,
+            least=48,
         ),
     )
 

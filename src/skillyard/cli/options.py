@@ -6,13 +6,16 @@ The parsers are made of them in :mod:`.grammar`.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from skillyard.base.operation import fields_of
-from skillyard.cli.source import words_of
+from skillyard.cli.exit_codes import NEGATIVE
+from skillyard.cli.source import load, words_of
 
 if TYPE_CHECKING:
+    from skillyard.cli.blocks import Block
     from skillyard.cli.console import Console
 
     RunCommand: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 Request = TypeVar("Request")
 _Run = TypeVar("_Run", bound="RunCommand")
+View = TypeVar("View", bound=Callable[[Any], "Iterable[Block]"])
 
 LAYOUTS = ("agentskills", "runtime", "oasis", "convention")
 
@@ -42,44 +46,19 @@ def number(text: str) -> float:
     return value
 
 
-def file_path(text: str) -> str:
-    """Return the path of a file or folder; completion offers both."""
-    return text
-
-
-def folder(text: str) -> str:
-    """Return the path of a folder; completion offers folders."""
-    return text
-
-
-def scorer_name(text: str) -> str:
-    """Return the name of a scorer. The registry checks it later."""
-    return text
-
-
-def source_name(text: str) -> str:
-    """Return the name of a remote source. The settings check it later."""
-    return text
-
-
-def agent_name(text: str) -> str:
-    """Return the name of an agent host. The table of hosts checks it later."""
-    return text
-
-
 def suggestions(action: argparse.Action) -> tuple[str, ...]:
     """Return the completions of a value. Installed plugins may add scorers and sources."""
     if action.choices is not None:
         return tuple(action.choices)
-    if action.type is scorer_name:
+    if "--scorer" in action.option_strings:
         from skillyard.engine.ranking.registry import BUILT_IN
 
         return BUILT_IN
-    if action.type is source_name:
+    if action.metavar == "SOURCE":
         from skillyard.install.sources.build import builtin_names
 
         return builtin_names()
-    if action.type is agent_name:
+    if "--agent" in action.option_strings:
         from skillyard.engine.discovery.hosts import HOST_TITLES
 
         return tuple(sorted(HOST_TITLES))
@@ -101,12 +80,12 @@ class OneOf(NamedTuple):
     required: bool = False
 
 
-_KINDS: dict[str, Any] = {
+FILES = frozenset({"FILE", "PATH", "PATH|NAME", "RESULTS", "FIRST", "SECOND", "SETTINGS", "PROMPT"})
+FOLDERS = frozenset({"DIR", "ROOT"})
+"""What stands for the path of a file, or of a folder, in the help."""
+_TYPES: dict[str, Any] = {
     **dict.fromkeys(("N", "K", "PORT", "GENERATION"), whole_number),
-    **dict.fromkeys(("X", "SECONDS", "POINTS", "USD"), number),
-    **dict.fromkeys(("FILE", "PATH", "PATH|NAME", "RESULTS", "FIRST", "SECOND"), file_path),
-    **dict.fromkeys(("SETTINGS", "PROMPT"), file_path),
-    **dict.fromkeys(("DIR", "ROOT"), folder),
+    **dict.fromkeys(("X", "SECONDS", "USD", "POINTS"), number),
 }
 """What a value is, by the word that stands for it in the help."""
 
@@ -123,7 +102,7 @@ def value(name: str, metavar: str, help: str, **more: Any) -> Option:
     """
     if more.get("default") not in (None, "", []) and not ("choices" in more or "(def" in help):
         help += f" (default: {str(more['default']).removesuffix('.0')})"
-    return name, {"metavar": metavar, "help": help, "type": _KINDS.get(metavar), **more}
+    return name, {"metavar": metavar, "help": help, "type": _TYPES.get(metavar), **more}
 
 
 def values(name: str, metavar: str, help: str, **more: Any) -> Option:
@@ -152,16 +131,9 @@ def accept(verb: str = "install") -> Option:
 def agent(help: str) -> Option:
     """Return ``--agent``."""
     help += ", like claude-code or codex"
-    return values("--agent", "NAME", help, type=agent_name)
+    return values("--agent", "NAME", help, dest="agents")
 
 
-FORMAT = value(
-    "--format",
-    "NAME",
-    "how to print: text, json, sarif, github",
-    choices=("text", "json", "sarif", "github"),
-    default="text",
-)
 OPTIONS: dict[str, dict[str, Any]] = dict(
     (
         value("--caller", "NAME", "serve what this caller of the store may see (default: all)"),
@@ -172,10 +144,12 @@ OPTIONS: dict[str, dict[str, Any]] = dict(
             choices=("local", "synchronous"),
             default="local",
         ),
-        value("--fallback", "TAG", "when no skill passes, select one with this tag"),
-        value("--min-score", "X", "lowest score that is selected (default: the scorer's own)"),
-        value("--namespace", "NAME", "part of the tenant, words joined by / (default: its top)"),
-        values("--not-tag", "TAG", "no skills with this tag"),
+        value(
+            "--namespace",
+            "NAME",
+            "part of the tenant, words joined by / (default: its top)",
+            default="",
+        ),
         value(
             "--publisher",
             "NAME",
@@ -185,9 +159,13 @@ OPTIONS: dict[str, dict[str, Any]] = dict(
             "--scorer",
             "NAME",
             "how to score (default: hybrid); skillyard.toml names another default",
-            type=scorer_name,
         ),
-        value("--source", "NAME", "the source of the skills, as owner/repo (default: none)"),
+        value(
+            "--source",
+            "NAME",
+            "the source of the skills, as owner/repo (default: none)",
+            default="",
+        ),
         value(
             "--store",
             "URL",
@@ -196,15 +174,6 @@ OPTIONS: dict[str, dict[str, Any]] = dict(
         ),
         values("--tag", "TAG", "only skills with this tag"),
         value("--tenant", "TENANT", "tenant that owns the skills", required=True),
-        values(
-            "--tool", "NAME", "a tool that you have: skills that require other tools are not chosen"
-        ),
-        value(
-            "--wrong-cost",
-            "X",
-            "cost of a wrong skill, relative to 1 for a missed one; sets the minimum score "
-            "(default: 2)",
-        ),
     )
 )
 """Arguments of several commands, by name."""
@@ -291,29 +260,28 @@ def command(
     return declare
 
 
-_TYPES: dict[str, Any] = {"integer": whole_number, "number": number}
-
-
 def request_options(request: type) -> list[Option]:
     """Return the arguments of a request: required fields and the query by place, then options."""
     options = []
     fields = fields_of(request, "cli")
-    for field in sorted(fields, key=lambda field: (not field.required, field.name != "query")):
+    for field in sorted(fields, key=lambda each: (not each.required, not each.spelling.by_place)):
         about = field.about[:1].lower() + field.about[1:].rstrip(".")
         name = field.spelling.flag or "--" + field.name.replace("_", "-")
-        kind = {"files": file_path, "scorer": scorer_name}.get(field.name) or _TYPES.get(field.kind)
-        more: dict[str, Any] = {"dest": field.name, "default": field.default, "type": kind}
-        if field.name == "query":
-            about += "; - reads it from standard input"
-            name, more = "query", {"nargs": "*", "default": []}
+        more: dict[str, Any] = {"dest": field.name, "default": field.default}
+        if field.spelling.by_place:
+            about += "; - reads it from standard input" if field.kind == "text" else ""
+            name, more = field.name, {"nargs": "*", "default": []}
         elif field.required:
             name, more = field.name, {}
         elif field.kind == "flag":
-            options.append((name, {"action": "store_true", "help": about, "dest": field.name}))
+            more = {"action": "store_false" if field.default else "store_true", "help": about}
+            options.append((name, {**more, "dest": field.name}))
             continue
         elif field.kind == "texts":
             about += "; may repeat"
             more |= {"action": "append", "default": []}
+        elif field.choices:
+            more |= {"choices": field.choices}
         options.append(value(name, field.spelling.metavar, about, **more))
     return options
 
@@ -331,3 +299,75 @@ def read_request(args: argparse.Namespace, request: Callable[..., Request]) -> R
             each = tuple(each) or field.default
         arguments[field.name] = each
     return request(**arguments)
+
+
+def words_of_request(request: Any) -> list[str]:
+    """Return the options that give the values of a request that are not its defaults."""
+    words: list[str] = []
+    kind: Any = type(request)
+    for field in fields_of(kind, "cli"):
+        value = getattr(request, field.name)
+        for each in value if field.kind == "texts" else [value]:
+            if each != field.default:
+                text = f"{each:g}" if isinstance(each, float) else str(each)
+                name = field.spelling.flag or "--" + field.name.replace("_", "-")
+                words += [name, *([] if field.kind == "flag" else [text])]
+    return words
+
+
+def view_of(
+    operation: str,
+    name: str,
+    *options: str | Option | OneOf,
+    provide: Mapping[str, Provider] | None = None,
+    what: str = "",
+    code: Callable[[Any, argparse.Namespace], int | bool] | None = None,
+    notes: Callable[[Any, argparse.Namespace], Iterable[str]] | None = None,
+    doc: str = "",
+) -> Callable[[View], View]:
+    """Declare the command that runs an operation; the function below is the view of its result.
+
+    ``operation`` is ``module:function``. Its parameters are the options of their names, or what
+    ``provide`` makes of the options: ``catalog`` is the library, and ``report`` or ``progress`` a
+    progress line that says ``what`` is done. ``code`` returns the exit code of a result, or True
+    for a negative answer; ``notes`` are said beside it. The help is that of ``command``.
+    """
+
+    def declare(view: View) -> View:
+        def run(args: argparse.Namespace, console: Console) -> int:
+            from inspect import signature
+
+            module, _, function = operation.partition(":")
+            call = getattr(import_module(module), function)
+            parameters = signature(call).parameters
+            providers = {**_PROVIDERS, **(provide or {})}
+            arguments = {
+                name: providers[name](args, console) if name in providers else getattr(args, name)
+                for name in parameters
+                if name in providers or name in args
+            }
+            with console.progress(what) as step:
+                steps = {name: step for name in ("report", "progress") if name in parameters}
+                result = call(**arguments, **steps)
+            console.show(result, view)
+            for note in () if notes is None else notes(result, args):
+                console.note(note)
+            outcome = 0 if code is None else code(result, args)
+            return NEGATIVE if outcome is True else int(outcome)
+
+        command(name, *options, doc=doc or view.__doc__ or "")(run)
+        return view
+
+    return declare
+
+
+Provider: TypeAlias = Callable[[argparse.Namespace, Any], Any]
+"""Makes the value of a parameter of an operation of the options and the console."""
+_PROVIDERS: Mapping[str, Provider] = {
+    "accept": lambda args, _: reasons_by_rule(args.accept),
+    "catalog": load,
+    "roots": lambda args, _: args.root,
+    "scopes": lambda args, _: args.scope,
+    "profile": lambda args, _: args.library_profile,
+    "tags": lambda args, _: tuple(args.tag),
+}

@@ -30,6 +30,8 @@ REMOVED = {
     "store publish --jsonl": "publish folders of skills, or call CatalogStore.publish in Python",
     "store publish --partition": "one machine publishes all, with --jobs; or each a namespace",
     "store sync": "skillyard serve --store URL makes the folder of a node and follows the store",
+    "summary --fit": "skillyard summary --query Q --budget-tokens N is a listing that fits",
+    "summary --use": "skillyard usage counts what the decision log says was used",
     "usage --html": "skillyard usage --json has the same counts for any page",
 }
 """Removed words -> what replaces them."""

@@ -10,7 +10,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.cli.console import Console
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from skillyard.base.errors import Diagnostic
     from skillyard.base.shapes import details as shapes
@@ -73,7 +73,9 @@ def refuse_library(args: Namespace, why: str) -> None:
             raise InvalidInput(f"{flag} has no effect {why}; leave it out")
 
 
-def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibrarySpec | None:
+def unbound_library_of(
+    args: Namespace, folders: Iterable[str] = (), paths: Sequence[str] = ()
+) -> LibrarySpec | None:
     """Return what a command looks at that no policy binds; None where only paths are named.
 
     ``folders`` are roots before those of ``--root``.
@@ -82,7 +84,6 @@ def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibraryS
     from skillyard.install.policy.library import library_spec, profile_name
 
     roots, scopes = (*folders, *args.root), tuple(dict.fromkeys(args.scope))
-    paths = getattr(args, "path", None)
     if (roots or paths) and args.library_profile:
         raise InvalidInput("--profile names folders where none are named; leave it out here")
     if not roots and paths:
@@ -110,9 +111,19 @@ def no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
 
 
 def note_unloaded(
-    diagnostics: tuple[Diagnostic | shapes.Diagnostic, ...], args: Namespace, console: Console
+    diagnostics: tuple[Diagnostic | shapes.DiagnosticDocument, ...],
+    args: Namespace,
+    console: Console,
 ) -> None:
     """Print how many files did not load, and the command that lists the reasons, as a note."""
+    for note in unloaded(diagnostics, args):
+        console.note(note)
+
+
+def unloaded(
+    diagnostics: tuple[Diagnostic | shapes.DiagnosticDocument, ...], args: Namespace
+) -> Iterator[str]:
+    """Yield how many files did not load, and the command that lists the reasons."""
     from skillyard.base.text import plural
 
     paths = {each.path for each in diagnostics if each.severity == "error"}
@@ -122,7 +133,7 @@ def note_unloaded(
         where = " ".join(
             [*(map(quote, args.root or ["."])), *(f"--scope {scope}" for scope in args.scope)]
         )
-        console.note(f"{plural(len(paths), 'file')} did not load: skillyard check {where} says why")
+        yield (f"{plural(len(paths), 'file')} did not load: skillyard check {where} says why")
 
 
 def words_of(words: list[str]) -> str | None:

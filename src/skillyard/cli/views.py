@@ -9,10 +9,10 @@ from skillyard.base.text import clean_line, plural, shorten
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Tree, line, table, titled
 
 if TYPE_CHECKING:
-    from skillyard.engine.operations.skill_explanation import Ahead, Why
+    from skillyard.engine.operations.skill_explanation import HigherMatch, WhyResult
     from skillyard.engine.ranking.match import Match
     from skillyard.engine.ranking.scorer import Explanation
-    from skillyard.hosts.operations.skill_selection import Ranked, Selected
+    from skillyard.hosts.operations.skill_selection import RankResult, SelectResult
 
 DESCRIPTION_CHARS = 160
 _LEVEL_STYLES = {"high": "high", "specific": "high", "medium": "medium", "broad": "medium"}
@@ -27,7 +27,7 @@ def _score(match: Match) -> str:
     return f"{match.score:.2f}"
 
 
-def ranking(result: Ranked) -> Iterator[Block]:
+def ranking(result: RankResult) -> Iterator[Block]:
     """Yield a ranking: rank, name, score, level and reason, then the requested score trees."""
     counts = result.counts
     left_out = f"; {counts.left_out}" if counts.left_out else ""
@@ -53,14 +53,14 @@ def ranking(result: Ranked) -> Iterator[Block]:
 
 
 def _ranks(matches: Sequence[Match], levels: bool) -> Table:
-    level = (Column("level"), lambda row: _level(row[1]))
+    level = Column("level", lambda row: _level(row[1]))
     return table(
         enumerate(matches, 1),
-        (Column("#", "dim", right=True), lambda row: str(row[0])),
-        (Column("skill", "name"), lambda row: row[1].skill.name),
-        (Column("score", "score", right=True), lambda row: _score(row[1])),
+        Column("#", lambda row: str(row[0]), "dim", right=True),
+        Column("skill", lambda row: row[1].skill.name, "name"),
+        Column("score", lambda row: _score(row[1]), "score", right=True),
         *([level] if levels else []),
-        (Column("why", wide=True), lambda row: _lack(row[1]) + row[1].reason),
+        Column("why", lambda row: _lack(row[1]) + row[1].reason, wide=True),
     )
 
 
@@ -79,7 +79,7 @@ def tree(node: Explanation) -> Tree:
     return Tree(label, tuple(tree(part) for part in node.parts))
 
 
-def selection(result: Selected) -> Iterator[Block]:
+def selection(result: SelectResult) -> Iterator[Block]:
     """Yield a selection: the reason, the rejected skills, and the question when it is close."""
     chosen = result.selection
     if not result.counts.files:
@@ -94,14 +94,16 @@ def selection(result: Selected) -> Iterator[Block]:
         # The question is Markdown, for a chat; a terminal would show the asterisks.
         yield line(Span(result.question.replace("**", ""), "warning"))
     if chosen.rejected:
-        yield from titled("not chosen")
-        yield _others(chosen.rejected)
+        reasons = {match.rejected_because for match in chosen.rejected}
+        common = f": {reasons.pop()}" if len(reasons) == 1 else ""
+        yield from titled(f"not chosen{clean_line(common)}")
+        yield _others(chosen.rejected, bool(reasons))
     yield line()
     among = f" among {result.counts.words}" if result.counts.left_out else ""
     yield line(Span(f"{plural(chosen.considered, 'candidate')}{among}; by {chosen.scorer}", "dim"))
 
 
-def _abstention(result: Selected) -> Iterator[Block]:
+def _abstention(result: SelectResult) -> Iterator[Block]:
     maybe = result.selection.maybe
     if maybe:
         from skillyard.engine.selection import labels
@@ -135,7 +137,7 @@ def _abstention(result: Selected) -> Iterator[Block]:
         )
 
 
-def _choice(match: Match, result: Selected) -> Iterator[Block]:
+def _choice(match: Match, result: SelectResult) -> Iterator[Block]:
     level = _level(match)
     parts = [Span(match.skill.name, "name"), Span(f"  {_score(match)}", "score")]
     if level.text:
@@ -166,18 +168,19 @@ def _fact(label: str, text: str) -> Line:
     return line(Span(f"{label:<6}", "dim"), clean_line(text), indent=2)
 
 
-def _others(matches: Sequence[Match]) -> Table:
+def _others(matches: Sequence[Match], reasons: bool) -> Table:
+    why_not = Column("why not", lambda match: match.rejected_because, "dim", wide=True)
     return table(
         matches,
-        (Column("skill", "name"), lambda match: match.skill.name),
-        (Column("score", "score", right=True), _score),
-        (Column("why not", "dim", wide=True), lambda match: match.rejected_because),
-        (Column("what matched", wide=True), lambda match: match.reason),
+        Column("skill", lambda match: match.skill.name, "name"),
+        Column("score", _score, "score", right=True),
+        *([why_not] if reasons else []),
+        Column("what matched", lambda match: match.reason, wide=True),
         head=False,
     )
 
 
-def reasons(result: Why, *, trees: bool = False) -> Iterator[Block]:
+def reasons(result: WhyResult, *, trees: bool = False) -> Iterator[Block]:
     """Yield the explanation of a skill's rank: three sentences, then the skills that rank higher.
 
     ``trees`` adds the score trees of the skill and of those before it.
@@ -208,7 +211,7 @@ def reasons(result: Why, *, trees: bool = False) -> Iterator[Block]:
         yield line(Span("--explain shows how the score is computed", "dim"))
 
 
-def _verdict(result: Why) -> Iterator[Span | str]:
+def _verdict(result: WhyResult) -> Iterator[Span | str]:
     level = _level(result.match)
     yield f"score {_score(result.match)}"
     if level.text:
@@ -221,16 +224,16 @@ def _verdict(result: Why) -> Iterator[Span | str]:
     )
 
 
-def _ahead(others: Sequence[Ahead]) -> Table:
+def _ahead(others: Sequence[HigherMatch]) -> Table:
     return table(
         others,
-        (Column("#", "dim", right=True), lambda other: str(other.rank)),
-        (Column("skill", "name"), lambda other: other.match.skill.name),
-        (Column("score", "score", right=True), lambda other: _score(other.match)),
-        (Column("by", wide=True), _reasons_of),
+        Column("#", lambda other: str(other.rank), "dim", right=True),
+        Column("skill", lambda other: other.match.skill.name, "name"),
+        Column("score", lambda other: _score(other.match), "score", right=True),
+        Column("by", _reasons_of, wide=True),
     )
 
 
-def _reasons_of(other: Ahead) -> str:
+def _reasons_of(other: HigherMatch) -> str:
     by = [f"{signal.signal} {signal.lead:+.3g}" for signal in other.signals]
     return ", ".join([*by, other.because] if other.because else by)

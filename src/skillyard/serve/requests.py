@@ -15,17 +15,22 @@ SOURCE_PATTERN = rf"^(?:{REPOSITORY_PATTERN}|{_DOMAIN})$"
 """``owner/repo``, or a domain; ``local`` looks like one."""
 ID_PATTERN = r"^(?!\.{1,2}$)(?=.*\S)[^/\\\x00-\x1f\x7f]+$"
 
-_SCORER = f"How to score: {', '.join(BUILT_IN)}, or a plugin's; the service's own by default."
+_SCORER = f"How to score: {', '.join(BUILT_IN)}, or a plugin's (default: the one that is set)."
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneSkillRequest:
     """One skill, by its name or by its source and id."""
 
-    include_raw: Annotated[bool, "Bring the text of SKILL.md as it stands in the file."] = False
+    include_raw: Annotated[
+        bool,
+        "Bring the text of SKILL.md as it stands in the file.",
+        Spelling(on=("http",)),
+    ] = False
     include_references: Annotated[
         bool,
         "Bring the Markdown files beside each skill, and rank with them where the scorer does.",
+        Spelling(flag="--references"),
     ] = False
 
 
@@ -37,29 +42,35 @@ class SearchRequest(OneSkillRequest):
         str,
         "What is looked for, in words.",
         Bounds(shortest=1, longest=200),
-        Spelling(("q", "text")),
+        Spelling(("q", "text"), metavar="QUERY", by_place=True),
     ]
-    limit: Annotated[int, "How many skills to return.", Bounds(least=1, most=50)] = 10
+    limit: Annotated[
+        int, "How many skills to return.", Bounds(least=1, most=50), Spelling(metavar="K")
+    ] = 10
     include_content: Annotated[
         bool,
         "Fetch the instructions. Without them nothing is fetched, and every skill is ranked as one"
         " that has none.",
+        Spelling(on=("http",)),
     ] = True
     source: Annotated[
         tuple[str, ...],
-        "Ask these sources only: local (the catalog of this service), or a remote one that its"
-        " operator allows: registry, skills.sh, github, well-known, servers, or one that a package"
-        " adds. Default: all of these.",
+        "Ask these sources only: local (the catalog), or a remote one that is allowed here:"
+        " registry, skills.sh, github, well-known, servers, or one that a package adds (default:"
+        " all that are enabled).",
         Bounds(items=20, longest=100, shortest=1),
-        Spelling(("sources",)),
+        Spelling(("sources",), metavar="SOURCE"),
     ] = ()
-    scorer: Annotated[str | None, _SCORER, Bounds(shortest=1, longest=100)] = None
+    scorer: Annotated[
+        str | None, _SCORER, Bounds(shortest=1, longest=100), Spelling(metavar="NAME")
+    ] = None
     explain: Annotated[bool, "Add the tree behind each score."] = False
     cards: Annotated[
         int | None,
         "A token budget for instructions: the best skills keep theirs while they fit, the others"
         " come as cards that say how many tokens they left out. 0 gives cards only.",
         Bounds(least=0, most=10_000_000),
+        Spelling(on=("http",)),
     ] = None
 
 

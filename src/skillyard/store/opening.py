@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+from skillyard.base.configuration import read_section
 from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.store.backend import Options
 from skillyard.store.sql_store import CatalogStore
 
 ENTRY_POINT_GROUP = "skillyard.stores"
+STORE = "SKILLYARD_STORE"
+"""The environment variable with the address of a store."""
 
 _POSTGRES = ("postgresql", "postgres")
 _CLIENT = "skillyard.store.backends.postgres_client"
@@ -19,6 +23,42 @@ _BUILT_IN = {
     "postgresql": "skillyard.store.backends.postgres:open_postgres",
     "sqlite": "skillyard.store.backends.sqlite:open_sqlite",
 }
+
+
+class StoreSection(NamedTuple):
+    """The catalog store of the ``store`` commands."""
+
+    url: str = ""
+    """Its address, ``sqlite:///file.db`` or ``postgresql://user@host/database``."""
+    publisher: str = ""
+    """The name in its log; empty: the login name."""
+
+
+def store_address(named: str | None) -> str:
+    """Return the named address, else that of the environment or the settings.
+
+    Raises InvalidInput.
+    """
+    url = named or os.environ.get(STORE) or read_section("store", StoreSection).url
+    if not url:
+        raise InvalidInput(f"no store was named: give --store, or set {STORE}")
+    return url
+
+
+def publisher_name(named: str | None) -> str:
+    """Return the named publisher, else that of the settings, else the login name.
+
+    Raises InvalidInput.
+    """
+    configured = named or read_section("store", StoreSection).publisher
+    if configured:
+        return configured
+    from getpass import getuser
+
+    try:
+        return getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        raise InvalidInput("who publishes is not known: give --publisher") from None
 
 
 def open_store(

@@ -92,6 +92,18 @@ def test_a_link_that_a_person_named_is_written_through(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_bytes() == OLD
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_that_a_person_named_is_written_through(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_output(str(tmp_path / "pipe"), NEW)
+        assert b"".join(iter(lambda: os.read(reader, 4096), b"")) == NEW
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
+
+
 def test_only_what_killed_processes_left_of_this_file_is_removed(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", "pass"])
     ended.wait()

@@ -19,7 +19,6 @@ from skillyard.engine.context.listing import (
     NOT_READ,
     WHOLE,
     HostListing,
-    fit_listing,
     host_listing,
 )
 from tests.parity.trees import write_tree
@@ -55,10 +54,6 @@ class TestClaudeCode:
         assert states(found) == {"a": WHOLE, "b": WHOLE, "c": NAME_ONLY}
         assert found.text.endswith("\n- c")
         assert (found.needed, found.used) == (78, 56)
-
-    def test_what_is_used_most_keeps_its_description(self) -> None:
-        found = host_listing(THREE, CLAUDE, budget=40, used={"/s/c/SKILL.md": 3})
-        assert states(found) == {"a": NAME_ONLY, "b": NAME_ONLY, "c": WHOLE}
 
     def test_a_description_that_does_not_fit_is_passed_over_for_one_that_does(self) -> None:
         skills = catalog(made("a"), made("b", "y" * 200), made("c"), made("d"))
@@ -215,15 +210,6 @@ class TestWhatIsRead:
         assert any("another agent, which Codex" in entry.why for entry in codex.entries)
 
 
-class TestFitting:
-    def test_where_names_do_not_fit_the_last_are_left_out_and_counted(self) -> None:
-        many = catalog(*(made(f"skill-{number:03}") for number in range(100)))
-        found = fit_listing(many, CLAUDE, list(many), budget=100)
-        assert found.text.split("\n")[-1] == f"({found.count(LEFT_OUT)} more skills not listed)"
-        assert found.count(LEFT_OUT) > 80
-        assert found.used == len(found.text) + 1 <= 100
-
-
 NAMES = st.lists(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=12), max_size=12, unique=True
 )
@@ -241,20 +227,17 @@ def libraries(draw: st.DrawFn) -> sy.Catalog:
     return sy.Catalog.from_skills(found)
 
 
-@given(libraries(), st.sampled_from(sorted(HOSTS)), st.integers(0, 600), st.booleans())
+@given(libraries(), st.sampled_from(sorted(HOSTS)), st.integers(0, 600))
 def test_every_skill_is_accounted_for_and_budgets_hold(
-    skills: sy.Catalog, host: str, budget: int, fit: bool
+    skills: sy.Catalog, host: str, budget: int
 ) -> None:
     rule = HOSTS[host]
     if rule.budget() is None:
         found = host_listing(skills, rule)
-    elif fit:
-        found = fit_listing(skills, rule, list(skills)[::-1], budget=budget)
     else:
         found = host_listing(skills, rule, budget=budget)
     assert sorted(entry.skill.path for entry in found.entries) == sorted(s.path for s in skills)
-    kept = fit or rule is CODEX
-    if kept and rule.budget() is not None:
+    if rule is CODEX:
         assert found.used <= budget or not found.text
     for entry in found.entries:
         assert entry.state in {WHOLE, CUT, NAME_ONLY, LEFT_OUT, NOT_READ}

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from skillyard.cli.blocks import Block
+from skillyard.cli.console import Screen
 from skillyard.cli.eval_views import answer_blocks, report_blocks
-from skillyard.cli.fancy import Screen
 from skillyard.cli.plain import render, width_of
 from skillyard.evals.report.layer_view import ReportRow, ReportTable
 from skillyard.evals.report.report import Report, build_report

@@ -89,7 +89,7 @@ def doctor() -> Doctor:
     """Diagnose: ``doctor("root", scopes=("user",))``. Every finding is held to the contract."""
 
     def call(*roots: str, scopes: Sequence[str] = ()) -> Report:
-        found = diagnose(roots, scopes, version="1.2.3", read_command=read_command)
+        found = diagnose(roots, scopes, read_command=read_command)
         json.dumps(encode(found))
         for finding in found.findings:
             assert bool(finding.remedy) == (finding.status != "ok"), finding

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from tests.shared_data import PACKAGES, REPOSITORY
 
 Events = Callable[[], list[dict[str, str]]]
 QUIET = HookOptions(refresh=False)
+PATIENT = replace(QUIET, budget_ms=60_000)
 
 
 def clock(*readings: float) -> Callable[[], float]:
@@ -42,7 +44,9 @@ def test_whichever_step_uses_the_time_up_there_is_no_answer(
     step: str, users_skill: Path, events: Events
 ) -> None:
     in_time = [0.0] * (1 + STEPS.index(step))
-    text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=100, clock=clock(*in_time, 0.2))
+    text = answer(
+        "codex", lambda _: payload("/"), replace(QUIET, budget_ms=100), clock=clock(*in_time, 0.2)
+    )
     assert text == ""
     (event,) = events()
     assert event["event"] == "breach"
@@ -55,17 +59,17 @@ def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
 ) -> None:
     (match,) = sy.rank(sy.load_catalog(users_skill.parent.parent), PROMPT)
     odds = match.score / (1 - match.score)
-    dear = QUIET._replace(wrong_cost=odds * 2, max_chars=2_000)
+    dear = replace(PATIENT, wrong_cost=odds * 2, max_chars=2_000)
 
     def answered(options: HookOptions) -> str:
-        return answer("codex", lambda _: payload("/"), options, budget_ms=60_000)
+        return answer("codex", lambda _: payload("/"), options)
 
     shown = answered(dear)
     assert f"perhaps the skill `bisecting` ({match.score:.2f})" in shown
     assert str(users_skill) in shown
     assert "Do it." not in shown
-    assert answered(dear._replace(perhaps=False)) == ""
-    assert answered(dear._replace(wrong_cost=odds * 7)) == ""
+    assert answered(replace(dear, perhaps=False)) == ""
+    assert answered(replace(dear, wrong_cost=odds * 7)) == ""
     assert events() == []
 
 
@@ -79,7 +83,7 @@ def test_a_bug_of_ours_is_logged_by_its_place_and_never_raised(
         raise error
 
     monkeypatch.setattr(runner, "choose", broken)
-    assert answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000) == ""
+    assert answer("codex", lambda _: payload("/"), PATIENT) == ""
     (event,) = events()
     assert event["event"] == "error"
     assert event["message"].startswith(f"{type(error).__name__} in test_runner.py:")
@@ -92,7 +96,7 @@ def test_standard_input_that_nobody_closes_is_not_waited_for(
     read, write = os.pipe()
     with open(read, "rb") as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        assert answer("codex", runner.read_input, QUIET, budget_ms=1) == ""
+        assert answer("codex", runner.read_input, replace(QUIET, budget_ms=1)) == ""
     os.close(write)
     assert [event["event"] for event in events()] == ["breach"]
 
@@ -104,7 +108,7 @@ def test_more_than_is_taken_is_read_to_its_end_and_refused(
     path.write_bytes(b"x" * 6_000_000)
     with path.open("rb") as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        assert answer("codex", runner.read_input, QUIET, budget_ms=60_000) == ""
+        assert answer("codex", runner.read_input, PATIENT) == ""
         assert stream.read() == b""
     assert "bytes" in events()[0]["message"]
 
@@ -114,7 +118,7 @@ def test_what_is_offered_is_in_the_decision_log_once(
 ) -> None:
     log = tmp_path / "log.jsonl"
     configure(monkeypatch, tmp_path, log={"file": str(log)})
-    assert answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
+    assert answer("codex", lambda _: payload("/"), PATIENT)
     (entry,) = map(json.loads, log.read_text(encoding="utf-8").splitlines())
     assert entry["use"] == "hook"
     assert entry["policy"]["top_k"] == 1
@@ -132,7 +136,7 @@ def test_a_skill_that_is_not_approved_is_logged_as_not_chosen_and_why(
     skill.write_text(skill.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
     log = tmp_path / "log.jsonl"
     configure(monkeypatch, tmp_path, log={"file": str(log)})
-    assert answer("codex", lambda _: payload(project), QUIET, budget_ms=60_000) == ""
+    assert answer("codex", lambda _: payload(project), PATIENT) == ""
     entry = json.loads(log.read_text(encoding="utf-8"))
     assert (entry["selected"], entry["abstained"]) == ([], True)
     assert entry["runners_up"][0]["rejected_because"] == "not approved"
@@ -145,14 +149,14 @@ def test_the_default_scorer_chooses_once_its_vectors_are_there(
     letters = Letters()
     install(monkeypatch, letters)
     configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
-    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
+    assert "bisecting" in answer("codex", lambda _: payload("/"), PATIENT)
     (event,) = events()
     assert event["event"] == "scorer"
     assert event["message"].startswith("hybrid ranks instead: embedder hybrid+letters: 0 of 1")
     assert letters.asked == letters.queries == []
     assert bring_up_to_date(library_place((), None))
     assert len(letters.asked) == 1
-    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
+    assert "bisecting" in answer("codex", lambda _: payload("/"), PATIENT)
     assert len(letters.queries) == 1
     assert len(events()) == 1
 
@@ -172,7 +176,7 @@ class Endless(Letters):
 
 protocol._entry_points = lambda: {"letters": Endless}
 runner.answer.__kwdefaults__["clock"] = lambda: 0.0  # a busy machine exceeds no limit
-sys.exit(runner.run("codex", HookOptions(refresh=False), budget_ms=200))
+sys.exit(runner.run("codex", HookOptions(refresh=False, budget_ms=200)))
 """
 
 

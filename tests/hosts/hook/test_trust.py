@@ -177,7 +177,7 @@ def test_a_copy_that_nobody_approved_does_not_hide_the_approved_skill(
 
     def context() -> str:
         return answer(
-            "codex", lambda _: payload(project), HookOptions(refresh=False), budget_ms=60_000
+            "codex", lambda _: payload(project), HookOptions(refresh=False, budget_ms=60_000)
         )
 
     assert f"file: {skill_of(project)}" in context()

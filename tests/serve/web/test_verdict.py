@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import skillyard as sy
 from skillyard import Match, Query, Selection, SelectionPolicy
-from skillyard.hosts.operations.skill_selection import Selected, select_skills
+from skillyard.hosts.operations.skill_selection import SelectResult, select_skills
 from skillyard.serve.web.search_page import Verdict, verdict_of
 from tests.serve.web.page_parser import read
 from tests.serve.web.page_values import macro
@@ -13,7 +13,7 @@ from tests.tables import for_each
 SKILLS = [sy.Skill("deploy", "Deploy the app to production.", "Ship.")]
 
 
-def selected(text: str, *skills: sy.Skill, top_k: int | None = None) -> Selected:
+def selected(text: str, *skills: sy.Skill, top_k: int | None = None) -> SelectResult:
     catalog = sy.Catalog.from_skills(skills)
     return select_skills(catalog, Query(text), SelectionPolicy(top_k), scorer="overlap")
 
@@ -24,7 +24,7 @@ def said(verdict: Verdict) -> str:
     return "".join(heading.all("h2")[0].text) + "".join(detail)
 
 
-def near(*scores: float) -> Selected:
+def near(*scores: float) -> SelectResult:
     """Return a choice of none, with skills near the floor."""
     ranked = sy.rank([sy.Skill(f"s{n}", "x", "y") for n in range(len(scores))], "x s0 s1 s2 s3",
                      scorer="overlap")  # fmt: skip
@@ -65,7 +65,7 @@ TWO = "Is one of them what you mean? They come near, but stay under the 0.5 that
     ids=["fits", "empty", "blank", "nothing", "none-wanted", "far", "by-name", "maybe", "several"],
 )  # fmt: skip
 def test_a_choice_a_question_and_every_kind_of_abstention_are_said_in_plain_words(
-    found: Selected, kind: str, heading: str, sentence: str
+    found: SelectResult, kind: str, heading: str, sentence: str
 ) -> None:
     verdict = verdict_of(found, "deploy the app")
     assert verdict.kind == kind

@@ -122,11 +122,6 @@ def append(descriptor: int, path: str, data: bytes) -> None:
         raise OSError(errno.ENOSPC, "only a part was written", path)
 
 
-def read_last_lines(path: str, max_bytes: int) -> list[bytes]:
-    """Return the lines in the last ``max_bytes`` of a file, blank ones left out. Raises OSError."""
-    return list(iter_last_lines(path, max_bytes))
-
-
 def iter_last_lines(path: str, max_bytes: int, *, max_line_bytes: int = 1 << 30) -> Iterator[bytes]:
     """Yield the lines in the last ``max_bytes`` of a regular file, blank ones left out.
 

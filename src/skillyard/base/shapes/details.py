@@ -7,7 +7,7 @@ from typing import Annotated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
+class DiagnosticDocument:
     """One finding about one file."""
 
     code: Annotated[str, "Identifier of the rule."]

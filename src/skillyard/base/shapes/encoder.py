@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 Shape = TypeVar("Shape")
 
 
-class Document:
+class ClientDocument:
     """Base of the documents that a client returns."""
 
     __slots__ = ()

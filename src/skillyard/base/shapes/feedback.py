@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
-from skillyard.base.shapes.encoder import Document
+from skillyard.base.shapes.encoder import ClientDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class FeedbackList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeedbackReceipt(Document):
+class FeedbackReceipt(ClientDocument):
     """What a client of a server learns: its own judgement, and nothing of others."""
 
     schema: Schema[Literal["skillyard.feedback-receipt/1"]] = "skillyard.feedback-receipt/1"

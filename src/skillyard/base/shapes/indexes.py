@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
-from skillyard.base.shapes.details import Diagnostic
+from skillyard.base.shapes.details import DiagnosticDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,9 @@ class IndexBuilt:
     added: Annotated[int, "New files."]
     changed: Annotated[int, "Changed files."]
     removed: Annotated[int, "Removed files."]
-    diagnostics: Annotated[tuple[Diagnostic, ...], "What did not load, or loaded with a remark."]
+    diagnostics: Annotated[
+        tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
+    ]
     hook_folders: Annotated[tuple[str, ...], "Its indexes for prompt hooks, up to date too."]
     hook_problem: Annotated[str, "Why a hook builds its index itself; empty where it has one."]
     profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
@@ -50,4 +52,4 @@ class IndexVerified:
     schema: Schema[Literal["skillyard.index-verify/1"]] = "skillyard.index-verify/1"
     folder: Annotated[str, "Where it is."]
     sound: Annotated[bool, "True without faults; a stray file is not a fault."]
-    findings: Annotated[tuple[Diagnostic, ...], "Its faults."]
+    findings: Annotated[tuple[DiagnosticDocument, ...], "Its faults."]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from skillyard.base.shapes import Schema
 from skillyard.base.shapes.counts import SkillCounts
-from skillyard.base.shapes.details import Diagnostic
+from skillyard.base.shapes.details import DiagnosticDocument
 from skillyard.base.shapes.skills import Triggers
 
 
@@ -52,7 +52,9 @@ class Listing:
     schema: Schema[Literal["skillyard.list/1"]] = "skillyard.list/1"
     skills: Annotated[tuple[Mapping[str, Any], ...], "A card for each skill, by name."]
     counts: Annotated[SkillCounts, "Of the whole catalog, whatever part of it is listed."]
-    diagnostics: Annotated[tuple[Diagnostic, ...], "What did not load, or loaded with a remark."]
+    diagnostics: Annotated[
+        tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
+    ]
     profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 
@@ -75,7 +77,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class ReferenceDocument:
     """One reference document."""
 
     path: Annotated[str, "Below the skill's folder."]
@@ -93,6 +95,10 @@ class Shown:
     outline: Annotated[tuple[Heading, ...], "Its headings."]
     body: Annotated[str, "Its instructions, or the section of them."]
     files: Annotated[tuple[File, ...], "The files beside it."]
-    references: Annotated[tuple[Document, ...], "Its reference documents, where requested."]
-    diagnostics: Annotated[tuple[Diagnostic, ...], "What is to be said about the files."] = ()
+    references: Annotated[
+        tuple[ReferenceDocument, ...], "Its reference documents, where requested."
+    ]
+    diagnostics: Annotated[
+        tuple[DiagnosticDocument, ...], "What is to be said about the files."
+    ] = ()
     profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

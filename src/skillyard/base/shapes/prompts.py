@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
-from skillyard.base.shapes.details import Diagnostic
+from skillyard.base.shapes.details import DiagnosticDocument
 from skillyard.base.shapes.matches import Match
 
 
@@ -34,9 +34,6 @@ class HostListing:
     own: Annotated[int, "What the host's own skills take of it."]
     needed: Annotated[int, "What all skills would take."]
     used: Annotated[int, "What the listed ones take."]
-    fit: Annotated[bool, "True where the listing was rewritten to fit."]
-    by: Annotated[str, "What orders the skills: query, use or order."]
-    unknown_uses: Annotated[int, "Lines of the log of uses that name no skill."]
     whole: Annotated[int, "Skills with their whole description."]
     cut: Annotated[int, "Skills with a part of it."]
     name_only: Annotated[int, "Skills with their name alone."]
@@ -57,7 +54,9 @@ class Summarised:
     budget_tokens: Annotated[int | None, "The budget that it fits in."]
     tokens: Annotated[int, "Estimated tokens of the text."]
     listing: Annotated[HostListing | None, "What a host makes of it."] = None
-    diagnostics: Annotated[tuple[Diagnostic, ...], "What did not load, or loaded with a remark."]
+    diagnostics: Annotated[
+        tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
+    ]
     profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 
@@ -70,5 +69,7 @@ class Injected:
     injected: Annotated[bool, "False when no skill fits."]
     match: Annotated[Match | None, "The skill whose block it is."]
     prompt: Annotated[str, "The prompt."]
-    diagnostics: Annotated[tuple[Diagnostic, ...], "What did not load, or loaded with a remark."]
+    diagnostics: Annotated[
+        tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
+    ]
     profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

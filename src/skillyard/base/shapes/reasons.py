@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.base.shapes.encoder import Document
+from skillyard.base.shapes.encoder import ClientDocument
 from skillyard.base.shapes.matches import Match, Policy, Query
 
 
@@ -30,7 +30,7 @@ class Ahead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Why(Document):
+class Why(ClientDocument):
     """Everything about one skill and one query."""
 
     schema: Annotated[Literal["skillyard.why/1"], "Name and version of this shape."] = (

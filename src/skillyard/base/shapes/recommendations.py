@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.base.shapes.encoder import Document
+from skillyard.base.shapes.encoder import ClientDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Recommendation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluated(Document):
+class Evaluated(ClientDocument):
     """The documented answer of skill_evaluate."""
 
     schema: Annotated[Literal["skillyard.evaluate/1"], "Name and version of this shape."] = (

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base import shapes
-from skillyard.base.shapes.encoder import Document
+from skillyard.base.shapes.encoder import ClientDocument
 from skillyard.base.shapes.matches import Match, Policy, Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selected(Document):
+class Selected(ClientDocument):
     """A choice, or an abstention."""
 
     schema: Annotated[Literal["skillyard.select/1"], "Name and version of this shape."] = (
@@ -36,6 +36,7 @@ class Selected(Document):
         int | None, "How many remarks there are on the files of the catalog."
     ] = None
     diagnostics: Annotated[
-        tuple[shapes.details.Diagnostic, ...] | None, "What did not load, or loaded with a remark."
+        tuple[shapes.details.DiagnosticDocument, ...] | None,
+        "What did not load, or loaded with a remark.",
     ] = None
     profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from skillyard.base.shapes.counts import SkillCounts
-from skillyard.base.shapes.encoder import Document
+from skillyard.base.shapes.encoder import ClientDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class VectorState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health(Document):
+class Health(ClientDocument):
     """The true state of the service."""
 
     status: Annotated[

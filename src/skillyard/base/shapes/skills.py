@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from skillyard.base.shapes.details import Diagnostic, Explanation
-from skillyard.base.shapes.encoder import Document
+from skillyard.base.shapes.details import DiagnosticDocument, Explanation
+from skillyard.base.shapes.encoder import ClientDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Triggers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skill(Document):
+class Skill(ClientDocument):
     """One skill with its content."""
 
     id: Annotated[str, "Its short identifier at its source."]
@@ -71,7 +71,7 @@ class Skill(Document):
     digest: Annotated[str, "SHA-256 of its SKILL.md."]
     commit: Annotated[str | None, "The commit that it was read at."]
     age_s: Annotated[float | None, "How old the content is where its remote could not be asked."]
-    diagnostics: Annotated[tuple[Diagnostic, ...], "What was noticed while it was read."]
+    diagnostics: Annotated[tuple[DiagnosticDocument, ...], "What was noticed while it was read."]
     # From here on only what there is: the rest of the frontmatter, by the names of SKILL_FIELDS.
     license: Annotated[str | None, "As its author wrote it."] = None
     compatibility: Annotated[str | None, "What it needs, in its author's words."] = None
@@ -98,7 +98,7 @@ class Skill(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class SourceStatus(Document):
+class SourceStatus(ClientDocument):
     """What one source did in a search."""
 
     name: Annotated[str, "Its name."]
@@ -110,7 +110,7 @@ class SourceStatus(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchDocument(Document):
+class SearchDocument(ClientDocument):
     """What a search found, best first."""
 
     schema: Annotated[Literal["skillyard.search/1"], "Name and version of this shape."] = (

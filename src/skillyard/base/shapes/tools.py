@@ -93,7 +93,7 @@ class CacheState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class LibraryCard:
     """One skill of the library."""
 
     name: Annotated[str, "Its name."]
@@ -118,10 +118,10 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class LibraryPage:
     """The library's skills, a page at a time."""
 
-    skills: Annotated[tuple[Card, ...], "In order of their names."]
+    skills: Annotated[tuple[LibraryCard, ...], "In order of their names."]
     total: Annotated[int, "How many there are on all pages."]
     counts: Annotated[SkillCounts, "What the skills of the library are."]
     next_cursor: Annotated[str | None, "The place of the next page."]
@@ -165,7 +165,7 @@ RESULTS: Mapping[str, type] = {
     "get_skill": OneSkill,
     "add_skill": OneSkill,
     "get_cache_stats": CacheState,
-    "list_skills": Listing,
+    "list_skills": LibraryPage,
     "load_skill": Loaded,
     "read_skill_file": LoadedFile,
     "why_skill": reasons.Why,

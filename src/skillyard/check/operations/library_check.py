@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from skillyard.base.errors import Diagnostic, SkillError
+from skillyard.base.operation import Spelling
 from skillyard.base.shapes import Schema
 from skillyard.check.validation.fixes import Fix
 
@@ -18,6 +19,37 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog.roots import LibrarySpec
 
 SEVERITIES = ("error", "warning", "info")
+Format = Annotated[
+    Literal["text", "json", "sarif", "github"],
+    "How to print: text, json, sarif, github.",
+    Spelling(metavar="NAME"),
+]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CheckRequest:
+    """Check skill files for errors."""
+
+    path: Annotated[
+        tuple[str, ...],
+        "Skill files, skill folders or roots (default: .).",
+        Spelling(metavar="PATH", by_place=True),
+    ] = ()
+    profile: Annotated[
+        Literal["lenient", "spec", "reference"],
+        "Lenient (what loads), spec (agentskills.io) or reference (its validator).",
+        Spelling(metavar="NAME"),
+    ] = "lenient"
+    format: Format = "text"
+    strict: Annotated[bool, "Also fail on warnings."] = False
+    fix: Annotated[bool, "Fix what needs no decision, then check."] = False
+    diff: Annotated[bool, "Show what --fix would change, and change nothing."] = False
+    config: Annotated[
+        str | None,
+        "Use this skillyard.toml (default: the nearest above PATH, and the user's).",
+        Spelling(metavar="FILE"),
+    ] = None
+    no_config: Annotated[bool, "Use no configuration file."] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

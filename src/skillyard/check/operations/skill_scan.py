@@ -9,9 +9,11 @@ from typing import Annotated, Literal, NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
 from skillyard.base.io.workers import Workers
+from skillyard.base.operation import Spelling
 from skillyard.base.shapes import Schema
 from skillyard.base.shapes.scans import AcceptedFinding, ScanFinding
 from skillyard.base.text import clean_line
+from skillyard.check.operations.library_check import Format
 from skillyard.check.scanning import (
     LOW,
     MEDIUM,
@@ -32,6 +34,25 @@ _BY_PATH = "scan it by its path if it matters"
 _MAX_NAMES = 5
 """Names of files outside of all skills that one finding lists."""
 _NO_CONTENT = (".git", "skills-lock.json")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ScanRequest:
+    """Scan skills for malicious techniques."""
+
+    path: Annotated[
+        tuple[str, ...],
+        "Skill folders, skill files, roots, or names of skills (default: .).",
+        Spelling(metavar="PATH|NAME", by_place=True),
+    ] = ()
+    format: Format = "text"
+    strict: Annotated[bool, "Also fail on medium findings."] = False
+    lock: Annotated[
+        str | None,
+        "The lock file whose accepted findings are taken out (default: that of this project, for"
+        " what lies in it).",
+        Spelling(metavar="FILE"),
+    ] = None
 
 
 class ScanUnit(NamedTuple):

@@ -10,7 +10,7 @@ from argparse import Namespace
 
 from skillyard.cli.console import Console
 from skillyard.cli.grammar import CommandParser
-from skillyard.cli.options import command, file_path, folder, suggestions, value
+from skillyard.cli.options import FILES, FOLDERS, command, suggestions, value
 
 
 @command("completion", value("shell", "SHELL", "the shell", choices=("bash", "zsh", "fish")))
@@ -42,9 +42,9 @@ def _add_hints(parser: CommandParser) -> None:
 
     parser.description = parser.summary
     for action in parser._actions:
-        if action.type is file_path:
+        if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-        elif action.type is folder:
+        elif action.metavar in FOLDERS:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
         elif action.choices is None:
             action.choices = suggestions(action) or None

@@ -1,4 +1,4 @@
-"""``hook``: the prompt hooks of hosts."""
+"""``hook`` and ``trust``: the prompt hooks of hosts, and the projects that they may use."""
 
 from __future__ import annotations
 
@@ -6,27 +6,35 @@ import os
 import sys
 from argparse import Namespace
 from contextlib import redirect_stderr
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput, SkillyardError
+from skillyard.base.io.processes import shell_command
+from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Span, line
-from skillyard.cli.console import Console
+from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import command, flag, value
+from skillyard.cli.options import (
+    accept,
+    command,
+    flag,
+    read_request,
+    reasons_by_rule,
+    value,
+    words_of_request,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillyard.base.shapes.hooks import HookInstalled, HookUninstalled
+    from skillyard.base.shapes.hooks import Approval, Approvals, HookInstalled, HookUninstalled
+    from skillyard.hosts.hook.choice import HookOptions
+    from skillyard.hosts.operations.project_trust import TrustReview
 
-_ANSWER_OPTIONS = (
-    value("--max-chars", "N", "include at most N characters of the instructions", default=0),
-    *("--min-score", "--wrong-cost", "--tool"),
-    flag("--no-perhaps", "print nothing when a skill is only a possible fit"),
-    value("--budget-ms", "N", "print nothing after this time", default=500),
-    flag("--no-refresh", "do not update the index in the background"),
-)
+
+_OPTIONS = "skillyard.hosts.hook.choice:HookOptions"
 _SETTINGS = (
     value("host", "HOST", "claude-code or codex", nargs="?", choices=("claude-code", "codex")),
     value("--file", "SETTINGS", "use this settings file instead of the user's"),
@@ -36,26 +44,19 @@ _SETTINGS = (
 def answer(host: str, args: Namespace, console: Console) -> int:
     """Answer one prompt of a host; always 0."""
     from skillyard.hosts.hook.choice import HookOptions
+
+    options = read_request(args, HookOptions)
     from skillyard.hosts.hook.runner import run
 
-    options = HookOptions(
-        tuple(args.root),
-        args.max_chars,
-        args.min_score,
-        refresh=not args.no_refresh,
-        wrong_cost=args.wrong_cost,
-        perhaps=not args.no_perhaps,
-        tools=tuple(args.tool),
-        profile=args.library_profile,
-    )
+    options = replace(options, roots=tuple(args.root), profile=args.library_profile)
     with redirect_stderr(None if console.quiet else sys.stderr):
-        return run(host, options, budget_ms=args.budget_ms)
+        return run(host, options)
 
 
 for _host, _title in (("claude-code", "Claude Code"), ("codex", "Codex")):
     command(
         f"hook {_host}",
-        *_ANSWER_OPTIONS,
+        request=_OPTIONS,
         doc=f"Answer a prompt hook of {_title} from standard input.\n\n"
         "Reads the host's JSON and prints the skill that fits and why, or nothing. Reads the "
         "user's agent folders, --root, and a project that `skillyard trust` has approved. The exit "
@@ -63,7 +64,7 @@ for _host, _title in (("claude-code", "Claude Code"), ("codex", "Codex")):
     )(partial(answer, _host))
 
 
-@command("hook install", *_SETTINGS, *_ANSWER_OPTIONS)
+@command("hook install", *_SETTINGS, request=_OPTIONS)
 def hook_install(args: Namespace, console: Console) -> None:
     """Install the prompt hook in a host's settings.
 
@@ -73,13 +74,16 @@ def hook_install(args: Namespace, console: Console) -> None:
         skillyard hook install
         skillyard hook install codex --max-chars 2000
     """
+    from skillyard.hosts.hook.choice import HookOptions
+
+    request = read_request(args, HookOptions)
     from skillyard.base.shapes.hooks import HookInstalled
     from skillyard.engine.index.indexed_catalog import open_library_index
     from skillyard.hosts.hook.installation import install
     from skillyard.hosts.hook.library import library_place
     from skillyard.hosts.hook.trust import project_above
 
-    options = _options(args)
+    options = _options(request, args)
     project = project_above(os.getcwd())
     roots = tuple(map(os.path.abspath, args.root))
     where = project.path if project else None
@@ -125,31 +129,18 @@ def _hosts(args: Namespace, *, there: bool) -> list[str]:
     return result
 
 
-def _options(args: Namespace) -> tuple[str, ...]:
+def _options(request: HookOptions, args: Namespace) -> tuple[str, ...]:
     """Return the options that the installed command gets: those that are not the default.
 
     Raises InvalidInput for a floor that cannot be: the hook itself would only fall silent.
     """
     from skillyard.engine.selection import SelectionPolicy
 
-    SelectionPolicy(min_score=args.min_score, wrong_cost=args.wrong_cost)
-    values = [
-        *(("--root", os.path.abspath(root)) for root in args.root),
-        ("--profile", args.library_profile),
-        *(("--tool", tool) for tool in args.tool),
-        ("--max-chars", args.max_chars or None),
-        ("--min-score", args.min_score),
-        ("--wrong-cost", args.wrong_cost),
-        ("--budget-ms", args.budget_ms if args.budget_ms != 500 else None),
-    ]
-    given = [
-        word
-        for name, value in values
-        if value is not None
-        for word in (name, f"{value:g}" if isinstance(value, float) else str(value))
-    ]
-    flags = {"--no-perhaps": args.no_perhaps, "--no-refresh": args.no_refresh}
-    return (*given, *(flag for flag, on in flags.items() if on))
+    SelectionPolicy(min_score=request.min_score, wrong_cost=request.wrong_cost)
+    words = [word for root in args.root for word in ("--root", os.path.abspath(root))]
+    if args.library_profile is not None:
+        words += ["--profile", args.library_profile]
+    return (*words, *words_of_request(request))
 
 
 def _settings(result: HookInstalled | HookUninstalled) -> Iterator[Block]:
@@ -158,3 +149,100 @@ def _settings(result: HookInstalled | HookUninstalled) -> Iterator[Block]:
         yield line(Span(each.state, style), f"  {each.host}  ", Span(each.file, "name"))
         if each.note:
             yield line(each.note, indent=1)
+
+
+@command(
+    "trust",
+    value("dir", "DIR", "the project (default: .)", nargs="?"),
+    flag("--revoke", "revoke the approval"),
+    accept("approve"),
+    flag("--list", "list the approved projects"),
+)
+def trust(args: Namespace, console: Console) -> int:
+    """Approve the skills of a project for the prompt hook.
+
+    Scans every skill of the project, shows the findings, and approves the skills in their current
+    state, with the files beside them. Findings that are high or medium are a question on a
+    terminal. Without one, high findings need --accept, or nothing is approved and the exit code is
+    1; it is 2 where there is no skill. Skills that are edited, added or moved later are not used
+    until they are approved again. The exit code of --revoke is 1 when there was no approval.
+
+        skillyard trust
+        skillyard trust --accept download_and_run="the installer of our own company"
+        skillyard trust --list
+        skillyard trust ~/projects/app --revoke
+    """
+    from skillyard.hosts.hook import approval
+    from skillyard.hosts.operations.project_trust import review_trust
+
+    if args.list and (args.revoke or args.dir is not None):
+        raise InvalidInput("--list takes neither a folder nor --revoke")
+    if args.accept and (args.list or args.revoke):
+        raise InvalidInput("--accept is for an approval: not with --list or --revoke")
+    if args.list:
+        return _list_approvals(console)
+    place = args.dir or "."
+    if args.revoke:
+        result = approval.revoke_project(place)
+        what = "revoked" if result.state == "revoked" else "was not approved"
+        console.show_text(result, f"{result.project}  {what}")
+        return 0 if result.state == "revoked" else NEGATIVE
+    with console.progress("reading") as step:
+        review = review_trust(place, reasons_by_rule(args.accept), progress=step)
+    if not _is_approved(review, console):
+        result = review.refuse()
+        console.show(result, _approval)
+        rules = dict.fromkeys(
+            each.rule for each in review.scanned.findings if each.severity != "low"
+        )
+        accept = "".join(f" --accept {rule}=REASON" for rule in rules)
+        command = shell_command(["skillyard", "trust", result.project])
+        complain(
+            f"skillyard trust: read these files; if they are meant to do this: {command}{accept}"
+        )
+        return NEGATIVE
+    result = review.approve()
+    console.show(result, _approval)
+    return 0 if result.skills or result.removed else NEGATIVE
+
+
+def _is_approved(review: TrustReview, console: Console) -> bool:
+    """Show the findings; return False where they, or the user who was asked, forbid approval."""
+    from skillyard.cli.findings import scan_blocks
+
+    scanned = review.scanned
+    if not console.json and (scanned.findings or scanned.accepted):
+        console.print(*scan_blocks(scanned))
+    if not scanned.fails(strict=console.can_confirm):
+        return True
+    skills = plural(len(review.skills.digests), "skill file")
+    return console.confirm(f"approve {skills} in spite of these findings?")
+
+
+def _approval(result: Approval) -> Iterator[Block]:
+    refused = result.state == "refused"
+    what = "nothing was approved" if refused else plural(len(result.skills), "skill file")
+    yield line(Span(result.project, "name"), f"  {what}")
+    for word in () if refused else ("added", "changed", "removed"):
+        for path in getattr(result, word):
+            yield line(Span(word, "medium"), f"  {path}", indent=1)
+    for each in result.refused:
+        yield line(Span("not approved", "low"), f"  {each.path}: {each.why}", indent=1)
+
+
+def _list_approvals(console: Console) -> int:
+    from skillyard.base.shapes.hooks import Approvals
+    from skillyard.hosts.hook.approval import approvals
+
+    result = Approvals(projects=tuple(approvals()))
+    console.show(result, _approvals)
+    if not result.projects:
+        console.remark("no project is approved: skillyard trust DIR approves one")
+    return 0
+
+
+def _approvals(result: Approvals) -> Iterator[Block]:
+    for each in result.projects:
+        gone = "" if each.there else "  (the folder is gone)"
+        count = plural(len(each.skills), "skill file")
+        yield line(Span(each.project, "name"), f"  {count}, since {each.since}{gone}")

@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from skillyard.base.text import clean_line, shorten
+from skillyard.cli.blocks import Block, Column, Line, Span, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
-from skillyard.cli.options import accept, agent, command, flag, reasons_by_rule, value, words
+from skillyard.cli.findings import finding_lines
+from skillyard.cli.options import (
+    accept,
+    agent,
+    command,
+    flag,
+    reasons_by_rule,
+    value,
+    view_of,
+    words,
+)
+from skillyard.install.copies.lockfile import is_user_lock
+from skillyard.install.operations.problems import GOOD, only_unreachable, states_of
 
 if TYPE_CHECKING:
-    from skillyard.base.shapes.installation import SkillUpdate
+    from skillyard.base.shapes.installation import (
+        Outdated,
+        Removed,
+        Signature,
+        SignatureState,
+        Signer,
+        SkillProblem,
+        SkillUpdate,
+        Synced,
+        Updated,
+        Verified,
+    )
 
 _WHERE = (
     value(
@@ -28,8 +54,29 @@ _WHERE = (
 _DRY_RUN = flag("--dry-run", "show what would be done, write nothing")
 _ALLOW_EXTRA = "accept skill folders that the lock file does not name"
 
+_STYLES = {
+    **dict.fromkeys(("current", "linked", "installed", "updated", "pinned"), "good"),
+    **dict.fromkeys(("removed", "unlinked"), "good"),
+    **dict.fromkeys(("planned", "available"), "info"),
+    **dict.fromkeys(("moved", "outdated", "unpinned", "behind", "interrupted"), "warning"),
+    **dict.fromkeys(("not_comparable", "unsupported"), "warning"),
+}
+"""Every other state is an error."""
+_DIFF_STYLES = {"+": "good", "-": "error", "@": "dim"}
+_SHORT = 12
+_SIGNER_SHOWN = 160
+_FOLDERS = 5
+"""Folders that the lock does not name, of which ``update`` names so many."""
 
-@command(
+
+def _sync_code(result: Synced, args: Namespace) -> int | bool:
+    if only_unreachable(result.skills) and not (args.frozen or args.dry_run):
+        return UNREACHED
+    return result.differs
+
+
+@view_of(
+    "skillyard.install.operations.folders:sync_skills",
     "sync",
     *_WHERE,
     agent("install skills where this agent host looks"),
@@ -37,8 +84,10 @@ _ALLOW_EXTRA = "accept skill folders that the lock file does not name"
     flag("--allow-extra", f"with --frozen: {_ALLOW_EXTRA}"),
     _DRY_RUN,
     accept(),
+    what="fetching",
+    code=_sync_code,
 )
-def sync(args: Namespace, console: Console) -> int:
+def _synced(result: Synced) -> Iterator[Block]:
     """Install the skills of the lock file as it pins them.
 
     Fetches skills whose folder is missing or older, and refuses what is not pinned or does not
@@ -51,25 +100,17 @@ def sync(args: Namespace, console: Console) -> int:
         skillyard sync --agent claude-code
         skillyard sync --into .claude/skills --dry-run
     """
-    from skillyard.cli.installation_views import sync_blocks
-    from skillyard.install.operations.folders import sync_skills
-    from skillyard.install.operations.problems import only_unreachable
-
-    with console.progress("fetching") as step:
-        result = sync_skills(
-            args.into,
-            user=args.user,
-            agents=args.agent,
-            frozen=args.frozen,
-            dry_run=args.dry_run,
-            allow_extra=args.allow_extra,
-            accept=reasons_by_rule(args.accept),
-            report=step,
-        )
-    console.show(result, sync_blocks)
-    if only_unreachable(result.skills) and not (args.frozen or args.dry_run):
-        return UNREACHED
-    return NEGATIVE if result.differs else 0
+    if not result.skills:
+        yield _empty(result.lock)
+    for skill in result.skills:
+        places = (*skill.folders, *skill.links)
+        yield from _skill(skill.name, skill.state, places, skill.problem)
+        if skill.state in ("current", "installed") and not skill.pinned:
+            yield line(Span("not pinned; `skillyard update` pins it", "dim"), indent=4)
+        for entry in skill.accepted:
+            why = f"{clean_line(entry.rule)} ({clean_line(entry.reason)})"
+            yield line(Span("accepted by the lock: ", "warning"), why, indent=4)
+    yield from _extra(result.extra)
 
 
 @command(
@@ -92,8 +133,6 @@ def update(args: Namespace, console: Console) -> int:
         skillyard update pdf --yes
         skillyard update --global --dry-run
     """
-    from skillyard.cli.installation_views import changes, update_blocks
-    from skillyard.install.operations.problems import GOOD, only_unreachable, states_of
     from skillyard.install.operations.update import update_skills
 
     shown: set[str] = set()
@@ -103,7 +142,7 @@ def update(args: Namespace, console: Console) -> int:
         def confirm(update: SkillUpdate) -> bool:
             line.close()  # the progress line
             if not console.json:
-                console.print(*changes(update))
+                console.print(*_changes(update))
                 shown.add(update.name)
             return args.yes or console.confirm(f"take this version of {update.name}?")
 
@@ -116,15 +155,28 @@ def update(args: Namespace, console: Console) -> int:
             dry_run=args.dry_run,
             report=step,
         )
-    console.show(result, lambda result: update_blocks(result, shown))
+    console.show(result, lambda result: _updated(result, shown))
     if only_unreachable(result.skills):
         return UNREACHED
     good = GOOD | {"available"} if args.dry_run else GOOD
     return NEGATIVE if states_of(result.skills) - good else 0
 
 
-@command("outdated", *_WHERE)
-def outdated(args: Namespace, console: Console) -> int:
+def _outdated_code(result: Outdated, args: Namespace) -> int | bool:
+    outcomes = states_of(result.skills)
+    if outcomes & {"outdated", "moved", "gone", "refused"}:
+        return True
+    return UNREACHED if "unreachable" in outcomes else 0
+
+
+@view_of(
+    "skillyard.install.operations.update:outdated_skills",
+    "outdated",
+    *_WHERE,
+    what="asking",
+    code=_outdated_code,
+)
+def _versions(result: Outdated) -> Iterator[Block]:
     """List installed skills that have a newer version.
 
     Asks the source of each skill in the lock file and writes nothing. A newer commit that does not
@@ -134,21 +186,36 @@ def outdated(args: Namespace, console: Console) -> int:
         skillyard outdated
         skillyard outdated --json
     """
-    from skillyard.cli.installation_views import versions
-    from skillyard.install.operations.problems import states_of
-    from skillyard.install.operations.update import outdated_skills
+    if not result.skills:
+        yield _empty(result.lock)
+        return
+    yield table(
+        result.skills,
+        Column("name", lambda skill: skill.name, "name"),
+        Column("pinned", lambda skill: _version(skill.pinned) or "-"),
+        Column("newest", lambda skill: _version(skill.newest) or "-"),
+        Column("state", lambda skill: Span(skill.state, _STYLES.get(skill.state, "error"))),
+        Column(
+            "",
+            lambda skill: (
+                "" if skill.folder_state in (skill.state, "current") else skill.folder_state
+            ),
+            "dim",
+        ),
+    )
+    for skill in result.skills:
+        if skill.problem is not None:
+            yield from _problem(skill.problem, clean_line(skill.name))
 
-    with console.progress("asking") as step:
-        result = outdated_skills(args.into, user=args.user, report=step)
-    console.show(result, versions)
-    outcomes = states_of(result.skills)
-    if outcomes & {"outdated", "moved", "gone", "refused"}:
-        return NEGATIVE
-    return UNREACHED if "unreachable" in outcomes else 0
 
-
-@command("verify", *_WHERE, flag("--allow-extra", _ALLOW_EXTRA))
-def verify(args: Namespace, console: Console) -> int:
+@view_of(
+    "skillyard.install.operations.folders:verify_skills",
+    "verify",
+    *_WHERE,
+    flag("--allow-extra", _ALLOW_EXTRA),
+    code=lambda result, args: result.differs,
+)
+def _verified(result: Verified) -> Iterator[Block]:
     """Compare installed skills with the lock file.
 
     Reads the folders, uses no network and writes nothing. Reports skills that are edited, missing,
@@ -160,22 +227,29 @@ def verify(args: Namespace, console: Console) -> int:
         skillyard verify
         skillyard verify --allow-extra --json
     """
-    from skillyard.cli.installation_views import verify_blocks
-    from skillyard.install.operations.folders import verify_skills
+    if not result.skills:
+        yield _empty(result.lock)
+    for skill in result.skills:
+        yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
+        if skill.signature is not None:
+            yield _signature_state(skill.signature)
+        for entry in skill.stale:
+            why = f"{clean_line(entry.rule)} ({clean_line(entry.reason)})"
+            todo = "; `skillyard add` it again to drop this"
+            yield line(Span("accepted, and no longer found: ", "warning"), why, todo, indent=4)
+    yield from _extra(result.extra)
 
-    result = verify_skills(args.into, user=args.user, allow_extra=args.allow_extra)
-    console.show(result, verify_blocks)
-    return NEGATIVE if result.differs else 0
 
-
-@command(
+@view_of(
+    "skillyard.install.operations.folders:remove_skills",
     "remove",
     value("names", "NAME", "skills of the lock file", nargs="+"),
     *_WHERE,
     flag("--backup", "move a folder with local changes to DIR-kept"),
     _DRY_RUN,
+    code=lambda result, args: "refused" in states_of(result.skills),
 )
-def remove(args: Namespace, console: Console) -> int:
+def _removed(result: Removed) -> Iterator[Block]:
     """Remove installed skills and their entries in the lock file.
 
     Removes the folder of each skill, the links to it, and its entry. A folder with local changes is
@@ -186,12 +260,125 @@ def remove(args: Namespace, console: Console) -> int:
         skillyard remove pdf
         skillyard remove pdf docx --dry-run
     """
-    from skillyard.cli.installation_views import remove_blocks
-    from skillyard.install.operations.folders import remove_skills
-    from skillyard.install.operations.problems import states_of
+    for skill in result.skills:
+        places = (*(each.folder for each in skill.folders), *skill.links)
+        yield from _skill(skill.name, skill.state, places, skill.problem)
+        for each in skill.folders:
+            if each.backup:
+                yield line(Span("moved to ", "warning"), clean_line(each.backup), indent=4)
 
-    result = remove_skills(
-        args.names, args.into, user=args.user, backup=args.backup, dry_run=args.dry_run
+
+def _changes(update: SkillUpdate) -> Iterator[Block]:
+    """Yield the changes of a newer version."""
+    change = update.difference
+    if change is None:
+        return
+    before, after = _version(update.pinned) or "not pinned", _version(update.newest)
+    yield line(Span(clean_line(update.name), "name"), Span(f"  {before} → {after}", "dim"))
+    if update.problem is not None and update.state == "available":
+        yield line(clean_line(update.problem.message), indent=2)
+    for file in change.files:
+        note = f" ({clean_line(file.note)})" if file.note else ""
+        yield line(Span(file.change, "head"), f"  {clean_line(file.path)}{note}", indent=2)
+    for tool in change.tools_added:
+        yield line(Span("allows now", "warning"), f"  {clean_line(tool)}", indent=2)
+    for tool in change.tools_removed:
+        yield line(Span("no longer allows", "head"), f"  {clean_line(tool)}", indent=2)
+    yield from signature_lines(update.signature, always=False)
+    yield from finding_lines(change.findings)
+    for file in change.files:
+        for text in file.diff.split("\n")[:-1]:
+            yield line(Span(text, _DIFF_STYLES.get(text[:1], "")))
+
+
+def signature_lines(signature: Signature | None, *, always: bool = True) -> Iterator[Line]:
+    """Yield who signed a version, and who signed the one before if that is somebody else.
+
+    With ``always=False`` a signer who is the same is left out.
+    """
+    if signature is None:
+        return
+    change = signature.change
+    if signature.signer is not None and (always or change != "none"):
+        style = "warning" if change == "changed" else "good"
+        yield line(Span("signed by", style), f"  {_signer(signature.signer)}", indent=2)
+    if signature.before is not None and change in ("changed", "lost"):
+        label = "no longer signed by" if change == "lost" else "signed before by"
+        yield line(Span(label, "warning"), f"  {_signer(signature.before)}", indent=2)
+
+
+def _signature_state(signature: SignatureState) -> Line:
+    styles = {"verified": "good", "recorded": "good", "unsigned": "dim"}
+    by = "" if signature.signer is None else f"signed by {_signer(signature.signer)}, "
+    state = signature.state
+    how = "as the lock says, not verified here" if state == "recorded" else state
+    return line(by, Span(how, styles.get(state, "error")), indent=4, hang=4)
+
+
+def _signer(signer: Signer) -> str:
+    identity, issuer = (
+        shorten(clean_line(text), _SIGNER_SHOWN) for text in (signer.identity, signer.issuer)
     )
-    console.show(result, remove_blocks)
-    return NEGATIVE if "refused" in states_of(result.skills) else 0
+    return f"{identity} ({issuer})"
+
+
+def _updated(result: Updated, shown: Collection[str] = ()) -> Iterator[Block]:
+    """Yield the result for each skill, after the changes of skills that are not in ``shown``."""
+    if not result.skills:
+        yield _empty(result.lock)
+    for skill in result.skills:
+        if skill.name not in shown:
+            yield from _changes(skill)
+    for skill in result.skills:
+        yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
+        if skill.difference is None:
+            yield from signature_lines(skill.signature, always=False)
+    if any(skill.state == "available" for skill in result.skills):
+        hint = (
+            "run it without --dry-run" if result.dry_run else "say --yes, or run it on a terminal"
+        )
+        yield line(Span(f"nothing of these is written yet; to take them, {hint}", "dim"))
+    if result.extra:
+        listed = ", ".join(map(clean_line, result.extra[:_FOLDERS]))
+        more = len(result.extra) - _FOLDERS
+        listed += f" and {more} more" if more > 0 else ""
+        where = "--agent HOST --global" if is_user_lock(result.lock) else "--into DIR"
+        remark = f"  not in the lock file; `skillyard add SOURCE {where}` pins one"
+        yield line(Span("extra", "warning"), f"  {listed}", Span(remark, "dim"))
+
+
+def _skill(
+    name: str, state: str, folders: Collection[str], problem: SkillProblem | None
+) -> Iterator[Line]:
+    where = ", ".join(map(clean_line, folders))
+    yield line(
+        Span(state, _STYLES.get(state, "error")),
+        "  ",
+        Span(clean_line(name), "name"),
+        Span(f"  {where}", "dim") if where else "",
+    )
+    if problem is not None:
+        yield from _problem(problem)
+
+
+def _problem(problem: SkillProblem, name: str = "") -> Iterator[Line]:
+    place = clean_line(problem.path or name)
+    head = f"{place}: " if place else ""
+    yield line(f"{head}{clean_line(problem.message)}", indent=4, hang=4)
+    if problem.hint:
+        yield line(Span("fix: ", "dim"), clean_line(problem.hint), indent=4, hang=4)
+
+
+def _extra(folders: Collection[str]) -> Iterator[Line]:
+    for folder in folders:
+        remark = Span("  the lock does not name it; left as it is", "dim")
+        yield line(Span("extra", "warning"), f"  {clean_line(folder)}", remark)
+
+
+def _empty(lock: str) -> Line:
+    return line(f"{clean_line(lock)} names no skill.")
+
+
+def _version(version: str | None) -> str:
+    """Return a commit or digest, shortened."""
+    return clean_line((version or "").removeprefix("sha256:"))[:_SHORT]

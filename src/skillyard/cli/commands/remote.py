@@ -14,14 +14,11 @@ from skillyard.cli.options import (
     agent,
     command,
     flag,
+    read_request,
     reasons_by_rule,
-    scorer_name,
-    source_name,
     value,
-    values,
-    words,
 )
-from skillyard.cli.source import load, refuse_library, words_of
+from skillyard.cli.source import load, refuse_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,20 +29,7 @@ if TYPE_CHECKING:
 _DESCRIPTION_CHARS = 90
 
 
-@command(
-    "search",
-    words("query", "QUERY", "the task in words; - reads it from standard input"),
-    values(
-        "--source",
-        "NAME",
-        "query this source; may repeat (default: those that the settings enable)",
-        type=source_name,
-    ),
-    value("--limit", "K", "show at most K skills", default=10),
-    flag("--references", "also fetch the reference documents of each skill"),
-    value("--scorer", "NAME", "how to score (default: hybrid)", type=scorer_name),
-    flag("--explain", "show how each score is computed"),
-)
+@command("search", request="skillyard.serve.requests:SearchRequest")
 def search(args: Namespace, console: Console) -> int:
     """Search marketplaces, repositories and sites for skills.
 
@@ -55,25 +39,28 @@ def search(args: Namespace, console: Console) -> int:
         skillyard search "fill in pdf forms"
         skillyard search terraform --source registry --source local
     """
+    from skillyard.serve.requests import SearchRequest
+
+    request = read_request(args, SearchRequest)
     from skillyard.install.search.service import search_skills
 
-    if "local" not in args.source:
+    if "local" not in request.source:
         refuse_library(args, "without --source local")
-    catalog = load(args, console, "hybrid") if "local" in args.source else None
+    catalog = load(args, console, "hybrid") if "local" in request.source else None
     result = search_skills(
-        words_of(args.query) or "",
-        sources=args.source or None,
-        limit=args.limit,
-        references=args.references,
-        ranker=args.scorer,
+        request.query or "",
+        sources=request.source or None,
+        limit=request.limit,
+        references=request.include_references,
+        ranker=request.scorer,
         catalog=catalog,
     )
     if console.json:
         profile = {"profile": catalog.profile} if catalog is not None and catalog.profile else {}
-        console.document({**result.to_dict(explain=args.explain), **profile})
+        console.document({**result.to_dict(explain=request.explain), **profile})
     else:
         empty = catalog is not None and not len(catalog) and len(result.sources) == 1
-        console.print(*_found(result, explain=args.explain, empty=empty))
+        console.print(*_found(result, explain=request.explain, empty=empty))
     for status in result.sources:
         if status.state == "ok" or console.json:
             continue
@@ -121,18 +108,20 @@ def _found(result: SearchResult, *, explain: bool, empty: bool) -> Iterator[Bloc
 
 def _found_table(result: SearchResult) -> Table:
     decimals = 2 if max(each.score for each in result.skills) <= 1.0 else 1  # a probability, points
+    installs = Column("installs", lambda row: _installs(row[1]), right=True)
     return table(
         enumerate(result.skills, 1),
-        (Column("#", "dim", right=True), lambda row: str(row[0])),
-        (Column("skill", "name"), lambda row: f"{row[1].hit.source}/{row[1].hit.id}"),
-        (Column("score", "score", right=True), lambda row: f"{row[1].score:.{decimals}f}"),
-        (
-            Column("installs", right=True),
-            lambda row: f"{row[1].hit.install_count:,}" if row[1].hit.install_count else "",
-        ),
-        (Column("from"), lambda row: ", ".join(row[1].found_by)),
-        (Column("what it does"), lambda row: _description(row[1])),
+        Column("#", lambda row: str(row[0]), "dim", right=True),
+        Column("skill", lambda row: f"{row[1].hit.source}/{row[1].hit.id}", "name"),
+        Column("score", lambda row: f"{row[1].score:.{decimals}f}", "score", right=True),
+        *([installs] if any(each.hit.install_count for each in result.skills) else []),
+        Column("from", lambda row: ", ".join(row[1].found_by)),
+        Column("what it does", lambda row: _description(row[1]), wide=True, cut="end"),
     )
+
+
+def _installs(each: FoundSkill) -> str:
+    return f"{each.hit.install_count:,}" if each.hit.install_count else ""
 
 
 def _description(each: FoundSkill) -> str:
@@ -184,7 +173,7 @@ def add(args: Namespace, console: Console) -> None:
     with console.progress("fetching"):
         options = AddOptions(
             args.into,
-            args.agent,
+            args.agents,
             user=args.user,
             copy=args.copy,
             link=args.link,
@@ -207,7 +196,7 @@ _WORDS = {"added": "added", "replaced": "updated", "linked": "linked"}
 
 def _added(added: Installation) -> Iterator[Block]:
     """Yield the files that were written for a skill."""
-    from skillyard.cli.installation_views import signature_lines
+    from skillyard.cli.commands.installation import signature_lines
 
     placed, would = added.placed, "would be " if added.dry_run else ""
     assert placed is not None

@@ -1,14 +1,18 @@
-"""``rank``, ``select``, ``evaluate`` and ``why``: which skills fit a request."""
+"""``rank``, ``select``, ``evaluate``, ``why``, ``summary``, ``inject``: a request, and a prompt."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
-from skillyard.base.errors import SkillNotFound
+from skillyard.base.errors import InvalidInput, SkillNotFound
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import command, read_request
-from skillyard.cli.source import load, note_unloaded, ranking_inputs
+from skillyard.cli.source import load, note_unloaded, ranking_inputs, read_text, scorer_of
+
+if TYPE_CHECKING:
+    from skillyard.hosts.operations.prompts import SummaryRequest
 
 
 @command("rank", request="skillyard.hosts.operations.skill_selection:RankRequest")
@@ -113,3 +117,105 @@ def why(args: Namespace, console: Console) -> None:
         from skillyard.cli.views import reasons
 
         console.print(*reasons(result, trees=request.explain))
+
+
+@command("summary", request="skillyard.hosts.operations.prompts:SummaryRequest")
+def summary(args: Namespace, console: Console) -> None:
+    """Print the catalogue of skills for a system prompt.
+
+    skillyard summary --format xml --budget-tokens 800
+    skillyard summary --host claude-code
+    """
+    from skillyard.hosts.operations.prompts import SummaryRequest
+
+    request = read_request(args, SummaryRequest)
+    from skillyard.engine.ranking.query import Query
+    from skillyard.hosts.operations.prompts import summary_of
+
+    query = None if request.query is None else Query(request.query)
+    if query is None and request.scorer is not None:
+        raise InvalidInput("--scorer ranks the skills for --query: give a request")
+    if request.host is not None:
+        return _host_summary(request.host, request, args, console)
+    if request.window is not None or request.budget is not None:
+        raise InvalidInput("--window and --budget say more about --host: name the host")
+    catalog = load(args, console)
+    result = summary_of(
+        catalog,
+        format=request.format,
+        budget_tokens=request.budget_tokens,
+        query=query,
+        scorer=scorer_of(args),
+    )
+    console.show_text(result, result.text)
+    if not result.text:
+        console.remark("no skill to list: skillyard list shows what was found")
+    note_unloaded(catalog.diagnostics, args, console)
+    return None
+
+
+def _host_summary(host: str, request: SummaryRequest, args: Namespace, console: Console) -> None:
+    """Print what a host lists."""
+    from skillyard.cli.cards import host_table
+    from skillyard.hosts.operations.prompts import host_summary_of
+
+    if request.budget_tokens is not None or request.query is not None:
+        raise InvalidInput(
+            "--budget-tokens and --query do not go with --host; --budget replaces its own"
+        )
+    catalog = load(args, console)
+    result = host_summary_of(catalog, host, window=request.window, budget=request.budget)
+    console.show(result, host_table)
+    note_unloaded(result.diagnostics, args, console)
+
+
+@command("inject", request="skillyard.hosts.operations.prompts:InjectRequest")
+def inject(args: Namespace, console: Console) -> None:
+    """Print a prompt with the instructions of the best skill before it.
+
+    When no skill fits, the prompt is printed unchanged, and the exit code is 0.
+
+        skillyard inject "clean this csv file"
+        skillyard inject --file prompt.txt
+    """
+    from skillyard.hosts.operations.prompts import InjectRequest
+
+    request = read_request(args, InjectRequest)
+    from skillyard.engine.context.activation import random_fence
+    from skillyard.engine.ranking.query import Query
+    from skillyard.hosts.decisions import with_feedback
+    from skillyard.hosts.operations.prompts import inject_prompt
+
+    words = request.query
+    if request.file is None and words is None:
+        raise InvalidInput("no prompt: give it in words, or with --file (- is standard input)")
+    prompt = words or "" if request.file is None else read_text(request.file)
+    other = None if words is None or request.file is None else Query(words)
+    judged = with_feedback(other or Query(prompt))
+    if judged.feedback and not prompt.startswith("[skill:"):
+        other = judged
+    scorer = scorer_of(args)
+    catalog = load(args, console, scorer)
+    result = inject_prompt(
+        catalog,
+        prompt,
+        other,
+        request.as_policy(),
+        scorer=scorer,
+        max_chars=request.max_chars,
+        fence=random_fence() if request.fence else None,
+        tools=request.tools,
+    )
+    console.show_text(result, result.prompt)
+    if result.match is None and not len(catalog):
+        console.note("the prompt is unchanged")
+    elif result.match is None:
+        console.note(f"no skill fits ({result.scorer}); the prompt is unchanged")
+    else:
+        match = result.match
+        console.note(f"injected {match.name} ({result.scorer} {match.score:.2f})")
+        if match.unchecked_tools:
+            from skillyard.cli.views import unchecked
+
+            console.note(f"it {unchecked(match.unchecked_tools)}")
+    note_unloaded(catalog.diagnostics, args, console)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from skillyard.base.configuration import read_section
-from skillyard.base.errors import InvalidInput, SkillyardError
+from skillyard.base.errors import SkillyardError
 from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Span, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
-from skillyard.cli.options import command, flag, library, value, values, words
+from skillyard.cli.options import Option, command, flag, library, value, values, view_of, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from skillyard.cli.options import View
     from skillyard.store.operations.catalog_store import (
         StoreChanged,
         StoreGranted,
@@ -30,69 +29,63 @@ if TYPE_CHECKING:
     from skillyard.store.operations.folder_publish import Options, Step, StorePublished
     from skillyard.store.values import Grant
 
-STORE = "SKILLYARD_STORE"
 MAX_ERRORS = 20
 """Maximum number of listed errors; ``--json`` has more."""
 _KINDS = ("added", "changed", "unchanged", "withdrawn")
 
 
-class StoreSection(NamedTuple):
-    """The catalog store of the ``store`` commands."""
+def _address(args: Namespace, _: Console) -> str:
+    from skillyard.store.opening import store_address
 
-    url: str = ""
-    """Its address, ``sqlite:///file.db`` or ``postgresql://user@host/database``."""
-    publisher: str = ""
-    """The name in its log; empty: the login name."""
+    return store_address(args.store)
 
 
-def _store(args: Namespace) -> str:
-    """Return the address of ``--store``, else the configured one. Raises InvalidInput."""
-    url = args.store or os.environ.get(STORE) or read_section("store", StoreSection).url
-    if not url:
-        raise InvalidInput(f"no store was named: give --store, or set {STORE}")
-    return str(url)
+def _publisher(args: Namespace, _: Console) -> str:
+    from skillyard.store.opening import publisher_name
+
+    return publisher_name(args.publisher)
 
 
-def _publisher(args: Namespace) -> str:
-    """Return ``--publisher``, else the configured one, else the login name. Raises InvalidInput."""
-    named = args.publisher or read_section("store", StoreSection).publisher
-    if named:
-        return str(named)
-    from getpass import getuser
+def _grant(args: Namespace, _: Console) -> Grant:
+    from skillyard.store.values import Grant
 
-    try:
-        return getuser()
-    except (KeyError, OSError):  # a container's user may have no name
-        raise InvalidInput("who publishes is not known: give --publisher") from None
+    return Grant(args.caller, args.tenant, args.namespace, tuple(args.place))
 
 
-@command("store init", "--store")
-def init(args: Namespace, console: Console) -> None:
-    """Create the tables of a catalog store.
+_OPERATIONS = "skillyard.store.operations.catalog_store:"
+
+
+def _store_view(
+    name: str,
+    *options: str | Option,
+    code: Callable[[Any, Namespace], bool] | None = None,
+    doc: str = "",
+) -> Callable[[View], View]:
+    """Declare the command of the operation ``store_…`` that has its name."""
+    operation = _OPERATIONS + name.replace(" ", "_")
+    providers = {"url": _address, "publisher": _publisher, "grant": _grant}
+    return view_of(operation, name, "--store", *options, provide=providers, code=code, doc=doc)
+
+
+@_store_view(
+    "store migrate",
+    doc="""Migrate the tables of a catalog store to this version.
+
+    There is no way back: older versions of skillyard refuse a migrated store.
+
+        skillyard store migrate
+    """,
+)
+@_store_view(
+    "store init",
+    doc="""Create the tables of a catalog store.
 
     An existing store is left unchanged. In PostgreSQL this also creates the role skillyard_reader,
     which needs CREATEROLE.
 
         skillyard store init --store sqlite:///catalog.db
-    """
-    from skillyard.store.operations import catalog_store
-
-    console.show(catalog_store.store_init(_store(args)), _migrated)
-
-
-@command("store migrate", "--store")
-def migrate(args: Namespace, console: Console) -> None:
-    """Migrate the tables of a catalog store to this version.
-
-    There is no way back: older versions of skillyard refuse a migrated store.
-
-        skillyard store migrate
-    """
-    from skillyard.store.operations import catalog_store
-
-    console.show(catalog_store.store_migrate(_store(args)), _migrated)
-
-
+    """,
+)
 def _migrated(result: StoreMigrated) -> Iterator[Block]:
     """Yield the version of the schema, and what an administrator does about roles."""
     if result.before is None:
@@ -126,7 +119,7 @@ def publish(args: Namespace, console: Console) -> int:
         skillyard store publish skills --tenant acme
         skillyard store publish skills --tenant acme --namespace web --prune
     """
-    options = _options(args)
+    options = _options(args, console)
     report = _publish(args, options, console)
     console.show(report, _published)
     if not report.complete:
@@ -155,7 +148,7 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
                     show(step.done, None)
 
             roots = () if library is None else library.roots
-            return store_publish(_store(args), roots, options, stop=stop, tell=note_step)
+            return store_publish(_address(args, console), roots, options, stop=stop, tell=note_step)
     except SkillyardError:
         if last and last[0].generation and not options.dry_run:
             published = f"{last[0].published:,} skills stand, up to generation {last[0].generation}"
@@ -163,15 +156,15 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
         raise
 
 
-def _options(args: Namespace) -> Options:
+def _options(args: Namespace, console: Console) -> Options:
     from skillyard.base.io.processes import processors
     from skillyard.store.operations.folder_publish import Options
 
     return Options(
         args.tenant,
-        _publisher(args),
-        args.namespace or "",
-        args.source or "",
+        _publisher(args, console),
+        args.namespace,
+        args.source,
         args.durability,
         processors() if args.jobs is None else args.jobs,
         args.batch,
@@ -206,88 +199,54 @@ def _published(result: StorePublished) -> Iterator[Block]:
         yield line(Span(f"and {plural(more, 'error')} more", "dim"))
 
 
-@command(
-    "store withdraw",
-    words("place", "PLACE", "place of a skill in the catalog"),
-    *("--store", "--tenant", "--namespace", "--source", "--publisher", "--durability"),
-)
-def withdraw(args: Namespace, console: Console) -> int:
-    """Withdraw skills from the catalog; their history stays.
-
-    Exits with 1 when there was no skill at a place.
-
-        skillyard store withdraw tools/old-one --tenant acme
-    """
-    from skillyard.store.operations import catalog_store
-
-    done = catalog_store.store_withdraw(
-        _store(args),
-        args.place,
-        tenant=args.tenant,
-        publisher=_publisher(args),
-        namespace=args.namespace or "",
-        source=args.source or "",
-        durability=args.durability,
-    )
-    console.show(done, _changed)
-    return NEGATIVE if done.unchanged else 0
-
-
-@command(
+@_store_view(
     "store rollback",
     value("generation", "GENERATION", "number of the generation, as in the log"),
-    *("--store", "--tenant", "--publisher", "--durability"),
-)
-def rollback(args: Namespace, console: Console) -> None:
-    """Restore a tenant's skills to an earlier generation.
+    *("--tenant", "--publisher", "--durability"),
+    doc="""Restore a tenant's skills to an earlier generation.
 
     This makes a new generation, so it can be undone in the same way.
 
         skillyard store rollback 41 --tenant acme
-    """
-    from skillyard.store.operations import catalog_store
+    """,
+)
+@_store_view(
+    "store withdraw",
+    words("places", "PLACE", "place of a skill in the catalog"),
+    *("--tenant", "--namespace", "--source", "--publisher", "--durability"),
+    code=lambda result, args: bool(result.unchanged),
+    doc="""Withdraw skills from the catalog; their history stays.
 
-    done = catalog_store.store_rollback(
-        _store(args),
-        args.generation,
-        tenant=args.tenant,
-        publisher=_publisher(args),
-        durability=args.durability,
-    )
-    console.show(done, _changed)
+    Exits with 1 when there was no skill at a place.
 
-
+        skillyard store withdraw tools/old-one --tenant acme
+    """,
+)
 def _changed(result: StoreChanged) -> Iterator[Block]:
     counts = ", ".join(f"{getattr(result, kind):,} {kind}" for kind in _KINDS)
     head = f"  {result.tenant}, generation {result.generation}: "
     yield line(Span(result.store, "name"), head, counts)
 
 
-@command("store log", "--store", value("--limit", "K", "show the last K generations", default=20))
-def log(args: Namespace, console: Console) -> None:
+@_store_view("store log", value("--limit", "K", "show the last K generations", default=20))
+def _generations(result: StoreLog) -> Iterator[Block]:
     """List the last generations, newest first.
 
     skillyard store log --limit 5
     """
-    from skillyard.store.operations import catalog_store
-
-    console.show(catalog_store.store_log(_store(args), args.limit), _generations)
-
-
-def _generations(result: StoreLog) -> Iterator[Block]:
     if not result.generations:
         yield line("nothing was published yet")
         return
     yield table(
         result.generations,
-        (Column("#", "name", right=True), lambda each: str(each.generation)),
-        (Column("when (UTC)"), lambda each: _when(each.published_at)),
-        (Column("action"), lambda each: each.action),
-        (Column("tenant"), lambda each: each.tenant),
-        (Column("by", wide=True), lambda each: each.publisher),
-        (Column("added", right=True), lambda each: f"{each.added:,}"),
-        (Column("changed", right=True), lambda each: f"{each.changed:,}"),
-        (Column("withdrawn", right=True), lambda each: f"{each.withdrawn:,}"),
+        Column("#", lambda each: str(each.generation), "name", right=True),
+        Column("when (UTC)", lambda each: _when(each.published_at)),
+        Column("action", lambda each: each.action),
+        Column("tenant", lambda each: each.tenant),
+        Column("by", lambda each: each.publisher, wide=True),
+        Column("added", lambda each: f"{each.added:,}", right=True),
+        Column("changed", lambda each: f"{each.changed:,}", right=True),
+        Column("withdrawn", lambda each: f"{each.withdrawn:,}", right=True),
     )
 
 
@@ -295,56 +254,37 @@ def _when(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
 
 
-@command(
+@_store_view(
     "store history",
     value("place", "PLACE", "place of the skill, now or in the past"),
-    *("--store", "--tenant", "--namespace", "--source"),
+    *("--tenant", "--namespace", "--source"),
 )
-def history(args: Namespace, console: Console) -> None:
+def _versions(result: StoreHistory) -> Iterator[Block]:
     """List every version of a skill, oldest first.
 
     skillyard store history csv-cleaning --tenant acme
     """
-    from skillyard.store.operations import catalog_store
-
-    result = catalog_store.store_history(
-        _store(args),
-        args.place,
-        tenant=args.tenant,
-        namespace=args.namespace or "",
-        source=args.source or "",
-    )
-    console.show(result, _versions)
-
-
-def _versions(result: StoreHistory) -> Iterator[Block]:
     place = f"{result.source}#{result.place}" if result.source else result.place
     yield line(Span("/".join(filter(None, (result.tenant, result.namespace, place))), "name"))
     yield table(
         result.versions,
-        (Column("#", "name", right=True), lambda each: str(each.version)),
-        (Column("generation", right=True), lambda each: str(each.generation)),
-        (Column("when (UTC)"), lambda each: _when(each.published_at)),
-        (Column("by", wide=True), lambda each: each.publisher),
-        (Column("installs", right=True), lambda each: f"{each.install_count:,}"),
-        (Column("files", right=True), lambda each: str(len(each.files))),
-        (Column("id", wide=True), lambda each: each.id),
-        (Column("commit"), lambda each: (each.commit or "")[:12]),
+        Column("#", lambda each: str(each.version), "name", right=True),
+        Column("generation", lambda each: str(each.generation), right=True),
+        Column("when (UTC)", lambda each: _when(each.published_at)),
+        Column("by", lambda each: each.publisher, wide=True),
+        Column("installs", lambda each: f"{each.install_count:,}", right=True),
+        Column("files", lambda each: str(len(each.files)), right=True),
+        Column("id", lambda each: each.id, wide=True),
+        Column("commit", lambda each: (each.commit or "")[:12]),
     )
 
 
-@command("store status", "--store")
-def status(args: Namespace, console: Console) -> None:
+@_store_view("store status")
+def _status(status: StoreStatus) -> Iterator[Block]:
     """Show the state of a catalog store: schema, generation, skills, standbys.
 
     skillyard store status --store postgresql://owner@db/skills
     """
-    from skillyard.store.operations import catalog_store
-
-    console.show(catalog_store.store_status(_store(args)), _status)
-
-
-def _status(status: StoreStatus) -> Iterator[Block]:
     yield line(Span(status.store, "name"), f"  {status.backend}, schema {status.schema_version}")
     yield line(f"{plural(status.skills, 'skill')}, generation {status.generation}")
     if not status.writable:
@@ -354,45 +294,32 @@ def _status(status: StoreStatus) -> Iterator[Block]:
         yield line("standby ", Span(standby.name, "name"), f"  {standby.state}, {lag}")
 
 
-_GRANT = (
-    *("--store", "--tenant", "--namespace"),
-    values("--place", "PLACE", "only the skill at this place"),
+_GRANT = ("--tenant", "--namespace", values("--place", "PLACE", "only the skill at this place"))
+
+
+@_store_view(
+    "store revoke",
+    value("caller", "CALLER", "caller who loses access"),
+    *_GRANT,
+    doc="""Revoke a grant, or some places of it.
+
+    Without --place, revokes all grants of that namespace, also those of single places.
+
+        skillyard store revoke team-a --tenant acme
+    """,
 )
-
-
-@command("store grant", value("caller", "CALLER", "caller who gets access"), *_GRANT)
-def grant(args: Namespace, console: Console) -> None:
-    """Let a caller see a tenant's skills, or some of them.
+@_store_view(
+    "store grant",
+    value("caller", "CALLER", "caller who gets access"),
+    *_GRANT,
+    doc="""Let a caller see a tenant's skills, or some of them.
 
     A grant of a namespace includes all below it. Grants add up.
 
         skillyard store grant team-a --tenant acme
         skillyard store grant team-b --tenant acme --namespace web --place csv-cleaning
-    """
-    from skillyard.store.operations import catalog_store
-
-    console.show(catalog_store.store_grant(_store(args), _grant(args)), _granted)
-
-
-@command("store revoke", value("caller", "CALLER", "caller who loses access"), *_GRANT)
-def revoke(args: Namespace, console: Console) -> None:
-    """Revoke a grant, or some places of it.
-
-    Without --place, revokes all grants of that namespace, also those of single places.
-
-        skillyard store revoke team-a --tenant acme
-    """
-    from skillyard.store.operations import catalog_store
-
-    console.show(catalog_store.store_revoke(_store(args), _grant(args)), _granted)
-
-
-def _grant(args: Namespace) -> Grant:
-    from skillyard.store.values import Grant
-
-    return Grant(args.caller, args.tenant, args.namespace or "", tuple(args.place))
-
-
+    """,
+)
 def _granted(result: StoreGranted) -> Iterator[Block]:
     where = f"{result.tenant}/{result.namespace}" if result.namespace else result.tenant
     places = ", ".join(result.places) or "all skills"
@@ -400,27 +327,19 @@ def _granted(result: StoreGranted) -> Iterator[Block]:
     yield line(Span(result.caller, "name"), f"  {where}: {places}; {since}")
 
 
-@command(
-    "store grants", value("caller", "CALLER", "only grants of this caller", nargs="?"), "--store"
-)
-def grants(args: Namespace, console: Console) -> None:
+@_store_view("store grants", value("caller", "CALLER", "only grants of this caller", nargs="?"))
+def _grants(result: StoreGrants) -> Iterator[Block]:
     """List the grants.
 
     skillyard store grants
     """
-    from skillyard.store.operations import catalog_store
-
-    console.show(catalog_store.store_grants(_store(args), args.caller), _grants)
-
-
-def _grants(result: StoreGrants) -> Iterator[Block]:
     if not result.grants:
         yield line("nothing was granted: only who opens the store without a caller sees skills")
         return
     yield table(
         result.grants,
-        (Column("caller", "name"), lambda each: each.caller),
-        (Column("tenant"), lambda each: each.tenant),
-        (Column("namespace"), lambda each: each.namespace or "all"),
-        (Column("places", wide=True), lambda each: ", ".join(each.places) or "all"),
+        Column("caller", lambda each: each.caller, "name"),
+        Column("tenant", lambda each: each.tenant),
+        Column("namespace", lambda each: each.namespace or "all"),
+        Column("places", lambda each: ", ".join(each.places) or "all", wide=True),
     )

@@ -1,20 +1,25 @@
-"""``usage``: what the decision log says about the skills."""
+"""``usage`` and ``feedback``: what the decision log says, and what the user says of skills."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural, shorten
 from skillyard.cli.blocks import Block, Column, Span, line, table, titled
 from skillyard.cli.console import Console
-from skillyard.cli.options import command, value
-from skillyard.cli.source import load, note_unloaded
+from skillyard.cli.exit_codes import NEGATIVE
+from skillyard.cli.options import OneOf, command, flag, value
+from skillyard.cli.source import load, note_unloaded, refuse_library
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from skillyard.base.shapes.feedback import Feedback, FeedbackChange, FeedbackList
     from skillyard.base.shapes.usage import RequestGroup, Usage
+
 
 _REQUEST_CHARS = 200
 
@@ -59,22 +64,25 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
         "Fired, and nearly fired",
         usage.skills,
         limit,
-        (Column("skill", "name", wide=True), lambda each: each.slug),
-        (Column("fired", right=True), lambda each: f"{each.fired:,}"),
-        (
-            Column("share (95 %)", right=True, drop=1),
+        Column("skill", lambda each: each.slug, "name", wide=True),
+        Column("fired", lambda each: f"{each.fired:,}", right=True),
+        Column(
+            "share (95 %)",
             lambda each: f"{_percent(each.low)} to {_percent(each.high)}",
+            right=True,
+            drop=1,
         ),
-        (Column("nearly", right=True), lambda each: f"{each.near:,}" if each.near else ""),
-        (
-            Column("short by", right=True, drop=3),
+        Column("nearly", lambda each: f"{each.near:,}" if each.near else "", right=True),
+        Column(
+            "short by",
             lambda each: "" if each.margin is None else _percent(each.margin),
+            right=True,
+            drop=3,
         ),
-        (
-            Column("tokens", right=True, drop=2),
-            lambda each: "" if each.cost is None else f"{each.cost:,}",
+        Column(
+            "tokens", lambda each: "" if each.cost is None else f"{each.cost:,}", right=True, drop=2
         ),
-        (Column("last", "dim", drop=4), lambda each: (each.last or "")[:10]),
+        Column("last", lambda each: (each.last or "")[:10], "dim", drop=4),
     )
     remark = _abstention_remark(usage)
     if usage.groups or remark:
@@ -87,35 +95,35 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
         "Fits, but lacked a tool",
         usage.lacks,
         limit,
-        (Column("skill", "name"), lambda each: each.slug),
-        (Column("requests", right=True), lambda each: f"{each.count:,}"),
-        (Column("why not", "dim", wide=True), lambda each: each.because),
+        Column("skill", lambda each: each.slug, "name"),
+        Column("requests", lambda each: f"{each.count:,}", right=True),
+        Column("why not", lambda each: each.because, "dim", wide=True),
     )
     yield from _part(
         "Close together",
         usage.conflicts,
         limit,
-        (Column("skill", "name", wide=True), lambda each: each.first),
-        (Column("other skill", "name", wide=True), lambda each: each.second),
-        (Column("close", right=True), lambda each: f"{each.close:,} of {each.together:,}"),
-        (Column("first ahead", right=True, drop=1), lambda each: f"{each.first_ahead:,}"),
+        Column("skill", lambda each: each.first, "name", wide=True),
+        Column("other skill", lambda each: each.second, "name", wide=True),
+        Column("close", lambda each: f"{each.close:,} of {each.together:,}", right=True),
+        Column("first ahead", lambda each: f"{each.first_ahead:,}", right=True, drop=1),
     )
     yield from _part(
         "By caller",
         usage.callers,
         limit,
-        (Column("caller", "name", wide=True), lambda each: each.caller),
-        (Column("selected", right=True), lambda each: f"{each.fired:,}"),
-        (Column("none", right=True), lambda each: f"{each.abstained:,}"),
+        Column("caller", lambda each: each.caller, "name", wide=True),
+        Column("selected", lambda each: f"{each.fired:,}", right=True),
+        Column("none", lambda each: f"{each.abstained:,}", right=True),
     )
     yield from titled("Did not fire")
     yield line(_unused_sentence(usage))
     yield from _rows(
         [each for each in usage.unused if not each.hidden],
         limit,
-        (Column("skill", "name", wide=True), lambda each: each.slug),
-        (Column("decisions", right=True), lambda each: f"{each.decisions:,}"),
-        (Column("share (95 %)", right=True), lambda each: f"below {_percent(each.high)}"),
+        Column("skill", lambda each: each.slug, "name", wide=True),
+        Column("decisions", lambda each: f"{each.decisions:,}", right=True),
+        Column("share (95 %)", lambda each: f"below {_percent(each.high)}", right=True),
     )
     if usage.events:
         events = ", ".join(f"{name} {number:,}" for name, number in usage.events.items())
@@ -125,17 +133,13 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
         yield line(Span(f"{plural(usage.unreadable, 'line')} cannot be read", "medium"))
 
 
-def _part(
-    title: str, items: Sequence[Any], limit: int, *columns: tuple[Column, Callable[[Any], str]]
-) -> Iterator[Block]:
+def _part(title: str, items: Sequence[Any], limit: int, *columns: Column) -> Iterator[Block]:
     if items:
         yield from titled(title)
         yield from _rows(items, limit, *columns)
 
 
-def _rows(
-    items: Sequence[Any], limit: int, *columns: tuple[Column, Callable[[Any], str]]
-) -> Iterator[Block]:
+def _rows(items: Sequence[Any], limit: int, *columns: Column) -> Iterator[Block]:
     if items:
         yield table(items[:limit], *columns)
         yield from _more(items, limit)
@@ -210,3 +214,120 @@ def _abstention_remark(usage: Usage) -> str:
             " grouped: text = true in [log] of skillyard.toml logs the text."
         )
     return " ".join(parts)
+
+
+_LAST = -1
+"""``--undo`` without a number."""
+
+
+@command(
+    "feedback",
+    value("name", "NAME", "name, id or slug of the skill", nargs="?"),
+    OneOf(
+        (
+            flag("--wrong", "the skill did not fit the request"),
+            flag("--right", "the skill fits the request"),
+            flag("--list", "list the judgements"),
+            value(
+                "--undo",
+                "N",
+                "remove the judgement with this number (default: your last one)",
+                nargs="?",
+                const=_LAST,
+            ),
+            flag("--clear", "remove all judgements, or those about NAME"),
+        ),
+        required=True,
+    ),
+    value("--for", "REQUEST", "the request", dest="request"),
+    value("--note", "TEXT", "a note for yourself", default=""),
+)
+def feedback(args: Namespace, console: Console) -> int:
+    """Say that a skill was wrong or right for a request.
+
+    The judgement is stored on this machine. It moves the skill for similar requests, within fixed
+    limits, and why shows it. Without --for it is about the newest request in the decision log for
+    which the skill was selected. The exit code of --clear is 1 when there was nothing to remove.
+
+        skillyard feedback pdf-tables --wrong --for "merge two pdf files"
+        skillyard feedback csv-cleaning --right --note "it found the delimiter"
+        skillyard feedback --list
+        skillyard feedback --undo
+    """
+    from skillyard.hosts.decisions import feedback_file
+
+    if not (args.wrong or args.right):
+        refuse_library(args, "without --wrong or --right")
+        if args.request is not None or args.note:
+            raise InvalidInput("--for and --note belong to --wrong and --right")
+    if args.list:
+        return _list(args, console)
+    if args.undo is not None:
+        if args.name is not None:
+            raise InvalidInput("--undo takes a number, not a name: feedback --list shows both")
+        change = feedback_file.undo_feedback(None if args.undo == _LAST else args.undo)
+    elif args.clear:
+        change = feedback_file.clear_feedback(args.name)
+    else:
+        change = _judge(args, console)
+    console.show(change, _changes)
+    if change.dropped:
+        console.remark(f"no room for more: the oldest was dropped ({_line(change.dropped[0])})")
+    if change.unreadable:
+        console.remark(f"removed from {change.file}: {change.unreadable} unreadable lines")
+    return NEGATIVE if args.clear and not change.removed else 0
+
+
+def _judge(args: Namespace, console: Console) -> FeedbackChange:
+    from skillyard.hosts.operations.skill_feedback import judge_skill
+
+    if args.name is None:
+        raise InvalidInput("which skill? name it: skillyard feedback NAME --wrong")
+    catalog = load(args, console)
+    return judge_skill(catalog, args.name, right=args.right, request=args.request, note=args.note)
+
+
+def _list(args: Namespace, console: Console) -> int:
+    from skillyard.hosts.decisions.feedback_file import list_feedback
+
+    result = list_feedback()
+    if args.name is not None:
+        entries = tuple(each for each in result.entries if each.skill == args.name)
+        result = replace(result, entries=entries)
+    console.show(result, _entries)
+    if not result.entries:
+        console.remark("there is no feedback: skillyard feedback NAME --wrong gives some")
+    if result.unreadable:
+        console.remark(f"passed over {result.unreadable} unreadable lines of {result.file}")
+    return 0
+
+
+def _changes(change: FeedbackChange) -> Iterator[Block]:
+    for each in change.removed:
+        yield line(Span("removed  ", "dim"), _line(each))
+    if change.added is not None:
+        yield line(Span("stored  ", "good"), _line(change.added))
+    if not change.removed and change.added is None:
+        yield line(Span("there was nothing to remove", "dim"))
+
+
+def _entries(result: FeedbackList) -> Iterator[Block]:
+    if result.entries:
+        yield table(
+            result.entries,
+            Column("no", lambda each: str(each.number), right=True),
+            Column("date", lambda each: each.time[:10], "dim", drop=2),
+            Column("skill", lambda each: each.skill, "name"),
+            Column(
+                "judgement",
+                lambda each: Span("right", "good") if each.right else Span("wrong", "low"),
+            ),
+            Column("request", lambda each: shorten(each.request, 200), wide=True),
+            Column("note", lambda each: shorten(each.note, 200), "dim", wide=True, drop=1),
+            Column("by", lambda each: "" if each.by == "user" else each.by, "dim", drop=3),
+        )
+
+
+def _line(each: Feedback) -> str:
+    word = "right" if each.right else "wrong"
+    return f"{each.number}  {each.skill}  {word} for: {shorten(each.request, 200)}"

@@ -1,11 +1,8 @@
-"""Computes a host's listing of a library: what its model reads of each skill, and what is lost.
-
-:func:`fit_listing` lays out the same entries within the same budget, preferred skills first.
-"""
+"""Computes a host's listing of a library: what its model reads of each skill, and what is lost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillError
@@ -13,7 +10,7 @@ from skillyard.base.shapes import prompts as shapes
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.text import clean_line, xml_escape
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.context.budget import estimate_tokens, largest_fitting, omission_note
+from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.context.hosts import (
     ALPHABETICAL,
     BLOCKS,
@@ -34,8 +31,6 @@ NAME_ONLY = "name only"
 LEFT_OUT = "left out"
 NOT_READ = "not read"
 """The host does not list the file as a skill that its model can select."""
-MIN_DESCRIPTION_CHARS = 40
-"""A description shortened to fewer characters is useless, so only the name is listed."""
 
 
 class ListingEntry(NamedTuple):
@@ -90,13 +85,12 @@ def host_listing(
     *,
     window: int | None = None,
     budget: int | None = None,
-    used: Mapping[str, int] | None = None,
 ) -> HostListing:
     """Return what the host lists of a catalog.
 
-    ``window`` is the context in tokens, and ``budget`` replaces the host's own budget. ``used`` is
-    how often each skill (by path) was used; without it, skills are ordered by name instead. The
-    host's own skills reduce the budget. Raises InvalidInput.
+    ``window`` is the context in tokens, and ``budget`` replaces the host's own budget. The host's
+    own skills reduce it. Where a host keeps what is used most, skills are ordered by name instead.
+    Raises InvalidInput.
     """
     window = rule.window if window is None else window
     _check(window, budget)
@@ -109,43 +103,8 @@ def host_listing(
     if limit is not None:
         room = max(0, limit - rule.own - _table_cost(rule, short))
         if sum(line.cost(line.chars) for line in lines) > room:
-            _OVERFLOW[rule.overflow](lines, room, used or {})
+            _OVERFLOW[rule.overflow](lines, room)
     return _listing(rule, window, limit, rule.own, lines, unread)
-
-
-def fit_listing(
-    catalog: Catalog,
-    rule: ListingRule,
-    preferred: Sequence[Skill],
-    *,
-    window: int | None = None,
-    budget: int | None = None,
-) -> HostListing:
-    """Return the listing rewritten within the host's budget, ``preferred`` skills first.
-
-    As many names as fit come first, in that order. Then descriptions follow in the same order,
-    whole if they fit, else shortened to the remaining budget. A last line gives the number of
-    skills that are not listed. An explicit ``budget`` is for these skills alone; the host's own
-    budget also covers its own skills.
-    """
-    window = rule.window if window is None else window
-    _check(window, budget)
-    skills, unread = listed_skills(catalog, rule)
-    place = {id(skill): number for number, skill in enumerate(preferred)}
-    ordered = sorted((s for s in skills if id(s) in place), key=lambda skill: place[id(skill)])
-    short = short_paths(skills if rule.form == PATHS else (), catalog.roots)
-    lines = [_Entry(skill, rule, short) for skill in ordered]
-    limit, own = (rule.budget(window), rule.own) if budget is None else (budget, 0)
-    if limit is not None:
-        room = max(0, limit - own - _table_cost(rule, short))
-        if sum(line.cost(line.chars) for line in lines) > room:
-            _by_preference(lines, room, rule)
-    listing = _listing(rule, window, limit, own, lines, unread)
-    left = listing.count(LEFT_OUT)
-    if not left or left == len(lines):
-        return listing
-    more = omission_note(left)
-    return listing._replace(used=listing.used + _cost(rule, more), text=f"{listing.text}\n{more}")
 
 
 def _check(window: int, budget: int | None) -> None:
@@ -176,10 +135,6 @@ class _Entry:
     def cost(self, chars: int) -> int:
         """Return the size of the entry in the budget's unit, with its line end."""
         return _cost(self.rule, self.line(chars))
-
-    def longest(self, budget: int) -> int:
-        """Return the longest description, in characters, whose entry fits the budget."""
-        return largest_fitting(0, self.chars, lambda chars: self.cost(chars) <= budget)
 
 
 def _description(skill: Skill, rule: ListingRule) -> str:
@@ -228,10 +183,10 @@ def _cost(rule: ListingRule, line: str) -> int:
     return estimate_tokens(f"{line}\n") if rule.unit == "tokens" else len(line) + 1
 
 
-def _least_used(lines: list[_Entry], limit: int, used: Mapping[str, int]) -> None:
-    """Keep every name, and those descriptions of the most used skills that fit."""
+def _least_used(lines: list[_Entry], limit: int) -> None:
+    """Keep every name, and those descriptions that fit."""
     room = limit - sum(line.cost(0) for line in lines)
-    for line in sorted(lines, key=lambda line: -used.get(line.skill.path, 0)):
+    for line in lines:
         more = line.cost(line.chars) - line.cost(0)
         if more > room:
             line.shown_chars = 0
@@ -239,7 +194,7 @@ def _least_used(lines: list[_Entry], limit: int, used: Mapping[str, int]) -> Non
             room -= more
 
 
-def _shorten(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
+def _shorten(lines: list[_Entry], limit: int) -> None:
     """Extend all descriptions by one character at a time, in turns, until the budget is used up."""
     for line in lines:
         line.shown_chars = 0
@@ -272,7 +227,7 @@ def _names_that_fit(lines: list[_Entry], limit: int) -> None:
             room -= cost
 
 
-def _alphabetical(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
+def _alphabetical(lines: list[_Entry], limit: int) -> None:
     """Keep whole entries until one does not fit; from there on, names only."""
     room = limit
     for number, line in enumerate(lines):
@@ -284,33 +239,6 @@ def _alphabetical(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None
 
 
 _OVERFLOW = {LEAST_USED: _least_used, SHORTEN: _shorten, ALPHABETICAL: _alphabetical}
-
-
-def _by_preference(lines: list[_Entry], limit: int, rule: ListingRule) -> None:
-    names = sum(line.cost(0) for line in lines)
-    room = limit - names
-    if room < 0:
-        room = max(0, limit - _cost(rule, omission_note(len(lines))))
-        for line in lines:
-            line.left_out = line.cost(0) > room
-            room -= 0 if line.left_out else line.cost(0)
-    for line in lines:
-        least, line.shown_chars = line.cost(0), 0
-        if line.left_out:
-            continue
-        chars = line.longest(least + room)
-        chars = _at_a_word(line, chars)
-        if chars == line.chars or chars >= MIN_DESCRIPTION_CHARS:
-            line.shown_chars = chars
-            room -= line.cost(chars) - least
-
-
-def _at_a_word(line: _Entry, chars: int) -> int:
-    """Return the end of the last whole word within ``chars`` characters."""
-    text = line.description
-    if chars == line.chars or text[chars] == " ":
-        return chars
-    return max(text.rfind(" ", 0, chars), 0)
 
 
 def _listing(

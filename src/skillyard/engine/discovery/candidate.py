@@ -50,7 +50,7 @@ class FolderStamp(NamedTuple):
     """Shows whether the folder was replaced by another one."""
 
 
-class Listing(NamedTuple):
+class FolderListing(NamedTuple):
     """A folder as it was listed."""
 
     path: str
@@ -63,7 +63,7 @@ class Observations(NamedTuple):
     """What a walk observed besides the candidates. Its results follow from both."""
 
     began_ns: int
-    listings: tuple[Listing, ...]
+    listings: tuple[FolderListing, ...]
     absent: tuple[str, ...]
     """Paths at which a file would have changed the walk."""
 

@@ -16,8 +16,8 @@ from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.base.text import odd_file_name
 from skillyard.engine.discovery.candidate import (
     Candidate,
+    FolderListing,
     FolderStamp,
-    Listing,
     Observations,
     Scan,
     Stamp,
@@ -123,7 +123,7 @@ class Walk:
         self.real_roots: list[str] = []
         self.folders = 0
         self.folder_stamps: list[FolderStamp] = []
-        self.listings: list[Listing] = []
+        self.listings: list[FolderListing] = []
         self.absent: list[str] = []
         """Paths at which a file would have changed the walk."""
         self.is_plain = True
@@ -157,7 +157,7 @@ class Walk:
             return None
         return Observations(self._began_ns, tuple(self.listings), tuple(self.absent))
 
-    def _observe(self, listing: Listing) -> None:
+    def _observe(self, listing: FolderListing) -> None:
         self.listings.append(listing)
         if len(self.listings) > MAX_OBSERVED:
             self.is_plain = False
@@ -286,7 +286,7 @@ class Walk:
             entries = folder.entries()
             self.folders += 1
             self.folder_stamps.append(FolderStamp(path, status.st_ino))
-            self._observe(Listing(path, status, entries))
+            self._observe(FolderListing(path, status, entries))
             return self._classify(place, name, entries, folder)
         except OSError as error:
             self._unreadable(path, error)
@@ -379,7 +379,7 @@ class Walk:
                 self.is_plain = False
                 continue
             path = join(place.path, folder.name)
-            self._observe(Listing(path, inner.status, entries))
+            self._observe(FolderListing(path, inner.status, entries))
         return entries_by_folder
 
     def _skill_file(

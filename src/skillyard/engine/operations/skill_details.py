@@ -7,9 +7,9 @@ from typing import NamedTuple
 from skillyard.base.errors import Diagnostic, InvalidInput, SkillError
 from skillyard.base.shapes import library as shapes
 from skillyard.base.shapes.encoder import from_attributes
-from skillyard.base.shapes.library import Document, Heading
+from skillyard.base.shapes.library import Heading, ReferenceDocument
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.operations.skill_listing import Card, card
+from skillyard.engine.operations.skill_listing import CatalogCard, card
 from skillyard.engine.resources import Resource, ResourceListing, read_resource, resources_of
 from skillyard.engine.skill import Skill
 
@@ -18,16 +18,16 @@ PARTS = ("card", "outline", "body", "files")
 _DEEPEST = 6
 
 
-class Shown(NamedTuple):
+class ShowResult(NamedTuple):
     """One skill. ``section`` says which part was asked for; None is all of it."""
 
-    card: Card
+    card: CatalogCard
     section: str | None
     outline: tuple[Heading, ...]
     body: str
     """The instructions, or the one section of them; untrusted text, clean it to print."""
     files: tuple[Resource, ...]
-    references: tuple[Document, ...]
+    references: tuple[ReferenceDocument, ...]
     """Filled when references were asked for."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """What is to be said about the files."""
@@ -47,7 +47,7 @@ class Shown(NamedTuple):
 
 def show_skill(
     catalog: Catalog, name: str, *, section: str | None = None, references: bool = False
-) -> Shown:
+) -> ShowResult:
     """Return one skill by name, id or slug, with its outline, its text and its files.
 
     ``section`` is one of :data:`PARTS` or a heading of the instructions, in any case, whole or the
@@ -64,7 +64,7 @@ def show_skill(
         tuple(_document(skill, item.path) for item in skill.references) if references else ()
     )
     shown, listed = card(catalog, skill), files.resources
-    return Shown(shown, section, outline, body, listed, documents, files.diagnostics)
+    return ShowResult(shown, section, outline, body, listed, documents, files.diagnostics)
 
 
 def headings(body: str) -> tuple[Heading, ...]:
@@ -123,10 +123,10 @@ def _files(skill: Skill) -> ResourceListing:
         return ResourceListing((), ())
 
 
-def _document(skill: Skill, path: str) -> Document:
+def _document(skill: Skill, path: str) -> ReferenceDocument:
     try:
-        return Document(path=path, text=read_resource(skill, path).decode("utf-8"))
+        return ReferenceDocument(path=path, text=read_resource(skill, path).decode("utf-8"))
     except (SkillError, OSError) as error:
-        return Document(path=path, text=None, error=getattr(error, "message", str(error)))
+        return ReferenceDocument(path=path, text=None, error=getattr(error, "message", str(error)))
     except UnicodeDecodeError:
-        return Document(path=path, text=None, error="not UTF-8 text")
+        return ReferenceDocument(path=path, text=None, error="not UTF-8 text")

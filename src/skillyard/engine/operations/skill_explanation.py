@@ -53,11 +53,14 @@ class WhyRequest(QueryRequest):
 
 
 WHY = Operation(
-    "why", "Why one skill stands where it stands, and what beats it.", WhyRequest, ("GET", "/why")
+    "why",
+    "Why one skill stands where it stands, and what beats it.",
+    WhyRequest,
+    ("GET", "/why"),
 )
 
 
-class Ahead(NamedTuple):
+class HigherMatch(NamedTuple):
     """A skill that ranks higher, and the signals in which it differs, largest lead first."""
 
     rank: int
@@ -76,7 +79,7 @@ class Ahead(NamedTuple):
         )
 
 
-class Why(NamedTuple):
+class WhyResult(NamedTuple):
     """The explanation of one skill for one query."""
 
     query: Query
@@ -91,7 +94,7 @@ class Why(NamedTuple):
     min_score: float
     """The floor of the scorer's own policy."""
     top_k: int
-    ahead: tuple[Ahead, ...]
+    ahead: tuple[HigherMatch, ...]
     """The best of the skills before it, best first."""
     hints: tuple[str, ...]
     selection: Selection
@@ -149,7 +152,7 @@ def why_skill(
     *,
     scorer: str | Scorer = DEFAULT_SCORER,
     limit: int = 5,
-) -> Why:
+) -> WhyResult:
     """Explain one skill's score and rank for a query, and up to ``limit`` skills above it.
 
     ``name`` is a name, id or slug. Raises SkillNotFound, AmbiguousName, UnknownName, InvalidInput.
@@ -173,7 +176,7 @@ def why_skill(
     min_score, top_k = bounds(SelectionPolicy(), scorer)
     leaders = [pair for pair in order[: _LEADERS + 1] if ranked or pair[0] is not skill]
     following = order[place + 1] if place + 1 < len(order) else None
-    why = Why(
+    why = WhyResult(
         query=query,
         scorer=resolved.name,
         match=match,
@@ -213,14 +216,14 @@ def _match(skill: Skill, score: float, scorer: Scorer, scored: Scored) -> Match:
     return Match(skill, score, level_of(scorer.levels, score), scored)
 
 
-def _ahead(place: int, pair: Pair, ours: Match, scorer: Scorer, scored: Scored) -> Ahead:
+def _ahead(place: int, pair: Pair, ours: Match, scorer: Scorer, scored: Scored) -> HigherMatch:
     theirs = _match(*pair, scorer, scored)
     because = ""
     if scored.tier(theirs.skill) < scored.tier(ours.skill):
         because = "it stands in an earlier tier of this scorer, whatever the scores"
     elif theirs.score == ours.score:
         because = f"equal scores are ordered by {scorer.default_policy.tie_break}"
-    return Ahead(place + 1, theirs, _signals(theirs, ours), because)
+    return HigherMatch(place + 1, theirs, _signals(theirs, ours), because)
 
 
 def _signals(theirs: Match, ours: Match) -> tuple[Signal, ...]:
@@ -236,7 +239,7 @@ def _signals(theirs: Match, ours: Match) -> tuple[Signal, ...]:
     return tuple(sorted(differing, key=lambda signal: (-signal.lead, signal.signal)))
 
 
-def _lack_of_evidence(why: Why) -> Iterator[str]:
+def _lack_of_evidence(why: WhyResult) -> Iterator[str]:
     """Return what is missing when there is no score."""
     if why.query.empty:
         yield "the query holds neither text nor files: there is nothing to look at"
@@ -247,7 +250,7 @@ def _lack_of_evidence(why: Why) -> Iterator[str]:
         yield _no_evidence(why.match.skill, why.query)
 
 
-def _shortfall(why: Why) -> Iterator[str]:
+def _shortfall(why: WhyResult) -> Iterator[str]:
     """Say in numbers what keeps a skill with a score from being chosen."""
     score = why.match.score
     if why.query.empty or not score:
@@ -259,7 +262,7 @@ def _shortfall(why: Why) -> Iterator[str]:
         yield f"it passes the floor, but {others} rank higher and only {why.top_k} can be chosen"
 
 
-def _remarks(catalog: Catalog, why: Why) -> Iterator[str]:
+def _remarks(catalog: Catalog, why: WhyResult) -> Iterator[str]:
     """Say what a reader of the numbers would not see in them."""
     skill = why.match.skill
     if skill.body is None or not skill.body.strip():
@@ -269,7 +272,7 @@ def _remarks(catalog: Catalog, why: Why) -> Iterator[str]:
         yield f"{plural(len(about), 'remark')} on its file: {about[0].message}"
 
 
-def _left_out(catalog: Catalog, why: Why) -> Iterator[str]:
+def _left_out(catalog: Catalog, why: WhyResult) -> Iterator[str]:
     skill, query = why.match.skill, why.query
     winner = catalog.shadowed.get(skill)
     if winner is not None:
@@ -287,7 +290,7 @@ def _left_out(catalog: Catalog, why: Why) -> Iterator[str]:
         yield "it is a convention document (AGENTS.md and kin), which agents read by themselves"
 
 
-def _lack(catalog: Catalog, why: Why) -> Iterator[str]:
+def _lack(catalog: Catalog, why: WhyResult) -> Iterator[str]:
     skill = why.match.skill
     lack = skill.requires and RequirementChecker(catalog.named, why.query.tools).lack(skill)
     if lack:
@@ -335,7 +338,7 @@ _SPOKEN_ABOUT = "spoken about"
 """In the reason of ``hybrid`` for a skill that the request only speaks about."""
 
 
-def _matched(why: Why) -> str:
+def _matched(why: WhyResult) -> str:
     name, score = _name(why.match), why.match.score
     if why.blank:
         return f"There is nothing to match: the request holds nothing that {why.scorer} looks at."
@@ -356,7 +359,7 @@ def _matched(why: Why) -> str:
     return f"{name} scores {_score_words(why, score)} by {why.scorer}, {place}{grounds}."
 
 
-def _close(why: Why) -> str:
+def _close(why: WhyResult) -> str:
     if not why.total:
         return "No skill has a score."
     if why.rank == 1:
@@ -372,7 +375,7 @@ def _close(why: Why) -> str:
     return f"{_listed_words(others)} {'ranks' if why.before == 1 else 'rank'} higher."
 
 
-def _floor(why: Why) -> str:
+def _floor(why: WhyResult) -> str:
     selected = why.selection.selected
     others = [match for match in selected if match.skill is not why.match.skill]
     floor, outcome = f"the floor of {why.min_score:.3g}", _outcome(why, others)
@@ -395,7 +398,7 @@ def _floor(why: Why) -> str:
     return f"It stays under the floor and is not chosen{joint} {outcome}."
 
 
-def _outcome(why: Why, others: Sequence[Match]) -> str:
+def _outcome(why: WhyResult, others: Sequence[Match]) -> str:
     """Return what is selected instead, and by which floor."""
     if others:
         names, are = _names(others), _be(others)
@@ -430,9 +433,9 @@ def _name(match: Match) -> str:
     return clean_line(match.skill.name)
 
 
-def _scored(why: Why, match: Match) -> str:
+def _scored(why: WhyResult, match: Match) -> str:
     return f"{_name(match)} ({_score_words(why, match.score)})"
 
 
-def _score_words(why: Why, score: float) -> str:
+def _score_words(why: WhyResult, score: float) -> str:
     return shown_score(score, why.min_score)

@@ -16,7 +16,7 @@ from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.skill import SKILL_FIELDS, Skill
 
 
-class Card(NamedTuple):
+class CatalogCard(NamedTuple):
     """What is to know about one skill without its instructions."""
 
     skill: Skill
@@ -62,11 +62,11 @@ _FURTHER = tuple(
 """The fields that follow the members of the shape; ``origin`` is its ``layout``."""
 
 
-class Listing(NamedTuple):
+class ListResult(NamedTuple):
     """Every skill and convention document, and everything that was remarked."""
 
     roots: tuple[str, ...]
-    cards: tuple[Card, ...]
+    cards: tuple[CatalogCard, ...]
     """One for each skill: copies and variants are places of the one that wins."""
     diagnostics: tuple[Diagnostic, ...]
     counts: SkillCounts
@@ -81,7 +81,7 @@ class Listing(NamedTuple):
         )
 
 
-def card(catalog: Catalog, skill: Skill) -> Card:
+def card(catalog: Catalog, skill: Skill) -> CatalogCard:
     """Return the card of one skill of the catalog."""
     remarks = sum(each.path == skill.path for each in catalog.diagnostics)
     return _card(
@@ -91,7 +91,7 @@ def card(catalog: Catalog, skill: Skill) -> Card:
 
 def list_skills(
     catalog: Catalog, *, tags: tuple[str, ...] = (), layout: str | None = None
-) -> Listing:
+) -> ListResult:
     """Return the cards of all skills, or of those with one of the tags and of that layout.
 
     Shadowed skills and convention documents are among them, copies and variants are not.
@@ -106,7 +106,7 @@ def list_skills(
         and (not tags or has_tag(skill, tags))
         and (layout is None or skill.origin == layout)
     )
-    return Listing(catalog.roots, cards, catalog.diagnostics, catalog.counts)
+    return ListResult(catalog.roots, cards, catalog.diagnostics, catalog.counts)
 
 
 def _card(
@@ -115,8 +115,8 @@ def _card(
     remarks: int,
     winner: Skill | None,
     checker: RequirementChecker,
-) -> Card:
+) -> CatalogCard:
     tokens = estimate_tokens(skill.body or "")
     shadowed_by = winner.path if winner is not None else None
     places = catalog.places(skill)
-    return Card(skill, tokens, remarks, shadowed_by, places, checker.lack(skill))
+    return CatalogCard(skill, tokens, remarks, shadowed_by, places, checker.lack(skill))

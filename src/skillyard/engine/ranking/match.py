@@ -24,6 +24,45 @@ REQUEST_CHARS = 20_000
 """A request in words: prompts that carry a page of text pass."""
 
 
+IncludeTags = Annotated[
+    tuple[str, ...],
+    "Only skills with one of these tags.",
+    Bounds(),
+    Spelling(flag="--tag", metavar="TAG"),
+]
+ExcludeTags = Annotated[
+    tuple[str, ...],
+    "No skills with one of these tags.",
+    Bounds(),
+    Spelling(flag="--not-tag", metavar="TAG"),
+]
+Tools = Annotated[
+    tuple[str, ...],
+    "Tools that you have; skills that need others drop out.",
+    Bounds(items=1_000),
+    Spelling(flag="--tool", metavar="NAME"),
+]
+ScorerName = Annotated[
+    str | None,
+    f"{', '.join(BUILT_IN)}, or a plugin's.",
+    Bounds(shortest=1, longest=100),
+    Spelling(metavar="NAME"),
+]
+MinScore = Annotated[float | None, "The score to reach.", Bounds(), Spelling(metavar="X")]
+WrongCost = Annotated[
+    float | None,
+    "What a wrong skill costs where a missed one costs 1; not with min_score.",
+    Bounds(above=0),
+    Spelling(metavar="X"),
+]
+FallbackTag = Annotated[
+    str | None,
+    "The tag of the skill to take when none reaches it.",
+    Bounds(shortest=1),
+    Spelling(flag="--fallback", metavar="TAG", on=("cli", "http")),
+]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class QueryRequest:
     """A request in words and files, and how skills are ranked for it."""
@@ -32,7 +71,7 @@ class QueryRequest:
         str,
         "The request, as the user put it.",
         Bounds(longest=REQUEST_CHARS),
-        Spelling(("text", "q"), metavar="QUERY"),
+        Spelling(("text", "q"), metavar="QUERY", by_place=True),
     ] = ""
     files: Annotated[
         tuple[str, ...],
@@ -46,18 +85,8 @@ class QueryRequest:
         Bounds(items=200),
         Spelling(("recentActivity",), "--recent", "WHAT"),
     ] = ()
-    include_tags: Annotated[
-        tuple[str, ...],
-        "Only skills with one of these tags.",
-        Bounds(),
-        Spelling(flag="--tag", metavar="TAG"),
-    ] = ()
-    exclude_tags: Annotated[
-        tuple[str, ...],
-        "No skills with one of these tags.",
-        Bounds(),
-        Spelling(flag="--not-tag", metavar="TAG"),
-    ] = ()
+    include_tags: IncludeTags = ()
+    exclude_tags: ExcludeTags = ()
     include_references: Annotated[
         bool,
         "Count the Markdown files beside each skill; only relevance does.",
@@ -66,18 +95,8 @@ class QueryRequest:
     package_scope: Annotated[
         bool, "With files: skills below packages/a count only for files there."
     ] = False
-    tools: Annotated[
-        tuple[str, ...],
-        "Tools that you have; skills that need others drop out.",
-        Bounds(items=1_000),
-        Spelling(flag="--tool", metavar="NAME"),
-    ] = ()
-    scorer: Annotated[
-        str | None,
-        f"{', '.join(BUILT_IN)}, or a plugin's.",
-        Bounds(shortest=1, longest=100),
-        Spelling(metavar="NAME"),
-    ] = None
+    tools: Tools = ()
+    scorer: ScorerName = None
     explain: Annotated[bool, "Add the tree behind each score.", Spelling(on=("cli", "http"))] = (
         False
     )

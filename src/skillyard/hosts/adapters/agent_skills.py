@@ -20,7 +20,7 @@ from skillyard.base.errors import (
 )
 from skillyard.base.text import clean_line, escape_frame, plural, shorten
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.operations.skill_explanation import Why, why_skill
+from skillyard.engine.operations.skill_explanation import WhyResult, why_skill
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.ranking.protocol import Scorer
 from skillyard.engine.ranking.query import Query
@@ -342,7 +342,7 @@ def _safe_line(text: str) -> str:
     return escape_frame(clean_line(text))
 
 
-def _why_lines(why: Why) -> Iterable[str]:
+def _why_lines(why: WhyResult) -> Iterable[str]:
     yield from map(_safe_line, why.sentences)
     for ahead in why.ahead:
         signals = ", ".join(_safe_line(signal.signal) for signal in ahead.signals[:3])

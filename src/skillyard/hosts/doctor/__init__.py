@@ -13,6 +13,7 @@ from dataclasses import replace
 from skillyard.base.errors import InvalidInput, SkillIoError
 from skillyard.base.shapes.doctor import Diagnosis
 from skillyard.base.text import without_passwords
+from skillyard.base.version import __version__
 from skillyard.engine.catalog.entries import Progress
 from skillyard.engine.catalog.roots import parse_roots
 from skillyard.hosts.doctor.finding import STATUSES, CommandReader, Request
@@ -28,7 +29,6 @@ def diagnose(
     roots: Sequence[str],
     scopes: Sequence[str],
     *,
-    version: str,
     read_command: CommandReader,
     progress: Progress | None = None,
     profile: str | None = None,
@@ -36,10 +36,9 @@ def diagnose(
     """Return the state of the library, its index, the prompt hooks and the settings.
 
     ``roots``, ``scopes`` and ``profile`` are those of ``load_catalog`` (no root: the profile's,
-    else the current folder), ``version`` is that of the package. ``read_command`` reads the
-    arguments of skillyard commands in other programs' settings.
-    Raises InvalidInput for an unknown scope, a root that is not a path, and a current folder that
-    is gone.
+    else the current folder). ``read_command`` reads the arguments of skillyard commands in other
+    programs' settings. Raises InvalidInput for an unknown scope, a root that is not a path, and a
+    current folder that is gone.
     """
     paths, names = parse_roots(tuple(roots), scopes)
     try:
@@ -68,5 +67,5 @@ def diagnose(
     )
     counts = Counter(finding.status for finding in findings)
     return Diagnosis(
-        version=version, findings=findings, counts={each: counts[each] for each in STATUSES}
+        version=__version__, findings=findings, counts={each: counts[each] for each in STATUSES}
     )

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 from skillyard.base.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.base.io.processes import shell_command
 from skillyard.base.io.sha256 import sha256
+from skillyard.base.operation import Spelling
 from skillyard.base.text import clean_line
-from skillyard.engine.ranking.match import Match
+from skillyard.engine.ranking.match import Match, MinScore, Tools, WrongCost
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, default_scorer
 from skillyard.engine.selection import Selection, SelectionPolicy, labels, select
 from skillyard.hosts.decisions import is_enabled, with_feedback
 from skillyard.hosts.hook.admission import CODE, NotApproved, approved_content, needs_approval
 from skillyard.hosts.hook.answer import SkillOffer
+from skillyard.hosts.hook.budget import DEFAULT_MS, Budget
 from skillyard.hosts.hook.journal import log_event, print_message, report_once
 from skillyard.hosts.hook.library import library_place, open_library, roots_and_project
 from skillyard.hosts.hook.payload import Prompt, query_text
@@ -26,29 +29,33 @@ if TYPE_CHECKING:
 
     from skillyard.engine.catalog import Catalog
     from skillyard.engine.skill import Skill
-    from skillyard.hosts.hook.budget import Budget
 
 NOT_APPROVED = "not approved"
 MAX_NAMES = 5
 """Skills that one message names."""
 
 
-class HookOptions(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class HookOptions:
     """The command-line options of the hook."""
 
     roots: tuple[str, ...] = ()
     """Additional libraries. The user trusts them by naming them."""
-    max_chars: int = 0
-    """Characters of instructions in the answer."""
-    min_score: float | None = None
-    refresh: bool = True
-    """Whether to update the index in the background."""
-    wrong_cost: float | None = None
-    """The cost of a wrong skill, when a missed one costs 1. Not together with ``min_score``."""
-    perhaps: bool = True
-    """Whether to name a skill below the floor when no skill reaches it."""
-    tools: tuple[str, ...] = ()
-    """The tools of the host, for skills that require some; empty: unknown."""
+    tools: Tools = ()
+    max_chars: Annotated[
+        int, "Include at most N characters of the instructions.", Spelling(metavar="N")
+    ] = 0
+    min_score: MinScore = None
+    wrong_cost: WrongCost = None
+    budget_ms: Annotated[int, "Print nothing after this time.", Spelling(metavar="N")] = DEFAULT_MS
+    perhaps: Annotated[
+        bool,
+        "Print nothing when a skill is only a possible fit.",
+        Spelling(flag="--no-perhaps"),
+    ] = True
+    refresh: Annotated[
+        bool, "Do not update the index in the background.", Spelling(flag="--no-refresh")
+    ] = True
     profile: str | None = None
     """The profile of the policy; None: that of ``SKILLYARD_PROFILE``."""
 

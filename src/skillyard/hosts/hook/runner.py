@@ -9,7 +9,7 @@ from time import monotonic
 
 from skillyard.base.io.platforms import read_within
 from skillyard.hosts.hook.answer import context_text, render_output
-from skillyard.hosts.hook.budget import DEFAULT_MS, Budget, BudgetExceeded
+from skillyard.hosts.hook.budget import Budget, BudgetExceeded
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.journal import log_event
 from skillyard.hosts.hook.payload import MAX_BYTES, BadPayload, read_payload
@@ -24,7 +24,6 @@ def answer(
     read: Callable[[Budget], bytes],
     options: HookOptions = DEFAULT_OPTIONS,
     *,
-    budget_ms: int = DEFAULT_MS,
     clock: Callable[[], float] = monotonic,
 ) -> str:
     """Return the output for the payload from ``read``. Never raises; errors are logged.
@@ -32,7 +31,7 @@ def answer(
     An answer that exceeds the time limit is discarded.
     """
     try:
-        budget = Budget(budget_ms, clock)
+        budget = Budget(options.budget_ms, clock)
         prompt = read_payload(read(budget))
         offer = choose(host, prompt, options, budget)
         if offer is None:
@@ -103,10 +102,10 @@ def write_output(text: str) -> None:
             pass
 
 
-def run(host: str, options: HookOptions = DEFAULT_OPTIONS, *, budget_ms: int = DEFAULT_MS) -> int:
+def run(host: str, options: HookOptions = DEFAULT_OPTIONS) -> int:
     """Read one prompt from standard input and print the answer. Always returns exit code 0."""
     try:
-        write_output(answer(host, read_input, options, budget_ms=budget_ms))
+        write_output(answer(host, read_input, options))
         if "skillyard.hosts.hook.timed_selection" in sys.modules:
             from skillyard.hosts.hook.timed_selection import end_process_beside_thread
 

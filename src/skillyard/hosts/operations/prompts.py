@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Literal, NamedTuple
 
-from skillyard.base.errors import Diagnostic, InvalidInput
-from skillyard.base.io.files import read_last_lines
+from skillyard.base.errors import Diagnostic
+from skillyard.base.operation import Spelling
 from skillyard.base.shapes import prompts as shapes
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.prompts import Injected, Summarised
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.context.budget import estimate_tokens
-from skillyard.engine.context.catalogue import by_preference, summary
-from skillyard.engine.context.hosts import listed_skills, rule_of
+from skillyard.engine.context.catalogue import summary
+from skillyard.engine.context.hosts import rule_of
 from skillyard.engine.context.injection import (
     MAX_INJECTED_CHARS,
     _own_words,
@@ -28,17 +27,57 @@ from skillyard.engine.context.listing import (
     NOT_READ,
     WHOLE,
     HostListing,
-    fit_listing,
     host_listing,
 )
-from skillyard.engine.ranking.match import Match
+from skillyard.engine.ranking.match import (
+    ExcludeTags,
+    FallbackTag,
+    IncludeTags,
+    Match,
+    MinScore,
+    ScorerName,
+    Tools,
+    WrongCost,
+)
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.selection import SelectionPolicy, select
 from skillyard.hosts.decisions import is_enabled
 
-MOST_LOG_BYTES = 64 * 1024 * 1024
-"""Bytes of a log of uses that are looked at: the last ones."""
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SummaryRequest:
+    """Print the catalogue of skills for a system prompt."""
+
+    format: Annotated[
+        Literal["lines", "xml", "markdown"],
+        "Lines, xml or markdown (default: lines).",
+        Spelling(metavar="NAME"),
+    ] = "lines"
+    budget_tokens: Annotated[int | None, "Fit into N estimated tokens.", Spelling(metavar="N")] = (
+        None
+    )
+    query: Annotated[
+        str | None,
+        "When not all fit, keep those that rank highest for Q.",
+        Spelling(flag="--query", metavar="Q"),
+    ] = None
+    scorer: ScorerName = None
+    host: Annotated[
+        Literal["claude-code", "codex", "copilot-cli", "vscode"] | None,
+        "Show what this host lists, and which descriptions it cuts or drops.",
+        Spelling(metavar="NAME"),
+    ] = None
+    window: Annotated[
+        int | None,
+        "With --host: the model's context in tokens (default: its usual models').",
+        Spelling(metavar="N"),
+    ] = None
+    budget: Annotated[
+        int | None,
+        "With --host: use this budget instead of the host's, in its unit.",
+        Spelling(metavar="N"),
+    ] = None
 
 
 def summary_of(
@@ -65,14 +104,9 @@ def summary_of(
 
 
 class HostSummary(NamedTuple):
-    """The listing that one host makes of a catalog, or the same rewritten to fit."""
+    """The listing that one host makes of a catalog."""
 
     listing: HostListing
-    fit: bool
-    by: str
-    """What says which skills go first: ``query``, ``use``, or ``order`` where nothing does."""
-    unknown_uses: int
-    """Lines of the log of uses that name no skill of the catalog."""
     diagnostics: tuple[Diagnostic, ...]
 
     def document(self) -> shapes.Summarised:
@@ -88,9 +122,6 @@ class HostSummary(NamedTuple):
                 listing,
                 host=rule.name,
                 unit=rule.unit,
-                fit=self.fit,
-                by=self.by,
-                unknown_uses=self.unknown_uses,
                 whole=listing.count(WHOLE),
                 cut=listing.count(CUT),
                 name_only=listing.count(NAME_ONLY),
@@ -105,84 +136,55 @@ class HostSummary(NamedTuple):
 
 
 def host_summary_of(
-    catalog: Catalog,
-    host: str,
-    *,
-    window: int | None = None,
-    budget: int | None = None,
-    fit: bool = False,
-    query: Query | None = None,
-    use: str | None = None,
-    scorer: str = DEFAULT_SCORER,
+    catalog: Catalog, host: str, *, window: int | None = None, budget: int | None = None
 ) -> HostSummary:
-    """Return the listing that a host makes of a catalog; ``fit`` puts the important skills first.
+    """Return the listing that a host makes of a catalog.
 
-    ``use`` is a file of JSON lines that name used skills (a decision log, for example). It is the
-    usage of a host that keeps the most used skills; ``fit`` orders by it, or else by ``query``.
     Raises UnknownName for an unknown host, InvalidInput.
     """
-    rule = rule_of(host)
-    if query is not None and (use is not None or not fit):
-        raise InvalidInput("--query says what --fit puts first; it goes with --fit, without --use")
-    uses, unknown = ({}, 0) if use is None else used_in(catalog, use)
-    by = "query" if query is not None else "order" if use is None else "use"
-    if fit:
-        skills = listed_skills(catalog, rule)[0]
-        ordered = by_preference(catalog, skills, query, scorer)
-        ordered += [skill for skill in skills if skill not in ordered]
-        ordered.sort(key=lambda skill: -uses.get(skill.path, 0))
-        listing = fit_listing(catalog, rule, ordered, window=window, budget=budget)
-    else:
-        listing = host_listing(catalog, rule, window=window, budget=budget, used=uses)
-    return HostSummary(listing, fit, by, unknown, catalog.diagnostics)
+    listing = host_listing(catalog, rule_of(host), window=window, budget=budget)
+    return HostSummary(listing, catalog.diagnostics)
 
 
-def used_in(catalog: Catalog, path: str) -> tuple[dict[str, int], int]:
-    """Return how often a log names each skill, by the skill's path, and how many lines name none.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class InjectRequest:
+    """Put the instructions of the best skill before a prompt."""
 
-    A line is JSON with ``selected`` (the decision log, ``select --json``: its first skill counts,
-    an abstention does not) or with ``id``, ``slug``, ``name`` or ``skill``. A skill edited since
-    then has another id, and is matched by its slug or name. Raises InvalidInput for an unreadable
-    file.
-    """
-    paths: dict[str, set[str]] = {}
-    for skill in catalog.candidates:
-        for name in (skill.id, skill.slug, skill.name):
-            paths.setdefault(name, set()).add(skill.path)
-    counts: Counter[str] = Counter()
-    unknown = 0
-    for line in _lines(path):
-        named = _named(line)
-        known = [paths[name] for name in named or () if name in paths]
-        one = next((listed for listed in known if len(listed) == 1), None)
-        if one is not None:
-            counts.update(one)
-        elif named != ():
-            unknown += 1
-    return dict(counts), unknown
+    query: Annotated[
+        str | None,
+        "The prompt; with --file, what to choose the skill by (default: the prompt).",
+        Spelling(metavar="QUERY", by_place=True),
+    ] = None
+    max_chars: Annotated[int, "At most N characters of instructions.", Spelling(metavar="N")] = (
+        MAX_INJECTED_CHARS
+    )
+    file: Annotated[
+        str | None,
+        "Read the prompt from this file; - is standard input.",
+        Spelling(metavar="PROMPT"),
+    ] = None
+    fence: Annotated[
+        bool,
+        "Put a new random word into both lines of the frame, so that no skill can imitate it.",
+    ] = False
+    scorer: ScorerName = None
+    min_score: MinScore = None
+    wrong_cost: WrongCost = None
+    fallback_tag: FallbackTag = None
+    include_tags: IncludeTags = ()
+    exclude_tags: ExcludeTags = ()
+    tools: Tools = ()
 
-
-def _lines(path: str) -> list[bytes]:
-    try:
-        return read_last_lines(path, MOST_LOG_BYTES)
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror}; check the path") from None
-
-
-def _named(line: bytes) -> tuple[str, ...] | None:
-    """Return the names of the skill in a line, surest first; () for none, None for no such line."""
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(event, dict) and isinstance(event.get("selected"), list):
-        if not event["selected"]:
-            return ()
-        event = event["selected"][0]
-    if not isinstance(event, dict):
-        return None
-    names = [event.get(field) for field in ("id", "slug", "name", "skill")]
-    return tuple(name for name in names if isinstance(name, str)) or None
+    def as_policy(self) -> SelectionPolicy:
+        """Return what may be chosen. Raises InvalidInput."""
+        return SelectionPolicy(
+            None,
+            self.min_score,
+            self.include_tags,
+            self.exclude_tags,
+            self.fallback_tag,
+            self.wrong_cost,
+        )
 
 
 def inject_prompt(

@@ -10,7 +10,16 @@ from skillyard.base.operation import Bounds, Operation, Spelling
 from skillyard.base.shapes.matches import Policy
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.counts import SkillCounts
-from skillyard.engine.ranking.match import Match, QueryRequest, eligible, in_order, score_query
+from skillyard.engine.ranking.match import (
+    FallbackTag,
+    Match,
+    MinScore,
+    QueryRequest,
+    WrongCost,
+    eligible,
+    in_order,
+    score_query,
+)
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.engine.ranking.scorer import level_of
@@ -49,24 +58,9 @@ class SelectRequest(QueryRequest):
     top_k: Annotated[
         int | None, "Choose at most so many.", Bounds(least=0, most=50), Spelling(metavar="K")
     ] = None
-    min_score: Annotated[
-        float | None,
-        "The score to reach.",
-        Bounds(),
-        Spelling(metavar="X"),
-    ] = None
-    wrong_cost: Annotated[
-        float | None,
-        "What a wrong skill costs where a missed one costs 1; not with min_score.",
-        Bounds(above=0),
-        Spelling(metavar="X"),
-    ] = None
-    fallback_tag: Annotated[
-        str | None,
-        "The tag of the skill to take when none reaches it.",
-        Bounds(shortest=1),
-        Spelling(flag="--fallback", metavar="TAG", on=("cli", "http")),
-    ] = None
+    min_score: MinScore = None
+    wrong_cost: WrongCost = None
+    fallback_tag: FallbackTag = None
     limit: Annotated[
         int | None,
         "How many of the skills that were not chosen to name; ten by default.",
@@ -101,7 +95,7 @@ SELECT = Operation(
 )
 
 
-class Ranked(NamedTuple):
+class RankResult(NamedTuple):
     """A ranking as it is: no floor, no abstention."""
 
     query: Query
@@ -146,7 +140,7 @@ def rank_skills(
     scorer: "str | Scorer" = DEFAULT_SCORER,
     limit: int | None = 10,
     explain: bool = False,
-) -> Ranked:
+) -> RankResult:
     """Rank the catalog's skills for a query.
 
     ``explain`` puts the explanation trees into the JSON. Raises UnknownName for an unknown
@@ -170,7 +164,7 @@ def rank_skills(
     documents = 0
     if not scored.is_preordered:  # a scorer that orders by itself leaves them out
         documents = sum(skill.origin == Origin.CONVENTION for skill, _ in pairs)
-    return Ranked(
+    return RankResult(
         query,
         resolved.name,
         matches,
@@ -183,7 +177,7 @@ def rank_skills(
     )
 
 
-class Selected(NamedTuple):
+class SelectResult(NamedTuple):
     """A choice, or an abstention."""
 
     query: Query
@@ -241,7 +235,7 @@ def select_skills(
     limit: int | None = None,
     explain: bool = False,
     caller: str = "",
-) -> Selected:
+) -> SelectResult:
     """Choose skills for a query, or abstain.
 
     ``limit`` bounds how many of the skills that were not chosen are named (the selection itself
@@ -265,6 +259,6 @@ def select_skills(
         )
     if limit is not None:
         selection = selection._replace(rejected=selection.rejected[:limit])
-    return Selected(
+    return SelectResult(
         query, selection, min_score, top_k, catalog.diagnostics, catalog.counts, explain
     )

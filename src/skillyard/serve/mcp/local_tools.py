@@ -20,12 +20,12 @@ from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.formats.frontmatter import unify_lines
 from skillyard.engine.operations.skill_details import show_skill
-from skillyard.engine.operations.skill_explanation import Why
+from skillyard.engine.operations.skill_explanation import WhyResult
 from skillyard.engine.operations.skill_explanation import why_skill as explain
 from skillyard.engine.resources import Resource, list_resources, read_resource
 from skillyard.engine.skill import Origin, Skill
 from skillyard.hosts.operations.skill_feedback import judge_for_client
-from skillyard.hosts.operations.skill_selection import Selected, select_skills
+from skillyard.hosts.operations.skill_selection import SelectResult, select_skills
 from skillyard.serve.mcp.call import (
     Answer,
     cursor_of,
@@ -104,7 +104,7 @@ def _listing(snapshot: Snapshot, page: list[Skill], total: int, more: str | None
     if problems:
         lines.append(f"{plural(len(problems), 'file')} did not load:")
         lines += [f"- {each.path}: {each.message}" for each in problems[:5]]
-    listing = shapes.Listing(
+    listing = shapes.LibraryPage(
         skills=cards,
         total=total,
         counts=counts.document(),
@@ -114,8 +114,8 @@ def _listing(snapshot: Snapshot, page: list[Skill], total: int, more: str | None
     return Answer("\n".join(lines), encode(listing))
 
 
-def _card(snapshot: Snapshot, skill: Skill, root: str | None) -> shapes.Card:
-    return shapes.Card(
+def _card(snapshot: Snapshot, skill: Skill, root: str | None) -> shapes.LibraryCard:
+    return shapes.LibraryCard(
         name=skill.name,
         id=skill.id,
         slug=skill.slug,
@@ -250,7 +250,7 @@ def select_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answe
     if not request.query.strip() and not request.files:
         raise InvalidInput("select_skill needs query or files: give at least one of them")
 
-    def choose(ranking: Ranking) -> Selected:
+    def choose(ranking: Ranking) -> SelectResult:
         selected = select_skills(
             ranking.catalog,
             context.with_feedback(request.as_query()),
@@ -278,7 +278,7 @@ def select_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answe
     )
 
 
-def _choice_lines(selected: Selected) -> list[str]:
+def _choice_lines(selected: SelectResult) -> list[str]:
     """Return a selection as text: the skills with their scores, or the runners-up."""
     selection = selected.selection
     lines = [
@@ -337,7 +337,7 @@ def why_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     if not request.query.strip() and not request.files:
         raise InvalidInput("why_skill needs query or files: give at least one of them")
 
-    def reasons(ranking: Ranking) -> tuple[Catalog, Why]:
+    def reasons(ranking: Ranking) -> tuple[Catalog, WhyResult]:
         judged = context.with_feedback(request.as_query())
         why = explain(
             ranking.catalog, request.name, judged, scorer=ranking.scorer, limit=request.limit
@@ -354,7 +354,7 @@ def why_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     return Answer(text, safe_json(shape))
 
 
-def _below_roots(snapshot: Snapshot, catalog: Catalog, why: Why) -> Why:
+def _below_roots(snapshot: Snapshot, catalog: Catalog, why: WhyResult) -> WhyResult:
     """Return the explanation with paths in its texts relative to their root."""
     winner = catalog.shadowed.get(why.match.skill)
     if winner is None:
@@ -372,7 +372,7 @@ def _below_roots(snapshot: Snapshot, catalog: Catalog, why: Why) -> Why:
     )
 
 
-def _explanation_text(why: Why, signals: Mapping[str, float]) -> str:
+def _explanation_text(why: WhyResult, signals: Mapping[str, float]) -> str:
     would = "would" if why.chosen else "would not"
     lines = [*why.sentences, f"A selection {would} take {why.match.skill.name}."]
     lines += [f"- {label}: {value:.4g}" for label, value in signals.items()]

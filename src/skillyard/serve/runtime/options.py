@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import ip_network
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from skillyard.base.errors import InvalidInput, InvalidSkillsRoot
 from skillyard.base.io.sockets import bearer_token, is_loopback
+from skillyard.base.operation import Spelling
 from skillyard.install.sources.settings import Settings
 
 TOKEN = "SKILLYARD_HTTP_TOKEN"
@@ -20,7 +21,8 @@ TOKEN_BYTES = 4_096
 """Maximum bytes of a token file: headers could not contain more."""
 TOOLS = "SKILLYARD_TOOLS"
 """The environment variable with the set of MCP tools: default or all."""
-TOOL_SETS = ("default", "all")
+ToolSet = Literal["default", "all"]
+TOOL_SETS = get_args(ToolSet)
 LOG_FORMATS = ("json", "text", "none")
 PORTS = 65_535
 
@@ -68,46 +70,79 @@ class ServiceOptions:
 
     roots: tuple[str, ...] = (".",)
     scopes: tuple[str, ...] = ()
-    host: str = "127.0.0.1"
-    port: int = 8765
-    """0 selects a free port."""
+    tools: Annotated[
+        ToolSet | None,
+        "The MCP tools to offer: default, or all (default: SKILLYARD_TOOLS, else default).",
+        Spelling(metavar="SET"),
+    ] = None
+    host: Annotated[str, "The address to listen on.", Spelling(metavar="HOST")] = "127.0.0.1"
+    port: Annotated[
+        int,
+        "The port to listen on (default: 8765; 0 takes a free one).",
+        Spelling(metavar="PORT"),
+    ] = 8765
     token: str | None = field(default=None, repr=False)
     """The bearer token that every request must contain; empty for none. None reads it from
     ``token_file``, else from :data:`TOKEN`."""
-    token_file: str = ""
-    """The path of a file with the token, for systemd credentials and secrets."""
-    allowed_hosts: tuple[str, ...] = ()
-    """Additional names (``name`` or ``name:port``) that clients use for this service. A name that
-    is not local to this machine needs a token, like an address: a proxy may forward strangers."""
-    allowed_origins: tuple[str, ...] = ()
-    """Additional web origins (``https://name``) whose pages may send requests."""
-    trusted_proxies: tuple[str, ...] = ()
-    """Addresses or networks of trusted proxies, which report their clients in X-Forwarded-For. This
-    is used for the limits per client, and for nothing else."""
-    local_only: bool = False
-    """Ask no remote source, whatever else is set."""
+    token_file: Annotated[
+        str,
+        "The file with the bearer token (default: SKILLYARD_HTTP_TOKEN, else none).",
+        Spelling(metavar="FILE"),
+    ] = ""
+    store: Annotated[
+        str,
+        "Follow this catalog store instead of reading folders (postgresql://…, sqlite:///…).",
+        Spelling(metavar="URL"),
+    ] = field(default="", repr=False)
+    caller: Annotated[
+        str,
+        "Serve what this caller of the store may see (default: all).",
+        Spelling(metavar="NAME"),
+    ] = ""
+    state_dir: Annotated[
+        str,
+        "Folder of this node's copy of the store; one node, one folder (default: in the cache).",
+        Spelling(metavar="DIR"),
+    ] = ""
+    max_stale_s: Annotated[
+        float,
+        "Report not ready (/readyz) when the data is older than this (default: never).",
+        Spelling(flag="--max-stale", metavar="SECONDS"),
+    ] = 0.0
+    remote: Annotated[
+        bool,
+        "Also ask every remote source that skillyard.toml enables (default: none but those that it"
+        " names).",
+    ] = False
+    local_only: Annotated[bool, "Ask no remote source, whatever else is set."] = False
+    feedback: Annotated[
+        bool,
+        "Take feedback of clients (POST /feedback, the tool skill_feedback), and count it with"
+        " yours in rankings (default: neither).",
+    ] = False
+    allowed_hosts: Annotated[
+        tuple[str, ...],
+        "Host name (name or name:port) that clients use, for example through a proxy; one that is"
+        " not local needs a token.",
+        Spelling(flag="--allow-host", metavar="NAME"),
+    ] = ()
+    allowed_origins: Annotated[
+        tuple[str, ...],
+        "Web origin whose pages may call the service (https://NAME).",
+        Spelling(flag="--allow-origin", metavar="ORIGIN"),
+    ] = ()
+    trusted_proxies: Annotated[
+        tuple[str, ...],
+        "Proxy address or network whose X-Forwarded-For header is trusted.",
+        Spelling(flag="--trust-proxy", metavar="ADDRESS"),
+    ] = ()
     settings: Settings | None = field(default=None, repr=False)
     """The settings of remote sources; None reads the user's settings."""
     log_format: str = "json"
     """``json``, ``text``, or ``none``: only errors, as text."""
     limits: ServiceLimits = DEFAULT_LIMITS
-    store: str = field(default="", repr=False)
-    """The address of the catalog store to follow, instead of reading ``roots``; empty: none."""
-    caller: str = ""
-    """The caller whose view of the store is served; empty: everything."""
-    state_dir: str = ""
-    """The folder for the node's copy of the store's skills; empty: in the user's cache."""
-    max_stale_s: float = 0.0
-    """Maximum age in seconds of a node's data for ``/readyz``; 0: unlimited."""
-    feedback: bool = False
-    """Store what clients say about skills, and count it, with that of the user, in rankings."""
-    tools: str | None = None
-    """The MCP tools that are offered: ``default`` or ``all``. None reads it from :data:`TOOLS`."""
     profile: str | None = None
     """The profile whose tags and rules hold; None: that of ``SKILLYARD_PROFILE``."""
-    remote: bool = False
-    """Ask every source that the settings enable, not only those that they name
-    (:attr:`~skillyard.install.sources.settings.Settings.named`)."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__

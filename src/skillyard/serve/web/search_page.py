@@ -9,7 +9,7 @@ from skillyard.base.text import plural
 from skillyard.engine.catalog.counts import SkillCounts
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.skill import Skill
-from skillyard.hosts.operations.skill_selection import Selected
+from skillyard.hosts.operations.skill_selection import SelectResult
 from skillyard.install.search import FoundSkill, SearchResult
 from skillyard.serve.runtime.snapshot import BrowseIndex
 from skillyard.serve.web.addresses import LOCAL, local_address, place_of, search_address
@@ -84,7 +84,7 @@ def home_page(offer: Offer, question: Question, library: Library) -> bytes:
 
 
 def results_page(
-    offer: Offer, question: Question, result: SearchResult, selected: Selected | None
+    offer: Offer, question: Question, result: SearchResult, selected: SelectResult | None
 ) -> bytes:
     """Return the page of a search; ``selected`` is the selection of the catalog."""
     floor = selected.min_score if selected is not None else result.floor
@@ -120,7 +120,7 @@ def results_page(
     )
 
 
-def _marks(selected: Selected | None) -> dict[str, str]:
+def _marks(selected: SelectResult | None) -> dict[str, str]:
     """Return the role of the catalog's skills in a selection, by path."""
     if selected is None:
         return {}
@@ -155,7 +155,7 @@ class Verdict(NamedTuple):
     """The skills that the heading names at its end."""
 
 
-def verdict_of(selected: Selected, query: str, scorer: str = "", elsewhere: int = 0) -> Verdict:
+def verdict_of(selected: SelectResult, query: str, scorer: str = "", elsewhere: int = 0) -> Verdict:
     """Return the verdict of a selection among the skills of the catalog.
 
     ``elsewhere`` is the number of remote skills that reach the floor. ``query`` and ``scorer`` are
@@ -167,7 +167,7 @@ def verdict_of(selected: Selected, query: str, scorer: str = "", elsewhere: int 
     return verdict._replace(sentences=(*verdict.sentences, selected.note))
 
 
-def _verdict(selected: Selected, query: str, scorer: str, elsewhere: int) -> Verdict:
+def _verdict(selected: SelectResult, query: str, scorer: str, elsewhere: int) -> Verdict:
     chosen = selected.selection
     if chosen.selected:
         return _fits(selected, query, scorer)
@@ -182,7 +182,7 @@ def _verdict(selected: Selected, query: str, scorer: str, elsewhere: int) -> Ver
     return Verdict("none", "No skill fits", "No skill fits this request", (_why_none(selected),))
 
 
-def _fits(selected: Selected, query: str, scorer: str) -> Verdict:
+def _fits(selected: SelectResult, query: str, scorer: str) -> Verdict:
     chosen = selected.selection.selected
     several, first = len(chosen) > 1, chosen[0]
     title = f"Fits: {text_of(first.skill.name, 60)}"
@@ -201,7 +201,7 @@ def _fits(selected: Selected, query: str, scorer: str) -> Verdict:
     )
 
 
-def _maybe(selected: Selected, query: str, scorer: str) -> Verdict:
+def _maybe(selected: SelectResult, query: str, scorer: str) -> Verdict:
     near = selected.selection.maybe
     meant = "Is it what you mean?" if len(near) == 1 else "Is one of them what you mean?"
     rest = "It comes near, but stays" if len(near) == 1 else "They come near, but stay"
@@ -214,7 +214,7 @@ def _maybe(selected: Selected, query: str, scorer: str) -> Verdict:
     )
 
 
-def _why_none(selected: Selected) -> str:
+def _why_none(selected: SelectResult) -> str:
     chosen = selected.selection
     if selected.query.empty:
         return "There is nothing in the request to go by."

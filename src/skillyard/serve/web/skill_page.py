@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from skillyard.engine.context.activation import prompt_block
 from skillyard.engine.context.budget import estimate_tokens
-from skillyard.engine.operations.skill_explanation import Why
+from skillyard.engine.operations.skill_explanation import WhyResult
 from skillyard.engine.resources import Resource
 from skillyard.engine.skill import SKILL_FIELDS
 from skillyard.install.search import FoundSkill
@@ -27,7 +27,7 @@ class SkillView(NamedTuple):
     """Its other files, if they are available."""
     query: str = ""
     scorer: str = ""
-    why: Why | None = None
+    why: WhyResult | None = None
     """Its rank in the catalog for the query; None without a query, and for remote skills."""
     source: bool = False
     """Show the source of the file."""

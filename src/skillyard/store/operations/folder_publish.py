@@ -106,7 +106,7 @@ class StorePublished:
     warnings: Annotated[int, "Remarks on published skills."]
     complete: Annotated[bool, "False when it was stopped."]
     pruned: Annotated[bool, "True where skills that were not met were withdrawn."]
-    diagnostics: Annotated[tuple[details.Diagnostic, ...], "The first errors."]
+    diagnostics: Annotated[tuple[details.DiagnosticDocument, ...], "The first errors."]
     left_out: Annotated[int, "Errors that are not among them."]
     seconds: Annotated[float, "How long it took."]
 

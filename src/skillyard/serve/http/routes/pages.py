@@ -16,12 +16,12 @@ from skillyard.base.io.sockets import is_loopback
 from skillyard.base.shapes.encoder import encode
 from skillyard.engine.catalog.roots import all_roots, parse_roots
 from skillyard.engine.index.library_spec import Progress
-from skillyard.engine.operations.skill_explanation import Why, why_skill
+from skillyard.engine.operations.skill_explanation import WhyResult, why_skill
 from skillyard.engine.ranking.match import Match, rank
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import scorer_names
 from skillyard.engine.resources import Resource, list_resources
-from skillyard.hosts.operations.skill_selection import Selected, select_skills
+from skillyard.hosts.operations.skill_selection import SelectResult, select_skills
 from skillyard.install.search import FoundSkill, SearchResult, SourceStatus
 from skillyard.serve.http.routes import operations
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
@@ -181,10 +181,10 @@ def _local_results(offer: Offer, snapshot: Snapshot, question: Question, caller:
 
 def _select(
     snapshot: Snapshot, text: str, scorer: str, caller: str, limit: int = 0
-) -> tuple[list[Match], Selected]:
+) -> tuple[list[Match], SelectResult]:
     """Return the best skills up to the limit, and the selection."""
 
-    def work(ranking: Ranking) -> tuple[list[Match], Selected]:
+    def work(ranking: Ranking) -> tuple[list[Match], SelectResult]:
         catalog, scorer = ranking.catalog, ranking.scorer
         matches = rank(catalog, text, scorer=scorer, limit=limit) if limit else []
         selected = select_skills(catalog, Query(text), scorer=scorer, caller=caller)
@@ -236,7 +236,7 @@ def _local_page(snapshot: Snapshot, view: SkillView, scorer: str) -> bytes:
         return skill_page(view)
     name, query = view.found_skill.skill.id, Query(view.query)
 
-    def work(ranking: Ranking) -> Why:
+    def work(ranking: Ranking) -> WhyResult:
         why = why_skill(ranking.catalog, name, query, scorer=ranking.scorer)
         return why._replace(note=ranking.note)
 

@@ -10,10 +10,10 @@ from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
 from skillyard.hosts.operations.recommendations import EvaluateRequest
 from skillyard.hosts.operations.skill_feedback import judge_for_client
 from skillyard.hosts.operations.skill_selection import (
-    Ranked,
     RankRequest,
-    Selected,
+    RankResult,
     SelectRequest,
+    SelectResult,
     rank_skills,
     select_skills,
 )
@@ -132,11 +132,10 @@ async def _ranking_reply(
     return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})
 
 
-def _encoded(answer: Ranked | Selected, listed: bool) -> bytes:
+def _encoded(answer: RankResult | SelectResult, listed: bool) -> bytes:
     """Return the answer with the number of diagnostics; they are listed only on request.
 
     A library with a thousand invalid files would otherwise send them with every response.
     """
-    diagnostics = answer.diagnostics
-    document = answer.document(diagnostics if listed else None)
-    return json_bytes(encode(replace(document, diagnostics_count=len(diagnostics))))
+    document = answer.document(answer.diagnostics if listed else None)
+    return json_bytes(encode(replace(document, diagnostics_count=len(answer.diagnostics))))

@@ -1,0 +1,222 @@
+"""``index``, ``doctor``, ``policy``: the state of a library, and what rules it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from skillyard.base.errors import InvalidInput
+from skillyard.base.text import clean_line, plural
+from skillyard.cli.blocks import STYLES, Block, Column, Span, Text, line, table
+from skillyard.cli.console import Console
+from skillyard.cli.exit_codes import NEGATIVE
+from skillyard.cli.options import command, library, value, view_of
+from skillyard.cli.source import load, unloaded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from skillyard.base.errors import Diagnostic
+    from skillyard.base.shapes.doctor import Diagnosis
+    from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
+    from skillyard.base.shapes.policies import PolicyReport
+
+
+def _build_notes(result: IndexBuilt, args: Namespace) -> Iterator[str]:
+    yield from unloaded(result.diagnostics, args)
+    if result.hook_problem:
+        yield f"prompt hooks over this library are not prepared: {result.hook_problem}"
+
+
+@view_of(
+    "skillyard.hosts.operations.library_index:index_build",
+    "index build",
+    library(),
+    what="indexing",
+    notes=_build_notes,
+)
+def _built(result: IndexBuilt) -> Iterator[Block]:
+    """Build the index of a library.
+
+    The index is stored in the cache folder (SKILLYARD_CACHE, else XDG_CACHE_HOME, else ~/.cache; on
+    Windows %LOCALAPPDATA%). It is updated automatically; rank, select and why always use it.
+
+        skillyard index build
+        skillyard index build skills
+    """
+    counts = {"added": result.added, "changed": result.changed, "removed": result.removed}
+    did = ", ".join(f"{plural(number, 'file')} {what}" for what, number in counts.items() if number)
+    what = f"{plural(result.skills, 'skill')}, {did or 'nothing changed'}"
+    ready = "; ready for prompt hooks" if result.hook_folders else ""
+    yield line(Span(result.folder, "name"), f"  {what}; generation {result.generation}{ready}")
+
+
+_NEXT = {
+    "current": "it says what the files say",
+    "stale": "files have changed; the next question brings it up to date",
+    "missing": "the next question makes it; or: skillyard index build",
+    "damaged": "the next question makes it anew; or: skillyard index build",
+    "foreign": "another version made it; the next question makes it anew",
+}
+
+
+@view_of(
+    "skillyard.hosts.operations.library_index:index_status",
+    "index status",
+    library(),
+    code=lambda result, args: result.state != "current",
+)
+def _state(result: IndexStatus) -> Iterator[Block]:
+    """Show the state of the index of a library.
+
+    The exit code is 1 unless the index is current.
+
+        skillyard index status
+    """
+    style = "high" if result.state == "current" else "medium"
+    yield line(Span(result.state, style), f"  {_NEXT[result.state]}")
+    yield line("folder  ", Span(result.folder, "name"), indent=1)
+    if result.problem:
+        yield line("problem  ", result.problem, indent=1)
+    if result.generation:
+        size = f"{plural(result.segments, 'segment')}, {result.bytes / 1e6:,.1f} MB"
+        what = f"{plural(result.skills, 'skill')}, {size}, generation {result.generation}"
+        yield line("holds   ", what, indent=1)
+
+
+@view_of(
+    "skillyard.hosts.operations.library_index:index_verify",
+    "index verify",
+    library(),
+    code=lambda result, args: not result.sound,
+)
+def _faults(result: IndexVerified) -> Iterator[Block]:
+    """Check every byte of the index of a library.
+
+    The exit code is 1 when something is wrong.
+
+        skillyard index verify
+    """
+    if not result.findings:
+        yield line(Span("sound", "high"), f"  every byte of {result.folder} is as it was written")
+    for each in result.findings:
+        about = f"  {each.path}: {each.message}"
+        yield line(Span(each.severity, STYLES.get(each.severity, "dim")), about)
+        if each.hint:
+            yield line(f"try: {each.hint}", indent=1)
+
+
+def _read_command(*_: object) -> object:
+    from skillyard.cli.grammar import read_command
+
+    return read_command
+
+
+@view_of(
+    "skillyard.hosts.doctor:diagnose",
+    "doctor",
+    library(),
+    provide={"read_command": _read_command},
+    what="reading",
+    code=lambda result, args: not result.healthy,
+)
+def _diagnosis(diagnosis: Diagnosis) -> Iterator[Block]:
+    """Say why a skill is not used: what is seen, the hook, the settings.
+
+    Checks the library and its index, your agents' folders, the policy in force, prompt hooks, the
+    approval of the project, settings and environment variables. It only reads: it starts no program
+    and uses no network. The exit code is 1 when a finding is an error.
+
+        skillyard doctor
+        skillyard doctor ~/skills --scope user
+        skillyard doctor --json
+    """
+    yield table(
+        diagnosis.findings,
+        Column("status", lambda each: Span(each.status, STYLES[each.status])),
+        Column("check", lambda each: each.id, "name"),
+        Column("finding", lambda each: each.message, wide=True),
+    )
+    for status in ("error", "warning", "info", "ok"):
+        for each in diagnosis.findings:
+            if each.status != status or not each.remedy:
+                continue
+            yield line()
+            about = f"  {each.remedy}"
+            yield line(Span(status, STYLES[status]), "  ", Span(each.id, "name"), about)
+            if each.path:
+                where = each.path + (f":{each.line}" if each.line is not None else "")
+                yield line(Span(where, "dim"), indent=2)
+            if each.command:
+                yield Text(f"  $ {each.command}")  # one line, however wide, so that it is copied
+    counts = diagnosis.counts
+    totals = [f"{counts['ok']:,} ok", f"{counts['info']:,} info"]
+    totals += [plural(counts[status], status) for status in ("warning", "error")]
+    yield line()
+    yield line(f"skillyard {diagnosis.version}: {', '.join(totals)}")
+
+
+@command(
+    "policy", value("--store", "URL", "list what it refuses of this catalog store, not of folders")
+)
+def policy(args: Namespace, console: Console) -> int:
+    """Show the policy in force and the skills that it refuses.
+
+    Reads the machine's policy and the nearest skillyard-policy.toml at or above the working folder,
+    up to the root of the repository. Where both set a rule, the stricter one holds. The profiles of
+    the files are listed, and --profile adds the rules of one. Exits with 1 when a skill is refused,
+    with 2 when a policy cannot be read.
+
+        skillyard policy
+        skillyard policy --profile backend
+        skillyard policy --scope user --json
+        skillyard policy --store sqlite:///catalog.db
+    """
+    from skillyard.base.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
+    from skillyard.install.policy.decision import REFUSED
+    from skillyard.install.policy.library import find_policy
+
+    policy = find_policy(profile=args.library_profile)
+    if args.store and (args.root or args.scope):
+        raise InvalidInput("policy reads folders or a store (--store), not both")
+    report = PolicyReport(files=(), rules=(), profiles=(), refused=())
+    if policy is not None:
+        diagnostics: Iterable[Diagnostic]
+        if args.store:
+            from skillyard.store.operations.catalog_store import store_refusals
+
+            diagnostics = store_refusals(args.store, policy)
+        else:
+            diagnostics = load(args, console).diagnostics
+        report = PolicyReport(
+            files=policy.files,
+            rules=tuple(
+                PolicyRule(rule=rule, value=policy.rules.value(rule), file=file)
+                for rule, file in sorted(policy.rules.where.items())
+            ),
+            profiles=policy.profiles,
+            refused=tuple(
+                RefusedSkill(path=each.path, why=each.message, fix=each.hint)
+                for each in diagnostics
+                if each.code == REFUSED
+            ),
+        )
+    console.show(report, _report)
+    if policy is None:
+        console.remark("no policy holds here: a skillyard-policy.toml in the repository sets one")
+    return NEGATIVE if report.refused else 0
+
+
+def _report(report: PolicyReport) -> Iterator[Block]:
+    for path in report.files:
+        yield line(Span(clean_line(path), "name"))
+        for each in report.rules:
+            if each.file == path:
+                yield line(Span(each.rule, "dim"), f"  {each.value}", indent=2)
+    if report.profiles:
+        yield line(Span("profiles", "dim"), f"  {clean_line(', '.join(report.profiles))}")
+    for skill in report.refused:
+        yield line(Span("refused", "low"), f"  {clean_line(skill.path)}: {clean_line(skill.why)}")
+        yield line(Span("fix: ", "dim"), clean_line(skill.fix), indent=4)
+    if report.files:
+        yield line(f"{plural(len(report.refused), 'skill')} refused")
