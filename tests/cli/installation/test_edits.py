@@ -91,6 +91,17 @@ def test_every_command_names_the_edited_files(command: tuple[str, ...], project:
     (folder / "notes").unlink()
 
 
+def test_an_update_of_a_clone_compares_with_the_version_of_the_lock(project: Project) -> None:
+    for noted in project.root.parent.joinpath("state", "installed").iterdir():
+        noted.unlink()
+    (project.skills / "pdf" / "SKILL.md").write_text("mine")
+    before = project.tree()
+    named = problem_of(project, "update", "--yes")
+    assert [(each["path"], each["change"]) for each in named["files"]] == [("SKILL.md", "changed")]
+    assert "'SKILL.md'" in named["message"]
+    assert project.tree() == before
+
+
 def test_line_ends_that_git_changed_are_no_edit(project: Project) -> None:
     file = project.skills / "pdf" / "SKILL.md"
     old = file.read_bytes()

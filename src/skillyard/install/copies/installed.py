@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -251,8 +251,17 @@ def recorded_edits(there: FolderManifest, target: str) -> list[FileChange]:
         written = {path: (digest, executable) for path, (digest, executable) in noted.items()}
     except (ValueError, TypeError, AttributeError):
         return []
-    if not written:
-        return []
+    return edits_since(there, target, written) if written else []
+
+
+def edits_since(
+    there: FolderManifest, target: str, written: Mapping[str, tuple[str, bool | None]]
+) -> list[FileChange]:
+    """Return what differs from files that were written to a folder.
+
+    ``written`` has their digests, and whether they are executable, None where that is not known.
+    Raises SkillIoError.
+    """
     there = there.without_litter()
     old = {entry.path: entry for entry in there.of_kind("file")}
     knows_modes = there.executable_digest() is not None

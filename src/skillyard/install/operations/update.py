@@ -8,7 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 from difflib import unified_diff
 
-from skillyard.base.errors import InvalidInput, SkillError, SkillyardError, UnknownName
+from skillyard.base.errors import (
+    InvalidInput,
+    SkillError,
+    SkillIoError,
+    SkillyardError,
+    UnknownName,
+)
 from skillyard.base.io.folder_manifest import FolderManifest, manifest_of
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.shapes.installation import (
@@ -16,6 +22,7 @@ from skillyard.base.shapes.installation import (
     FileChange,
     LockedVersion,
     Outdated,
+    SkillProblem,
     SkillUpdate,
     Updated,
 )
@@ -26,7 +33,14 @@ from skillyard.check.scanning.document import SCRIPT, kind_of
 from skillyard.check.scanning.files import text_of
 from skillyard.engine.resources import read_file
 from skillyard.install.copies.file_paths import shown_path
-from skillyard.install.copies.installed import LIMITS, manifest_at, note_installed, with_lf
+from skillyard.install.copies.installed import (
+    LIMITS,
+    edits_since,
+    manifest_at,
+    note_installed,
+    shown_edits,
+    with_lf,
+)
 from skillyard.install.copies.lockfile import Lock, LockedSkill, alone
 from skillyard.install.copies.placement import check_files, move_to_backup
 from skillyard.install.copies.verdict import check_accept, publisher_of
@@ -84,6 +98,8 @@ def update_skills(
     skills = project.skills(lock, entries_named(names, lock))
     fetched = [skill for skill in skills if skill.state in _FETCHED]
     newest = fetch_packages(fetched, project, pinned=False, report=report)
+    nameless = [skill for skill in skills if skill.state == "edited" and not _names_files(skill)]
+    original = fetch_packages([s for s in nameless if s.entry.digest], project, pinned=True)
     results = []
     for skill in skills:
         name = skill.entry.name
@@ -92,6 +108,8 @@ def update_skills(
             results.append(_update(skill, newest[name], project, reasons, taken))
         else:
             reason = None if skill.state == "linked" else problem_of_state(skill)
+            if reason is not None and isinstance(package := original.get(name), Package):
+                reason = _with_edits(reason, skill, package)
             results.append(replace(_unchanged(skill), problem=reason))
     return Updated(
         lock=project.lock.path,
@@ -99,6 +117,30 @@ def update_skills(
         skills=tuple(results),
         extra=() if names else extra,
     )
+
+
+def _names_files(skill: InstalledSkill) -> bool:
+    """True where the record of this machine says which files were edited."""
+    return any(copy.files for copy in skill.copies if copy.state == skill.state)
+
+
+def _with_edits(reason: SkillProblem, skill: InstalledSkill, original: Package) -> SkillProblem:
+    """Return a problem that names the files that differ from the version of the lock.
+
+    A project that was cloned has no record of what was written to its folders.
+    """
+    modes = original.executable
+    written = {
+        path: (sha256(data).hex(), None if modes is None else path in modes)
+        for path, data in original.files.items()
+    }
+    folder = next(copy.folder for copy in skill.copies if copy.state == skill.state)
+    try:
+        edits = edits_since(manifest_of(folder, LIMITS), folder, written)
+    except (SkillIoError, OSError):
+        edits = []
+    message = f"it has local changes: {shown_edits(edits)}" if edits else reason.message
+    return replace(reason, message=message, files=tuple(edits))
 
 
 def entries_named(names: Iterable[str], lock: Lock) -> list[LockedSkill]:
