@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.engine.analysis.body import split_body, split_description
+from tests.tables import for_each
 
 BODY = """\
 # Title
@@ -53,6 +54,29 @@ def test_a_description_may_say_both() -> None:
     assert wanted.split() == ["Repairs", "CSV", "files.", ".", "Also", "reads", "TSV;"]
     assert [line.split()[-1] for line in avoid.split("\n")] == ["sheets", "JSON"]
     assert split_description("Plain.") == ("Plain.", "")
+
+
+@for_each(
+    "description,avoid",
+    [
+        ("Any form that is NOT signup: contact, quotes.", "signup"),
+        ("Fills forms. It isn't meant for tables.", "tables"),
+        ("Reads diffs. Does not cover style (see style-guide).", "style (see style-guide)"),
+        ("Plans. For finding the design use brainstorming.", None),
+        ("Counts forms, for popups see popup-forms.", "for popups see popup-forms"),
+        ("Fits a CV. Cover letters are not covered.", "Cover letters"),
+        ("Schreibt Rechnungen. Nicht für Angebote.", "Angebote"),
+        ("Rédige des contrats. Ne pas utiliser pour la paie.", "la paie"),
+        ("Escribe cartas. No usar para etiquetas.", "etiquetas"),
+        ("撰写小红书笔记。不要用于公众号长文。", "公众号长文"),
+        ("日報を書く。週報には使わないでください。", "週報"),
+        ("Writes tests. No API key required. For best results, write clear names.", ""),
+        ("Not only tests, not just functions.", ""),
+    ],
+)
+def test_what_a_description_excludes(description: str, avoid: str | None) -> None:
+    expected = description.split(". ")[1].rstrip(".") if avoid is None else avoid
+    assert split_description(description)[1].strip() == expected
 
 
 _PIECES = st.sampled_from(

@@ -87,8 +87,8 @@ class TestEvidence:
             skill("other", "Does things."),
         )
         match = best("what changed since May?", skills)
-        assert (match.skill.name, match.level) == ("notes", "medium")
-        assert match.signals["phrase"] == FUSION.phrase
+        assert (match.skill.name, match.level) == ("notes", "high")
+        assert match.signals["phrase"] > FUSION.phrase
 
     def test_a_file_that_matches_is_enough_by_itself(self) -> None:
         skills = catalog(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from functools import cache
 from typing import NamedTuple
 
 
@@ -21,14 +23,36 @@ _AVOID_HEADING = re.compile(
     r"(?:not\b|n't\b|do not\b|don.t\b|never\b|anti-?patterns?\b|out of scope|avoid\b)",
     re.IGNORECASE,
 )
-_NEGATION = re.compile(
-    r"\b(?:do not use|don.t use|not (?:to be )?(?:used |intended |suitable |meant )?for|"
-    r"not when|never use (?:it|this)|skip (?:it |this )?(?:for|when|if)|avoid (?:for|when))\b",
-    re.IGNORECASE,
-)
 _FENCE_OR_HEADING = re.compile(r"\n(?:(#{1,6})(?=[ \t])|[^\S\n]*+(```|~~~))")
 """The start of a heading, or of a line that opens or closes a code fence."""
-_SENTENCE_END = re.compile(r"[.!?;\n](?:\s|$)")
+_SENTENCE_END = re.compile(r"[.!?;\n](?:\s|$)|[。！？；]")
+_CLAUSE_END = re.compile(r"[.!?;\n](?:\s|$)|[,:()—–。！？；，：、]")
+
+
+class _Cues(NamedTuple):
+    """The cues of one language in ``data/descriptions.tsv``."""
+
+    signs: tuple[str, ...]
+    patterns: tuple[tuple[str, re.Pattern[str]], ...]
+    """(kind, pattern)"""
+
+
+@cache
+def _cues() -> list[_Cues]:
+    rows: dict[str, dict[str, list[str]]] = {}
+    path = os.path.join(os.path.dirname(__file__), "data", "descriptions.tsv")
+    with open(path, encoding="utf-8") as file:
+        for row in file:
+            if not row.startswith("#"):
+                code, kind, pattern = row.rstrip("\n").split("\t")
+                rows.setdefault(code, {}).setdefault(kind, []).append(pattern)
+    return [
+        _Cues(
+            tuple(kinds.pop("sign")[0].split("|")),
+            tuple((k, re.compile("|".join(rows), re.IGNORECASE)) for k, rows in kinds.items()),
+        )
+        for kinds in rows.values()
+    ]
 
 
 def split_body(text: str) -> Body:
@@ -81,16 +105,35 @@ def _is_avoid_heading(title: str) -> bool:
 def split_description(text: str) -> tuple[str, str]:
     """Return (what the skill is for, what it is not for).
 
-    The second part extends from a phrase such as "Do not use for" to the end of its sentence.
+    "Do not use for" excludes the rest of its sentence, "for other forms use form-conversion" is
+    excluded itself. The cues are data (``data/descriptions.tsv``).
     """
-    positive: list[str] = []
-    avoid: list[str] = []
-    place = 0
-    while (negation := _NEGATION.search(text, place)) is not None:
-        end = _SENTENCE_END.search(text, negation.end())
-        stop = end.start() if end is not None else len(text)
-        positive.append(text[place : negation.start()])
-        avoid.append(text[negation.end() : stop])
-        place = stop
-    positive.append(text[place:])
-    return " ".join(positive).strip() if avoid else text, "\n".join(avoid)
+    spans = [
+        _span(kind, text, match)
+        for cues in _cues()
+        if any(map(text.__contains__, cues.signs))
+        for kind, pattern in cues.patterns
+        for match in pattern.finditer(text)
+    ]
+    if not spans:
+        return text, ""
+    positive, avoid, place = [], [], 0
+    for start, end, excluded in sorted(spans):
+        if end > place:
+            positive.append(text[place : max(start, place)])
+            avoid.append(excluded)
+            place = end
+    return " ".join([*positive, text[place:]]).strip(), "\n".join(avoid)
+
+
+def _span(kind: str, text: str, cue: re.Match[str]) -> tuple[int, int, str]:
+    """Return where the excluded part starts with its cue, where it ends, and the part."""
+    start, end = cue.span()
+    last = (_CLAUSE_END if kind == "clause" else _SENTENCE_END).search(text, end)
+    stop = last.start() if last is not None else len(text)
+    if kind == "from":
+        return start, stop, text[start:stop]
+    if kind == "sentence":
+        first = max((last.end() for last in _SENTENCE_END.finditer(text, 0, start)), default=0)
+        return first, stop, f"{text[first:start]} {text[end:stop]}"
+    return start, stop, text[end:stop]

@@ -72,7 +72,7 @@ def field_texts(skill: Skill) -> tuple[str, ...]:
         body.headings,
         body.prose,
         body.code,
-        f"{avoid}\n{body.avoid}",
+        avoid,
     )
 
 

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
+from skillyard.engine.analysis.phrases import phrase_keys, phrases_of
 from skillyard.engine.index.bm25f import (
     FIELDS,
     K1,
@@ -19,7 +20,7 @@ from skillyard.engine.index.document import IndexedDocument, document_key
 from skillyard.engine.index.facet_terms import facet_terms
 from skillyard.engine.index.kernel import KERNEL
 from skillyard.engine.index.segment_reader import EXCLUDED
-from skillyard.engine.index.term_counts import kernel_terms
+from skillyard.engine.index.term_counts import kernel_terms, term_counts
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.skill import Origin, Skill
 
@@ -84,8 +85,16 @@ def build_document(
     skill: Skill, table: TokenTable, *, excluded: bool = False, record: bytes = b""
 ) -> IndexedDocument:
     """Return the document of a skill. ``excluded`` keeps it out of search results."""
-    weighed = index_texts(field_texts(skill), table)
-    more = facet_terms(skill, weighed.name, weighed.avoid, weighed.length)
+    texts = field_texts(skill)
+    weighed = index_texts(texts, table)
+    avoid = list(weighed.avoid)
+    if avoid:  # "any form that is not a PDF form": the skill is for forms
+        name, description, *_ = texts
+        positive = term_counts(f"{name}\n{description}")
+        avoid = [term for term in avoid if term not in positive]
+    phrases = (*phrases_of(texts[1]), *skill.triggers.phrases)
+    quoted = filter(None, map(phrase_keys, phrases))
+    more = facet_terms(skill, weighed.name, avoid, quoted, weighed.length)
     return IndexedDocument(
         document_key(skill),
         record,

@@ -13,6 +13,7 @@ from math import log, log1p
 from typing import TYPE_CHECKING
 
 from skillyard.engine.analysis import STANDARD
+from skillyard.engine.analysis.phrases import QUOTED, START
 
 if TYPE_CHECKING:
     from skillyard.engine.skill import Skill
@@ -97,11 +98,16 @@ def name_terms(name: str) -> frozenset[str]:
 
 
 def facet_terms(
-    skill: Skill, name_terms: Collection[str], avoid_terms: Iterable[str], body_terms: int
+    skill: Skill,
+    name_terms: Collection[str],
+    avoid_terms: Iterable[str],
+    quoted: Iterable[tuple[str, ...]],
+    body_terms: int,
 ) -> dict[str, float]:
     """Return the facet terms of a skill with their impacts, exact as 32-bit floats.
 
-    ``avoid_terms`` are the terms of what the skill is not for; ``body_terms`` is the number of
+    ``avoid_terms`` are the terms of what the skill is not for; ``quoted`` are the keys of the
+    phrases that its description quotes; ``body_terms`` is the number of
     terms of its body, prose and code.
     """
     impacts: dict[str, float] = {}
@@ -131,6 +137,9 @@ def facet_terms(
     impacts.update(dict.fromkeys(map(tag_term, skill.tags), present))
     for term in avoid_terms:
         impacts[AVOID + term] = present
+    for keys in quoted:
+        impacts[QUOTED] = impacts[QUOTED + " ".join(keys)] = present
+        impacts.update((START + " ".join(keys[:end]), present) for end in range(1, len(keys) + 1))
     prior = _popularity(skill)
     if prior:
         impacts[PRIOR] = _to_float32(prior)

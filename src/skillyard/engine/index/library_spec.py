@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 WALK = "walk"
 """The side file with the record of the walk."""
-WEIGHTING_VERSION = 7
+WEIGHTING_VERSION = 8
 """Version of reading, impacts, facet terms and vectors. A change forces a rebuild."""
 VERSION = "14"
 """Version of the formats of records, state, summary and walk record, and of what is read of a

@@ -116,12 +116,14 @@ def best_log_odds(
         total = adjust(total)
     if is_for_skills:
         total += calibration.work
+    total += calibration.avoid * evidence.avoid
     if is_small_talk:
         total = min(total, calibration.talk)
     if evidence.files:
         log_odds = calibration.file_alone if blank else total
         total = log_odds + calibration.file * evidence.files
-    if evidence.share >= HALF_OF_QUERY:
+    total += calibration.quoted * evidence.quoted.share**2
+    if max(evidence.share, evidence.quoted.share) >= HALF_OF_QUERY:
         total = max(total, calibration.phrased)
     total += FEEDBACK_LOG_ODDS * evidence.feedback
     if evidence.called:

@@ -29,6 +29,8 @@ class Fusion(NamedTuple):
     """``@name`` or ``/name`` in the request: equal to the best word score and cosine together."""
     phrase: float = 0.10
     """A name or trigger phrase of two or more words that occurs in the request."""
+    quoted: float = 3.0
+    """A phrase that the description quotes, times the square of its share of the request."""
     files: float = 0.80
     """A file of the request that a skill's pattern matches, times the pattern's weight (0.15 for
     a generic one to 0.35 for an exact name, spec/confidence.md)."""
@@ -58,7 +60,7 @@ class Fusion(NamedTuple):
     the rest."""
     prior: float = 0.01
     """Popularity: small enough to decide only between equal matches."""
-    avoid: float = 0.10
+    avoid: float = 0.60
     """Penalty for the share of the request that the skill says it is not for."""
 
 
@@ -198,11 +200,15 @@ class Calibration(NamedTuple):
     """Added when a skill matches one of several words, and not in its name. A rule, not fitted."""
     work: float = 2.5
     """Added for a skill about skills when the request works on a skill. A rule, not fitted."""
+    avoid: float = -4.0
+    """Per share of the request that the skill says it is not for. A rule, not fitted."""
     one_name: float = -2.0
     """Added when all that matches is one word of its name, which is written like any other word,
     and the rest of the request is about something else ("spark a discussion"). A rule."""
     phrased: float = 0.8
     """Minimum log-odds when a name or trigger phrase is half of the request. A rule."""
+    quoted: float = 3.0
+    """Added for a phrase that the description quotes, times the square of its share. A rule."""
     file_alone: float = -1.3
     """Log-odds base for a request without words and with a matching file. With :attr:`file`, an
     exact name (weight 0.35) is sufficient, and a generic pattern (0.15) is not. A rule."""

@@ -72,7 +72,7 @@ def explain(
         _words(outcome, skill, ordinal, evidence, own.words),
         _meaning(outcome, ordinal, evidence, own.meaning),
         Explanation("called", own.called, (), "leaf", "called by its name" if own.called else ""),
-        Explanation("phrase", own.phrase, (), "leaf", ", ".join(evidence.phrases)),
+        Explanation("phrase", own.phrase, (), "leaf", _phrase_note(evidence)),
         Explanation("files", own.files, (), "leaf", "a file pattern matches" if own.files else ""),
         Explanation("prior", own.prior, (), "leaf", "installs, curated" if own.prior else ""),
         Explanation("avoid", own.avoid, (), "leaf", _avoid_note(evidence)),
@@ -121,7 +121,7 @@ def _odds(outcome: ExplainedQuery, own: Points) -> Explanation:
     best = stable_sum([part.value for part in parts])
     rule = outcome.log_odds - best
     if rule:
-        note = "what a rule says: called, phrase, file, one word, or mere talk"
+        note = "what a rule says: called, phrase, file, one word, what it is not for, or mere talk"
         parts.append(Explanation("rule", rule, (), "leaf", note))
     behind = max(0.0, outcome.totals[outcome.best] - own.total)
     costs = log_odds_slope(outcome.log_odds, calibration)
@@ -142,6 +142,12 @@ def _by(adds: float, value: float) -> str:
 
 def _embedder_note(outcome: ExplainedQuery, evidence: Evidence) -> str:
     return outcome.embedder and f"cosine {evidence.embedded:.4g} by {outcome.embedder}"
+
+
+def _phrase_note(evidence: Evidence) -> str:
+    words, share = evidence.quoted
+    quoted = (f'"{words}" is a phrase of its description, {share:.0%} of the request',)
+    return ", ".join((*evidence.phrases, *(quoted if words else ())))
 
 
 def _avoid_note(evidence: Evidence) -> str:

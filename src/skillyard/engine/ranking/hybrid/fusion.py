@@ -50,6 +50,18 @@ class Order(NamedTuple):
     """Cosine of the request and the skill by an embedder that orders, or else by the table."""
 
 
+class Quoted(NamedTuple):
+    """A phrase that a description quotes, in a request."""
+
+    words: str = ""
+    """As the request writes it."""
+    share: float = 0.0
+    """Its share of the request's content words, 0..1; at least half for a long one."""
+
+
+NOTHING_QUOTED = Quoted()
+
+
 class Evidence(NamedTuple):
     """The evidence for and against one candidate."""
 
@@ -63,6 +75,8 @@ class Evidence(NamedTuple):
     """Its names and trigger phrases that occur in the request."""
     share: float = 0.0
     """Share of the request's words in the longest of these phrases, 0..1."""
+    quoted: Quoted = NOTHING_QUOTED
+    """The phrase of its description that occurs in the request."""
     files: float = 0.0
     """The weight of the best file pattern that matches, 0..1."""
     prior: float = 0.0
@@ -168,7 +182,7 @@ def fuse(evidence: Evidence, candidates: CandidateSet, fusion: Fusion) -> Points
         words * rescale(evidence.words, candidates.word_range) if evidence.ranked else 0.0,
         meaning * rescale(evidence.meaning, candidates.cosine_range),
         fusion.called if evidence.called else 0.0,
-        fusion.phrase if evidence.phrases else 0.0,
+        (fusion.phrase if evidence.phrases else 0.0) + fusion.quoted * evidence.quoted.share**2,
         fusion.files * evidence.files,
         fusion.prior * evidence.prior,
         -fusion.avoid * evidence.avoid,

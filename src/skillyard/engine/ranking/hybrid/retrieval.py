@@ -7,6 +7,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING
 
+from skillyard.engine.analysis.phrases import QUOTED, find_phrases_in
 from skillyard.engine.index.facet_terms import (
     AVOID,
     NAME,
@@ -24,11 +25,13 @@ from skillyard.engine.index.token_table import UNIT, shift_vector
 from skillyard.engine.ranking.hybrid.constants import Fusion
 from skillyard.engine.ranking.hybrid.fusion import (
     EXCLUDED,
+    NOTHING_QUOTED,
     SUBJECT,
     UNIT_DOT,
     CandidateSet,
     Evidence,
     Feedback,
+    Quoted,
     fuse_totals,
     top_by_points,
 )
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
 
 MAX_NAME_WORDS = 12
 """A request with more words is not compared with whole names."""
+MAX_PHRASE_CHARS = 500
+"""The phrases that descriptions quote are looked up in this much of a request: a long one holds
+some by chance."""
 UNLIMITED = 1_000_000_000
 """A limit that includes all documents."""
 
@@ -64,22 +70,26 @@ def retrieve(
     hits = searcher.lexical(analysed.weights, fusion.depth, allowed)
     phrases = _phrase_matches(analysed, searcher, allowed)
     by_name = _named_ordinals(query, analysed, library, allowed)
+    quoted: dict[int, Quoted] = {}
+    if not by_name and searcher.frequency(QUOTED):
+        quoted = _quoted_phrases(analysed, searcher, allowed)
     is_choosy = analysed.excluded or analysed.mentions.subjects
     forbidden = _forbidden_ordinals(analysed, library) if is_choosy else {}
     known = {
         ordinal: Evidence(
             called=ordinal in by_name,
             phrases=phrases.get(ordinal, ()),
+            quoted=quoted.get(ordinal, NOTHING_QUOTED),
             share=_phrase_share(phrases.get(ordinal, ()), analysed),
             files=files.get(ordinal, 0.0),
             feedback=judged.get(ordinal, 0.0),
             forbidden=forbidden.get(ordinal, ""),
         )
-        for ordinal in {*by_name, *phrases, *files, *judged, *forbidden}
+        for ordinal in {*by_name, *phrases, *quoted, *files, *judged, *forbidden}
     }
     inside = (ordinal for ordinal in (*files, *judged) if allowed is None or ordinal in allowed)
     tagged = allowed if allowed and query.include_tags and not analysed.terms else ()
-    others = [*phrases, *inside, *sorted(by_name), *sorted(tagged)]
+    others = [*phrases, *quoted, *inside, *sorted(by_name), *sorted(tagged)]
     scores = dict(hits)  # then those of the others, in this order
     unscored = [ordinal for ordinal in dict.fromkeys(others) if ordinal not in scores]
     if unscored:
@@ -243,6 +253,19 @@ def _phrase_matches(
         for ordinal in _ordinals_with(PHRASE + phrase, searcher, allowed):
             phrases[ordinal] = (*phrases.get(ordinal, ()), phrase)
     return phrases
+
+
+def _quoted_phrases(
+    analysed: AnalysedQuery, searcher: SegmentSearcher, allowed: frozenset[int] | None
+) -> dict[int, Quoted]:
+    """Return, by ordinal, the phrases of its description that occur in the request."""
+    quoted: dict[int, Quoted] = {}
+    phrases = find_phrases_in(analysed.wanted[:MAX_PHRASE_CHARS], searcher.existing_terms)
+    for key, words, share in phrases:
+        for ordinal in _ordinals_with(QUOTED + key, searcher, allowed):
+            if share > quoted.get(ordinal, NOTHING_QUOTED).share:
+                quoted[ordinal] = Quoted(words, share)
+    return quoted
 
 
 def _allowed_by_tags(query: Query, searcher: SegmentSearcher) -> frozenset[int] | None:

@@ -365,8 +365,9 @@ class ScoredHybrid(Scored):
             parts.append(evidence.forbidden)
         if evidence.called:
             parts.append("called by name")
-        if evidence.phrases:
-            parts.append("phrase: " + ", ".join(evidence.phrases))
+        quoted = (evidence.quoted.words,) if evidence.quoted.words else ()
+        if phrases := dict.fromkeys((*evidence.phrases, *quoted)):
+            parts.append("phrase: " + ", ".join(phrases))
         if evidence.meaning >= MIN_NAMED_COSINE:
             parts.append(f"meaning: {evidence.meaning:.2f}")
         if evidence.embedded >= MIN_NAMED_COSINE and ordinal in self._lifted_by_embedder:
