@@ -149,7 +149,7 @@ def test_names_without_ascii_letters_have_folders_of_their_own(run: Run, project
 
 
 def test_an_internal_skill_is_hidden_until_it_is_named(
-    run: Run, project: Path, tmp_path: Path
+    run: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hidden = text("release", "Release the tool.").replace(
         "\n---\n\n", "\nmetadata:\n  internal: true\n---\n\n"
@@ -165,3 +165,5 @@ def test_an_internal_skill_is_hidden_until_it_is_named(
     add = ("--into", "skills", "--dry-run", "--json")
     assert run("add", f"{library[1]}", *add).json["skill"]["name"] == "pdf"
     assert run("add", f"{library[1]}#release", *add).json["skill"]["name"] == "release"
+    monkeypatch.setenv("INSTALL_INTERNAL_SKILLS", "1")
+    assert "#release" in run("add", library[1], *add).err

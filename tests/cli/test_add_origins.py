@@ -112,12 +112,13 @@ def test_branches_with_a_slash_and_tags_with_an_at_sign_are_found(
     upstream.publish({**FILES, "skills/pdf/SKILL.md": PDF + "main"})
     with http_server(tmp_path / "served") as base:
         url = f"{base}/team/skills.git"
-        for ref in ("feature/x", "@team/pdf@1.0"):
-            assert run("add", f"{url}#{ref}@pdf", "--into", "skills").code == 0
+        page = f"{base}/team/skills/-/tree/feature/x/skills/pdf"
+        for target, ref in ((page, "feature/x"), (f"{url}#@team/pdf@1.0@pdf", "@team/pdf@1.0")):
+            assert run("add", target, "--into", "skills").code == 0
             assert locked(project).ref == ref
             assert run("remove", "pdf").code == 0
-        gone = run("add", f"{url}#feature/y@pdf", "--into", "skills")
-    assert (gone.code, "no branch or tag 'feature/y'" in gone.err) == (2, True)
+        gone = run("add", page.replace("feature/x", "feature/y"), "--into", "skills")
+    assert (gone.code, "no branch or tag 'feature'" in gone.err) == (2, True)
 
 
 def test_a_pinned_commit_of_a_rewritten_branch_is_fetched(

@@ -152,5 +152,8 @@ def test_a_folder_is_added_by_its_place_also_through_a_link_to_it(
         done = run("add", target, "--into", "skills", "--json")
         assert (done.code, done.json["state"]) == (0, "added"), done.err
     assert run("verify", "--into", "skills").code == 0
-    for target in ("./library#receipt", "./library/stow"):
-        assert run("add", target, "--into", "skills").code == 2
+    for target in ("./library#receipt", "./library/stow", "./library"):
+        refused = run("add", target, "--into", "skills")
+        assert refused.code == 2
+        assert f"add its real folder: {project / 'store' / 'receipt'}" in refused.err
+    assert run("add", "./store/receipt", "--into", "skills").code == 0

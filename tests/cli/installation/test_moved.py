@@ -137,3 +137,18 @@ def test_a_repository_that_cannot_be_found_is_not_called_gone(
         code, told = state(run, command)
         assert (code, told["state"]) == (1, "refused")
         assert "if it is gone, `skillyard remove pdf` drops" in told["problem"]["hint"]
+
+
+@pytest.mark.parametrize("publish", ["github"], indirect=True)
+def test_a_renamed_repository_is_followed(run: Run, publish: Publish, remotes: FakeServers) -> None:
+    before = entry()
+    remotes.add_repository("acme/newer", OLD)
+    remotes.add_repository("acme/more", OLD, renamed_to="acme/newer")
+    forget_remote_answers()
+    code, told = state(run, "outdated")
+    assert (code, told["state"]) == (1, "moved")
+    assert told["problem"]["message"] == "moved to acme/newer, skills/pdf"
+    code, taken = state(run, "update", "--yes")
+    assert (code, taken["state"]) == (0, "pinned")
+    assert entry() == {**before, "source": "acme/newer", "commit": entry()["commit"]}
+    assert state(run, "outdated")[1]["state"] == "current"

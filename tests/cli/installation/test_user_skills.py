@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from tests.cli.installation.project import NEWER, OLD
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
 from tests.remote_answers import forget_remote_answers
+from tests.shared_data import PACKAGES
 from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
@@ -327,3 +329,43 @@ def test_without_a_lock_it_is_said_how_to_get_one(user: User) -> None:
 def test_a_folder_and_the_user_are_not_both_meant(user: User) -> None:
     for command in COMMANDS[:-1]:
         assert user.run(*command, "--into", str(user.skills)).code == 2
+
+
+BESIDE = """
+import json, os, sys
+lock, moment, *arguments = sys.argv[1:]
+with open(lock, encoding="utf-8") as file:  # as the installer: no lock, no rename, one early look
+    shape = json.load(file)
+shape["skills"]["theirs"] = {"source": "a/b", "sourceType": "github"}
+text, left = json.dumps(shape, indent=2), int(moment)
+
+def beside(event, given):
+    global left
+    path = given[1] if event == "os.rename" else given[0] if event == "open" else ""
+    if isinstance(path, str) and os.path.realpath(path) == lock:
+        left -= 1
+        if left == -1:
+            with open(lock, "w", encoding="utf-8") as file:
+                file.write(text)
+
+from skillyard.cli import main
+sys.addaudithook(beside)
+code = main(arguments)
+sys.exit(code if left < 0 else 100)
+"""
+
+
+def test_no_entry_is_lost_when_the_installer_writes_the_lock_at_any_moment(user: User) -> None:
+    """Before each opening of the lock, and before the rename: between our look and our write."""
+    lock = os.path.realpath(user.lock)
+    environ = {**os.environ, "PYTHONPATH": str(PACKAGES)}
+    for moment in range(100):
+        user.write({"pdf": user.entry})
+        words = ("add", "docx", *AGENTS)
+        command = [sys.executable, "-c", BESIDE, lock, str(moment), *words]
+        done = subprocess.run(command, env=environ, capture_output=True, check=False)
+        if done.returncode == 100:
+            break
+        assert done.returncode == 0, done.stderr
+        assert {*user.entries()} == {"pdf", "docx", "theirs"}, moment
+    assert moment > 3

@@ -99,11 +99,25 @@ def test_each_form_has_one_meaning(text: str) -> None:
     found = {
         key: value
         for key, value in target._asdict().items()
-        if value != SkillTarget._field_defaults[key] and key != "address"
+        if value != SkillTarget._field_defaults[key] and key not in ("address", "page")
     }
     if target.address is not None:
         found["url"] = target.address.url
     assert {"kind": "name"} | found == TARGETS[text]
+
+
+PAGES = (
+    "https://github.com/acme/skills/tree/feature/x/pdf",
+    "https://github.com/acme/skills/tree/refs/heads/feature/x/pdf",
+    "https://git.corp/g/r/-/tree/feature/x/pdf",
+    "https://forge.example/o/r/src/branch/feature/x/pdf",
+)
+
+
+@for_each("text", PAGES)
+def test_the_address_of_a_page_is_read_with_ever_longer_branches(text: str) -> None:
+    readings = [(each.ref, each.path) for each in parse_target(text).readings()]
+    assert readings == [("feature", "x/pdf"), ("feature/x", "pdf"), ("feature/x/pdf", "")]
 
 
 ERRORS = {

@@ -32,8 +32,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
+from io import BytesIO
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import SkillIoError
@@ -180,6 +181,10 @@ MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 32
 """Maximum nesting. The installer's own files have three levels."""
 
+_TRIES = 20
+_PAUSE_S = 0.02
+"""The installer needs a millisecond from reading the user's lock to having written it."""
+
 _CONFLICT = re.compile("^<{7} ", re.MULTILINE)
 
 
@@ -239,17 +244,52 @@ def change_user_lock(path: str, name: str, entry: LockedSkill | None) -> None:
     """Add or replace the entry of a name in the user's lock, or remove it with None.
 
     All other entries and keys stay as they are, in their order. A link is followed. The installer
-    takes no lock, so an entry that it writes in the very moment of the rename is lost. Raises
+    takes no lock: it reads and then writes the file at any moment, in place. So a moment after the
+    rename, what it wrote to the replaced file is put back, and the entry is added to that. Raises
     SkillIoError as :func:`read_user_lock` does, or when the file cannot be written.
     """
     real = os.path.realpath(path)
     with suppress(OSError):
         os.makedirs(os.path.dirname(real), exist_ok=True)
-    stored = _stored(real, path, USER_VERSION)
-    skills = stored["skills"]
-    assert isinstance(skills, dict)
-    skills.pop(name, None) if entry is None else skills.update({name: entry.to_json()})
-    _write(real, path, _encoded({"version": USER_VERSION, **stored}))
+    shape = None if entry is None else entry.to_json()
+    for _ in range(_TRIES):
+        with suppress(FileExistsError), ExitStack() as files:
+            replaced: BinaryIO = BytesIO(_bytes(real))
+            if os.sep == "/" and os.path.exists(real):  # Windows replaces no file that is open
+                replaced = files.enter_context(open(real, "rb"))
+            before = replaced.read()
+            stored = _stored(real, path, USER_VERSION)
+            skills = stored["skills"]
+            assert isinstance(skills, dict)
+            if skills.get(name) == shape:
+                return
+            skills.pop(name, None) if shape is None else skills.update({name: shape})
+            data = _encoded({"version": USER_VERSION, **stored})
+            _write(real, path, data, before)
+            time.sleep(_PAUSE_S)  # the installer may have read the file before, and write it now
+            theirs = _written_since(replaced, before)
+            if theirs != before:
+                _write(real, path, theirs, data)
+    hint = "run the command again when `npx skills` has ended"
+    raise SkillIoError("another program writes it", path=path, code="lock_unwritable", hint=hint)
+
+
+def _bytes(path: str) -> bytes:
+    with suppress(FileNotFoundError), open(path, "rb") as file:
+        return file.read()
+    return b""
+
+
+def _written_since(file: BinaryIO, before: bytes) -> bytes:
+    """Return what another program wrote to an open file once that is whole, else ``before``."""
+    for _ in range(_TRIES):
+        file.seek(0)
+        data = file.read()
+        with suppress(ValueError, RecursionError):
+            if data == before or json.loads(data):
+                return data
+        time.sleep(_PAUSE_S)
+    return before
 
 
 def _stored(real: str, path: str, version: int) -> dict[str, Json]:
@@ -404,13 +444,18 @@ def write_project_lock(path: str, lock: Lock) -> None:
     _write(path, path, render_project_lock(replace(lock, skills=skills)))
 
 
-def _write(real: str, path: str, data: bytes) -> None:
-    """Replace a file unless it has that content. Raises SkillIoError."""
+def _write(real: str, path: str, data: bytes, before: bytes | None = None) -> None:
+    """Replace a file. Raises SkillIoError, FileExistsError where it is not ``before`` any more."""
+
+    def check() -> None:
+        if before is not None and _bytes(real) != before:
+            raise FileExistsError
+
     try:
-        with suppress(FileNotFoundError), open(real, "rb") as file:
-            if file.read() == data:
-                return
-        atomic_write(real, data)
+        if _bytes(real) != data:
+            atomic_write(real, data, check=check)
+    except FileExistsError:
+        raise
     except OSError as error:
         raise SkillIoError(
             f"cannot write: {error.strerror or error}",

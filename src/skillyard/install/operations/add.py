@@ -47,7 +47,7 @@ from skillyard.install.operations.destinations import (
     places_of,
 )
 from skillyard.install.origins.locked import locked_skill, skill_folder_of, user_entry
-from skillyard.install.origins.resolve import find_skill, whole_package
+from skillyard.install.origins.resolve import find_target, whole_package
 from skillyard.install.origins.target import HEAD, parse_target
 from skillyard.install.search import FoundSkill, SearchService
 from skillyard.install.search.result import read_package
@@ -164,8 +164,7 @@ async def _add(
     target: str, options: AddOptions, lock: ProjectLock | None, settings: Settings
 ) -> Installation:
     async with SearchService(settings=settings) as search:
-        query = parse_target(target)
-        result = await find_skill(search, query)
+        query, result = await find_target(search, parse_target(target))
         name = folder_name(result.skill.name or result.hit.id)
         pin = None
         try:

@@ -58,11 +58,13 @@ def failure_of(error: SkillyardError, skill: InstalledSkill) -> tuple[str, Skill
 
 
 def moved_to(skill: InstalledSkill, new: LockedSkill) -> SkillProblem | None:
-    """Return where the newest version of a skill is, if that is another folder."""
-    if new.skill_path == skill.entry.skill_path:
+    """Return where the newest version of a skill is, if that is another folder or repository."""
+    is_renamed = new.source != skill.entry.source
+    if new.skill_path == skill.entry.skill_path and not is_renamed:
         return None
     hint = f"`skillyard update {name_in_shell(new.name)}` takes it from there"
     folder = (new.skill_path or "").rpartition("/")[0] or "the root of its repository"
+    folder = f"{new.source}, {folder}" if is_renamed else folder
     hint = with_option(hint, skill.option)
     return problem("skill_moved", f"moved to {shown_path(folder)}", hint)
 

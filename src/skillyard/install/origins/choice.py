@@ -5,6 +5,7 @@ A skill is named by its own name, which listings show, or by that of its folder;
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ MAX_REQUESTED = 500
 
 MAX_NAMED = 8
 """Skills that an error lists."""
+INTERNAL_VARIABLE = "INSTALL_INTERNAL_SKILLS"
+"""Variable of the common installer: ``1`` or ``true`` offers internal skills too."""
 
 
 class SkillChoice(NamedTuple):
@@ -113,6 +116,8 @@ def folders_named(texts: Mapping[str, bytes], name: str) -> list[str]:
 
 def _is_internal(texts: Mapping[str, bytes], folder: str) -> bool:
     """True for a skill that is installed only if it is named, as `npx skills` does it."""
+    if os.environ.get(INTERNAL_VARIABLE) in ("1", "true"):
+        return False
     try:
         return check_files({SKILL_FILE: texts[folder]}, folder).internal
     except (SkillyardError, KeyError):

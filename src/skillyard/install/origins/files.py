@@ -12,10 +12,11 @@ from skillyard.base.io.files import is_executable, read_regular
 from skillyard.base.io.folders import entry_is_link, open_real_file, open_real_folder
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.base.text import clean_line
 from skillyard.install.copies.archives import ArchiveKind, ArchiveLimits, read_archive_tree
 from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.lockfile import LOCAL, PROJECT_LOCK
-from skillyard.install.origins.choice import ONLY_ONE, SkillChoice, choose_folder
+from skillyard.install.origins.choice import MAX_NAMED, ONLY_ONE, SkillChoice, choose_folder
 from skillyard.install.search import SearchService
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.repository import (
@@ -158,8 +159,8 @@ class _Entries(NamedTuple):
 def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
     """Return every file of a skill in a folder, or of the one skill below it.
 
-    Links, pipes and devices are left out, and said. Raises SourceFailed, and InvalidInput where the
-    folder holds several skills.
+    Links, pipes and devices are left out, and said. Raises SourceFailed, also where a SKILL.md is a
+    link and no name says that another is meant, and InvalidInput for a folder of several.
     """
     root = os.path.realpath(os.path.expanduser(folder))
     try:
@@ -167,18 +168,36 @@ def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
         folders = skill_folders(listed.files, also="skill.md")
         if choice == ONLY_ONE and "" in folders:  # skills inside it are not what was named
             return _package(root, listed, "")
-        below = choose_folder(
-            folders,
-            choice,
-            shown=folder,
-            name=os.path.basename(root),
-            spelled=lambda name: f"{folder}#{name}",
-            read=lambda some: _skill_files(root, listed, some),
-        )
+        linked = _linked(root, listed, folders)
+        try:
+            below = choose_folder(
+                folders,
+                choice,
+                shown=folder,
+                name=os.path.basename(root),
+                spelled=lambda name: f"{folder}#{name}",
+                read=lambda some: _skill_files(root, listed, some),
+            )
+            if linked and choice == ONLY_ONE:
+                raise InvalidInput(f"{shown_path(folder)} holds another skill too")
+        except (SourceFailed, InvalidInput) as error:
+            if not linked:
+                raise
+            what = error.what if isinstance(error, SourceFailed) else str(error)
+            hint = f"a linked SKILL.md is not followed; add its real folder: {', '.join(linked)}"
+            raise SourceFailed("not_found", what, hint=hint) from None
         return _package(root, listed, below)
     except OSError as error:
         what = f"cannot read {shown_path(folder)}: {error.strerror or error}"
         raise SourceFailed("not_found", what, hint="name a folder with a SKILL.md") from None
+
+
+def _linked(root: str, listed: _Entries, folders: Sequence[str]) -> list[str]:
+    """Return the real folders of the first linked SKILL.md files that lie in none of some."""
+    known = {os.path.normpath(os.path.join(root, each)) for each in folders}
+    links = [each for each in listed.others if each.rpartition("/")[2].lower() == "skill.md"]
+    places = (os.path.dirname(os.path.realpath(os.path.join(root, each))) for each in sorted(links))
+    return list(dict.fromkeys(clean_line(each) for each in places if each not in known))[:MAX_NAMED]
 
 
 def _skill_files(root: str, listed: _Entries, folders: Sequence[str]) -> dict[str, bytes]:

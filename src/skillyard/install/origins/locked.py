@@ -157,7 +157,9 @@ async def _of_github(request: _Request) -> Package:
         if newest_of is not None:
             at = await github.commit(locked.source, ref)
             now = await _folder_now(github, locked, at)
-            hit = Hit(locked.source, now.rpartition("/")[2] or name, "github", path=now)
+            is_renamed = locked.source in github.renamed
+            source = await github.name_now(locked.source) if is_renamed else locked.source
+            hit = Hit(source, now.rpartition("/")[2] or name, "github", path=now)
             return await github.package(hit, ref=at, whole=True)
         hit = Hit(locked.source, name, "github", path=path)
         return await github.package(hit, ref=ref, whole=True)
@@ -228,8 +230,13 @@ def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
     digest = content_digest(package.files)
     same = digest == locked.digest
     is_users = locked.folder_hash is not None
+    source, url = locked.source, locked.source_url
+    if locked.source_type == "github" and is_repository(package.source):
+        source, url = package.source, url and url.replace(source, package.source)
     return replace(
         locked,
+        source=source,
+        source_url=url,
         skill_path=f"{package.path}/SKILL.md".lstrip("/") if is_moved else locked.skill_path,
         computed_hash=locked.computed_hash if is_users else folder_hash(package.files),
         folder_hash=_user_hash(locked, package) if is_users else None,

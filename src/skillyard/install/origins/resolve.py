@@ -22,11 +22,24 @@ from skillyard.install.sources.repository import is_repository
 from skillyard.install.sources.well_known import site_source
 
 
-async def find_skill(search: SearchService, target: SkillTarget) -> FoundSkill:
-    """Return the skill that a target means.
+async def find_target(search: SearchService, target: SkillTarget) -> tuple[SkillTarget, FoundSkill]:
+    """Return the reading of a target whose branch is there, and its skill.
 
     Raises SkillNotFound, SourceFailed, and InvalidInput where it means several.
     """
+    failure: SourceFailed | None = None
+    for reading in target.readings():
+        try:
+            return reading, await _find_skill(search, reading)
+        except SourceFailed as error:
+            failure = failure or error
+            if error.code != "not_found":
+                break
+    assert failure is not None
+    raise failure
+
+
+async def _find_skill(search: SearchService, target: SkillTarget) -> FoundSkill:
     choice = SkillChoice(target.skill_id, target.path or None)
     if target.kind == "github":
         return await _on_github(search, target, choice)

@@ -12,14 +12,15 @@
 ===============================================  ===============================================
 
 The form ``#ref@skill`` is that of the common installer, and is understood after ``owner/repo`` too:
-the skill follows the last ``@``, as a tag may hold one. In the address of a page the ref is one
-part: a branch with slashes is named as ``@ref`` or ``#ref``.
+the skill follows the last ``@``, as a tag may hold one. In the address of a page the ref may hold
+slashes: :meth:`SkillTarget.readings` gives what it can mean.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -37,6 +38,8 @@ from skillyard.install.sources.repository import is_repository
 
 Kind = Literal["name", "github", "git", "archive", "site", "folder"]
 HEAD = "HEAD"
+_REF_PARTS = 6
+"""Parts of a branch's name that are tried."""
 GITLAB = "gitlab"
 _GITHUB = ("github.com", "www.github.com")
 _GIT_HOSTS = ("codeberg.org", "gitea.com", "bitbucket.org")
@@ -61,6 +64,18 @@ class SkillTarget(NamedTuple):
     address: GitAddress | None = None
     source_type: str = ""
     """``git`` or ``gitlab``."""
+    page: tuple[str, ...] = ()
+    """The parts of a page's address that hold the ref and then the path."""
+
+    def readings(self) -> Iterator[SkillTarget]:
+        """Yield what the target can mean: the address of a page with ever more parts as its ref.
+
+        A repository has no branch ``a`` beside a branch ``a/b``, so the first that is there is it.
+        """
+        yield self
+        for end in range(2, min(len(self.page), _REF_PARTS) + 1):
+            ref, path = "/".join(self.page[:end]), "/".join(self.page[end:])
+            yield self._replace(ref=check_ref(ref), path=path)
 
 
 def parse_target(target: str) -> SkillTarget:
@@ -164,10 +179,12 @@ def _on_github(path: list[str], fragment: str) -> SkillTarget:
         raise InvalidInput(f"{shown_path(source)} is not owner/repo")
     ref, skill = _fragment(fragment)
     below: list[str] = []
+    page: tuple[str, ...] = ()
     if len(path) > 3 and path[2] in ("tree", "blob"):
         ref, below = path[3], path[4:]
         if below[:1] and path[3] == "refs":  # refs/heads/main
             ref, below = "/".join(path[5:6]), path[6:]
+        page = ref, *(part for part in below if part != "SKILL.md")
     elif len(path) > 3 and path[2] == "archive":
         ref = re.sub(r"\.(?:zip|tar\.gz)$", "", "/".join(path[3:]))
         ref = re.sub(r"^refs/(?:heads|tags)/", "", ref)
@@ -179,6 +196,7 @@ def _on_github(path: list[str], fragment: str) -> SkillTarget:
         skill_id=skill,
         ref=check_ref(ref or HEAD),
         path=folder,
+        page=page,
     )
 
 
@@ -219,6 +237,7 @@ def _of_page(scheme: str, netloc: str, page: _Page, fragment: str) -> SkillTarge
         ref=check_ref(page.ref or ref or HEAD),
         path=checked_path("/".join(below)) if below else "",
         skill_id=skill,
+        page=(page.ref, *below) if page.ref else (),
     )
 
 

@@ -32,7 +32,7 @@ from skillyard.install.sources.repository import (
     skill_folders,
 )
 from skillyard.install.sources.settings import GITHUB_TOKENS, Settings
-from skillyard.install.sources.transport import RemoteHost, Transport
+from skillyard.install.sources.transport import REDIRECTED, RemoteHost, Transport
 
 API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
 MAX_CONCURRENT_FILES = 64
@@ -83,6 +83,14 @@ class GitHub:
     def __init__(self, transport: Transport) -> None:
         """``transport`` knows the hosts ``github-api`` and ``github-raw``."""
         self.transport = transport
+        self.renamed: set[str] = set()
+        """Repositories whose commit was asked for, and which redirect to another name."""
+
+    async def name_now(self, repository: str) -> str:
+        """Return the ``owner/repo`` to which a repository redirects. Raises SourceFailed."""
+        _, shape = await self.transport.get_json("github-api", f"/repos/{repository}", "GitHub")
+        name = str(shape.get("full_name"))
+        return name if is_repository(name) else repository
 
     async def tree(self, repository: str, ref: str = "HEAD") -> RepositoryTree:
         """Return the files of a repository. Raises SourceFailed."""
@@ -126,6 +134,8 @@ class GitHub:
         )
         if reply.status != 200:
             raise self._no_repository(repository, ref, reply.status)
+        if REDIRECTED in reply.headers:
+            self.renamed.add(repository)
         commit = reply.body.decode("ascii", "replace").strip()
         if not _COMMIT.fullmatch(commit):
             what = f"GitHub: the answer names no commit of {repository} for {ref}"

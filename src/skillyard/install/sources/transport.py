@@ -35,7 +35,9 @@ MAX_REQUESTS = 32
 """Default maximum of concurrent requests to one origin."""
 NEGATIVE_S = 60.0
 """Seconds for which a 404 is served from the cache."""
-CACHED_HEADERS = ("content-type", "etag")
+REDIRECTED = "x-redirected"
+"""A header of our own: present where the remote redirected the request."""
+CACHED_HEADERS = ("content-type", "etag", REDIRECTED)
 GONE = frozenset({404, 410, 451})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 USER_AGENT = "skillyard (+agent skills search)"
@@ -327,14 +329,17 @@ class Transport:
             async with self._semaphore(origin), asyncio.timeout(self.deadline_s):
                 self._quotas.check(origin, _more_requests(host))
                 self._breaker.check(origin)
-                for _ in range(HOPS + 1):
+                for hop in range(HOPS + 1):
                     async with self._send_with_retry(url, host, accept, stored) as response:
                         self._quotas.note(origin_of(url), response.headers)
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
-                            return await self._read(
+                            reply = await self._read(
                                 url, host, response, max_bytes, conditional=conditional
                             )
+                            if hop:
+                                reply = reply._replace(headers={**reply.headers, REDIRECTED: "1"})
+                            return reply
                         url = self._next(url, response)
                 raise SourceFailed("refused", f"{_without_query(url)}: more than {HOPS} redirects")
         except (TimeoutError, httpx2.TimeoutException):
