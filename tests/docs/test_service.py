@@ -112,4 +112,4 @@ def test_the_unit_starts_what_there_is() -> None:
     assert Path(program).name == "skillyard"
     command, values = parse(arguments)
     assert command.words == ("serve",)
-    assert values.allow_host == ["skills.example.com"]
+    assert values.allowed_hosts == ["skills.example.com"]
