@@ -90,7 +90,7 @@ def test_the_users_lock_is_read_with_its_own_fields(tmp_path: Path) -> None:
     )  # fmt: skip
     lock = read_user_lock(path)
     skill = lock.skills[0]
-    assert (lock.version, skill.folder_hash, skill.plugin_name) == (3, "5a", "p")
+    assert (skill.folder_hash, skill.plugin_name) == ("5a", "p")
     assert (skill.installed_at, skill.updated_at) == ("t1", "t2")
     assert skill.well_known_digest == "sha256:1"
     assert skill.extra == {"sourceBaseUrl": "b"}

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.install.search.result import PackageContent, read_package
+from skillyard.install.search.result import FoundSkill, found_skill
 from skillyard.install.sources.protocol import Hit, Package
 from tests.install.search.fake_search import skill_text
 from tests.tables import for_each
@@ -18,9 +18,9 @@ BODY = f"# Heading\n\n{FIRST}\n\n---\n\n{LAST}"
 GOOD = skill_text("pdf", "Extract tables", BODY)
 
 
-def read(data: str | bytes, hit: Hit = HIT, **more: bytes) -> PackageContent:
+def read(data: str | bytes, hit: Hit = HIT, **more: bytes) -> FoundSkill:
     data = data.encode() if isinstance(data, str) else data
-    return read_package(hit, Package({"SKILL.md": data, **more}, hit.source))
+    return found_skill(hit, Package({"SKILL.md": data, **more}, hit.source), ())
 
 
 def plain(text: str | None) -> str:
@@ -52,7 +52,7 @@ class TestGoodFiles:
             },
             "acme/skills",
         )
-        skill = read_package(HIT, package).skill
+        skill = found_skill(HIT, package, ()).skill
         assert lines(skill.body) == lines(BODY)
         assert "references/b.md" in [reference.path for reference in skill.references]
 

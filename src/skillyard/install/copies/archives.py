@@ -19,12 +19,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from skillyard.base.errors import SkillError
-from skillyard.install.copies.file_paths import (
-    FilePaths,
-    PathRefused,
-    checked_path,
-    shown_path,
-)
+from skillyard.install.copies.file_paths import FilePaths, PathRefused, checked_path, shown_path
 
 ArchiveKind = Literal["zip", "tar", "tar.gz"]
 SKILL_FILE = "SKILL.md"
@@ -76,16 +71,9 @@ _EXTENSION_BYTES = 65_536
 
 
 class ArchiveRefused(SkillError):
-    """An archive that is refused; ``code`` names the violated rule.
-
-    ``entry`` is the name of the entry, made safe to print; empty for the archive as a whole.
-    """
+    """An archive that is refused; ``code`` names the violated rule."""
 
     kind = "ArchiveRefused"
-
-    def __init__(self, message: str, *, entry: str = "", code: str = "", hint: str = "") -> None:
-        super().__init__(message, code=code, hint=hint)
-        self.entry = entry
 
 
 # Code -> (problem, hint).
@@ -126,12 +114,9 @@ def _refused(
 ) -> ArchiveRefused:
     """Return the error for an entry, or for the whole archive when ``entry`` is empty."""
     what, todo = _RULES[code]
-    safe = shown_path(entry)
-    subject = f"the archive's entry `{safe}`" if entry else "the archive"
+    subject = f"the archive's entry `{shown_path(entry)}`" if entry else "the archive"
     bound = "" if limit is None else f" (the limit is {limit:,})"
-    return ArchiveRefused(
-        f"refused {subject}: {what}{bound}", entry=safe, code=code, hint=hint or todo
-    )
+    return ArchiveRefused(f"refused {subject}: {what}{bound}", code=code, hint=hint or todo)
 
 
 def read_archive(
@@ -243,13 +228,8 @@ def _place(member: _Member, paths: FilePaths) -> str:
                 paths.add_folder(checked_path(name if name == "/" else name.removesuffix("/")))
             return ""
     except PathRefused as error:
-        safe = shown_path(name)
-        raise ArchiveRefused(
-            f"refused the archive's entry `{safe}`: {error.reason}",
-            entry=safe,
-            code=error.code,
-            hint=error.hint,
-        ) from None
+        what = f"refused the archive's entry `{shown_path(name)}`: {error.reason}"
+        raise ArchiveRefused(what, code=error.code, hint=error.hint) from None
     raise _refused("archive_link" if member.type == _LINK else "archive_special", name)
 
 

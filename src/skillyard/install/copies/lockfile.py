@@ -137,8 +137,6 @@ class Lock:
     """The skills of one lock file by unique name, sorted as the installer sorts them."""
 
     skills: tuple[LockedSkill, ...] = ()
-    _: KW_ONLY
-    version: int = 1
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Keys beside ``version`` and ``skills``."""
 
@@ -327,7 +325,6 @@ def _lock(stored: dict[str, Json], version: int, path: str) -> Lock:
         raise _damaged(path, "`skills` is no object")
     return Lock(
         in_order(_skill(name, entry, path) for name, entry in entries.items()),
-        version=version,
         extra=stored,
     )
 

@@ -25,7 +25,6 @@ from skillyard.install.copies.lockfile import (
     LockedSkill,
     ProjectLock,
     UserLock,
-    is_user_lock,
     portable_source,
     project_lock_path,
     user_lock_path,
@@ -37,6 +36,7 @@ from skillyard.install.operations.admission import (
     SignatureCheck,
     admit,
     check_package,
+    check_pin,
     with_bundles,
 )
 from skillyard.install.operations.destinations import (
@@ -50,7 +50,7 @@ from skillyard.install.origins.locked import locked_skill, skill_folder_of, user
 from skillyard.install.origins.resolve import find_target, whole_package
 from skillyard.install.origins.target import HEAD, parse_target
 from skillyard.install.search import FoundSkill, SearchService
-from skillyard.install.search.result import read_package
+from skillyard.install.search.result import found_skill
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.settings import Settings, load_settings
 
@@ -133,8 +133,8 @@ class Installation(NamedTuple):
 def add_skill(target: str, options: AddOptions) -> Installation:
     """Fetch one skill and, with ``into`` or ``agents``, write it to a folder of its name there.
 
-    ``origins/target.py`` lists the forms of ``target``. Raises SkillNotFound, SourceFailed (its
-    content cannot be fetched, or is not a skill), InvalidInput (a look-alike or another signer
+    ``docs/guides/add-skills.md`` lists the forms of ``target``. Raises SkillNotFound, SourceFailed
+    (its content cannot be fetched, or is not a skill), InvalidInput (a look-alike or another signer
     that was not accepted, options that do not go together), UnknownName (a rule, an agent),
     InstallRefused (a finding of high severity in a skill to be written, a signature that is not
     valid), PolicyRefused, and what ``placement.place_copies`` raises.
@@ -204,7 +204,10 @@ async def _add(
         name if known is None else known.name, result.hit, package, pin.ref if pin else query.ref
     )
     new = _as_locked(new, known, package, lock)
-    _check_pin(known, new, pinned=pin is not None, lock=lock.path)
+    option = " --global" if options.user else ""
+    _check_source(known, new, lock.path, option)
+    if pin is not None:
+        check_pin(pin, package, option)
     admission = admit(
         new,
         package,
@@ -310,29 +313,18 @@ def _linked(
     return Placed(path, "unchanged" if there else "linked", files, digest)
 
 
-def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, lock: str) -> None:
-    """Raise InstallRefused for a skill that is another one than the lock names."""
-    if known is None:
+def _check_source(known: LockedSkill | None, new: LockedSkill, lock: str, option: str) -> None:
+    """Raise InstallRefused for a skill of another source than the lock names."""
+    if known is None or _is_same_origin(known, new, os.path.dirname(os.path.abspath(lock))):
         return
-    option = " --global" if is_user_lock(lock) else ""
     remove = f"`skillyard remove{option} {name_in_shell(known.name)}`"
-    hint = f"{remove}, then add it again, to take what is there now"
-    if not _is_same_origin(known, new, os.path.dirname(os.path.abspath(lock))):
-        raise InstallRefused(
-            f"the lock has {shown_path(known.name)} from {shown_path(known.source)}, and this one"
-            f" is from {shown_path(new.source)}",
-            path=lock,
-            code="install_source",
-            hint=hint,
-        )
-    if pinned and not known.pins_same(new):
-        raise InstallRefused(
-            f"what came for {shown_path(known.name)} is not what the lock pins: it has"
-            f" {shown_path(known.digest or '')[:19]}…, and this is {(new.digest or '')[:19]}…",
-            path=lock,
-            code="install_pin",
-            hint=hint,
-        )
+    raise InstallRefused(
+        f"the lock has {shown_path(known.name)} from {shown_path(known.source)}, and this one"
+        f" is from {shown_path(new.source)}",
+        path=lock,
+        code="install_source",
+        hint=f"{remove}, then add it again, to take what is there now",
+    )
 
 
 def _is_same_origin(known: LockedSkill, new: LockedSkill, folder: str) -> bool:
@@ -357,7 +349,7 @@ async def _fetched(search: SearchService, result: FoundSkill) -> Installation:
     package = result.package
     if package is None:  # the source gave the skill itself, without its file
         package = await search.fetch(result.hit)
-        result = result._replace(package=package, raw=read_package(result.hit, package).raw)
+        result = result._replace(package=package, raw=found_skill(result.hit, package, ()).raw)
     publisher = publisher_of(package.source_type, package.source)
     verdict = scan_package(package.files, publisher=publisher)
     return Installation(result, package, None, "", findings=verdict.findings)

@@ -289,22 +289,10 @@ def fetch_packages(
     if not entries:
         return {}
     settings = with_bundles(load_settings(), project.folder, entries)
-    fetched = _fetch_all(entries, pinned, project, settings, report)
-    return dict(zip([entry.name for entry in entries], asyncio.run(fetched), strict=True))
-
-
-async def _fetch_all(
-    entries: Sequence[LockedSkill],
-    pinned: bool,
-    project: LockedProject,
-    settings: Settings,
-    report: ReportFetched | None,
-) -> list[Package | SkillyardError]:
-    room, done = asyncio.Semaphore(_AT_ONCE), 0
+    room, packages = asyncio.Semaphore(_AT_ONCE), dict[str, Package | SkillyardError]()
     policy = policy_of(project.lock)
 
-    async def fetch(entry: LockedSkill) -> Package | SkillyardError:
-        nonlocal done
+    async def fetch(search: SearchService, entry: LockedSkill) -> None:
         result: Package | SkillyardError
         async with room:
             try:
@@ -314,17 +302,23 @@ async def _fetch_all(
                     check_pin(entry, result)
             except SkillyardError as error:
                 result = error
-        done += 1
+        packages[entry.name] = result
         if report is not None:
-            report(done, len(entries))
-        return result
+            report(len(packages), len(entries))
 
-    async with SearchService(settings=settings) as search:
-        return await asyncio.gather(*map(fetch, entries))
+    async def fetch_all() -> None:
+        async with SearchService(settings=settings) as search:
+            await asyncio.gather(*(fetch(search, entry) for entry in entries))
+
+    asyncio.run(fetch_all())
+    return packages
 
 
-def check_pin(entry: LockedSkill, package: Package) -> None:
-    """Raise InstallRefused for files that are not those of the entry."""
+def check_pin(entry: LockedSkill, package: Package, option: str = "") -> None:
+    """Raise InstallRefused for files that are not those of the entry.
+
+    ``option`` is what a command needs to mean its lock file, with a space before it.
+    """
     expected = entry.content_hash if entry.digest is None else entry.digest
     if expected is not None and entry.pins_same(repinned(entry, package)):
         return
@@ -334,5 +328,5 @@ def check_pin(entry: LockedSkill, package: Package) -> None:
         what = f"what came for {name} is not what the lock pins: {clean_line(expected)[:19]}…"
     if package.skipped:
         what = f"{what} ({len(package.skipped)} left out: {package.skipped[0]})"
-    hint = f"`skillyard update {name_in_shell(entry.name)}` shows what changed, and pins it"
+    hint = f"`skillyard update{option} {name_in_shell(entry.name)}` shows what changed, and pins it"
     raise InstallRefused(what, code="install_pin", hint=hint)

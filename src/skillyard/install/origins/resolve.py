@@ -7,12 +7,7 @@ from skillyard.install.copies.lockfile import LOCAL
 from skillyard.install.git.address import is_commit, parse_git_address
 from skillyard.install.origins.choice import SkillChoice
 from skillyard.install.origins.files import ARCHIVE, archive_package, local_package
-from skillyard.install.origins.git import (
-    GitQuery,
-    git_package,
-    github_package,
-    through_git,
-)
+from skillyard.install.origins.git import GitQuery, git_package, github_package, through_git
 from skillyard.install.origins.target import HEAD, SkillTarget
 from skillyard.install.search import FoundSkill, SearchService
 from skillyard.install.search.result import found_skill

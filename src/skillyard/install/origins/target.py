@@ -1,19 +1,9 @@
 """What a user names to add a skill: a name, a repository, an address or a folder.
 
-===============================================  ===============================================
-``pdf``                                          a name: searched in all sources
-``owner/repo[/path][@ref][#skill]``              a repository on GitHub
-``https://host/path.git[#ref][@skill]``          any git repository; ``#@skill`` for a skill alone
-``user@host:path.git``, ``ssh://``, ``file://``  the same
-``https://host/path/-/tree/ref/path``            GitLab; ``/src/branch/…`` as on Gitea
-``https://host/x.zip[#skill]``                   an archive: zip, tar, tar.gz
-``https://host[#skill]``                         a site with a well-known index
-``./folder[#skill]``, ``~/…``, ``/…``            a folder on this machine
-===============================================  ===============================================
-
-The form ``#ref@skill`` is that of the common installer, and is understood after ``owner/repo`` too:
-the skill follows the last ``@``, as a tag may hold one. In the address of a page the ref may hold
-slashes: :meth:`SkillTarget.readings` gives what it can mean.
+``docs/guides/add-skills.md`` lists the forms. The form ``#ref@skill`` is that of the common
+installer, and is understood after ``owner/repo`` too: the skill follows the last ``@``, as a tag
+may hold one. In the address of a page the ref may hold slashes: :meth:`SkillTarget.readings` gives
+what it can mean.
 """
 
 from __future__ import annotations
@@ -38,8 +28,6 @@ from skillyard.install.sources.repository import is_repository
 
 Kind = Literal["name", "github", "git", "archive", "site", "folder"]
 HEAD = "HEAD"
-_REF_PARTS = 6
-"""Parts of a branch's name that are tried."""
 GITLAB = "gitlab"
 _GITHUB = ("github.com", "www.github.com")
 _GIT_HOSTS = ("codeberg.org", "gitea.com", "bitbucket.org")
@@ -73,7 +61,7 @@ class SkillTarget(NamedTuple):
         A repository has no branch ``a`` beside a branch ``a/b``, so the first that is there is it.
         """
         yield self
-        for end in range(2, min(len(self.page), _REF_PARTS) + 1):
+        for end in range(2, len(self.page) + 1):
             ref, path = "/".join(self.page[:end]), "/".join(self.page[end:])
             yield self._replace(ref=check_ref(ref), path=path)
 
@@ -179,12 +167,10 @@ def _on_github(path: list[str], fragment: str) -> SkillTarget:
         raise InvalidInput(f"{shown_path(source)} is not owner/repo")
     ref, skill = _fragment(fragment)
     below: list[str] = []
-    page: tuple[str, ...] = ()
     if len(path) > 3 and path[2] in ("tree", "blob"):
         ref, below = path[3], path[4:]
         if below[:1] and path[3] == "refs":  # refs/heads/main
             ref, below = "/".join(path[5:6]), path[6:]
-        page = ref, *(part for part in below if part != "SKILL.md")
     elif len(path) > 3 and path[2] == "archive":
         ref = re.sub(r"\.(?:zip|tar\.gz)$", "", "/".join(path[3:]))
         ref = re.sub(r"^refs/(?:heads|tags)/", "", ref)
@@ -196,7 +182,7 @@ def _on_github(path: list[str], fragment: str) -> SkillTarget:
         skill_id=skill,
         ref=check_ref(ref or HEAD),
         path=folder,
-        page=page,
+        page=(ref, *below),
     )
 
 
@@ -237,7 +223,7 @@ def _of_page(scheme: str, netloc: str, page: _Page, fragment: str) -> SkillTarge
         ref=check_ref(page.ref or ref or HEAD),
         path=checked_path("/".join(below)) if below else "",
         skill_id=skill,
-        page=(page.ref, *below) if page.ref else (),
+        page=(page.ref, *below),
     )
 
 

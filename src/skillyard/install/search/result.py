@@ -21,15 +21,6 @@ from skillyard.engine.skill import SKILL_FIELDS, Origin, Reference, Skill
 from skillyard.install.sources.protocol import Hit, Package
 
 
-class PackageContent(NamedTuple):
-    """A parsed skill and the diagnostics of its files."""
-
-    skill: Skill
-    raw: str
-    """The unchanged text of its SKILL.md."""
-    diagnostics: tuple[Diagnostic, ...]
-
-
 def pointer(hit: Hit) -> Skill:
     """Return a skill without content, from the metadata of the sources."""
     return Skill(
@@ -44,8 +35,8 @@ def pointer(hit: Hit) -> Skill:
     )
 
 
-def read_package(hit: Hit, package: Package) -> PackageContent:
-    """Parse the skill of a package. Never raises: faults become diagnostics.
+def found_skill(hit: Hit, package: Package, found_by: Sequence[str]) -> FoundSkill:
+    """Return the skill in fetched files. Never raises: faults become diagnostics.
 
     When the frontmatter cannot be read, name and description come from the sources and the body is
     kept.
@@ -76,7 +67,7 @@ def read_package(hit: Hit, package: Package) -> PackageContent:
         curated=hit.curated,
         references=_references(package),
     )
-    return PackageContent(skill, text, tuple(diagnostics))
+    return FoundSkill(skill, hit, tuple(found_by), None, package, text, tuple(diagnostics))
 
 
 def unhide(skill: Skill) -> Skill:
@@ -194,12 +185,6 @@ class FoundSkill(NamedTuple):
         """Return the JSON shape: Skyll's fields, then skillyard's; options as for a document."""
         members: dict[str, Any] = _encodable(encode(self.document(**texts)))
         return members
-
-
-def found_skill(hit: Hit, package: Package, found_by: Sequence[str]) -> FoundSkill:
-    """Return the skill in fetched files."""
-    skill, raw, diagnostics = read_package(hit, package)
-    return FoundSkill(skill, hit, tuple(found_by), None, package, raw, diagnostics)
 
 
 def _frontmatter(skill: Skill) -> dict[str, Any]:

@@ -10,11 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
-from skillyard.base.configuration import (
-    project_folders,
-    project_toml,
-    read_section,
-)
+from skillyard.base.configuration import project_folders, project_toml, read_section
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import NO_KEY

@@ -72,7 +72,7 @@ class HttpResponse(NamedTuple):
     """True for a cached response that was served because the remote could not be reached."""
 
 
-Check = Callable[[Mapping[str, str], bytes], None]
+Check = Callable[[Mapping[str, str], bytes], object]
 """Raises SourceFailed for an unexpected body, which is then not cached."""
 
 
@@ -163,7 +163,6 @@ class Transport:
         self._running: dict[str, asyncio.Task[HttpResponse]] = {}
         self._quotas = Quotas(clock)
         self._breaker = CircuitBreaker(clock, deadline_s)
-        self._failed: dict[str, tuple[float, SourceFailed]] = {}
         self._rooms: dict[str, asyncio.Semaphore] = {}
         self._client: Any = None
 
@@ -233,9 +232,6 @@ class Transport:
                 f"{_without_query(url)} is not in the cache",
                 hint="unset SKILLYARD_OFFLINE, or offline in [sources] of skillyard.toml",
             )
-        until, failure = self._failed.get(key, (0.0, None))
-        if failure is not None and stored is None and self._clock() < until:
-            raise failure
         task = self._running.get(key)
         if task is None:
             task = asyncio.create_task(
@@ -253,9 +249,6 @@ class Transport:
         ``options`` are those of :meth:`get`. Raises SourceFailed.
         """
 
-        def check(headers: Mapping[str, str], body: bytes) -> None:
-            read(headers, body)
-
         def read(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
             answer = json_of(headers, body, what)
             members: dict[str, Any] = answer if isinstance(answer, dict) else {}
@@ -263,7 +256,7 @@ class Transport:
                 raise SourceFailed("bad_answer", f"{what}: the answer lists no {lists[0]}")
             return members
 
-        reply = await self.get(host, path, check=check, **options)
+        reply = await self.get(host, path, check=read, **options)
         return reply, read(reply.headers, reply.body) if reply.status == 200 else {}
 
     def now(self) -> float:
@@ -301,8 +294,6 @@ class Transport:
                 self._breaker.record(origin_of(url), error)
             if stored is not None and (came or error.code in STALE_IF_ERROR):
                 return self._cached_reply(stored, stale=True)
-            if error.code in ("status", "bad_answer", "too_large"):
-                self._failed[key] = (self._clock() + FAILURE_S, error)
             raise
         now = self._clock()
         if self.cache is None:
@@ -456,9 +447,6 @@ class Transport:
         raise _refusal(url, host, status, wait_s)
 
 
-FAILURE_S = 5.0
-"""Seconds for which a request with an error status or a bad response is not repeated: the length of
-one search."""
 REASON_BYTES = 65_536
 """Maximum bytes of an error response that are read to learn its reason."""
 STALE_IF_ERROR = frozenset(
