@@ -143,7 +143,7 @@ def test_a_part_of_a_run_is_no_baseline(given: tuple[str, ...], ev: Eval) -> Non
     assert (compared["path"], compared["refused"]) == (whole, "")
     assert "1 newer result of activation passed over" in ev("compare").out
     gated = ev("activation", *given, "--gate")
-    assert gated.code == 0
+    assert gated.code == 2  # a gate that looked at nothing does not pass
     assert f"not compared: the results are no whole run: {_why(given)}" in gated.err
 
 

@@ -84,8 +84,7 @@ class Console:
             from dataclasses import replace
 
             shape = replace(shape, profile=self._profile)
-        is_shape = hasattr(shape, "__dataclass_fields__") or not hasattr(shape, "to_dict")
-        members = encode(shape) if is_shape else shape.to_dict()
+        members = shape.to_dict() if hasattr(shape, "to_dict") else encode(shape)
         indent = 2 if is_terminal(sys.stdout) else None
         sys.stdout.write(dumps(members, ensure_ascii=True, indent=indent) + "\n")
 

@@ -105,3 +105,22 @@ def test_a_clone_leads_no_link_out_of_the_project(project: Project, tmp_path: Pa
 def test_it_says_which_agents_there_are_and_takes_one_place(project: Project) -> None:
     assert project.run("sync", "--agent", "nosuch").code == 2
     assert project.run("sync", *CLAUDE, "--into", ".agents/skills").code == 2
+
+
+def test_a_folder_that_was_deleted_comes_back_where_it_was(project: Project) -> None:
+    assert project.run("add", "acme/skills/pdf", *CLAUDE, "--agent", "codex", "--copy").code == 0
+    claude = project.root / ".claude" / "skills" / "pdf"
+    shutil.rmtree(project.skills / "pdf")
+    shutil.rmtree(claude)
+    assert project.run("verify").code == 1
+    assert project.run("sync").code == 0
+    for place in (project.skills / "pdf", claude):
+        assert (place / "SKILL.md").is_file()
+
+
+def test_a_backup_is_no_skill_of_the_project(project: Project) -> None:
+    (project.skills / "pdf" / "SKILL.md").write_text("---\nname: pdf\ndescription: Mine.\n---\nx")
+    assert project.run("remove", "pdf", "--backup").code == 0
+    assert (project.root / ".agents" / "skills-kept" / "pdf" / "SKILL.md").is_file()
+    listed = project.run("list", str(project.root), "--json").json["skills"]
+    assert "pdf" not in {skill["name"] for skill in listed}

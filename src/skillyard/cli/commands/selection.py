@@ -148,7 +148,9 @@ def summary(args: Namespace, console: Console) -> None:
         scorer=scorer_of(args),
     )
     console.show_text(result, result.text)
-    if not result.text:
+    if not result.text and catalog and request.budget_tokens is not None:
+        console.remark(f"no skill fits into {request.budget_tokens} tokens: raise --budget-tokens")
+    elif not result.text:
         console.remark("no skill to list: skillyard list shows what was found")
     note_unloaded(catalog.diagnostics, args, console)
     return None

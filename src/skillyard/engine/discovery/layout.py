@@ -10,6 +10,7 @@ RUNTIME_FOLDER = ".skills"
 HEAVY_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "node_modules", "site-packages", "__pycache__", ".venv", "venv"}
     | {".next", ".tox", ".nox", ".cache", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+    | {"skills-kept"}  # backups of `remove` and `update`
 )
 """Never entered. Names are compared without case."""
 BUILD_FOLDERS = frozenset(["target", "dist", "build", "coverage"])

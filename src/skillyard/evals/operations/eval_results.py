@@ -42,8 +42,13 @@ class EvalComparison(NamedTuple):
         return any(each.regressions for each in self.compared)
 
     def require_pairs(self) -> None:
-        """Raise InvalidInput where less than half of the cases could be compared one by one."""
+        """Raise InvalidInput where less than half of the cases, or nothing, could be compared."""
         for each in self.compared:
+            if each.refused:
+                raise InvalidInput(
+                    f"{each.eval_type}: not compared, so the gate would pass whatever happened:"
+                    f" {each.refused}"
+                )
             if each.blind:
                 raise InvalidInput(
                     f"{each.eval_type}: less than half of the cases are in the baseline too, so"

@@ -197,12 +197,25 @@ class LockedProject(NamedTuple):
         default = self.default
         real = {os.path.realpath(copy.folder) for copy in copies}
         lacking = tuple({each.folder: 0 for each in self.agents if not each.finds(name, real)})
+        if not copies and not self.agents:
+            default, *rest = self._former(name) or [self.default]
+            lacking = tuple(rest)
         if self.agents and not copies:
             folders = dict.fromkeys(agent.folder for agent in self.agents)
             (default, *_), lacking = places_of(
                 tuple(folders), name, copy=False, user=isinstance(self.lock, UserLock)
             )
         return InstalledSkill(entry, tuple(copies), tuple(links), default, lacking, self.option)
+
+    def _former(self, name: str) -> list[str]:
+        """Return the folders of skills in which this user's record says a skill was written.
+
+        One that got the files goes before those that got links.
+        """
+        places = {os.path.join(into, name): into for into in self.folders}
+        written = {path: written_digest(path) for path in places if not os.path.lexists(path)}
+        noted = sorted(filter(written.get, written), key=lambda path: written[path] == LINK)
+        return [places[path] for path in noted]
 
     def _foreign(self, entry: LockedSkill, problem: str, effect: str) -> Copy:
         """Return the state of an entry in whose place something lies that is not its own."""
