@@ -93,10 +93,10 @@ colours and tables; elsewhere they are plain text, the same bytes for the same i
 interrupted, or stopped by a budget. 4: something could not be reached or measured.
 
 Some negative answers, others stand with their commands: `rank` and `evaluate` found nothing;
-`select` abstained; `check` and `doctor` have a finding of the severity `error`, `scan` a `high` one; `store publish` could not publish
-everything, or not prune; `store withdraw` met a place that held nothing. `inject` exits with 0 when
-no skill fits: the prompt comes out as it went in. A reader that goes away (`| head`) is a clean
-end.
+`select` abstained; `check` and `doctor` have a finding of the severity `error`, `scan` a `high`
+one; `store publish` could not publish everything, or not prune; `store withdraw` met a place
+that held nothing. `inject` exits with 0 when no skill fits: the prompt comes out as it went in.
+A reader that goes away (`| head`) is a clean end.
 """
 _SHARED = """
 ## Options of every command
