@@ -14,7 +14,7 @@ are those in which hosts look for all projects.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from shlex import quote
 from typing import NamedTuple
@@ -313,7 +313,7 @@ class LockedProject(NamedTuple):
         sources = self._sources(lock)
         looked_at = {*self.folders, self.default}
         real = {os.path.realpath(into): into for into in sorted(looked_at, reverse=True)}
-        extra = {path for into in real.values() for path in _unnamed(into, named)}
+        extra = {path for into in real.values() for path in _skills_in(into, named)}
         for entry in lock.skills:
             extra.update(filter(_is_skill, self._copies_and_links(entry, sources)[2]))
         users = set(map(os.path.dirname, sources))
@@ -455,17 +455,12 @@ def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
         return Copy(into, name, "unreadable", f"{target}: {error.strerror or error}")
 
 
-def _unnamed(into: str, named: set[str]) -> Iterator[str]:
-    """Yield the skill folders that have none of the names."""
-    try:
-        entries = list(os.scandir(into))
-    except OSError:
-        return
-    for entry in entries:
-        if entry.name.startswith(".") or entry.name in named:
-            continue
-        if _is_skill(entry.path):
-            yield entry.path
+def _skills_in(into: str, named: set[str]) -> list[str]:
+    """Return the skill folders that have none of the names."""
+    with suppress(OSError):
+        names = [each for each in os.listdir(into) if each[0] != "." and each not in named]
+        return [path for each in names if _is_skill(path := os.path.join(into, each))]
+    return []
 
 
 def _is_skill(folder: str) -> bool:

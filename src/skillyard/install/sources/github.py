@@ -35,7 +35,6 @@ from skillyard.install.sources.settings import GITHUB_TOKENS, Settings
 from skillyard.install.sources.transport import REDIRECTED, RemoteHost, Transport
 
 API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
-MAX_CONCURRENT_FILES = 64
 """Twenty skills with their references in one round trip. The raw host has no quota."""
 
 TREE_BYTES = 32 * 1024 * 1024
@@ -319,12 +318,7 @@ def hosts(settings: Settings) -> dict[str, RemoteHost]:
     token, places = settings.github_token, GITHUB_TOKENS
     return {
         "github-api": RemoteHost(settings.github_api_url, API_VERSION, token, token_places=places),
-        "github-raw": RemoteHost(
-            settings.github_raw_url,
-            token=token,
-            token_places=places,
-            at_once=MAX_CONCURRENT_FILES,
-        ),
+        "github-raw": RemoteHost(settings.github_raw_url, token=token, token_places=places),
     }
 
 

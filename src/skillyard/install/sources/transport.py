@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,7 +33,7 @@ DEADLINE_S = 30.0
 HOPS = 5
 """Maximum number of redirects."""
 MAX_REQUESTS = 32
-"""Default maximum of concurrent requests to one origin."""
+"""Maximum of concurrent requests to one origin."""
 NEGATIVE_S = 60.0
 """Seconds for which a 404 is served from the cache."""
 REDIRECTED = "x-redirected"
@@ -56,8 +57,6 @@ class RemoteHost(NamedTuple):
     """Where the token may be set; the first one counts."""
     named_by_user: bool = True
     """False when the address came from a command line or a response: it must be public then."""
-    at_once: int = MAX_REQUESTS
-    """Maximum of concurrent requests."""
 
 
 class HttpResponse(NamedTuple):
@@ -163,7 +162,8 @@ class Transport:
         self._running: dict[str, asyncio.Task[HttpResponse]] = {}
         self._quotas = Quotas(clock)
         self._breaker = CircuitBreaker(clock, deadline_s)
-        self._rooms: dict[str, asyncio.Semaphore] = {}
+        # One for each origin, so that a hanging host does not delay the others.
+        self._rooms = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(MAX_REQUESTS))
         self._client: Any = None
 
     async def __aenter__(self) -> Transport:
@@ -180,9 +180,7 @@ class Transport:
             timeout=httpx2.Timeout(self.deadline_s),
             limits=httpx2.Limits(
                 max_connections=None,
-                max_keepalive_connections=max(
-                    (host.at_once for host in self.hosts.values()), default=MAX_REQUESTS
-                ),
+                max_keepalive_connections=MAX_REQUESTS,
             ),
         )
         return self
@@ -317,7 +315,7 @@ class Transport:
 
         origin = origin_of(url)
         try:
-            async with self._semaphore(origin), asyncio.timeout(self.deadline_s):
+            async with self._rooms[origin], asyncio.timeout(self.deadline_s):
                 self._quotas.check(origin, _more_requests(host))
                 self._breaker.check(origin)
                 for hop in range(HOPS + 1):
@@ -342,14 +340,6 @@ class Transport:
                 f"cannot reach {origin_of(url)} ({f'{type(error).__name__}: {error}'.strip(': ')})",
                 hint="check the network and the proxy; SKILLYARD_OFFLINE=1 answers from the cache",
             ) from None
-
-    def _semaphore(self, origin: str) -> asyncio.Semaphore:
-        """Return the semaphore of one origin, so that a hanging host does not delay the others."""
-        room = self._rooms.get(origin)
-        if room is None:
-            there = (host.at_once for host in self.hosts.values() if origin_of(host.url) == origin)
-            room = self._rooms[origin] = asyncio.Semaphore(min(there, default=MAX_REQUESTS))
-        return room
 
     @asynccontextmanager
     async def _send_with_retry(
