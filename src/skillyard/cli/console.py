@@ -73,7 +73,7 @@ class Console:
         """
         from json import dumps
 
-        from skillyard.base.shapes.encoder import encode
+        from skillyard.base.shapes.encoder import ClientDocument, encode
 
         shape = value.document() if hasattr(value, "document") else value
         if (
@@ -84,7 +84,8 @@ class Console:
             from dataclasses import replace
 
             shape = replace(shape, profile=self._profile)
-        members = shape.to_dict() if hasattr(shape, "to_dict") else encode(shape)
+        is_shape = isinstance(shape, ClientDocument) or not hasattr(shape, "to_dict")
+        members = encode(shape) if is_shape else shape.to_dict()
         indent = 2 if is_terminal(sys.stdout) else None
         sys.stdout.write(dumps(members, ensure_ascii=True, indent=indent) + "\n")
 
