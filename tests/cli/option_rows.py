@@ -94,7 +94,7 @@ def _of_layer(layer: str, asking: str) -> dict[str, Row]:
         "--replay": row("--replay", f"{asking} --output-dir done --model claude-opus-5-5"),
         "--resume": row("--resume nosuch", refused="nosuch"),
         "--format": row("--format md"),
-        "--gate": row("--gate"),
+        "--gate": row("--gate", refused="gate would pass"),
     }
 
 
@@ -139,8 +139,10 @@ EVAL_ROWS: dict[tuple[str, str], Row] = {
             "--router": row("--router overlap"),
             "--top-k": row("--top-k 2"),
             "--min-score": row("--min-score 0.99"),
-            "--gate": row("--gate", f"{base} --router overlap"),
-            "--baselines-dir": row("--baselines-dir nowhere", f"{base} --gate"),
+            "--gate": row("--gate", f"{base} --router overlap", refused="gate would pass"),
+            "--baselines-dir": row(
+                "--baselines-dir nowhere", f"{base} --gate", refused="no baseline yet"
+            ),
         }.items()
     },
     **{
