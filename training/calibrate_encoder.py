@@ -101,17 +101,17 @@ def near_samples(shared: str, scorer: Hybrid) -> Iterator[NearSample]:
     members: dict[str, list[str]] = {}
     for number, key in read_rows(os.path.join(HERE, "data", "libraries.tsv")):
         members.setdefault(number, []).append(key)
-    asked: dict[str, list[tuple[str, str, str]]] = {number: [] for number in members}
+    requests: dict[str, list[tuple[str, str, str]]] = {number: [] for number in members}
     for number, text, _, _, hand in read_rows(os.path.join(HERE, "data", "near_misses.tsv")):
-        asked[number].append((text, "", hand))
+        requests[number].append((text, "", hand))
     hands = {f"hand{number}" for number in CHOOSING_HANDS}
     places = {key: number for number, keys in members.items() for key in keys}
     for key, _, text, hand, _ in read_rows(os.path.join(HERE, "data", "hands.tsv")):
         if hand in hands and key in places:
-            asked[places[key]].append((text, key, hand))
+            requests[places[key]].append((text, key, hand))
     for number, keys in members.items():
         bound = scorer.bind([by_id[key] for key in keys])
-        for text, key, hand in asked[number]:
+        for text, key, hand in requests[number]:
             scored = bound.prepare(Query(text))
             if scored.best is None or scored.features is None:
                 continue

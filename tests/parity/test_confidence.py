@@ -80,8 +80,8 @@ def verdicts() -> dict[str, list[tuple[str, str]]]:
 
 
 def check(case: Case) -> None:
-    found = verdicts()[case["id"]]
-    assert [entry for entry in found if entry[0] not in ("pass", "soft-pass")] == []
+    entries = verdicts()[case["id"]]
+    assert [entry for entry in entries if entry[0] not in ("pass", "soft-pass")] == []
 
 
 @requirement("confidence:globs", "confidence:glob-rules", "confidence:pattern-weights")

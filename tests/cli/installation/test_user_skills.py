@@ -163,8 +163,8 @@ class TestInstallersEntries:
         assert (done.code, "--backup" in done.out) == (1, True)
         (skill,) = user.run("update", "--yes", "--json").json["skills"]
         assert (skill["state"], "skills-kept" in skill["problem"]["message"]) == ("updated", True)
-        kept = user.skills.with_name("skills-kept") / "pdf" / "scripts" / "fill.py"
-        assert kept.read_text() == "print(1)"
+        backup = user.skills.with_name("skills-kept") / "pdf" / "scripts" / "fill.py"
+        assert backup.read_text() == "print(1)"
 
     def test_a_missing_one_comes_only_as_it_was(self, user: User) -> None:
         before = tree_of(user.skills)

@@ -50,7 +50,7 @@ def test_a_changed_skill_is_judged_against_a_commit(
     run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     if shutil.which("git") is None:
-        pytest.skip("no git")
+        pytest.skip("git is not installed: a commit cannot be made")
     skills = workspace.folder / "skills"
     path = skills / "tea-brewing/SKILL.md"
     new = path.read_text("utf-8")

@@ -47,7 +47,7 @@ TWO = "Is one of them what you mean? They come near, but stay under the 0.5 that
 
 
 @for_each(
-    ("found", "kind", "heading", "sentence"),
+    ("result", "kind", "heading", "sentence"),
     [
         (selected("deploy the app", *SKILLS), "fits", "Fits: deploy", FITS),
         (selected("deploy"), "none", NONE, "There are no skills in this library."),
@@ -65,9 +65,9 @@ TWO = "Is one of them what you mean? They come near, but stay under the 0.5 that
     ids=["fits", "empty", "blank", "nothing", "none-wanted", "far", "by-name", "maybe", "several"],
 )  # fmt: skip
 def test_a_choice_a_question_and_every_kind_of_abstention_are_said_in_plain_words(
-    found: SelectResult, kind: str, heading: str, sentence: str
+    result: SelectResult, kind: str, heading: str, sentence: str
 ) -> None:
-    verdict = verdict_of(found, "deploy the app")
+    verdict = verdict_of(result, "deploy the app")
     assert verdict.kind == kind
     assert said(verdict) == heading + sentence
 

@@ -65,17 +65,17 @@ def phrases_of(description: str) -> list[str]:
 
 def tokens(text: str) -> list[Token]:
     """Return the tokens of a text in order."""
-    found = []
+    listed = []
     for match in _WORD.finditer(text.replace("_", " ")):
         word, (at, end) = match[0], match.span()
         if word.isascii():
-            found.append(Token(*_read(word), at, end))
+            listed.append(Token(*_read(word), at, end))
             continue
         for run, is_unspaced in script_runs(word):
             for part in run if is_unspaced else (run,):
-                found.append(Token(*_read(part), at, at + len(part)))
+                listed.append(Token(*_read(part), at, at + len(part)))
                 at += len(part)
-    return found
+    return listed
 
 
 @lru_cache(maxsize=MAX_CACHED_WORDS)
@@ -128,11 +128,11 @@ def find_phrases_in(
                         open_ends.append((key, place))
                         if known([QUOTED + key]):
                             spans.setdefault((key, token.start, run[place].end), not gap)
-    found = []
+    matches = []
     for (key, start, end), is_verbatim in spans.items():
         inside = [token for token in every if start <= token.start < end]
         share = sum(token.is_content for token in inside) / max(1, len(words))
         if is_verbatim and len(inside) >= LONG_PHRASE:
             share = max(share, LONG_PHRASE_SHARE)
-        found.append((key, text[start:end], share))
-    return found
+        matches.append((key, text[start:end], share))
+    return matches

@@ -97,8 +97,8 @@ class TokenTable:
             place = bisect_left(
                 rows, name, key=lambda at: bytes(terms[offsets[at] : offsets[at + 1]])
             )
-            found = place < len(rows) and terms[offsets[place] : offsets[place + 1]] == name
-            number = place if found else -1
+            is_known = place < len(rows) and terms[offsets[place] : offsets[place + 1]] == name
+            number = place if is_known else -1
             self._known[term] = number
         return number
 

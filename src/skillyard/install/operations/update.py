@@ -388,8 +388,8 @@ def difference_of(folder: str, package: Package) -> Difference:
     before, after = _tools(old_text), _tools(files.get("SKILL.md"))
     publisher = publisher_of(package.source_type, package.source)
     known = {_key(each) for each in scan_files(files_of_folder(folder), publisher)}
-    found = scan_files(files_of_package(files), publisher)
-    findings = [each for each in found if _key(each) not in known]
+    newer = scan_files(files_of_package(files), publisher)
+    findings = [each for each in newer if _key(each) not in known]
     return Difference(
         files=tuple(listed),
         tools_added=tuple(tool for tool in after if tool not in before),
