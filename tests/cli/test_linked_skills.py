@@ -140,20 +140,25 @@ def test_a_worktree_in_its_repository_is_not_entered_unless_it_is_named(
     assert listed(run, "--root", str(tree)) == (["ledger"], [])
 
 
-def test_a_folder_is_added_by_its_place_also_through_a_link_to_it(
-    run: Run, project: Path, tmp_path: Path
+def test_what_a_listing_of_a_folder_shows_can_be_added_from_it_by_name(
+    run: Run, project: Path, git_home: Path, tmp_path: Path
 ) -> None:
     library = project / "library"
     skill(library / "plain" / "ledger", "Ledger of 2026")
     link(library / "linked", skill(project / "other" / "invoice"))
     link(library / "stow" / "SKILL.md", skill(project / "store" / "receipt") / "SKILL.md")
     skill(library / "build", "paint")
-    for target in ("./library#Ledger of 2026", "./library/linked", "./library/build"):
-        done = run("add", target, "--into", "skills", "--json")
-        assert (done.code, done.json["state"]) == (0, "added"), done.err
+    link(library / "secret" / "SKILL.md", skill(tmp_path / "elsewhere" / "secret") / "SKILL.md")
+    names, _ = listed(run, "--root", "library")
+    assert names == ["Ledger of 2026", "invoice", "paint", "receipt"]
+    for name in names:
+        done = run("add", f"./library#{name}", "--into", "skills", "--json")
+        assert (done.code, done.json["skill"]["title"]) == (0, name), done.err
+    assert not (project / "skills" / "receipt" / "SKILL.md").is_symlink()
     assert run("verify", "--into", "skills").code == 0
-    for target in ("./library#receipt", "./library/stow", "./library"):
-        refused = run("add", target, "--into", "skills")
-        assert refused.code == 2
-        assert f"add its real folder: {project / 'store' / 'receipt'}" in refused.err
-    assert run("add", "./store/receipt", "--into", "skills").code == 0
+    for target in ("./library#secret", "./library/secret"):
+        assert run("add", target, "--into", "skills").code == 2
+    store = skill(tmp_path / "elsewhere" / "voucher") / "SKILL.md"
+    link(git_home / ".claude" / "skills" / "voucher" / "SKILL.md", store)
+    assert run("add", "~/.claude/skills/voucher", "--into", "skills").code == 0
+    assert (project / "skills" / "voucher" / "SKILL.md").read_text() == store.read_text()

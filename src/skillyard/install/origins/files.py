@@ -10,13 +10,16 @@ from urllib.parse import unquote, urlsplit
 from skillyard.base.errors import InvalidInput, SkillError, SourceFailed
 from skillyard.base.io.files import is_executable, read_regular
 from skillyard.base.io.folders import entry_is_link, open_real_file, open_real_folder
+from skillyard.base.io.paths import is_below
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.base.text import clean_line
+from skillyard.engine.catalog import read_catalog
+from skillyard.engine.discovery.added_sources import may_read_source
+from skillyard.engine.discovery.hosts import host_roots
 from skillyard.install.copies.archives import ArchiveKind, ArchiveLimits, read_archive_tree
 from skillyard.install.copies.file_paths import shown_path
 from skillyard.install.copies.lockfile import LOCAL, PROJECT_LOCK
-from skillyard.install.origins.choice import MAX_NAMED, ONLY_ONE, SkillChoice, choose_folder
+from skillyard.install.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.install.search import SearchService
 from skillyard.install.sources.protocol import Package
 from skillyard.install.sources.repository import (
@@ -154,50 +157,51 @@ class _Entries(NamedTuple):
     """Sizes."""
     others: dict[str, str]
     """What is left out, with the reason."""
+    linked: dict[str, str]
+    """Where a linked SKILL.md lies."""
 
 
 def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
     """Return every file of a skill in a folder, or of the one skill below it.
 
-    Links, pipes and devices are left out, and said. Raises SourceFailed, also where a SKILL.md is a
-    link and no name says that another is meant, and InvalidInput for a folder of several.
+    Links, pipes and devices are left out, and said, but for a linked SKILL.md that a listing shows.
+    Raises SourceFailed, and InvalidInput for a folder of several.
     """
+    try:
+        return _package_of(folder, choice)
+    except SourceFailed:
+        root = os.path.expanduser(folder)
+        skills = read_catalog(root).skills if choice.skill and os.path.isdir(root) else ()
+        paths = {skill.path for skill in skills if skill.name == choice.skill}
+        places = {os.path.realpath(os.path.dirname(each)) for each in paths if _is_skill_file(each)}
+        if len(places) != 1:
+            raise
+        return _package_of(places.pop(), ONLY_ONE)
+
+
+def _is_skill_file(path: str) -> bool:
+    return os.path.basename(path).lower() == "skill.md"
+
+
+def _package_of(folder: str, choice: SkillChoice) -> Package:
     root = os.path.realpath(os.path.expanduser(folder))
     try:
         listed = _listed(root)
         folders = skill_folders(listed.files, also="skill.md")
         if choice == ONLY_ONE and "" in folders:  # skills inside it are not what was named
             return _package(root, listed, "")
-        linked = _linked(root, listed, folders)
-        try:
-            below = choose_folder(
-                folders,
-                choice,
-                shown=folder,
-                name=os.path.basename(root),
-                spelled=lambda name: f"{folder}#{name}",
-                read=lambda some: _skill_files(root, listed, some),
-            )
-            if linked and choice == ONLY_ONE:
-                raise InvalidInput(f"{shown_path(folder)} holds another skill too")
-        except (SourceFailed, InvalidInput) as error:
-            if not linked:
-                raise
-            what = error.what if isinstance(error, SourceFailed) else str(error)
-            hint = f"a linked SKILL.md is not followed; add its real folder: {', '.join(linked)}"
-            raise SourceFailed("not_found", what, hint=hint) from None
+        below = choose_folder(
+            folders,
+            choice,
+            shown=folder,
+            name=os.path.basename(root),
+            spelled=lambda name: f"{folder}#{name}",
+            read=lambda some: _skill_files(root, listed, some),
+        )
         return _package(root, listed, below)
     except OSError as error:
         what = f"cannot read {shown_path(folder)}: {error.strerror or error}"
         raise SourceFailed("not_found", what, hint="name a folder with a SKILL.md") from None
-
-
-def _linked(root: str, listed: _Entries, folders: Sequence[str]) -> list[str]:
-    """Return the real folders of the first linked SKILL.md files that lie in none of some."""
-    known = {os.path.normpath(os.path.join(root, each)) for each in folders}
-    links = [each for each in listed.others if each.rpartition("/")[2].lower() == "skill.md"]
-    places = (os.path.dirname(os.path.realpath(os.path.join(root, each))) for each in sorted(links))
-    return list(dict.fromkeys(clean_line(each) for each in places if each not in known))[:MAX_NAMED]
 
 
 def _skill_files(root: str, listed: _Entries, folders: Sequence[str]) -> dict[str, bytes]:
@@ -207,12 +211,12 @@ def _skill_files(root: str, listed: _Entries, folders: Sequence[str]) -> dict[st
         paths = (f"{folder}/{name}".lstrip("/") for name in (SKILL_FILE, "skill.md"))
         path = next(each for each in paths if each in listed.files)
         if listed.files[path] <= FILE_BYTES:
-            texts[folder] = _read(root, path)[0]
+            texts[folder] = _read(root, path, listed)[0]
     return texts
 
 
 def _listed(root: str) -> _Entries:
-    listed = _Entries({}, {})
+    listed = _Entries({}, {}, {})
     pending = [""]
     seen = 0
     while pending:
@@ -220,7 +224,7 @@ def _listed(root: str) -> _Entries:
         with open_real_folder(os.path.normpath(os.path.join(root, below))) as folder:
             for entry in folder.entries(MAX_ENTRIES - seen + 1):
                 seen += 1
-                if _is_folder(entry, f"{below}{entry.name}", listed):
+                if _is_folder(entry, f"{below}{entry.name}", listed, root):
                     pending.append(f"{below}{entry.name}/")
         if seen > MAX_ENTRIES:
             raise InvalidInput(
@@ -230,9 +234,12 @@ def _listed(root: str) -> _Entries:
     return listed
 
 
-def _is_folder(entry: os.DirEntry[str], path: str, listed: _Entries) -> bool:
+def _is_folder(entry: os.DirEntry[str], path: str, listed: _Entries, root: str) -> bool:
     """Return True for a folder that is entered; note anything else."""
-    if entry_is_link(entry):
+    if entry_is_link(entry) and _is_skill_file(path) and (real := _followed(path, root)):
+        listed.linked[path] = real
+        listed.files[path] = os.stat(real).st_size
+    elif entry_is_link(entry):
         listed.others[path] = "a link, which is not followed"
     elif entry.is_dir(follow_symlinks=False):
         return entry.name not in IGNORED_FOLDERS and path.count("/") < DEFAULT_LIMITS.tree_depth
@@ -241,6 +248,16 @@ def _is_folder(entry: os.DirEntry[str], path: str, listed: _Entries) -> bool:
     else:
         listed.others[path] = "neither a file nor a folder"
     return False
+
+
+def _followed(path: str, root: str) -> str:
+    """Return where a linked SKILL.md leads, as discovery follows it; empty where it does not."""
+    real = os.path.realpath(os.path.join(root, path))
+    in_users = any(
+        is_below(root, os.path.realpath(each.path)) for each in host_roots(("user",))
+    ) and real.lower().endswith(".md")
+    allowed = in_users or may_read_source(os.path.dirname(real), root)
+    return real if allowed and os.path.isfile(real) else ""
 
 
 def _package(root: str, listed: _Entries, below: str) -> Package:
@@ -258,7 +275,7 @@ def _package(root: str, listed: _Entries, below: str) -> Package:
         skipped.append(f"{PROJECT_LOCK}: the lock file, which changes with what is installed")
     paths, left_out = chosen_files(blobs, below, WHOLE)
     for path in paths:
-        files[path.removeprefix(inside)], runs = _read(root, path)
+        files[path.removeprefix(inside)], runs = _read(root, path, listed)
         if runs:
             executable.add(path.removeprefix(inside))
     files = with_skill_file(files)
@@ -275,8 +292,8 @@ def _package(root: str, listed: _Entries, below: str) -> Package:
     )
 
 
-def _read(root: str, path: str) -> tuple[bytes, bool]:
+def _read(root: str, path: str, listed: _Entries) -> tuple[bytes, bool]:
     """Return the bytes of a plain file, and whether it may be run. Raises OSError."""
-    place = os.path.join(root, *path.split("/"))
+    place = listed.linked.get(path) or os.path.join(root, *path.split("/"))
     data, status = read_regular(open_real_file(place), FILE_BYTES)
     return data, is_executable(status)
