@@ -249,3 +249,37 @@ def test_a_hidden_skill_is_called_by_its_name(run: Run, skills: Path) -> None:
     assert run("select", *words).code == 1
     called = run("select", f"@wipe-disk {words[0]}", *words[1:], "--json").json
     assert called["selected"][0]["name"] == "wipe-disk"
+
+
+def test_a_folder_is_listed_beside_those_of_root(run: Run, skills: Path) -> None:
+    write(skills.parent / "more", {"extra/SKILL.md": document("extra", "Extra.", "x")})
+    shown = run("list", "more", "--root", "skills", "--json").json
+    assert {"extra", "csv-cleaning"} <= {card["name"] for card in shown["skills"]}
+    assert "before --root" in run("list", "--help").out
+
+
+def test_the_listing_of_a_host_takes_no_format(run: Run, skills: Path) -> None:
+    answer = run("summary", "--host", "codex", "--format", "xml", "--root", "skills")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--format does not go with --host" in answer.err
+
+
+def test_a_section_without_anything_says_so(run: Run, skills: Path) -> None:
+    answer = run("show", "git-bisect", "--section", "files", "--root", "skills")
+    assert (answer.code, answer.out) == (0, "")
+    assert "git-bisect has no files beside its instructions" in answer.err
+
+
+def test_inject_without_room_for_instructions_is_refused(run: Run, skills: Path) -> None:
+    answer = run("inject", "clean this csv", "--max-chars", "0", "--root", "skills")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--max-chars 0 leaves no instructions" in answer.err
+
+
+def test_add_without_a_place_says_what_a_dry_run_would_install(run: Run, skills: Path) -> None:
+    answer = run("add", "./skills/csv-cleaning", "--dry-run")
+    assert answer.code == 0
+    assert answer.out.startswith("csv-cleaning  Repairs messy CSV files.")
+    assert "references/dates.md" in answer.out
+    assert "nothing was written" in answer.out
+    assert "# CSV cleaning" not in answer.out

@@ -44,6 +44,9 @@ def test_without_a_log_it_says_how_to_make_one(
     answer = run("usage", "--root", "skills")
     assert (answer.code, answer.out) == (0, "No decisions\n")
     assert "set file in [log]" in answer.err
+    named = run("usage", "--log", str(log), "--root", "skills").err
+    assert "holds no decision" in named
+    assert "set file in [log]" not in named
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

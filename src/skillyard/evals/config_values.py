@@ -179,7 +179,7 @@ class Config:
     role: Annotated[str | None, _no_secret] = None
     """The fixed first sentence of every system text."""
     chars_per_token: CharsPerToken = 4.0
-    """For estimates; 3.6 fits English on newer tokenizers better (spec/evals.md 1.7)."""
+    """For estimates; 3.6 fits English on newer tokenizers better."""
     retry: RetryTimes = RetryTimes()
     cost: Cost = Cost()
     default_seed: Seed = 42

@@ -35,7 +35,7 @@ def _notes(result: ListResult, args: Namespace) -> Iterator[str]:
 @view_of(
     "skillyard.engine.operations.skill_listing:list_skills",
     "list",
-    library("the folder to look below, instead of --root"),
+    library(),
     "--tag",
     value("--layout", "LAYOUT", "only skills of this layout", choices=LAYOUTS),
     notes=_notes,
@@ -178,6 +178,13 @@ def _show_findings(
         raise InvalidInput(f"nothing was looked at: {no_skills(list(result.paths), result.scopes)}")
 
 
+def _show_notes(result: ShowResult, args: Namespace) -> Iterator[str]:
+    if args.section == "files" and not result.files:
+        yield f"{result.card.skill.name} has no files beside its instructions"
+    if args.section == "outline" and not result.outline:
+        yield f"the instructions of {result.card.skill.name} have no headings"
+
+
 @view_of(
     "skillyard.engine.operations.skill_details:show_skill",
     "show",
@@ -188,6 +195,7 @@ def _show_findings(
         "only this part: card, outline, body, files, or a heading of the instructions",
     ),
     flag("--references", "also print the documents beside the skill"),
+    notes=_show_notes,
 )
 def show(result: ShowResult) -> Iterable[Block]:
     """Show one skill: card, outline, instructions, files.

@@ -153,13 +153,14 @@ def _description(each: FoundSkill) -> str:
 def add(args: Namespace, console: Console) -> None:
     """Print or install one skill, by name, address or path.
 
-    Without --into and --agent, prints the SKILL.md. With one of them, checks every file, installs
-    the folder atomically, and pins its commit and digest in skills-lock.json, or with --global in
-    the lock file of the user. Local changes are never overwritten. A skill with a high finding of
-    the scan is not installed. NAME may be a name, owner/repo[@ref][#skill], the address of a git
-    repository (URL[#ref][@skill]), of a page of GitHub, GitLab, Gitea or Bitbucket, of a zip or tar
-    archive or of a site, or ./folder. Repositories are read with git and its own
-    credentials. Exits with 4 when no source could be reached.
+    Without --into and --agent, prints the SKILL.md, or with --dry-run what it would install. With
+    one of them, checks every file, installs the folder atomically, and pins its commit and digest
+    in skills-lock.json, or with --global in the lock file of the user. Local changes are never
+    overwritten. A skill with a high finding of the scan is not installed. NAME may be a name,
+    owner/repo[@ref][#skill], the address of a git repository (URL[#ref][@skill]), of a page of
+    GitHub, GitLab, Gitea or Bitbucket, of a zip or tar archive or of a site, or ./folder.
+    Repositories are read with git and its own credentials. Exits with 4 when no source could be
+    reached.
 
         skillyard add pdf
         skillyard add anthropics/skills/pdf --into .agents/skills
@@ -185,10 +186,32 @@ def add(args: Namespace, console: Console) -> None:
     if added.placed is not None:
         console.show(added, _added)
         return
+    if args.dry_run and not console.json:
+        console.print(*_fetched(added))
+        return
     console.show_text(added, added.fetched.raw)
     for each in added.findings:
         place = f"{each.path}:{each.line}"
         console.note(f"skillyard: {place}: {each.severity} {each.rule}: {each.message}")
+
+
+def _fetched(added: Installation) -> Iterator[Block]:
+    """Yield what a skill is that nobody said where to install."""
+    skill = added.fetched.skill
+    yield line(Span(clean_line(skill.name), "name"), f"  {clean_line(skill.description)}")
+    for path in sorted(added.package.files):
+        yield line(clean_line(path), indent=1)
+    yield from _remarks(added)
+    yield line(Span("nothing was written; --into or --agent says where it goes", "dim"), indent=1)
+
+
+def _remarks(added: Installation) -> Iterator[Block]:
+    """Yield the findings of the scan, and what was noticed while the skill was fetched."""
+    for each in added.findings:
+        about = clean_line(f"{each.path}:{each.line}: {each.rule} {each.message}")
+        yield line(Span(each.severity, "warning"), f"  {about}", indent=1)
+    for note in added.package.notes:
+        yield line(Span("note", "medium"), f"  {clean_line(note)}", indent=1)
 
 
 _WORDS = {"added": "added", "replaced": "updated", "linked": "linked"}
@@ -220,11 +243,7 @@ def _added(added: Installation) -> Iterator[Block]:
     for other in added.look_alikes:
         yield line(Span("looks like", "medium"), f"  {clean_line(other)}", indent=1)
     yield from signature_lines(added.signature.document())
-    for each in added.findings:
-        about = clean_line(f"{each.path}:{each.line}: {each.rule} {each.message}")
-        yield line(Span(each.severity, "warning"), f"  {about}", indent=1)
-    for note in added.package.notes:
-        yield line(Span("note", "medium"), f"  {clean_line(note)}", indent=1)
+    yield from _remarks(added)
     if added.dry_run:
         yield line(Span("nothing was written", "dim"), indent=1)
     elif added.lock:

@@ -142,7 +142,7 @@ def summary(args: Namespace, console: Console) -> None:
     catalog = load(args, console)
     result = summary_of(
         catalog,
-        format=request.format,
+        format=request.format or "lines",
         budget_tokens=request.budget_tokens,
         query=query,
         scorer=scorer_of(args),
@@ -161,10 +161,13 @@ def _host_summary(host: str, request: SummaryRequest, args: Namespace, console: 
     from skillyard.cli.cards import host_table
     from skillyard.hosts.operations.prompts import host_summary_of
 
-    if request.budget_tokens is not None or request.query is not None:
-        raise InvalidInput(
-            "--budget-tokens and --query do not go with --host; --budget replaces its own"
-        )
+    for flag, value in (
+        ("--format", request.format),
+        ("--budget-tokens", request.budget_tokens),
+        ("--query", request.query),
+    ):
+        if value is not None:
+            raise InvalidInput(f"{flag} does not go with --host, which lists in its own way")
     catalog = load(args, console)
     result = host_summary_of(catalog, host, window=request.window, budget=request.budget)
     console.show(result, host_table)
@@ -189,6 +192,8 @@ def inject(args: Namespace, console: Console) -> None:
     from skillyard.hosts.operations.prompts import inject_prompt
 
     words = request.query
+    if not request.max_chars:
+        raise InvalidInput("--max-chars 0 leaves no instructions to put before the prompt")
     if request.file is None and words is None:
         raise InvalidInput("no prompt: give it in words, or with --file (- is standard input)")
     prompt = words or "" if request.file is None else read_text(request.file)

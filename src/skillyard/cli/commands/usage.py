@@ -48,7 +48,10 @@ def usage(args: Namespace, console: Console) -> None:
     console.show(result, lambda shown: usage_blocks(shown, args.limit))
     note_unloaded(catalog.diagnostics, args, console)
     if not result.decisions:
-        console.remark(f"no decision was logged in this period: {HOW_TO_LOG}")
+        where = f"{args.log} holds no decision" if args.log else "no decision was logged"
+        period = " of this period" if args.days else ""
+        how = "" if args.log else f": {HOW_TO_LOG}"
+        console.remark(f"{where}{period}{how}")
 
 
 def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:

@@ -50,10 +50,10 @@ class SummaryRequest:
     """Print the catalogue of skills for a system prompt."""
 
     format: Annotated[
-        Literal["lines", "xml", "markdown"],
+        Literal["lines", "xml", "markdown"] | None,
         "Lines, xml or markdown (default: lines).",
         Spelling(metavar="NAME"),
-    ] = "lines"
+    ] = None
     budget_tokens: Annotated[int | None, "Fit into N estimated tokens.", Spelling(metavar="N")] = (
         None
     )
