@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from statistics import fmean
 from typing import Any, NamedTuple
 
-from skillyard.base.errors import InvalidInput
+from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.io.atomic_write import write_output
 from skillyard.base.shapes.benchmarks import BenchRun, BenchScore
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, resolve
@@ -30,7 +33,6 @@ from skillyard.evals.retrieval.measures import (
     read_run,
     read_skills,
     run_queries,
-    write_json,
 )
 
 
@@ -59,7 +61,12 @@ def bench_run(
         out, complete = f"{out}.partial", False
     else:
         complete = True
-    write_json(out, run)
+    try:
+        write_output(out, json.dumps(run, separators=(",", ":")).encode() + b"\n")
+    except OSError as error:
+        raise SkillIoError(
+            f"cannot write: {error.strerror}", path=out, hint="check the folder"
+        ) from None
     answered = sum(bool(entry["results"]) for entry in run.values())
     count = listed.counts.skills if isinstance(listed, Catalog) else len(listed)
     return BenchRun(
@@ -78,24 +85,19 @@ def bench_score(run: str, queries: list[str], *, names: tuple[str, ...] = ()) ->
     ``names`` are additional measures (``nDCG@5``, ``P@3``, …). Raises SkillIoError, InvalidInput
     (also for a query id in two files).
     """
-    judged = _read_queries(queries)
-    answers = read_run(run)
+    judged, answers = _read_queries(queries), read_run(run)
     kinds = sorted({query.kind for query in judged if query.kind and query.answerable})
 
     def measured(these: list[BenchQuery]) -> dict[str, float]:
-        scores = measures(these, answers)
-        for name in names:
-            values = list(per_query(these, answers, name).values())
-            if values:
-                scores[name.lower()] = sum(values) / len(values)
-        return scores
+        values = {name.lower(): per_query(these, answers, name).values() for name in names}
+        return measures(these, answers) | {name: fmean(of) for name, of in values.items() if of}
 
-    by_kind = {kind: measured([query for query in judged if query.kind == kind]) for kind in kinds}
     intervals = {
         name.lower(): interval(values)
         for name in dict.fromkeys((*MEASURES, *names))
         if (values := list(per_query(judged, answers, name).values()))
     }
+    by_kind = {kind: measured([query for query in judged if query.kind == kind]) for kind in kinds}
     return BenchScore(run=run, all=measured(judged), by_kind=by_kind, intervals=intervals)
 
 

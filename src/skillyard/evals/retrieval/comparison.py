@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from itertools import compress, product
+from itertools import compress
+from statistics import fmean
 from typing import NamedTuple
 
 from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, per_query
@@ -60,16 +61,11 @@ class MeasureComparison(NamedTuple):
         return self.verdict == WORSE
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
-
-
 def interval(values: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % percentile bootstrap interval of the mean; (0, 0) without values."""
     if not values:
         return 0.0, 0.0
-    rng = random.Random(SEED)
-    count = len(values)
+    rng, count = random.Random(SEED), len(values)
     means = sorted(sum(rng.choices(values, k=count)) / count for _ in range(DRAWS))
     return means[int(0.025 * DRAWS)], means[int(0.975 * DRAWS) - 1]
 
@@ -77,20 +73,15 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 def _chance(differences: Sequence[float]) -> float:
     """Return the two-sided p-value of the sign-flip test, above 0."""
     nonzero = [value for value in differences if value]
-    if not nonzero:
-        return 1.0
-    total = sum(nonzero)
-    observed = abs(total) - 1e-12
-    if len(nonzero) <= EXACT:
-        signs = product((0, 1), repeat=len(nonzero))
-        sums = [abs(total - 2 * sum(compress(nonzero, flipped))) for flipped in signs]
-        return sum(each >= observed for each in sums) / len(sums)
-    rng = random.Random(SEED)
-    extreme = 0
-    for _ in range(FLIPS):
-        bits = f"{rng.getrandbits(len(nonzero)):0{len(nonzero)}b}"
-        extreme += abs(total - 2 * sum(compress(nonzero, map(int, bits)))) >= observed
-    return (extreme + 1) / (FLIPS + 1)
+    count, total = len(nonzero), sum(nonzero)
+    patterns: Sequence[int] = range(2**count) if count <= EXACT else ()
+    if not patterns:
+        rng = random.Random(SEED)
+        patterns = [0, *(rng.getrandbits(count) for _ in range(FLIPS))]
+    sums = (
+        total - 2 * sum(compress(nonzero, map(int, f"{flips:0{count}b}"))) for flips in patterns
+    )
+    return sum(abs(each) >= abs(total) - 1e-12 for each in sums) / len(patterns)
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -125,7 +116,7 @@ def compare(
     """
     comparisons = [_compare_measure(queries, first, second, name) for name in names]
     adjusted = holm([one.p for one in comparisons])
-    least = queries_needed(len(comparisons)) if comparisons else 0
+    least = queries_needed(len(names)) if names else 0
     return [
         one._replace(p_adjusted=p, verdict=_verdict(one, p, margin, least))
         for one, p in zip(comparisons, adjusted, strict=True)
@@ -145,18 +136,12 @@ def _compare_measure(
     second: Mapping[str, RankedAnswer],
     name: str,
 ) -> MeasureComparison:
-    ours, theirs = per_query(queries, first, name), per_query(queries, second, name)
-    differences = [theirs[key] - ours[key] for key in ours]
-    low, high = interval(differences)
-    return MeasureComparison(
-        name,
-        _mean(list(ours.values())),
-        _mean(list(theirs.values())),
-        _mean(differences),
-        low,
-        high,
-        _chance(differences),
-        sum(value > 0 for value in differences),
-        sum(value < 0 for value in differences),
-        sum(value == 0 for value in differences),
+    before, after = per_query(queries, first, name), per_query(queries, second, name)
+    differences = [after[key] - before[key] for key in before]
+    means = (
+        fmean(each) if each else 0.0 for each in (before.values(), after.values(), differences)
     )
+    better, worse = (sum(sign * value > 0 for value in differences) for sign in (1, -1))
+    same = len(differences) - better - worse
+    low_high = interval(differences)
+    return MeasureComparison(name, *means, *low_high, _chance(differences), better, worse, same)

@@ -6,16 +6,17 @@ and 2 are relevant, 1 is related. For a query without grades no skill fits.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, log2
-from typing import IO, Any, NamedTuple, TypeVar, cast
+from statistics import fmean
+from typing import Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.base.io.atomic_write import write_output
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.match import in_order, score_query
 from skillyard.engine.ranking.query import Query
@@ -52,6 +53,18 @@ class BenchQuery(NamedTuple):
         return any(grade >= RIGHT for grade in self.relevant.values())
 
 
+class RankedAnswer(NamedTuple):
+    """The answer to one query: distinct skill ids, best first, and how sure the run was."""
+
+    ids: tuple[str, ...]
+    confidence: float
+    """Higher is surer that some skill fits; minus infinity when nothing was returned."""
+
+
+_NO_ANSWER = RankedAnswer((), -inf)
+Record = TypeVar("Record", Skill, BenchQuery)
+
+
 def read_skills(path: str) -> list[Skill]:
     """Read one JSON skill a line (``{id, name, description, tags?, text}``), ``.gz`` as such.
 
@@ -71,127 +84,99 @@ def read_queries(path: str) -> list[BenchQuery]:
     return _read_records(path, "query", _query)
 
 
-Record = TypeVar("Record", Skill, BenchQuery)
+def read_run(path: str) -> dict[str, RankedAnswer]:
+    """Read a run file. Raises SkillIoError, and InvalidInput."""
+    try:
+        run = _object(_content(path))
+        return {key: _ranked_answer(entry) for key, entry in run.items()}
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
 
 
-def _read_records(
-    path: str, what: str, read: Callable[[dict[str, Any], str], Record]
-) -> list[Record]:
+def _read_records(path: str, what: str, read: Callable[[dict[str, Any]], Record]) -> list[Record]:
     """Return what the lines of a file hold, at least one, each with an id of its own."""
     records: dict[str, Record] = {}
-    for where, fields in _records(path):
-        record = read(fields, where)
-        if record.id in records:
-            raise InvalidInput(f"{where}: the id {record.id!r} occurs twice")
-        records[record.id] = record
+    for number, line in enumerate(_content(path).splitlines(), 1):
+        if line.strip():
+            try:
+                record = read(_object(line))
+                if record.id in records:
+                    raise InvalidInput(f"the id {record.id!r} occurs twice")
+            except InvalidInput as error:
+                raise InvalidInput(f"{path}:{number}: {error}") from None
+            records[record.id] = record
     if not records:
         raise InvalidInput(f"{path}: it holds no {what}; write one JSON object a line")
     return list(records.values())
 
 
-def _records(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (``path:line``, object) for every line that is not blank."""
-    for number, line in enumerate(_lines(path), 1):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None
-        if not isinstance(record, dict):
-            raise InvalidInput(f"{where}: not a JSON object")
-        yield where, record
-
-
-_MAX_LINE_BYTES = 1 << 28
-
-
-def _lines(path: str) -> Iterator[str]:
-    from zlib import error as zlib_error
-
+def _content(path: str) -> bytes:
     try:
-        with _open(path) as file:
-            for number, line in enumerate(iter(partial(file.readline, _MAX_LINE_BYTES), b""), 1):
-                if len(line) == _MAX_LINE_BYTES:
-                    raise InvalidInput(f"{path}:{number}: a line of {len(line):,} bytes or more")
-                try:
-                    yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError:
-                    raise InvalidInput(f"{path}:{number}: not UTF-8") from None
-    except (OSError, EOFError, zlib_error) as error:
+        with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
+            return file.read()
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SkillIoError(f"cannot read: {reason}", path=path, hint="check the path") from None
 
 
-def _open(path: str) -> IO[bytes]:
-    if path.endswith(".gz"):
-        import gzip
-
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return open(path, "rb")
-
-
-def _skill(record: dict[str, Any], where: str) -> Skill:
-    texts = {field: _text(record, field, where) for field in ("id", "name", "description", "text")}
-    key = texts["id"]
+def _object(text: bytes) -> dict[str, Any]:
     try:
-        return Skill(
-            name=texts["name"],
-            description=texts["description"],
-            body=texts["text"],
-            path=key,
-            id=key,
-            slug=key,
-            tags=_tags(record.get("tags")),
-        )
-    except InvalidInput as error:
-        raise InvalidInput(f"{where}: {error}") from None
+        value = json.loads(text)
+    except UnicodeDecodeError:
+        raise InvalidInput("not UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"not JSON ({getattr(error, 'msg', error)})") from None
+    if not isinstance(value, dict):
+        raise InvalidInput("not a JSON object")
+    return value
 
 
-def _tags(value: Any) -> Any:
-    """Return a list as it is and text as its comma-separated items; a Skill judges the rest."""
-    if isinstance(value, str):
-        return tuple(tag for item in value.split(",") if (tag := item.strip()))
-    return value or ()
-
-
-def _query(record: dict[str, Any], where: str) -> BenchQuery:
-    query_field = _one_of(record, "query", "request", where)
-    grades_field = _one_of(record, "relevant", "expect", where)
-    relevant = (
-        _expected(record, where) if grades_field == "expect" else record.get(grades_field) or {}
+def _skill(record: dict[str, Any]) -> Skill:
+    key, name, description, body = (
+        _text(record, field) for field in ("id", "name", "description", "text")
     )
+    tags = record.get("tags") or ()
+    if isinstance(tags, str):
+        tags = tuple(tag for item in tags.split(",") if (tag := item.strip()))
+    return Skill(
+        name=name, description=description, body=body, path=key, id=key, slug=key, tags=tags
+    )
+
+
+def _query(record: dict[str, Any]) -> BenchQuery:
+    for field, synonym in (("query", "request"), ("relevant", "expect")):
+        if field in record and synonym in record:
+            raise InvalidInput(f"{field} and {synonym} say the same; leave one out")
+    relevant = record.get("relevant") or {}
+    if "expect" in record:
+        expected = record["expect"]
+        if not isinstance(expected, list) or not all(isinstance(key, str) for key in expected):
+            raise InvalidInput("expect must be a list of skill ids, empty where none fits")
+        relevant = dict.fromkeys(expected, EXPECTED)
     if not isinstance(relevant, dict) or not all(type(grade) is int for grade in relevant.values()):
-        raise InvalidInput(f"{where}: relevant must map skill ids to whole grades")
-    try:
-        query = Query(_text(record, query_field, where), record.get("files") or ())
-    except InvalidInput as error:
-        raise InvalidInput(f"{where}: {error}") from None
-    return BenchQuery(_text(record, "id", where), query, relevant, str(record.get("kind") or ""))
+        raise InvalidInput("relevant must map skill ids to whole grades")
+    text = _text(record, "request" if "request" in record else "query")
+    query = Query(text, record.get("files") or ())
+    return BenchQuery(_text(record, "id"), query, relevant, str(record.get("kind") or ""))
 
 
-def _one_of(record: dict[str, Any], field: str, synonym: str, where: str) -> str:
-    """Return which of two names of a field the record uses. Raises InvalidInput for both."""
-    if synonym not in record:
-        return field
-    if field in record:
-        raise InvalidInput(f"{where}: {field} and {synonym} say the same; leave one out")
-    return synonym
-
-
-def _expected(record: dict[str, Any], where: str) -> dict[str, int]:
-    expected = record["expect"]
-    if not isinstance(expected, list) or not all(isinstance(key, str) for key in expected):
-        raise InvalidInput(f"{where}: expect must be a list of skill ids, empty where none fits")
-    return dict.fromkeys(expected, EXPECTED)
-
-
-def _text(record: dict[str, Any], field: str, where: str) -> str:
+def _text(record: dict[str, Any], field: str) -> str:
     value = record.get(field)
     if not isinstance(value, str):
-        raise InvalidInput(f"{where}: {field} must be text")
+        raise InvalidInput(f"{field} must be text")
     return value
+
+
+def _ranked_answer(entry: Any) -> RankedAnswer:
+    confidence = entry.get("confidence") if isinstance(entry, dict) else None
+    results: Any = entry.get("results") if isinstance(entry, dict) else entry
+    try:
+        pairs = [(str(key), float(score)) for key, score in results]
+        sure = float(confidence if confidence is not None else pairs[0][1] if pairs else -inf)
+    except (TypeError, ValueError):
+        raise InvalidInput("results must be pairs of skill id and score") from None
+    ids = tuple(dict.fromkeys(key for key, _ in pairs))[:DEPTH]
+    return RankedAnswer(ids, sure if ids else -inf)
 
 
 def run_queries(
@@ -209,67 +194,14 @@ def run_queries(
     """
     catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
     run: Run = {} if into is None else into
-    for number, bench_query in enumerate(queries):
-        if progress is not None:
-            progress(number, len(queries))
+    for number, bench_query in enumerate(queries, 1):
         _, scored = score_query(catalog, bench_query.query, scorer)
         pairs = in_order([pair for pair in scored.scores() if pair[1] > 0], scored, DEPTH)
         results = [[skill.slug, score] for skill, score in pairs]
         run[bench_query.id] = {"results": results, "confidence": results[0][1] if results else 0.0}
-    if progress is not None:
-        progress(len(queries), len(queries))
+        if progress is not None:
+            progress(number, len(queries))
     return run
-
-
-def write_json(path: str, value: Any) -> None:
-    """Write a JSON file; see :func:`write_text`."""
-    write_text(path, json.dumps(value, separators=(",", ":")) + "\n")
-
-
-def write_text(path: str, text: str) -> None:
-    """Write a file whole or not at all: beside it, synced, then renamed over it.
-
-    A link, a pipe or a device is written through, never replaced. Raises SkillIoError; what stood
-    at ``path`` is untouched then.
-    """
-    try:
-        write_output(path, text.encode("utf-8"))
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise SkillIoError(f"cannot write: {reason}", path=path, hint="check the folder") from None
-
-
-class RankedAnswer(NamedTuple):
-    """The answer to one query: distinct skill ids, best first, and how sure the run was."""
-
-    ids: tuple[str, ...]
-    confidence: float
-    """Higher is surer that some skill fits; minus infinity when nothing was returned."""
-
-
-def read_run(path: str) -> dict[str, RankedAnswer]:
-    """Read a run file. Raises SkillIoError, and InvalidInput."""
-    try:
-        value = json.loads("".join(_lines(path)))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"{path}: not JSON") from None
-    if not isinstance(value, dict):
-        raise InvalidInput(f"{path}: a run maps query ids to results")
-    return {key: _ranked_answer(entry, f"{path}: {key}") for key, entry in value.items()}
-
-
-def _ranked_answer(entry: Any, where: str) -> RankedAnswer:
-    confidence = entry.get("confidence") if isinstance(entry, dict) else None
-    results: Any = entry.get("results") if isinstance(entry, dict) else entry
-    try:
-        pairs = [(str(key), float(score)) for key, score in results]
-        sure = float(confidence if confidence is not None else pairs[0][1] if pairs else -inf)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{where}: results must be pairs of skill id and score") from None
-    ids = tuple(dict.fromkeys(key for key, _ in pairs))[:DEPTH]
-    return RankedAnswer(ids, sure if ids else -inf)
 
 
 def measures(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> dict[str, float]:
@@ -279,14 +211,12 @@ def measures(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> 
     at most as many as fit); auroc, best_f1 (of "no skill fits") and false_fire@95: the share of
     unanswerable queries that pass the confidence which keeps 95 % of the answerable ones.
     """
-    nothing = RankedAnswer((), -inf)
-    answered = [(query, run.get(query.id, nothing).confidence) for query in queries]
+    answered = [(query, run.get(query.id, _NO_ANSWER).confidence) for query in queries]
     sure = sorted(confidence for query, confidence in answered if query.answerable)
     unsure = sorted(confidence for query, confidence in answered if not query.relevant)
     results: dict[str, float] = {"queries": len(sure), "unanswerable": len(unsure)}
     if sure:
-        for name in _REPORTED:
-            results[name] = sum(per_query(queries, run, name).values()) / len(sure)
+        results |= {name: fmean(per_query(queries, run, name).values()) for name in _REPORTED}
     if sure and unsure:
         results |= _abstention(sure, unsure)
     return results
@@ -305,11 +235,11 @@ def per_query(
         raise InvalidInput(
             f"unknown measure {measure!r}: write nDCG@10, P@1, R@10, MRR@10 or hit@1"
         )
-    kind, depth = match[1].lower(), int(match[2])
-    kind = _SAME.get(kind, kind)
-    nothing = RankedAnswer((), -inf)
+    name, depth = match[1].lower(), int(match[2])
     return {
-        query.id: _value(kind, depth, run.get(query.id, nothing).ids, query.relevant)
+        query.id: _value(
+            _SAME.get(name, name), depth, run.get(query.id, _NO_ANSWER).ids, query.relevant
+        )
         for query in queries
         if query.answerable
     }
@@ -319,17 +249,13 @@ def _value(kind: str, depth: int, ids: Sequence[str], relevant: Mapping[str, int
     grades = [relevant.get(key, 0) for key in ids[:depth]]
     hits = [grade >= RIGHT for grade in grades]
     if kind == "ndcg":
-        ideal = sorted(relevant.values(), reverse=True)[:depth]
-        return _gain(grades) / _gain(ideal)
+        return _gain(grades) / _gain(sorted(relevant.values(), reverse=True)[:depth])
     if kind == "p":
         return sum(hits) / depth
     if kind == "recall":
-        right = sum(grade >= RIGHT for grade in relevant.values())
-        return sum(hits) / min(right, depth)
-    first = next((place for place, hit in enumerate(hits, 1) if hit), 0)
-    if kind == "mrr":
-        return 1 / first if first else 0.0
-    return float(first > 0)
+        return sum(hits) / min(depth, sum(grade >= RIGHT for grade in relevant.values()))
+    first = hits.index(True) + 1 if any(hits) else inf
+    return 1 / first if kind == "mrr" else float(first < inf)
 
 
 def _gain(grades: Sequence[int]) -> float:
@@ -342,20 +268,14 @@ def _gain(grades: Sequence[int]) -> float:
 
 def _abstention(sure: Sequence[float], unsure: Sequence[float]) -> dict[str, float]:
     """Compare confidences, both sorted ascending, of answerable and unanswerable queries."""
-    wins = sum(
-        bisect_left(unsure, value) + (unsure.count(value) / 2 if value in unsure else 0.0)
-        for value in sure
-    )
+    wins = sum(bisect_left(unsure, value) + unsure.count(value) / 2 for value in sure)
     best = 0.0
     for threshold in [*sorted({*sure, *unsure}), inf]:
-        caught = bisect_left(unsure, threshold)
-        wrong = bisect_left(sure, threshold)
-        if caught:
-            best = max(best, 2 * caught / (caught + wrong + len(unsure)))
+        caught, wrong = bisect_left(unsure, threshold), bisect_left(sure, threshold)
+        best = max(best, 2 * caught / (caught + wrong + len(unsure)))
     least = sure[int((1 - ANSWERED_SHARE) * len(sure))]
-    fired = len(unsure) - bisect_left(unsure, least)
     return {
         "auroc": wins / (len(sure) * len(unsure)),
         "best_f1": best,
-        "false_fire@95": fired / len(unsure),
+        "false_fire@95": (len(unsure) - bisect_left(unsure, least)) / len(unsure),
     }
