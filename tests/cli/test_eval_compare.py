@@ -11,6 +11,7 @@ import pytest
 from tests.cli.conftest import Answer, Run
 from tests.cli.making import ATTACK
 from tests.evals.end_to_end.making import Project, project
+from tests.tables import for_each
 
 Eval = Callable[..., Answer]
 
@@ -262,3 +263,22 @@ def test_rubrics_are_checked_by_their_earlier_command(made: Project, run: Run) -
     wrong = run("eval", "validate-rubrics", *given)
     assert wrong.code == 1
     assert "tea-brewing.yaml:1: " in wrong.out
+
+
+@for_each(
+    ("options", "needs"),
+    [
+        (("--model", "m"), "--router model"),
+        (("--max-cost", "1"), "--router model"),
+        (("--timeout", "9", "--dry-run"), "--router model"),
+        (("--replay",), "--router model"),
+        (("--router", "model", "--model", "m", "--top-k", "2"), "--router with a scorer"),
+    ],
+)
+def test_an_option_that_the_router_would_ignore_is_refused(
+    options: tuple[str, ...], needs: str, ev: Eval
+) -> None:
+    assert ev("activation").code == 0
+    refused = ev("activation", *options)
+    assert refused.code == 2
+    assert f"picks the skills here; add {needs}" in refused.err

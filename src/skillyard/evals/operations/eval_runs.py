@@ -30,7 +30,7 @@ from skillyard.evals.models.factory import offline_model, open_model
 from skillyard.evals.models.ledger import Ledger, Spending, require_prices
 from skillyard.evals.models.prices import Price, price
 from skillyard.evals.models.protocol import ChatModel, ModelFailed, ModelRequest
-from skillyard.evals.settings import RunSettings
+from skillyard.evals.settings import MODEL, RunSettings
 from skillyard.evals.storage.account import RunAccount
 from skillyard.evals.storage.entries import Entries
 from skillyard.evals.storage.events import start_of_latest_run, start_of_run
@@ -40,6 +40,17 @@ _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 """It becomes a part of a file's name."""
 _ATTEMPTS_OF_A_CASE, _MORE_S = 3, 60.0
 """All attempts at a case may take so many times the limit of one, and a minute to wait between."""
+_OF_MODELS: Sequence[str] = (
+    "model",
+    "provider",
+    "base_url",
+    "max_cost",
+    "max_calls",
+    "concurrency",
+    "timeout_s",
+)
+"""Settings that a scorer as the router does not use; below, those that a model does not."""
+_OF_SCORERS = ("top_k", "min_score")
 _NAMED = 12
 """Skills that a message names."""
 
@@ -256,6 +267,7 @@ def _prepare_run(
             _check_unchanged(before, settings, options)
     else:
         settings = RunSettings.of(eval_type, config, options.overrides)
+    _check_router(settings, options)
     if not plans:
         settings.require_models()
     paths = tuple(options.paths) or _default_paths(config, eval_type)
@@ -268,6 +280,18 @@ def _prepare_run(
     if work.tested:
         _check_checks(work, options, warn)
     return ReadyRun(options, config, work, results)
+
+
+def _check_router(settings: RunSettings, options: EvalOptions) -> None:
+    """Raise InvalidInput for an option that means nothing to the router of the run."""
+    asks = settings.asks_models
+    needs = "--router with a scorer" if asks else f"--router {MODEL}"
+    names = _OF_SCORERS if asks else _OF_MODELS
+    unused = [name for name in names if options.overrides.get(name) is not None]
+    unused += [name for name in ("regenerate", "replay") if not asks and getattr(options, name)]
+    if unused:
+        named = ", ".join(map(_option, unused))
+        raise InvalidInput(f"{named}: {settings.router} picks the skills here; add {needs}")
 
 
 def _check_checks(work: LayerWork, options: EvalOptions, warn: Callable[[str], None]) -> None:
@@ -352,6 +376,8 @@ def _check_same_cases(start: Mapping[str, Any], work: LayerWork) -> None:
 def _option(name: str) -> str:
     if name == "host":
         return "the server (--base-url)"
+    if name == "timeout_s":
+        return "--timeout"
     return f"--{name.replace('_', '-')}"
 
 

@@ -9,7 +9,8 @@ Seeds are fixed, so equal runs give equal figures.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from itertools import compress
 from statistics import fmean
 from typing import NamedTuple
@@ -138,10 +139,19 @@ def _compare_measure(
 ) -> MeasureComparison:
     before, after = per_query(queries, first, name), per_query(queries, second, name)
     differences = [after[key] - before[key] for key in before]
-    means = (
-        fmean(each) if each else 0.0 for each in (before.values(), after.values(), differences)
+    signs = Counter((value > 0) - (value < 0) for value in differences)
+    return MeasureComparison(
+        name,
+        _mean(before.values()),
+        _mean(after.values()),
+        _mean(differences),
+        *interval(differences),
+        _chance(differences),
+        signs[1],
+        signs[-1],
+        signs[0],
     )
-    better, worse = (sum(sign * value > 0 for value in differences) for sign in (1, -1))
-    same = len(differences) - better - worse
-    low_high = interval(differences)
-    return MeasureComparison(name, *means, *low_high, _chance(differences), better, worse, same)
+
+
+def _mean(values: Collection[float]) -> float:
+    return fmean(values) if values else 0.0
