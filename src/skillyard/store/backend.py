@@ -1,12 +1,15 @@
-"""The protocol of a database backend."""
+"""What a database does for a store."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from skillyard.store.schema_steps import check_schema, latest, pending
+from skillyard.store.statements import Dialect
 from skillyard.store.values import Durability, Status
 
 
@@ -26,48 +29,11 @@ class Options:
     """Maximum wait of a synchronous publish for its standby."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statements:
-    """The SQL of one database, with named parameters in its own style.
-
-    ``{entries}`` is replaced by the relation to read: all entries, or what a caller sees. The last
-    column of a page is the weight of its row in bytes. A page may end once the preceding rows weigh
-    ``most_bytes``, and not earlier.
-    """
-
-    head: str
-    stamp_of: str
-    view_generation: str
-    page: str
-    page_of_view: str
-    by_id: str
-    by_key: str
-    history: str
-    count: str
-    standing: str
-    places: str
-    generations: str
-    doubled: str
-    decide_publish: str
-    decide_withdraw: str
-    decide_rollback: str
-    unexpected: str
-    kinds: str
-    add_generation: str
-    supersede: str
-    add_versions: str
-    granted: str
-    add_grant: str
-    drop_grant: str
-    drop_grants: str
-    view_changed: str
-
-
 class Session(Protocol):
     """A transaction."""
 
     def execute(self, sql: str, parameters: Mapping[str, Any], /) -> Any:
-        """Run one statement; return its cursor."""
+        """Run one statement of ``statements``; return its cursor."""
         ...
 
 
@@ -87,52 +53,56 @@ class Work(Session, Protocol):
         ...
 
 
-class Backend(Protocol):
+class Backend(ABC):
     """One database behind the store. It raises StoreFailed only."""
 
-    @property
-    def name(self) -> str:
-        """``sqlite`` or ``postgresql``, which is also the folder of its migrations."""
-        ...
+    name: str
+    """``sqlite`` or ``postgresql``, which is also the folder of its migrations."""
+    dialect: Dialect
 
-    @property
-    def address(self) -> str:
+    def __init__(self, address: str, options: Options) -> None:
+        self.address = address
         """The address without credentials."""
-        ...
-
-    @property
-    def sql(self) -> Statements:
-        """The SQL statements of this database."""
-        ...
-
-    def relation(self, caller: str | None) -> str:
-        """Return the replacement of ``{entries}``."""
-        ...
-
-    def reading(self, caller: str | None) -> AbstractContextManager[Session]:
-        """Return a read transaction as the caller, which ends on exit."""
-        ...
-
-    def writing(self, durability: Durability) -> AbstractContextManager[Work]:
-        """Return a write transaction, which is rolled back on exit unless committed."""
-        ...
-
-    def listen(self, after: int, timeout_s: float) -> int:
-        """See ``CatalogStore.listen``."""
-        ...
+        self.options = options
 
     def migrate(self) -> tuple[int | None, int]:
         """Migrate the schema; return its version before (None: no schema) and after."""
-        ...
+        before = version = self.schema()
+        while pending(self.name, version, self.address):
+            version = self.migrate_once()
+        return before, latest(self.name)
 
     def check(self) -> None:
         """Raise StoreSchema unless the schema has the version that this program needs."""
-        ...
+        check_schema(self.name, self.schema(), self.address)
 
+    @abstractmethod
+    def schema(self) -> int | None:
+        """Return the version of the schema; None where there is none."""
+
+    @abstractmethod
+    def migrate_once(self) -> int:
+        """Apply the next step in one transaction; return the version then.
+
+        Two processes may migrate at once.
+        """
+
+    @abstractmethod
+    def reading(self, caller: str | None) -> AbstractContextManager[Session]:
+        """Return a read transaction as the caller, which ends on exit."""
+
+    @abstractmethod
+    def writing(self, durability: Durability) -> AbstractContextManager[Work]:
+        """Return a write transaction, which is rolled back on exit unless committed."""
+
+    @abstractmethod
+    def listen(self, after: int, timeout_s: float) -> int:
+        """See ``CatalogStore.listen``."""
+
+    @abstractmethod
     def status(self) -> Status:
         """Return the state of the database, without the number of its skills."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Close every connection."""
-        ...

@@ -10,6 +10,17 @@ from typing import Any
 from skillyard.base.errors import StoreConflict
 from skillyard.store.backend import Backend, Work
 from skillyard.store.pages import head_of
+from skillyard.store.statements import (
+    ADD_GENERATION,
+    ADD_GRANT,
+    ADD_VERSIONS,
+    DOUBLED,
+    DROP_GRANT,
+    DROP_GRANTS,
+    KINDS,
+    UNEXPECTED,
+    VIEW_CHANGED,
+)
 from skillyard.store.values import Durability, Grant, Published, StoreKey
 
 
@@ -30,29 +41,27 @@ def change(
     ``decide`` is the statement that fills the table of moves; ``check`` receives the last
     generation before. Returns what changed; raises StoreConflict and what the backend raises.
     """
-    sql = backend.sql
     with backend.writing(durability) as work:
         work.stage(staged)
         _refuse_duplicates(backend, work, tenant)
         work.lock(tenant)
-        head, _ = head_of(work, backend)
+        head, _ = head_of(work)
         check(head)
         work.execute(decide, {"tenant": tenant, **(parameters or {})})
         _refuse_unexpected(backend, work, tenant)
-        counts = dict(work.execute(sql.kinds, {}).fetchall())
+        counts = dict(work.execute(KINDS, {}).fetchall())
         unchanged = counts.pop("unchanged", 0)
         if not counts:
             return Published(head, unchanged=unchanged)
         generation = head + 1
-        _add_generation(backend, work, action, generation, tenant, publisher, counts)
-        work.execute(sql.supersede, {"tenant": tenant, "generation": generation})
-        work.execute(sql.add_versions, {"tenant": tenant, "generation": generation})
+        _add_generation(work, action, generation, tenant, publisher, counts)
+        work.execute(backend.dialect.supersede, {"tenant": tenant, "generation": generation})
+        work.execute(ADD_VERSIONS, {"tenant": tenant, "generation": generation})
         work.commit(generation)
     return Published(generation, unchanged=unchanged, **counts)
 
 
 def _add_generation(
-    backend: Backend,
     work: Work,
     action: str,
     generation: int,
@@ -62,7 +71,7 @@ def _add_generation(
 ) -> None:
     noted = {kind: counts.get(kind, 0) for kind in ("added", "changed", "withdrawn")}
     work.execute(
-        backend.sql.add_generation,
+        ADD_GENERATION,
         {
             "generation": generation,
             "stamp": os.urandom(8).hex(),
@@ -75,7 +84,7 @@ def _add_generation(
 
 
 def _refuse_duplicates(backend: Backend, work: Work, tenant: str) -> None:
-    row = work.execute(backend.sql.doubled, {}).fetchone()
+    row = work.execute(DOUBLED, {}).fetchone()
     if row is not None:
         key = StoreKey(tenant, *row)
         raise StoreConflict(
@@ -87,7 +96,7 @@ def _refuse_duplicates(backend: Backend, work: Work, tenant: str) -> None:
 
 
 def _refuse_unexpected(backend: Backend, work: Work, tenant: str) -> None:
-    row = work.execute(backend.sql.unexpected, {}).fetchone()
+    row = work.execute(UNEXPECTED, {}).fetchone()
     if row is not None:
         key = StoreKey(tenant, *row[:3])
         expected, actual = row[3], row[4]
@@ -105,22 +114,21 @@ def _refuse_unexpected(backend: Backend, work: Work, tenant: str) -> None:
 
 def change_grants(backend: Backend, grant: Grant, *, add: bool) -> int:
     """Add or drop a grant; return the generation that did, or the last one if nothing changed."""
-    sql = backend.sql
     words = asdict(grant)
     places = words.pop("places")
     with backend.writing("local") as work:
         work.lock(grant.tenant)
-        head, _ = head_of(work, backend)
+        head, _ = head_of(work)
         if add:
-            results = [work.execute(sql.add_grant, {**words, "place": p}) for p in places or ("",)]
+            results = [work.execute(ADD_GRANT, {**words, "place": p}) for p in places or ("",)]
         elif places:
-            results = [work.execute(sql.drop_grant, {**words, "place": p}) for p in places]
+            results = [work.execute(DROP_GRANT, {**words, "place": p}) for p in places]
         else:
-            results = [work.execute(sql.drop_grants, words)]
+            results = [work.execute(DROP_GRANTS, words)]
         if not any(rows.rowcount for rows in results):
             return head
         generation, action = head + 1, "grant" if add else "revoke"
-        _add_generation(backend, work, action, generation, grant.tenant, grant.caller, {})
-        work.execute(sql.view_changed, {"caller": grant.caller, "generation": generation})
+        _add_generation(work, action, generation, grant.tenant, grant.caller, {})
+        work.execute(VIEW_CHANGED, {"caller": grant.caller, "generation": generation})
         work.commit(generation)
     return generation

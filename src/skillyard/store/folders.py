@@ -13,7 +13,7 @@ from skillyard.engine.catalog.entries import read_one
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.discovery import Candidate, Root
 from skillyard.engine.discovery.walk import iter_scan
-from skillyard.engine.resources import list_resources, read_file, read_resource
+from skillyard.engine.resources import list_resources, read_resource
 from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.store.rows import StoredRow, row_of
 from skillyard.store.values import FileDigest, Standing, StoreKey, Submission
@@ -78,8 +78,6 @@ def build_rows(files: Sequence[SkillFile], limits: Limits, store: str) -> list[B
 def _build_row(file: SkillFile, limits: Limits, store: str) -> BuiltRow:
     candidate, key, standing = file
     try:
-        if standing is not None and _is_unchanged(candidate, standing, limits):
-            return BuiltRow(key, candidate.path, standing.digest, file=standing.hash or "")
         submission, diagnostics = _submission(candidate, key, limits)
         if submission is None:
             return BuiltRow(key, candidate.path, diagnostics=tuple(diagnostics))
@@ -100,31 +98,6 @@ def rejected(key: StoreKey, path: str, error: SkillError | StoreRefused) -> Buil
     else:
         code, message = "store_refused", error.what
     return BuiltRow(key, path, diagnostics=(Diagnostic(code, "error", path, message, error.hint),))
-
-
-def _is_unchanged(candidate: Candidate, standing: Standing, limits: Limits) -> bool:
-    """True when the stored version was made from this file, with the same files beside it.
-
-    The file is read but not parsed. Raises SkillIoError.
-    """
-    if standing.hash is None or standing.slug != candidate.folder:
-        return False
-    return (
-        standing.origin == candidate.origin
-        and standing.installs == 0
-        and _names(standing.references) == _names(candidate.references)
-        and standing.hash == _hash(candidate, limits)
-        and standing.files == _digests(candidate, limits)[0]
-    )
-
-
-def _names(references: Sequence[Reference]) -> list[tuple[str, str]]:
-    return [(reference.name, reference.path) for reference in references]
-
-
-def _hash(candidate: Candidate, limits: Limits) -> str:
-    path = candidate.target or candidate.path
-    return sha256(read_file(path, limits.skill_file_bytes, candidate.path).data).hexdigest()
 
 
 def _submission(

@@ -8,6 +8,7 @@ from typing import Any
 from skillyard.base.errors import InvalidInput, StoreUnavailable
 from skillyard.store.backend import Backend, Session
 from skillyard.store.rows import key_of, version_of
+from skillyard.store.statements import HEAD, STAMP_OF, VIEW_GENERATION
 from skillyard.store.values import Changes, Position, Snapshot, Version
 
 MAX_AT_ONCE = 10_000
@@ -18,9 +19,9 @@ PAGE_BYTES = 64 * 1024 * 1024
 """A page ends with the row that reaches this size, so it may exceed it by one skill."""
 
 
-def head_of(session: Session, backend: Backend) -> tuple[int, str]:
+def head_of(session: Session) -> tuple[int, str]:
     """Return the last generation and its stamp; 0 and an empty stamp for an empty store."""
-    row = session.execute(backend.sql.head, {}).fetchone()
+    row = session.execute(HEAD, {}).fetchone()
     return (0, "") if row is None else (row[0], row[1])
 
 
@@ -34,7 +35,7 @@ def changes_after(
     if type(limit) is not int or not 1 <= limit <= MAX_AT_ONCE:
         raise InvalidInput(f"limit must be a whole number from 1 to {MAX_AT_ONCE:,}")
     with backend.reading(caller) as session:
-        position = _start_of_page(session, backend, caller, position)
+        position = _start_of_page(session, caller, position)
         rows, cut = _rows(session, backend, caller, position, limit + 1)
     complete = not cut and len(rows) <= limit
     rows = rows[:limit]
@@ -52,21 +53,19 @@ def changes_after(
     )
 
 
-def _start_of_page(
-    session: Session, backend: Backend, caller: str | None, position: Position
-) -> Position:
+def _start_of_page(session: Session, caller: str | None, position: Position) -> Position:
     """Return the start of the page, and the generation that its round of pages leads to.
 
     A round starts again with everything when the store has another generation under the number that
     it builds on, or when the caller's view changed since.
     """
-    generation, stamp = head_of(session, backend)
+    generation, stamp = head_of(session)
     known = position.until or position.generation
     expected = position.until_stamp if position.until else position.stamp
     has_diverged = known > generation or (
-        bool(known and expected) and _stamp_of(session, backend, known) != expected
+        bool(known and expected) and _stamp_of(session, known) != expected
     )
-    changed = caller is not None and known < _view_generation(session, backend)
+    changed = caller is not None and known < _view_generation(session)
     if has_diverged or changed or not known:
         return Position(0, "", generation, stamp, whole=True)
     if position.until:
@@ -80,13 +79,13 @@ _AFTER_ALL = 2**62
 """Larger than every number within a generation."""
 
 
-def _stamp_of(session: Session, backend: Backend, generation: int) -> str:
-    row = session.execute(backend.sql.stamp_of, {"generation": generation}).fetchone()
+def _stamp_of(session: Session, generation: int) -> str:
+    row = session.execute(STAMP_OF, {"generation": generation}).fetchone()
     return "" if row is None else str(row[0])
 
 
-def _view_generation(session: Session, backend: Backend) -> int:
-    row = session.execute(backend.sql.view_generation, {}).fetchone()
+def _view_generation(session: Session) -> int:
+    row = session.execute(VIEW_GENERATION, {}).fetchone()
     return 0 if row is None else int(row[0])
 
 
@@ -95,7 +94,7 @@ def _rows(
 ) -> tuple[list[tuple[Any, ...]], bool]:
     """Return the next rows, and True when they end because of their size."""
     answer = session.execute(
-        backend.sql.page if caller is None else backend.sql.page_of_view,
+        backend.dialect.page if caller is None else backend.dialect.page_of_view,
         {
             "at_generation": position.at_generation,
             "at_ordinal": position.at_ordinal,
@@ -117,13 +116,13 @@ def _rows(
 def snapshot_of(backend: Backend, caller: str | None, generation: int | None) -> Snapshot:
     """See ``CatalogStore.snapshot``."""
     with backend.reading(caller) as session:
-        head, stamp = head_of(session, backend)
+        head, stamp = head_of(session)
         if generation is None:
             generation = head
         elif type(generation) is not int or not 0 <= generation <= head:
             raise InvalidInput(f"generation must be a whole number from 0 to {head}")
         elif generation:
-            stamp = _stamp_of(session, backend, generation)
+            stamp = _stamp_of(session, generation)
         else:
             stamp = ""
     position = Position(generation, stamp)
@@ -135,7 +134,7 @@ def _stream(backend: Backend, caller: str | None, there: Position) -> Iterator[V
     position = Position(0, "", there.generation, there.stamp)
     while there.generation:
         with backend.reading(caller) as session:
-            if _stamp_of(session, backend, there.generation) != there.stamp:
+            if _stamp_of(session, there.generation) != there.stamp:
                 raise StoreUnavailable(
                     backend.address,
                     f"generation {there.generation} is no longer what it was",

@@ -21,9 +21,9 @@ from skillyard.base.errors import (
     StoreSchema,
 )
 from skillyard.base.limits import DEFAULT_LIMITS
-from skillyard.engine.skill import SKILL_FIELDS, Reference, Skill
+from skillyard.engine.skill import SKILL_FIELDS, Skill
 from skillyard.store.identifiers import checked_key, plain, refuse_odd, to_plain
-from skillyard.store.values import FileDigest, Standing, StoreKey, Submission, Version
+from skillyard.store.values import FileDigest, StoreKey, Submission, Version
 
 MAX_BYTES = 16_777_216
 """Maximum bytes of one skill. A file has at most 1 MiB (limits.skill_file_bytes), plus its
@@ -31,9 +31,6 @@ references."""
 MAX_INSTALLS = 2**63 - 1
 MAX_TAG_BYTES = 512
 """Maximum bytes of a tag in the column for queries; PostgreSQL can index 2,712."""
-MAX_STATE_BYTES = 32_768
-"""Bytes of document and list of files up to which the state of a skill is read: thousands of them
-are in memory at a time. Real documents have about 1,500."""
 
 LOCATION_FIELDS = tuple(each.name for each in SKILL_FIELDS.values() if each.around)
 """Fields about the location of a copy. They are not part of the content, so that publishing the
@@ -148,7 +145,11 @@ def version_of(columns: Sequence[Any], store: str = "store") -> Version:
         skill = Skill(**fields, **json.loads(row["around"]), install_count=row["installs"])
         files = tuple(FileDigest(*file) for file in json.loads(row["files"]))
     except (ValueError, TypeError, KeyError, RecursionError, SkillyardError) as error:
-        raise _unreadable(key, row["version"], error, store) from None
+        raise StoreSchema(
+            store,
+            f"version {row['version']} of {key} cannot be read ({type(error).__name__})",
+            hint="it is damaged, or a newer skillyard wrote it: update this one",
+        ) from None
     return Version(
         key,
         row["version"],
@@ -160,39 +161,6 @@ def version_of(columns: Sequence[Any], store: str = "store") -> Version:
         row["url"],
         row["publisher"],
         row["published_at"],
-    )
-
-
-def standing_of(columns: Sequence[Any], store: str = "store") -> Standing:
-    """Return the current state from key, version, digest, installs, document and files of a row.
-
-    Raises StoreSchema for a row that is damaged, or was written by a newer skillyard.
-    """
-    key, (version, digest, installs, document, files) = key_of(columns), columns[4:]
-    if document is None:
-        return Standing(key, version, digest, installs, None)
-    try:
-        fields = json.loads(document)
-        return Standing(
-            key,
-            version,
-            digest,
-            installs,
-            fields["hash"],
-            fields["slug"],
-            fields.get("origin"),
-            tuple(Reference(*reference) for reference in fields.get("references", ())),
-            tuple(FileDigest(*file) for file in json.loads(files)),
-        )
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise _unreadable(key, version, error, store) from None
-
-
-def _unreadable(key: StoreKey, version: int, error: Exception, store: str) -> StoreSchema:
-    return StoreSchema(
-        store,
-        f"version {version} of {key} cannot be read ({type(error).__name__})",
-        hint="it is damaged, or a newer skillyard wrote it: update this one",
     )
 
 
@@ -230,31 +198,16 @@ def _metadata(metadata: Mapping[str, Any], key: StoreKey, store: str) -> dict[st
     """Return the metadata as JSON. Raises StoreRefused when JSON would change it."""
     known = dict(metadata)
     try:
-        same = _same(json.loads(_json(known)), known)
+        is_same = json.loads(_json(known)) == known
     except (ValueError, TypeError, RecursionError):
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         raise StoreRefused(
             store,
             f"{key}: metadata holds what JSON cannot",
             hint="keep text, finite numbers, true, false, null, lists and maps with text keys",
         )
     return known
-
-
-def _same(read: Any, original: Any) -> bool:
-    """True when both are equal including their types: 1 is not True, and a tuple is not a list."""
-    if isinstance(read, dict):
-        return (
-            isinstance(original, Mapping)
-            and list(read) == list(original)
-            and all(_same(read[name], original[name]) for name in read)
-        )
-    if isinstance(read, list):
-        return isinstance(original, list) and (
-            len(read) == len(original) and all(map(_same, read, original))
-        )
-    return type(read) is type(original) and bool(read == original)
 
 
 def _fields(document: dict[str, Any]) -> dict[str, Any]:

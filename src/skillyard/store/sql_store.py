@@ -22,7 +22,19 @@ from skillyard.store.identifiers import (
     to_plain,
 )
 from skillyard.store.pages import changes_after, head_of, snapshot_of
-from skillyard.store.rows import StoredRow, row_of, standing_of, version_of
+from skillyard.store.rows import StoredRow, key_of, row_of, version_of
+from skillyard.store.statements import (
+    BY_ID,
+    BY_KEY,
+    COUNT,
+    DECIDE_PUBLISH,
+    DECIDE_ROLLBACK,
+    DECIDE_WITHDRAW,
+    GENERATIONS,
+    GRANTED,
+    HISTORY,
+    PLACES,
+)
 from skillyard.store.values import (
     Changes,
     Durability,
@@ -122,7 +134,7 @@ class CatalogStore(Closeable):
         return change(
             self._backend,
             "publish",
-            self._backend.sql.decide_publish,
+            DECIDE_PUBLISH,
             tenant=tenant,
             publisher=checked_publisher(publisher),
             durability=checked_durability(durability),
@@ -161,7 +173,7 @@ class CatalogStore(Closeable):
         return change(
             self._backend,
             "withdraw",
-            self._backend.sql.decide_withdraw,
+            DECIDE_WITHDRAW,
             tenant=tenant,
             publisher=checked_publisher(publisher),
             durability=checked_durability(durability),
@@ -196,7 +208,7 @@ class CatalogStore(Closeable):
         return change(
             self._backend,
             "rollback",
-            self._backend.sql.decide_rollback,
+            DECIDE_ROLLBACK,
             tenant=checked_tenant(tenant),
             publisher=checked_publisher(publisher),
             durability=checked_durability(durability),
@@ -226,9 +238,9 @@ class CatalogStore(Closeable):
         Raises SkillNotFound, and AmbiguousName when skills of different content have the id.
         """
         if isinstance(skill, StoreKey):
-            versions = self._versions(self._backend.sql.by_key, skill._asdict())
+            versions = self._versions(BY_KEY, skill._asdict())
         elif isinstance(skill, str) and skill == to_plain(skill):
-            versions = self._versions(self._backend.sql.by_id, {"id": skill, "tenant": tenant})
+            versions = self._versions(BY_ID, {"id": skill, "tenant": tenant})
         else:
             raise InvalidInput("a skill is asked for by its id or its StoreKey")
         if not versions:
@@ -239,16 +251,19 @@ class CatalogStore(Closeable):
 
     def history(self, key: StoreKey) -> tuple[Version, ...]:
         """Return every published version of a skill, oldest first."""
-        return self._versions(self._backend.sql.history, key._asdict())
+        return self._versions(HISTORY, key._asdict())
 
     def _versions(self, sql: str, parameters: dict[str, str | None]) -> tuple[Version, ...]:
         for part in parameters.values():
             if part is not None and (not isinstance(part, str) or part != to_plain(part)):
                 return ()  # no database can store such a text
         with self._backend.reading(self._caller) as session:
-            statement = sql.format(entries=self._backend.relation(self._caller))
-            rows = session.execute(statement, parameters).fetchall()
+            rows = session.execute(self._entries(sql), parameters).fetchall()
         return tuple(version_of(row, self.address) for row in rows)
+
+    def _entries(self, sql: str) -> str:
+        """Return a statement on all entries, or on what the caller sees."""
+        return sql.replace("{entries}", "{s}entries" if self._caller is None else "{s}visible")
 
     def standing(self, keys: Iterable[StoreKey]) -> dict[StoreKey, Standing]:
         """Return the current state of these keys in one query; unknown keys have no entry.
@@ -264,9 +279,8 @@ class CatalogStore(Closeable):
         words = [{"namespace": key[1], "source": key[2], "place": key[3]} for key in checked]
         parameters = {"tenant": checked[0].tenant, "keys": json.dumps(words)}
         with self._backend.reading(None) as session:
-            rows = session.execute(self._backend.sql.standing, parameters).fetchall()
-        standings = (standing_of(row, self.address) for row in rows)
-        return {standing.key: standing for standing in standings}
+            rows = session.execute(self._backend.dialect.standing, parameters).fetchall()
+        return {key_of(row): Standing(*row[4:]) for row in rows}
 
     def places(
         self,
@@ -294,7 +308,7 @@ class CatalogStore(Closeable):
             "limit": limit,
         }
         with self._backend.reading(None) as session:
-            rows = session.execute(self._backend.sql.places, parameters).fetchall()
+            rows = session.execute(PLACES, parameters).fetchall()
         return tuple(row[0] for row in rows)
 
     def generations(self, before: int | None = None, limit: int = 20) -> tuple[Generation, ...]:
@@ -308,13 +322,13 @@ class CatalogStore(Closeable):
         _refuse_limit(limit)
         parameters = {"before": before, "limit": limit}
         with self._backend.reading(None) as session:
-            rows = session.execute(self._backend.sql.generations, parameters).fetchall()
+            rows = session.execute(GENERATIONS, parameters).fetchall()
         return tuple(Generation(*row) for row in rows)
 
     def generation(self) -> int:
         """Return the number of the last generation; 0 for an empty store."""
         with self._backend.reading(self._caller) as session:
-            return head_of(session, self._backend)[0]
+            return head_of(session)[0]
 
     def listen(self, after: int, timeout_s: float) -> int:
         """Return the last generation as soon as it is above ``after``, or after the timeout."""
@@ -325,9 +339,8 @@ class CatalogStore(Closeable):
     def status(self) -> Status:
         """Return the status of the store."""
         with self._backend.reading(self._caller) as session:
-            generation, _ = head_of(session, self._backend)
-            count = self._backend.sql.count.format(entries=self._backend.relation(self._caller))
-            skills = session.execute(count, {}).fetchone()[0]
+            generation, _ = head_of(session)
+            skills = session.execute(self._entries(COUNT), {}).fetchone()[0]
         return self._backend.status()._replace(generation=generation, skills=skills)
 
     def grant(self, grant: Grant) -> int:
@@ -344,7 +357,7 @@ class CatalogStore(Closeable):
         """Return the grants of one caller or of all, sorted."""
         self._refuse_caller("list grants")
         with self._backend.reading(None) as session:
-            rows = session.execute(self._backend.sql.granted, {"caller": caller}).fetchall()
+            rows = session.execute(GRANTED, {"caller": caller}).fetchall()
         # A grant of all places is independent of the list of places.
         grouped = groupby(rows, lambda row: (row[0], row[1], row[2], row[3] == ""))
         return tuple(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple, Self
 
 from skillyard.base.errors import InvalidInput
-from skillyard.engine.skill import Reference, Skill
+from skillyard.engine.skill import Skill
 
 Durability = Literal["local", "synchronous"]
 
@@ -76,20 +76,12 @@ class Version:
 
 
 class Standing(NamedTuple):
-    """The current state of a key without its text: enough to detect changes."""
+    """The current state of a key without its content: enough to detect changes."""
 
-    key: StoreKey
     version: int
     digest: str
     """See :class:`Version`."""
     installs: int
-    hash: str | None
-    """``Skill.hash``: SHA-256 of the file. None for a skill that is too large to be read here; the
-    four fields below are then empty."""
-    slug: str = ""
-    origin: str | None = None
-    references: tuple[Reference, ...] = ()
-    files: tuple[FileDigest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

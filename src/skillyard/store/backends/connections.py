@@ -9,38 +9,34 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from skillyard.base.errors import StoreUnavailable
+from skillyard.store.backend import Options
 
-C = TypeVar("C")
+
+class _Closeable(Protocol):
+    def close(self) -> object: ...
+
+
+C = TypeVar("C", bound=_Closeable)
 
 _INHERITED: list[object] = []
 """Connections that were opened before a fork. They belong to the parent process."""
 
 
 class Connections(Generic[C]):
-    """A pool of at most ``most`` connections. The connection returned last is lent first."""
+    """A pool of as many connections as the options allow. The one returned last is lent first."""
 
-    def __init__(
-        self,
-        make: Callable[[], C],
-        close: Callable[[C], None],
-        *,
-        store: str,
-        most: int,
-        wait_s: float,
-    ) -> None:
+    def __init__(self, make: Callable[[], C], store: str, options: Options) -> None:
         self._make = make
-        self._close = close
         self._store = store
-        self._most = most
-        self._wait_s = wait_s
+        self._options = options
         self._renew()
         self._closed = False
 
-    def acquire(self) -> tuple[C, bool]:
-        """Return a connection, and whether it is new. It must be given back or dropped.
+    def acquire(self) -> C:
+        """Return a connection, which must be given back or dropped.
 
         Raises StoreUnavailable when no connection becomes free in time or the pool is closed, and
         the error of opening a connection.
@@ -48,10 +44,11 @@ class Connections(Generic[C]):
         if self._process != os.getpid():
             _INHERITED.extend(self._idle)
             self._renew()
-        if not self._free.acquire(timeout=self._wait_s):
+        most, wait_s = self._options.connections, self._options.statement_timeout_s
+        if not self._free.acquire(timeout=wait_s):
             raise StoreUnavailable(
                 self._store,
-                f"all {self._most} connections were in use for {self._wait_s:g} seconds",
+                f"all {most} connections were in use for {wait_s:g} seconds",
                 hint="allow more connections, or ask less at once",
             )
         try:
@@ -59,8 +56,8 @@ class Connections(Generic[C]):
                 if self._closed:
                     raise StoreUnavailable(self._store, "was closed here")
                 if self._idle:
-                    return self._idle.pop(), False
-            return self._make(), True
+                    return self._idle.pop()
+            return self._make()
         except BaseException:
             self._free.release()
             raise
@@ -77,27 +74,21 @@ class Connections(Generic[C]):
     def drop(self, connection: C) -> None:
         """Close a lent connection that must not be used again."""
         try:
-            self._close(connection)
+            connection.close()
         finally:
             self._free.release()
-
-    def drop_idle(self) -> None:
-        """Close the idle connections, because their server is gone."""
-        with self._lock:
-            idle = list(self._idle)
-            self._idle.clear()
-        for connection in idle:
-            self._close(connection)
 
     def close(self) -> None:
         """Close idle connections now, and lent ones when they are given back."""
         with self._lock:
             self._closed = True
-        if self._process == os.getpid():
-            self.drop_idle()
+            idle = tuple(self._idle)
+            self._idle.clear()
+        for connection in idle if self._process == os.getpid() else ():
+            connection.close()
 
     def _renew(self) -> None:
         self._process = os.getpid()
         self._lock = threading.Lock()
-        self._free = threading.BoundedSemaphore(self._most)
+        self._free = threading.BoundedSemaphore(self._options.connections)
         self._idle: list[C] = []

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import StoreFailed, StoreRefused
-from skillyard.store.backend import Options, Session, Statements, Work
+from skillyard.store.backend import Backend, Options, Session, Work
 from skillyard.store.backends.connections import Connections
 from skillyard.store.backends.postgres_client import (
     address_of,
@@ -23,18 +23,18 @@ from skillyard.store.backends.postgres_client import (
 )
 from skillyard.store.backends.postgres_standby import commit_replicated, refuse_without_standby
 from skillyard.store.backends.postgres_statements import (
+    DIALECT,
     KEEP_CONTENTS,
     LOCK,
     READING,
     STAGE,
     STANDBYS,
-    STATEMENTS,
     TABLES,
     WRITING,
 )
-from skillyard.store.backends.shared_statements import STAGED_AT_ONCE
-from skillyard.store.schema_steps import check_schema, latest, pending
+from skillyard.store.schema_steps import latest, pending
 from skillyard.store.sql_store import CatalogStore, open_sql_store
+from skillyard.store.statements import HEAD, STAGED_AT_ONCE
 from skillyard.store.values import Durability, Standby, Status
 
 if TYPE_CHECKING:
@@ -66,37 +66,24 @@ class _Session:
 
     def execute(self, sql: str, parameters: Mapping[str, Any], /) -> Any:
         """Run one statement."""
-        return self.connection.execute(sql.encode(), parameters)
+        return self.connection.execute(DIALECT.render(sql).encode(), parameters)
 
 
-class PostgresBackend:
+class PostgresBackend(Backend):
     """See :class:`~skillyard.store.backend.Backend`."""
 
     name = "postgresql"
-    sql: Statements = STATEMENTS
+    dialect = DIALECT
 
     def __init__(self, url: str, options: Options) -> None:
         self._parameters = parse_address(url)
-        self._address = address_of(self._parameters)
-        self.options = options
+        super().__init__(address_of(self._parameters), options)
         self._connections: Connections[Connection] = Connections(
-            self._connect,
-            _close,
-            store=self.address,
-            most=options.connections,
-            wait_s=options.statement_timeout_s,
+            self._connect, self.address, options
         )
         self._listening: list[tuple[Connection, bool]] = []
+        """Idle connections that listen, and whether they are notified."""
         self._lock = threading.Lock()
-
-    @property
-    def address(self) -> str:
-        """``postgresql://user@host:port/database``: no password, no options."""
-        return self._address
-
-    def relation(self, caller: str | None) -> str:
-        """Return the view to read."""
-        return "skillyard.entries" if caller is None else "skillyard.visible"
 
     @contextmanager
     def reading(self, caller: str | None) -> Generator[Session, None, None]:
@@ -125,7 +112,7 @@ class PostgresBackend:
             yield _PostgresWork(self, connection, replicated)
 
     def listen(self, after: int, timeout_s: float) -> int:
-        """See the protocol."""
+        """See the base class."""
         psycopg = driver(self.address)
         until = time.monotonic() + timeout_s
         while True:
@@ -150,7 +137,7 @@ class PostgresBackend:
     ) -> int:
         """Return the last generation when it is above ``after``, or when the time is up."""
         while True:
-            row = connection.execute(self.sql.head.encode()).fetchone()
+            row = connection.execute(DIALECT.render(HEAD).encode()).fetchone()
             generation = 0 if row is None else int(row[0])
             left = until - time.monotonic()
             if generation > after or left <= 0:
@@ -161,31 +148,29 @@ class PostgresBackend:
             else:
                 threading.Event().wait(min(left, STANDBY_POLL_S))
 
-    def migrate(self) -> tuple[int | None, int]:
-        """See the protocol. Each step is one transaction, and two processes may run at once."""
-        before = self._schema()
-        version = before
-        while pending(self.name, version, self.address):
-            with self.lent(b"BEGIN; SET LOCAL synchronous_commit = local") as connection:
-                connection.execute(LOCK.encode())
-                version = _schema(connection)  # another process may have migrated meanwhile
-                for step in pending(self.name, version, self.address)[:1]:
-                    connection.execute(_VERSIONS)
-                    connection.execute(step.sql.encode())
-                    connection.execute(
-                        b"INSERT INTO skillyard.schema_versions (version, name) VALUES (%s, %s)",
-                        (step.number, step.name),
-                    )
-                    version = step.number
-                connection.execute(b"COMMIT")
-        return before, latest(self.name)
+    def migrate_once(self) -> int:
+        """See the base class."""
+        with self.lent(b"BEGIN; SET LOCAL synchronous_commit = local") as connection:
+            connection.execute(LOCK.encode())
+            version = _schema(connection)  # another process may have migrated meanwhile
+            for step in pending(self.name, version, self.address)[:1]:
+                connection.execute(_VERSIONS)
+                connection.execute(step.sql.encode())
+                connection.execute(
+                    b"INSERT INTO skillyard.schema_versions (version, name) VALUES (%s, %s)",
+                    (step.number, step.name),
+                )
+                version = step.number
+            connection.execute(b"COMMIT")
+            return version or latest(self.name)
 
-    def check(self) -> None:
-        """See the protocol."""
-        check_schema(self.name, self._schema(), self.address)
+    def schema(self) -> int | None:
+        """See the base class."""
+        with self.lent(b"BEGIN READ ONLY") as connection:
+            return _schema(connection)
 
     def status(self) -> Status:
-        """See the protocol."""
+        """See the base class."""
         with self.lent(b"BEGIN READ ONLY") as connection:
             schema = _schema(connection) or 0
             row = connection.execute(b"SELECT pg_is_in_recovery()").fetchone()
@@ -203,10 +188,6 @@ class PostgresBackend:
             listening, self._listening = self._listening, []
         for connection, _ in listening:
             connection.close()
-
-    def _schema(self) -> int | None:
-        with self.lent(b"BEGIN READ ONLY") as connection:
-            return _schema(connection)
 
     def _listener(self) -> tuple[Connection, bool, bool]:
         """Return a connection, whether it receives notifications, and whether it is new."""
@@ -268,26 +249,26 @@ class PostgresBackend:
     def _begin_on_connection(self, begin: bytes) -> Connection:
         """Return a connection on which ``begin`` succeeded.
 
-        An idle connection may have lost its server. Nothing was done on it yet, so another one is
-        opened.
+        Idle connections may have lost their server. Nothing was done on them yet, so another one is
+        taken.
         """
         psycopg = driver(self.address)
+        left = self.options.connections
         while True:
             try:
-                connection, new = self._connections.acquire()
+                connection = self._connections.acquire()
             except psycopg.Error as error:
                 raise self.failure(error) from None
             try:
                 connection.execute(begin)
-            except psycopg.Error as error:
+            except BaseException as error:
                 gone = connection.closed
                 self._settle(connection)
-                if new or not gone:
+                if not isinstance(error, psycopg.Error):
+                    raise
+                if not gone or not left:
                     raise self.failure(error) from None
-                self._connections.drop_idle()
-            except BaseException:
-                self._settle(connection)
-                raise
+                left -= 1
             else:
                 return connection
 
@@ -378,7 +359,3 @@ def _schema(connection: Connection) -> int | None:
         return None
     row = connection.execute(b"SELECT max(version) FROM skillyard.schema_versions").fetchone()
     return None if row is None or row[0] is None else int(row[0])
-
-
-def _close(connection: Connection) -> None:
-    connection.close()

@@ -25,18 +25,18 @@ from skillyard.base.errors import (
     StoreSchema,
     StoreUnavailable,
 )
-from skillyard.store.backend import Options, Session, Statements, Work
+from skillyard.store.backend import Backend, Options, Session, Work
 from skillyard.store.backends.connections import Connections
-from skillyard.store.backends.shared_statements import STAGED_AT_ONCE
 from skillyard.store.backends.sqlite_statements import (
+    DIALECT,
     KEEP_CONTENTS,
     SET_UP,
     STAGE,
-    STATEMENTS,
     VIEWS,
 )
-from skillyard.store.schema_steps import Migration, check_schema, latest, pending
+from skillyard.store.schema_steps import Migration, latest, pending
 from skillyard.store.sql_store import CatalogStore, open_sql_store
+from skillyard.store.statements import HEAD, STAGED_AT_ONCE
 from skillyard.store.values import Durability, Status
 
 PREFIX = "sqlite:///"
@@ -68,41 +68,25 @@ class _Connection(sqlite3.Connection):
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
         self.deadline = time.monotonic() + self.timeout_s
-        return super().execute(sql, parameters)
+        return super().execute(DIALECT.render(sql), parameters)
 
     def late(self) -> bool:
         """True when the running statement exceeds its time limit; SQLite then ends it."""
         return time.monotonic() > self.deadline
 
 
-class SqliteBackend:
+class SqliteBackend(Backend):
     """See :class:`~skillyard.store.backend.Backend`."""
 
     name = "sqlite"
-    sql: Statements = STATEMENTS
+    dialect = DIALECT
 
     def __init__(self, path: str, options: Options) -> None:
         if sqlite3.sqlite_version_info < OLDEST:
             raise StoreRefused("sqlite", f"this Python has SQLite {sqlite3.sqlite_version}")
+        super().__init__(f"{PREFIX}{path}", options)
         self.path = os.path.abspath(path)
-        self._address = f"{PREFIX}{path}"
-        self._options = options
-        self._connections: Connections[_Connection] = Connections(
-            self._connect,
-            _Connection.close,
-            store=self.address,
-            most=options.connections,
-            wait_s=options.statement_timeout_s,
-        )
-
-    @property
-    def address(self) -> str:
-        """``sqlite:///`` and the unchanged path."""
-        return self._address
-
-    def relation(self, caller: str | None) -> str:
-        """Return the view to read."""
-        return "entries" if caller is None else "visible"
+        self._connections = Connections(self._connect, self.address, options)
 
     @contextmanager
     def reading(self, caller: str | None) -> Generator[Session, None, None]:
@@ -131,12 +115,12 @@ class SqliteBackend:
             yield _SqliteWork(connection)
 
     def listen(self, after: int, timeout_s: float) -> int:
-        """See the protocol. The file is checked a hundred times a second."""
+        """See the base class. The file is checked a hundred times a second."""
         until = time.monotonic() + timeout_s
         pause = threading.Event()
         while True:
             with self.reading(None) as session:
-                row = session.execute(self.sql.head, {}).fetchone()
+                row = session.execute(HEAD, {}).fetchone()
             generation = 0 if row is None else int(row[0])
             left = until - time.monotonic()
             if generation > after or left <= 0:
@@ -144,29 +128,29 @@ class SqliteBackend:
             pause.wait(min(POLL_S, left))
 
     def migrate(self) -> tuple[int | None, int]:
-        """See the protocol. Each step is one transaction, and two processes may run at once."""
+        """See the base class. A missing file is made first."""
         self._make_file()
-        with self._lent() as connection:
-            before = version = _schema(connection)
-            while steps := pending(self.name, version, self.address):
-                connection.execute("BEGIN IMMEDIATE")
-                version = _schema(connection)  # another process may have migrated meanwhile
-                for step in pending(self.name, version, self.address)[:1]:
-                    _apply(connection, step)
-                    version = step.number
-                connection.execute("COMMIT")
-                del steps
-        return before, latest(self.name)
+        return super().migrate()
 
-    def check(self) -> None:
-        """See the protocol."""
-        if not os.path.isfile(self.path):
-            check_schema(self.name, None, self.address)
+    def migrate_once(self) -> int:
+        """See the base class."""
         with self._lent() as connection:
-            check_schema(self.name, _schema(connection), self.address)
+            connection.execute("BEGIN IMMEDIATE")
+            # Another process may have migrated meanwhile.
+            for step in pending(self.name, _schema(connection), self.address)[:1]:
+                _apply(connection, step)
+            connection.execute("COMMIT")
+            return _schema(connection) or latest(self.name)
+
+    def schema(self) -> int | None:
+        """See the base class."""
+        if not os.path.isfile(self.path):
+            return None
+        with self._lent() as connection:
+            return _schema(connection)
 
     def status(self) -> Status:
-        """See the protocol."""
+        """See the base class."""
         with self._lent() as connection:
             schema = _schema(connection) or 0
             writable = not connection.execute("PRAGMA query_only").fetchone()[0]
@@ -189,9 +173,9 @@ class SqliteBackend:
             raise StoreRefused(self.address, f"cannot be made ({error.strerror})") from None
 
     def _connect(self) -> _Connection:
-        timeout_s = self._options.statement_timeout_s
+        timeout_s = self.options.statement_timeout_s
         connection = sqlite3.connect(
-            f"file:{_uri(self.path)}?mode=rw",
+            f"file:{quote(self.path)}?mode=rw",
             uri=True,
             timeout=timeout_s,
             isolation_level=None,
@@ -200,7 +184,7 @@ class SqliteBackend:
         )
         try:
             connection.timeout_s = timeout_s
-            connection.create_function("skillyard_caller", 0, lambda: connection_caller(connection))
+            connection.create_function("skillyard_caller", 0, lambda: _caller(connection))
             connection.set_progress_handler(connection.late, CHECKED_EVERY)
             _write_ahead(connection, until=time.monotonic() + timeout_s)
             connection.execute("PRAGMA synchronous = FULL")
@@ -215,13 +199,13 @@ class SqliteBackend:
     def _lent(self) -> Generator[_Connection, None, None]:
         """Lend a connection, which is always returned outside any transaction."""
         try:
-            connection, _ = self._connections.acquire()
+            connection = self._connections.acquire()
         except sqlite3.Error as error:
-            raise self._failure(error) from None
+            raise failure_of(error, self.address, self.options.statement_timeout_s) from None
         try:
             yield connection
         except sqlite3.Error as error:
-            raise self._failure(error) from None
+            raise failure_of(error, self.address, self.options.statement_timeout_s) from None
         finally:
             try:
                 if connection.in_transaction:
@@ -230,9 +214,6 @@ class SqliteBackend:
                 self._connections.drop(connection)
             else:
                 self._connections.release(connection)
-
-    def _failure(self, error: sqlite3.Error) -> StoreFailed:
-        return failure_of(error, self.address, self._options.statement_timeout_s)
 
 
 class _SqliteWork:
@@ -263,7 +244,7 @@ class _SqliteWork:
         self._connection.execute("COMMIT")
 
 
-def connection_caller(connection: _Connection) -> str | None:
+def _caller(connection: _Connection) -> str | None:
     """Return the caller whose view a connection reads now."""
     return connection.caller
 
@@ -288,11 +269,6 @@ def _only_views(
         action == sqlite3.SQLITE_READ and (table in VIEWS or reader in VIEWS)
     )
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-
-def _uri(path: str) -> str:
-    """Return a path in the form of SQLite's URI file names."""
-    return quote(path, safe="/")
 
 
 def _write_ahead(connection: _Connection, until: float) -> None:

@@ -137,10 +137,10 @@ def publish_folders(
 ) -> StorePublished:
     """Publish the skills below the roots.
 
-    An invalid file becomes a diagnostic and does not stop the run. Unchanged skills are neither
-    parsed nor sent. Of two skills with one key the first one counts, and so does the first of
-    several copies of one file. ``stop`` ends the run after the batch in progress. ``tell`` is
-    called after each batch and sometimes in between.
+    An invalid file becomes a diagnostic and does not stop the run. Unchanged skills are not sent.
+    Of two skills with one key the first one counts, and so does the first of several copies of one
+    file. ``stop`` ends the run after the batch in progress. ``tell`` is called after each batch and
+    sometimes in between.
 
     Raises InvalidInput and InvalidSkillsRoot before anything is published, and StoreFailed and
     WorkerLost during the run: acknowledged batches stay, and the same call continues from there.
