@@ -1,7 +1,6 @@
 """How many of our files and functions one request passes, and how deep they are nested.
 
-The figures only fall. The command is at its aim; that of the services is 40 files, 170 functions
-and 13 deep.
+The figures only fall. The aim of a service is 40 files, 170 functions and 13 deep.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from skillyard.install.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 
-LIMITS = {"cli": (35, 190, 15), "http": (42, 171, 13), "mcp": (50, 189, 14)}
+LIMITS = {"cli": (35, 190, 15), "http": (39, 163, 13), "mcp": (40, 170, 13)}
 """Files, functions, depth. Over HTTP, three files and seven functions write the log line of an
 answer that the client already has: they are in a journey or not, as the threads happen to run."""
 

@@ -378,14 +378,22 @@ class IndexDamaged(SkillError):
 
 
 class SkillNotFound(SkillError, LookupError):
-    """No skill has that name or id. ``near`` lists names that are close."""
+    """No skill has that name or id. ``near`` lists names that are close.
+
+    ``unloaded`` says why a file of that name did not load.
+    """
 
     kind = "SkillNotFound"
 
-    def __init__(self, name: str, near: Iterable[str] = ()) -> None:
+    def __init__(
+        self, name: str, near: Iterable[str] = (), unloaded: Diagnostic | None = None
+    ) -> None:
         self.name = name
         self.near = tuple(near)
+        self.unloaded = unloaded
         hint = f"did you mean {' or '.join(self.near)}?" if self.near else ""
+        if unloaded is not None:
+            hint = f"{unloaded.path} did not load: {unloaded.message}"
         super().__init__(f"no skill named {name!r}", hint=hint)
 
 

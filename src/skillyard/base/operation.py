@@ -80,11 +80,8 @@ class Field(NamedTuple):
     bounds: Bounds = Bounds()
     spelling: Spelling = Spelling()
     choices: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every name under which it is understood."""
-        return (self.name, *self.spelling.also)
+    names: tuple[str, ...] = ()
+    """Every name under which it is understood."""
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the value."""
@@ -145,6 +142,8 @@ def fields_of(request: Any, surface: str) -> tuple[Field, ...]:
             word = _KINDS[inner]
         required = each.default is MISSING
         default = None if required else each.default
-        bounds = extras.get(Bounds, Bounds())
-        offered.append(Field(each.name, word, about, required, default, bounds, spelling, choices))
+        bounds, names = extras.get(Bounds, Bounds()), (each.name, *spelling.also)
+        offered.append(
+            Field(each.name, word, about, required, default, bounds, spelling, choices, names)
+        )
     return tuple(offered)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from skillyard.base.errors import Diagnostic, ResourceRefused, SkillIoError
 from skillyard.base.io.files import read_regular
 from skillyard.base.io.folders import entry_is_link, open_real_file, open_real_folder
-from skillyard.base.io.paths import same_path
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.engine.discovery import OWN_FOLDERS
@@ -101,7 +100,7 @@ def _folder_of(skill: Skill) -> str:
         real = os.path.dirname(file)
     else:
         real = _resolve(os.path.dirname(skill.path) or ".", skill.path)
-    if skill.origin is None or same_path(file, os.path.abspath(skill.path)):
+    if skill.origin is None or file == os.path.abspath(skill.path):
         return real
     try:
         is_loaded = _digest(file) == skill.hash
@@ -141,7 +140,12 @@ def resources_of(
     skill: Skill, limits: Limits = DEFAULT_LIMITS, *, nested: bool = False
 ) -> ResourceListing:
     """Return what :func:`list_resources` does, and a diagnostic where the list is cut."""
-    resources = _all_resources(skill, limits, nested)
+    if skill.stored:
+        texts = _stored_texts(skill, limits)
+        resources = [Resource(path, len(data), _kind(path)) for path, data in texts.items()]
+    else:
+        resources = _files_below(skill_folder(skill), limits, nested)
+    resources.sort()
     more = len(resources) - limits.resources_listed
     if more <= 0:
         return ResourceListing(tuple(resources), ())
@@ -155,12 +159,7 @@ def resources_of(
     return ResourceListing(tuple(resources[: limits.resources_listed]), (cut,))
 
 
-def _all_resources(skill: Skill, limits: Limits, nested: bool) -> list[Resource]:
-    """Return all files of a skill, sorted by path."""
-    if skill.stored:
-        sizes = {path: len(data) for path, data in _stored_texts(skill, limits).items()}
-        return [Resource(path, sizes[path], _kind(path)) for path in sorted(sizes)]
-    folder = skill_folder(skill)
+def _files_below(folder: str, limits: Limits, nested: bool) -> list[Resource]:
     resources: list[Resource] = []
     pending = [("", 0)]
     while pending:
@@ -177,7 +176,6 @@ def _all_resources(skill: Skill, limits: Limits, nested: bool) -> list[Resource]
             for name, size in files.items()
             if below or name.lower() != "skill.md"
         )
-    resources.sort()
     return resources
 
 

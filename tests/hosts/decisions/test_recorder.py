@@ -148,6 +148,8 @@ def tracer(monkeypatch: pytest.MonkeyPatch) -> _Tracer:
     tracer = _Tracer()
     module: Any = ModuleType("opentelemetry.trace")
     module.get_tracer = lambda name: tracer
+    module.ProxyTracerProvider = type(None)  # what there is before a program sets its own
+    module.get_tracer_provider = object
     monkeypatch.setitem(sys.modules, "opentelemetry.trace", module)
     return tracer
 
@@ -162,7 +164,8 @@ def test_the_real_api_takes_the_span(
     exporter = memory.InMemorySpanExporter()
     provider = sdk.TracerProvider()
     provider.add_span_processor(export.SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    select_skills(catalog, Query(REQUEST))
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
     configure(monkeypatch, tmp_path, log={"text": True})
     select_skills(catalog, Query(REQUEST))
     (span,) = exporter.get_finished_spans()

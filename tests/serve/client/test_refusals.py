@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from skillyard.serve.runtime.errors import (
 )
 from skillyard.serve.runtime.guards import busy
 from tests.serve.client.client_pair import Question, Way, answer, lying, raised
-from tests.serve.http.local_server import Running, running
+from tests.serve.http.local_server import LIBRARY, Running, running
 
 TOKEN = "s3cret-token"
 NOT_AGAIN = {"sleep": lambda seconds: pytest.fail("it waited")}
@@ -39,6 +40,25 @@ def test_a_skill_that_is_not_there_names_its_neighbours(served: Running, way: Wa
         assert error.near == ("deploy",)
         assert "did you mean deploy?" in str(error)
     assert [outcome.name for outcome in outcomes] == ["deplo", "deplo", "local/deplo"]
+
+
+def test_a_skill_whose_file_did_not_load_says_why_and_names_no_folder(
+    tmp_path: Path, way: Way
+) -> None:
+    files = {**LIBRARY, "broken/SKILL.md": "---\nname: broken\n---\n\nNo description.\n"}
+    with running(tmp_path / "skills", files) as server:
+        asked = (
+            lambda c: c.skill("broken"),
+            lambda c: c.skill_from("local", "broken"),
+            lambda c: c.why("broken", "x"),
+        )
+        for outcome in way(server.base, *asked):
+            hint = raised(outcome, sy.SkillNotFound).hint
+            assert hint.startswith("broken did not load: ")
+            assert "description" in hint
+        page = server.get("/page/skills/local/broken", headers={"Accept": "text/html"})
+        assert (page.status_code, "roken did not load: " in page.text) == (404, True)
+        assert str(tmp_path) not in page.text
 
 
 WRONG: dict[str, tuple[Question, str]] = {

@@ -12,6 +12,7 @@ import errno
 import os
 import stat
 import sys
+from contextlib import AbstractContextManager
 from itertools import islice
 
 from skillyard.base.io.files import (
@@ -20,7 +21,6 @@ from skillyard.base.io.files import (
     refuse_link,
     same_file,
 )
-from skillyard.base.io.locks import Closeable
 from skillyard.base.io.paths import same_path
 
 _BY_DESCRIPTOR = sys.platform != "win32" and os.open in os.supports_dir_fd
@@ -28,7 +28,7 @@ _OPEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-class Folder(Closeable):
+class Folder(AbstractContextManager["Folder"]):
     """A folder that is open. A context manager; close it after the last look at its entries."""
 
     __slots__ = ("_descriptor", "path", "status")
@@ -82,6 +82,9 @@ class Folder(Closeable):
             os.close(self._descriptor)
             self._descriptor = -1
 
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _check(self) -> None:
         """Raise OSError where the path does not lead to the folder that was opened."""
         if not same_file(os.stat(self.path), self.status):
@@ -114,13 +117,14 @@ def open_real_folder(real: str) -> Folder:
     if not _BY_DESCRIPTOR:
         _refuse_detour(real)
         return open_folder(real)
-    folder = open_folder(os.sep, follow=True)
+    descriptor = os.open(os.sep, _OPEN)
     for part in filter(None, real.split(os.sep)):
-        with folder:
-            below = folder.folder(part)
-        folder = below
-    folder.path = real
-    return folder
+        above = descriptor
+        try:
+            descriptor = os.open(part, _OPEN | _NO_LINK, dir_fd=above)
+        finally:
+            os.close(above)
+    return _opened(real, descriptor)
 
 
 def open_real_file(real: str) -> int:

@@ -330,13 +330,12 @@ class Catalog:
 
         names, _ = self._lookups()
         near = get_close_matches(name, sorted(names), _NEAR_NAMES, 0.6)
-        error = SkillNotFound(name, near)
         for diagnostic in self.diagnostics:
             not_loaded = diagnostic.severity == "error" or diagnostic.code == "refused_by_policy"
-            if not_loaded and name and name in diagnostic.path:
-                error.hint = f"{diagnostic.path} did not load: {diagnostic.message}"
-                break
-        return error
+            parts = diagnostic.path.replace("\\", "/").split("/")[-2:]
+            if not_loaded and name in (*parts, parts[-1].partition(".")[0]):
+                return SkillNotFound(name, near, diagnostic)
+        return SkillNotFound(name, near)
 
 
 def has_tag(skill: Skill, tags: Sequence[str]) -> bool:

@@ -2,9 +2,9 @@
 
 The log says which skill was selected for a request, from which library, and the runners-up. It is
 off by default. With ``file`` in the section ``[log]`` of the user's ``skillyard.toml``, one
-line of JSON is appended to it for each selection. A program that has loaded OpenTelemetry's API
-gets a span. Requests are logged as digests; ``text = true`` logs their text. While the log is off
-a selection imports this module only.
+line of JSON is appended to it for each selection. A program with a tracer provider of OpenTelemetry
+gets a span. Requests are logged as digests; ``text = true`` logs their text. While the log is off a
+selection imports this module only.
 """
 
 from __future__ import annotations
@@ -38,8 +38,12 @@ def log_section() -> LogSection:
 
 def is_enabled() -> bool:
     """Return True when a selection is to be logged or traced."""
+    trace = sys.modules.get("opentelemetry.trace")
+    # Other packages load the API too; without a provider nobody gets the span.
+    if trace and not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return True
     try:
-        return "opentelemetry.trace" in sys.modules or bool(read_section("log", LogSection).file)
+        return bool(read_section("log", LogSection).file)
     except SkillIoError:
         return True  # the record says so: a failing log must not fail the selection
 

@@ -347,6 +347,10 @@ def _service_error(
     code, hint, message = error.code, _clean(error.hint), _clean(error.message)
     if code == "skill_not_found":
         return SkillNotFound(call.subject, _near(error))
+    if code == "skill_not_loaded":
+        missing = SkillNotFound(call.subject)
+        missing.hint = message
+        return missing
     if code == "ambiguous_name":
         return AmbiguousName(call.subject, (), _near(error))
     if code in ("invalid_field", "blank_name"):

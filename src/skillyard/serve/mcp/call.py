@@ -12,13 +12,10 @@ from typing import Any, NamedTuple
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from skillyard.base.errors import Diagnostic, ResourceRefused, SkillyardError
+from skillyard.base.errors import ResourceRefused, SkillyardError
 from skillyard.base.text import clean_line, shorten
-from skillyard.engine.skill import Skill
 from skillyard.serve.runtime.errors import Refused, refusal_of
-from skillyard.serve.runtime.local import LOCAL
 from skillyard.serve.runtime.logging import Log, cause_of
-from skillyard.serve.runtime.snapshot import Snapshot
 
 CURSOR_CHARS = 4_000
 
@@ -30,19 +27,6 @@ class Answer(NamedTuple):
     """For a model."""
     structured: dict[str, Any]
     """The same as JSON, for a program."""
-
-
-def origin_of(snapshot: Snapshot, skill: Skill) -> str:
-    """Return the origin of a skill of the library as text, without the path of its root."""
-    library = "catalog store" if skill.stored else "local library"
-    where = f"{library}: {snapshot.path_below_root(skill.path)}" if skill.path else library
-    return f"{where} (from {skill.source})" if skill.source not in (None, "", LOCAL) else where
-
-
-def problem_of(diagnostic: Diagnostic) -> str:
-    """Return a diagnostic in one line, without a path."""
-    where = f"line {diagnostic.line}: " if diagnostic.line is not None else ""
-    return shorten(clean_line(where + diagnostic.message), 300)
 
 
 def cursor_of(last: str) -> str:

@@ -37,8 +37,8 @@ from skillyard.base.errors import SkillError
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
-from skillyard.serve.mcp.call import cursor_of, invalid, origin_of, place_in
-from skillyard.serve.mcp.local_tools import load_answer, offered_skills
+from skillyard.serve.mcp.call import cursor_of, invalid, place_in
+from skillyard.serve.mcp.local_tools import framed_skill, offered_skills
 from skillyard.serve.mcp.manifests import Entry, EntryFile, Unserved, entry_of, read_file
 from skillyard.serve.mcp.skill_uris import SCHEME, SKILL_FILE, below, uris_of
 from skillyard.serve.runtime.app_context import AppContext
@@ -150,7 +150,7 @@ def _resource(snapshot: Snapshot, entry: Entry, file: EntryFile) -> Resource:
 
 def _meta(snapshot: Snapshot, skill: Skill, digest: str = "") -> dict[str, Any]:
     """Return the metadata of a resource: origin and digest."""
-    meta = {f"{META}origin": origin_of(snapshot, skill)}
+    meta = {f"{META}origin": snapshot.origin_of(skill)}
     if digest:
         meta[f"{META}digest"] = digest
     return meta
@@ -281,7 +281,7 @@ def _prompt(snapshot: Snapshot, name: str, skill: Skill) -> Prompt:
         title=clean_line(skill.title or skill.name),
         description=clean_line(skill.description),
         arguments=[PromptArgument(name=ARGUMENTS, description=shorten(hint, 300), required=False)],
-        _meta={"skillyard/origin": origin_of(snapshot, skill)},
+        _meta={"skillyard/origin": snapshot.origin_of(skill)},
     )
 
 
@@ -299,7 +299,7 @@ def get_prompt(
     if skill is None:
         clean_name = clean_line(shorten(name, 200))
         raise invalid(f"No prompt is called {clean_name!r}", "unknown_prompt")
-    text = load_answer(snapshot, context, skill).text
+    text = framed_skill(context, snapshot, skill).framed.text
     parts = [text, clean(argument_text)] if argument_text.strip() else [text]
     messages = [
         PromptMessage(role="user", content=TextContent(type="text", text=part)) for part in parts

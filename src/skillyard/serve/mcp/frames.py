@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, escape_elements, escape_frame, shorten, xml_escape
-from skillyard.engine.context.budget import cut, estimate_tokens
+from skillyard.engine.context.budget import cut
 
 MAX_FILES = 200
 """Maximum number of files that one block lists; the others are counted."""
@@ -27,8 +27,8 @@ class FramedText(NamedTuple):
     """Framed text."""
 
     text: str
-    tokens: int
-    """Estimated tokens of the complete text, before it was cut."""
+    content: str
+    """The complete text inside the frame, before it was cut."""
     truncated: bool
 
 
@@ -83,7 +83,7 @@ def _framed(above: list[str], text: str, below: list[str], max_tokens: int | Non
     safe = safe_text(text)
     content = safe if max_tokens is None else cut(safe, max_tokens)
     framed = "\n".join([*above, content, *below])
-    return FramedText(framed, estimate_tokens(safe), content != safe)
+    return FramedText(framed, safe, content != safe)
 
 
 def _listing(files: list[str]) -> list[str]:

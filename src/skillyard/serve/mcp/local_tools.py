@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillError
 from skillyard.base.io.sha256 import sha256
@@ -29,14 +29,12 @@ from skillyard.hosts.operations.skill_selection import SelectResult, select_skil
 from skillyard.serve.mcp.call import (
     Answer,
     cursor_of,
-    origin_of,
     place_in,
-    problem_of,
 )
-from skillyard.serve.mcp.frames import frame_file, frame_skill, safe_json, safe_text
+from skillyard.serve.mcp.frames import FramedText, frame_file, frame_skill, safe_json, safe_text
 from skillyard.serve.mcp.skill_uris import SKILL_FILE, uris_of
 from skillyard.serve.runtime.app_context import AppContext
-from skillyard.serve.runtime.errors import Refused
+from skillyard.serve.runtime.errors import Refused, problem_of
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 
 MAX_RUNNERS_UP = 3
@@ -121,7 +119,7 @@ def _card(snapshot: Snapshot, skill: Skill, root: str | None) -> shapes.LibraryC
         slug=skill.slug,
         description=safe_text(clean_line(skill.description)),
         tags=tuple(safe_text(tag) for tag in skill.tags),
-        origin=origin_of(snapshot, skill),
+        origin=snapshot.origin_of(skill),
         tokens=estimate_tokens(skill.body or ""),
         hidden=skill.hidden,
         places=tuple(snapshot.path_below_root(path) for path in snapshot.whole.places(skill)),
@@ -142,38 +140,40 @@ def _problems(snapshot: Snapshot) -> tuple[shapes.Problem, ...]:
     )
 
 
-def skill_by_name(snapshot: Snapshot, name: str) -> Skill:
-    """Return the skill with that name, id or slug. Raises Refused, with similar names."""
-    try:
-        return snapshot.whole.get(name.strip())
-    except SkillError:
-        for diagnostic in snapshot.whole.diagnostics:
-            parts = snapshot.path_below_root(diagnostic.path).split("/")
-            if diagnostic.severity == "error" and name.strip() in parts:
-                what = f"no skill is called {name.strip()[:200]!r}: {'/'.join(parts)} did not load"
-                raise Refused(
-                    400, "skill_not_loaded", f"{what}: {problem_of(diagnostic)}"
-                ) from None
-        raise
-
-
 def load_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """Return one skill's framed instructions, with a list of its files."""
-    skill = skill_by_name(snapshot, request.name)
-    return load_answer(
-        snapshot, context, skill, section=request.section, max_tokens=request.max_tokens
+    skill = snapshot.whole.get(request.name.strip())
+    loaded = framed_skill(context, snapshot, skill, request.max_tokens, request.section)
+    framed, root = loaded.framed, loaded.root
+    result = shapes.Loaded(
+        name=skill.name,
+        id=skill.id,
+        origin=snapshot.origin_of(skill),
+        digest=f"sha256:{skill.hash}",
+        uri=None if root is None else f"{root}/{SKILL_FILE}",
+        content=framed.text,
+        files=tuple(from_attributes(File, file) for file in loaded.files),
+        tokens=estimate_tokens(framed.content),
+        truncated=framed.truncated,
     )
+    return Answer(framed.text, encode(result))
 
 
-def load_answer(
-    snapshot: Snapshot,
+class _FramedSkill(NamedTuple):
+    framed: FramedText
+    files: tuple[Resource, ...]
+    root: str | None
+    """The URI of its folder."""
+
+
+def framed_skill(
     context: AppContext,
+    snapshot: Snapshot,
     skill: Skill,
-    *,
-    section: str | None = None,
     max_tokens: int | None = None,
-) -> Answer:
-    """Return a framed skill of the snapshot. Raises Refused for one without instructions."""
+    section: str | None = None,
+) -> _FramedSkill:
+    """Return the instructions of a skill for a model. Raises Refused for one without any."""
     if skill.body is None:
         raise Refused(400, "no_content", f"{skill.name} has no instructions")
     body = skill.body
@@ -182,7 +182,6 @@ def load_answer(
     files: tuple[Resource, ...] = ()
     with suppress(SkillError, OSError):  # a single document, or a removed folder
         files = list_resources(skill)
-    origin = origin_of(snapshot, skill)
     root = uris_of(snapshot).roots.get(skill.path)
     folder = root or ""  # for clients on other machines, the URI
     if context.show_folders and skill.path and not skill.stored:
@@ -190,29 +189,18 @@ def load_answer(
     framed = frame_skill(
         skill.name,
         body,
-        origin=origin,
+        origin=snapshot.origin_of(skill),
         directory=folder,
         digest=skill.hash,
         files=[file.path for file in files],
         max_tokens=max_tokens,
     )
-    result = shapes.Loaded(
-        name=skill.name,
-        id=skill.id,
-        origin=origin,
-        digest=f"sha256:{skill.hash}",
-        uri=None if root is None else f"{root}/{SKILL_FILE}",
-        content=framed.text,
-        files=tuple(from_attributes(File, file) for file in files),
-        tokens=framed.tokens,
-        truncated=framed.truncated,
-    )
-    return Answer(framed.text, encode(result))
+    return _FramedSkill(framed, files, root)
 
 
 def read_skill_file(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """Return one text file of a skill's own folder in its frame."""
-    skill, path = skill_by_name(snapshot, request.name), request.path
+    skill, path = snapshot.whole.get(request.name.strip()), request.path
     data = read_resource(skill, path)
     try:
         if b"\0" in data:
@@ -222,7 +210,7 @@ def read_skill_file(context: AppContext, request: Any, snapshot: Snapshot) -> An
         raise Refused(
             400, "not_text", f"{path} is not text ({len(data):,} bytes); its resource has its bytes"
         ) from None
-    origin, digest = origin_of(snapshot, skill), sha256(data).hex()
+    origin, digest = snapshot.origin_of(skill), sha256(data).hex()
     framed = frame_file(
         skill.name,
         path,
@@ -239,7 +227,7 @@ def read_skill_file(context: AppContext, request: Any, snapshot: Snapshot) -> An
         digest=f"sha256:{digest}",
         size=len(data),
         content=framed.text,
-        tokens=framed.tokens,
+        tokens=estimate_tokens(framed.content),
         truncated=framed.truncated,
     )
     return Answer(framed.text, encode(result))
@@ -264,8 +252,7 @@ def select_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answe
     chosen = selected.selection.selected
     block = None
     if chosen and request.max_tokens != 0:
-        skill = chosen[0].skill
-        block = load_answer(snapshot, context, skill, max_tokens=request.max_tokens).text
+        block = framed_skill(context, snapshot, chosen[0].skill, request.max_tokens).framed.text
     shape = encode(selected.document())
     for kind in ("selected", "maybe", "rejected"):
         for match in shape[kind]:
@@ -307,7 +294,7 @@ def _choice_lines(selected: SelectResult) -> list[str]:
 
 def skill_feedback(context: AppContext, request: Any, snapshot: Snapshot) -> Answer:
     """Store a judgement about a skill of the library."""
-    skill = skill_by_name(snapshot, request.name)
+    skill = snapshot.whole.get(request.name.strip())
     receipt = judge_for_client(
         snapshot.whole,
         skill.id,

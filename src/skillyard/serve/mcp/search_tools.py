@@ -14,10 +14,11 @@ from skillyard.base.shapes import tools as shapes
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.install.search import FoundSkill, SearchResult
-from skillyard.serve.mcp.call import Answer, origin_of
+from skillyard.install.sources.settings import LOCAL
+from skillyard.serve.mcp.call import Answer
 from skillyard.serve.mcp.frames import frame_skill, safe_json
 from skillyard.serve.runtime.app_context import AppContext
-from skillyard.serve.runtime.local import LOCAL, tokens_of
+from skillyard.serve.runtime.local import tokens_of
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
 
@@ -134,7 +135,7 @@ def _without_texts(shape: dict[str, Any]) -> dict[str, Any]:
 
 def _origin(snapshot: Snapshot, found_skill: FoundSkill) -> str:
     if found_skill.skill.path and LOCAL in found_skill.found_by:
-        return origin_of(snapshot, found_skill.skill)
+        return snapshot.origin_of(found_skill.skill)
     commit = found_skill.package.commit if found_skill.package is not None else ""
     where = f"{found_skill.hit.source}/{found_skill.hit.id}" + (
         f" at {commit[:12]}" if commit else ""

@@ -47,13 +47,14 @@ from skillyard.serve.mcp.skill_uris import SKILL_FILE, URI_CHARS, uris_of
 from skillyard.serve.mcp.tools import (
     ARGUMENTS,
     COMPONENTS,
+    FIELDS,
     INSTRUCTIONS,
     TOOLS,
     describe_tools,
-    read_arguments,
     tools_of,
 )
 from skillyard.serve.runtime.app_context import AppContext
+from skillyard.serve.runtime.fields import read_values
 from skillyard.serve.runtime.snapshot import Snapshot
 
 Context = ServerRequestContext[Any, Any]
@@ -215,7 +216,8 @@ class SkillServer(Server[AppContext]):
         if tool is None:
             raise _unknown_tool(params.name, self._tools)
         try:
-            request = read_arguments(params.name, params.arguments)
+            values = read_values(FIELDS[params.name], params.arguments or {}, params.name)
+            request = tool.request(**values)
             run = partial(tool.run, self._context, request)
             answer: Answer = await (run() if tool.remote else self._context.answer(run))
         except Exception as error:

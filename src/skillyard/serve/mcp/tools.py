@@ -30,7 +30,7 @@ from skillyard.serve.mcp.local_tools import (
     why_skill,
 )
 from skillyard.serve.mcp.search_tools import add_skill, get_cache_stats, get_skill, search_skills
-from skillyard.serve.runtime.fields import Schema, components_of, read_values
+from skillyard.serve.runtime.fields import Schema, components_of
 
 _References = Annotated[bool, "Also bring the Markdown files beside each skill."]
 _TOKENS = Bounds(least=0, most=200_000)
@@ -250,12 +250,12 @@ COMPONENTS: Mapping[str, Schema] = MappingProxyType(components_of(RESULTS.values
 """The complete schemas of the results and their members, by class name."""
 
 
-def _input_schema(request: type) -> Schema:
+def _input_schema(fields: tuple[Field, ...]) -> Schema:
     """Return what a model needs to know of the arguments; bounds are checked, not listed."""
-    fields = {field.spelling.tool or field.name: field for field in fields_of(request, "mcp")}
-    properties = {name: _property(field) for name, field in fields.items()}
+    by_name = {field.spelling.tool or field.name: field for field in fields}
+    properties = {name: _property(field) for name, field in by_name.items()}
     schema: Schema = {"type": "object", "properties": properties}
-    required = [name for name, field in fields.items() if field.required]
+    required = [name for name, field in by_name.items() if field.required]
     return {**schema, "required": required} if required else schema
 
 
@@ -284,21 +284,13 @@ def _plain(schema: Schema) -> Schema:
     return {"type": schema["type"]} if "type" in schema else {}
 
 
-ARGUMENTS: Mapping[str, Schema] = {
-    name: _input_schema(tool.request) for name, tool in TOOLS.items()
+FIELDS: Mapping[str, tuple[Field, ...]] = {
+    name: fields_of(tool.request, "mcp") for name, tool in TOOLS.items()
 }
+ARGUMENTS: Mapping[str, Schema] = {name: _input_schema(FIELDS[name]) for name in TOOLS}
 """The JSON Schema of each tool's arguments."""
 OUTLINES: Mapping[str, Schema] = {name: _outline(name) for name in TOOLS}
 """The output schema of each tool."""
-
-
-def read_arguments(tool: str, arguments: Mapping[str, Any] | None) -> Any:
-    """Return the request of a call; null counts as absent.
-
-    A message names the argument and never quotes its value. Raises Refused.
-    """
-    request = TOOLS[tool].request
-    return request(**read_values(fields_of(request, "mcp"), arguments or {}, tool))
 
 
 def tools_of(*, all_tools: bool, feedback: bool) -> Mapping[str, _Tool]:

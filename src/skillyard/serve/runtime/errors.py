@@ -9,6 +9,7 @@ from typing import Any
 
 from skillyard.base.errors import (
     AmbiguousName,
+    Diagnostic,
     InvalidInput,
     SkillError,
     SkillNotFound,
@@ -19,7 +20,7 @@ from skillyard.base.errors import (
 from skillyard.base.shapes import service as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
 from skillyard.base.shapes.service import Fault
-from skillyard.base.text import clean_line
+from skillyard.base.text import clean_line, shorten
 from skillyard.engine.index.library_spec import Progress
 
 BUILDING = "index_building"
@@ -98,7 +99,10 @@ def refusal_of(error: SkillyardError, place: str = "query") -> Refused:
     ``place`` is the part of the request with the fields: the query, or the body.
     """
     if isinstance(error, SkillNotFound):
-        return not_found(error.name, error.near)
+        if error.unloaded is None:
+            return not_found(error.name, error.near)
+        what = f"{clean_line(error.name)[:200]} did not load: {problem_of(error.unloaded)}"
+        return Refused(404, "skill_not_loaded", what, hint="correct its file")
     if isinstance(error, AmbiguousName):
         return Refused(
             409,
@@ -117,6 +121,12 @@ def refusal_of(error: SkillyardError, place: str = "query") -> Refused:
     if isinstance(error, SkillError):
         return unavailable()
     return Refused(500, "internal", "the service failed; the log says why, under this request's id")
+
+
+def problem_of(diagnostic: Diagnostic) -> str:
+    """Return a diagnostic in one line, without a path."""
+    where = f"line {diagnostic.line}: " if diagnostic.line is not None else ""
+    return shorten(clean_line(where + diagnostic.message), 300)
 
 
 def not_found(name: str, near: Iterable[str] = (), *, with_remotes: bool = True) -> Refused:

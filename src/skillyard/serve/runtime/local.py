@@ -22,11 +22,11 @@ from skillyard.engine.resources import list_resources, read_file, read_resource
 from skillyard.engine.skill import Origin, Reference, Skill
 from skillyard.install.search import FoundSkill
 from skillyard.install.sources.protocol import Hit, Package
+from skillyard.install.sources.settings import LOCAL
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 
 T = TypeVar("T")
 
-LOCAL = "local"
 REFERENCES = 64
 """Maximum number of Markdown files of one skill that are read."""
 MARKDOWN = (".md", ".markdown", ".mdx")

@@ -30,9 +30,9 @@ from skillyard.install.sources.build import (
     source_names,
 )
 from skillyard.install.sources.protocol import Hit, Hits, Package, RankingSource, Source
-from skillyard.install.sources.settings import Settings
+from skillyard.install.sources.settings import LOCAL, Settings
 from skillyard.serve.runtime.errors import ALLOW_REMOTES, error_dict, sources_refusal
-from skillyard.serve.runtime.local import LOCAL, CatalogSource
+from skillyard.serve.runtime.local import CatalogSource
 from skillyard.serve.runtime.snapshot import Snapshot
 
 

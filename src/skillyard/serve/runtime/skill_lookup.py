@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from skillyard.base.errors import SkillError, SkillNotFound, SourceFailed
 from skillyard.install.search import FoundSkill, SearchService
 from skillyard.install.sources.repository import is_repository
+from skillyard.install.sources.settings import LOCAL
 from skillyard.serve.requests import ID_PATTERN, SOURCE_PATTERN
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.errors import (
@@ -18,7 +19,7 @@ from skillyard.serve.runtime.errors import (
     refuse_field,
     sources_refusal,
 )
-from skillyard.serve.runtime.local import LOCAL, find_skill
+from skillyard.serve.runtime.local import find_skill
 from skillyard.serve.runtime.search_runner import ObservedSource
 from skillyard.serve.runtime.snapshot import Snapshot
 
@@ -37,6 +38,8 @@ async def skill_by_name(
     try:
         return await local_skill(context, snapshot, name, references=references, raw=raw)
     except SkillNotFound as error:
+        if error.unloaded is not None:
+            raise
         near = error.near
     parts = name.split("/")
     if len(parts) > 2:

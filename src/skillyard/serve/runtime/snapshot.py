@@ -6,6 +6,7 @@ it.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -14,7 +15,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import EmbedderFailed
-from skillyard.base.io.paths import below
 from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.text import clean_line
 from skillyard.engine.catalog import Catalog
@@ -23,6 +23,7 @@ from skillyard.engine.index.indexed_catalog import IndexedCatalog
 from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.engine.skill import STORED, Origin, Skill
 from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
+from skillyard.install.sources.settings import LOCAL
 from skillyard.serve.runtime.logging import Log
 
 EMBEDDER_FAILED = "embedder_failed"
@@ -126,6 +127,10 @@ class Snapshot:
         value: T = self._cache[name]
         return value
 
+    @cached_property
+    def _roots(self) -> list[str]:
+        return [f"{os.path.normcase(root).rstrip(os.sep)}{os.sep}" for root in self.whole.roots]
+
     def path_below_root(self, path: str) -> str:
         """Return a path relative to its root, with ``/``; it never contains the root's own path.
 
@@ -133,12 +138,17 @@ class Snapshot:
         """
         if path.startswith(STORED):
             return path.removeprefix(STORED)
-        for root in self.whole.roots:
-            relative = below(path, root)
-            if relative is not None:
-                return relative.replace("\\", "/")
+        for root in self._roots:
+            if os.path.normcase(path).startswith(root):
+                return path[len(root) :].replace("\\", "/")
         parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
         return "/".join(parts[-3:])
+
+    def origin_of(self, skill: Skill) -> str:
+        """Return the origin of a skill of the library as text, without the path of its root."""
+        library = "catalog store" if skill.stored else "local library"
+        where = f"{library}: {self.path_below_root(skill.path)}" if skill.path else library
+        return f"{where} (from {skill.source})" if skill.source not in (None, "", LOCAL) else where
 
     @cached_property
     def shelf(self) -> BrowseIndex | None:

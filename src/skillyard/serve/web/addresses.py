@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from skillyard.base.text import clean_line
 from skillyard.install.sources.protocol import Hit
 from skillyard.install.sources.repository import is_repository
+from skillyard.install.sources.settings import LOCAL
 
 HOME = "/"
 SKILLS = "/page/skills"
@@ -17,8 +18,6 @@ MAX_CHARACTERS = 4_000
 """Bytes of an address that every browser and proxy accepts; longer forms are sent by POST."""
 """A skill's page has the address of its data, ``/skills/{source}/{id}``, below ``/page``. Each
 follows from the other, and no skill's name can collide with a route."""
-LOCAL = "local"
-"""The name of the service's own catalog."""
 
 _DOMAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?")
 

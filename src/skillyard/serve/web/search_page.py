@@ -11,8 +11,9 @@ from skillyard.engine.ranking.match import Match
 from skillyard.engine.skill import Skill
 from skillyard.hosts.operations.skill_selection import SelectResult
 from skillyard.install.search import FoundSkill, SearchResult
+from skillyard.install.sources.settings import LOCAL
 from skillyard.serve.runtime.snapshot import BrowseIndex
-from skillyard.serve.web.addresses import LOCAL, local_address, place_of, search_address
+from skillyard.serve.web.addresses import local_address, place_of, search_address
 from skillyard.serve.web.rendering import render, text_of
 from skillyard.serve.web.words import reason_words, scale_of, score_words
 

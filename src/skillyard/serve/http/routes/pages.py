@@ -23,11 +23,12 @@ from skillyard.engine.ranking.registry import scorer_names
 from skillyard.engine.resources import Resource, list_resources
 from skillyard.hosts.operations.skill_selection import SelectResult, select_skills
 from skillyard.install.search import FoundSkill, SearchResult, SourceStatus
+from skillyard.install.sources.settings import LOCAL
 from skillyard.serve.http.routes import operations
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_reply, prefers_html
 from skillyard.serve.runtime.errors import BUILDING, Refused, refusal_of
-from skillyard.serve.runtime.local import LOCAL, hit_of
+from skillyard.serve.runtime.local import hit_of
 from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.skill_lookup import skill_by_source
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot

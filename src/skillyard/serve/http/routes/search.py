@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillyard.install.search import FoundSkill, SearchResult
+from skillyard.install.sources.settings import LOCAL
 from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serve.runtime.errors import Refused
-from skillyard.serve.runtime.local import LOCAL, tokens_of
+from skillyard.serve.runtime.local import tokens_of
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
 
