@@ -17,10 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
+from skillyard.store.node.generation_builder import apply, catch_up
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import open_store
-from skillyard.store.values import START
 from tests.store.node.nodes import Node, answers
 
 CALLS = ("open", "write", "fsync", "replace", "rename", "link", "mkdir", "unlink", "rmdir")
@@ -32,11 +31,10 @@ def change(folder: Path, way: str) -> None:
     with open_store(f"sqlite:///{folder}/store.db") as store:
         state = NodeState(str(folder / "node"))
         searcher = state.open()
-        page = few_changes(store, START if searcher is None else position_in(searcher))
-        if way == "few" and page is not None:
-            apply_few(state, page)
+        if way == "few" and searcher is not None:
+            apply(store, state, store.changes(position_in(searcher)))
         else:
-            rebuild(store, state)
+            catch_up(store, state, anew=True)
 
 
 def die_at(number: int) -> None:

@@ -25,7 +25,7 @@ from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower
-from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
+from skillyard.store.node.generation_builder import MAX_CHANGES, apply, catch_up, is_little
 from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.records import key_at, key_text, path_of
 from skillyard.store.node.state import NodeState, position_in
@@ -75,14 +75,14 @@ class Node:
         """Take the store's last generation over and return it."""
         before = self.catalog
         position = START if before is None else before.position
-        page = few_changes(self.store, position) if few else None
-        if page is None:
-            rebuild(self.store, self.state)
-        elif page.position != position:
-            apply_few(self.state, page)
-        found = self.open(before, touched_by(page) if page is not None else None)
-        self.catalog = found
-        return found
+        page = self.store.changes(position, MAX_CHANGES)
+        if not few or not is_little(page):
+            catch_up(self.store, self.state)
+        elif page.position != position or before is None:
+            apply(self.store, self.state, page)
+        touched = None if page.whole or not few else touched_by(page)
+        self.catalog = self.open(before, touched)
+        return self.catalog
 
     def open(
         self, before: NodeCatalog | None = None, touched: frozenset[str] | None = None

@@ -1,4 +1,4 @@
-"""A rebuild goes on where it was, and never from what was made for somebody else."""
+"""An index is of one generation and of one caller, however it was made."""
 
 from __future__ import annotations
 
@@ -10,81 +10,70 @@ import pytest
 
 from skillyard import SkillIoError
 from skillyard.store.node import generation_builder
-from skillyard.store.node.generation_builder import rebuild
+from skillyard.store.node.generation_builder import catch_up
 from skillyard.store.node.state import NodeState
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Changes, Grant, Position
-from tests.store.node.nodes import Node, answers, in_memory, store_in
-from tests.store.skills import skills
+from tests.store.node.nodes import Node, answers, in_memory
+from tests.store.skills import key, skills
 
 
 class Asked(CatalogStore):
-    """A store that notes from where it is asked, and lets something happen between two pages."""
+    """A store that lets something happen between two pages."""
 
     def __init__(self, store: CatalogStore) -> None:
         super().__init__(store._backend, store.caller)
-        self.positions: list[Position] = []
+        self.pages = 0
         self.between: dict[int, Callable[[], object]] = {}
         """What happens before the n-th page is given."""
 
     def changes(self, after: int | Position, limit: int = 1_000) -> Changes:
-        assert isinstance(after, Position)
-        self.between.pop(len(self.positions), lambda: None)()
-        self.positions.append(after)
+        self.between.pop(self.pages, lambda: None)()
+        self.pages += 1
         return super().changes(after, limit)
 
 
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generation_builder, "PAGE", 10)
+    monkeypatch.setattr(generation_builder, "COMMITTED", 20)
+
+
+@pytest.mark.usefixtures("small")
 class TestInterrupted:
-    """A rebuild goes on where it was, as long as the store's round is still the same."""
+    """An index is of one generation, whatever happens between two pages."""
 
-    @pytest.fixture(autouse=True)
-    def small(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(generation_builder, "PAGE", 10)
-        monkeypatch.setattr(generation_builder, "COMMITTED", 20)
-
-    class Stopped(Exception):
-        pass
-
-    def stop_at(self, most: int) -> Callable[[int], None]:
-        def progress(taken: int) -> None:
-            if taken >= most:
-                raise self.Stopped
-
-        return progress
-
-    def interrupted(self, store: CatalogStore, state: NodeState, most: int) -> None:
-        with pytest.raises(self.Stopped):
-            rebuild(store, state, progress=self.stop_at(most))
-
-    def test_what_was_written_down_is_not_asked_for_again(
+    def test_one_that_was_left_unfinished_is_made_again(
         self, store: CatalogStore, tmp_path: Path
     ) -> None:
         store.publish(skills(75), tenant="acme", publisher="ci")
         state = NodeState(str(tmp_path / "node"))
-        self.interrupted(store, state, 50)
+
+        def stop(taken: int) -> None:
+            if taken >= 50:
+                raise InterruptedError
+
+        with pytest.raises(InterruptedError):
+            catch_up(store, state, progress=stop)
         assert state.current() is None
-        asked = Asked(store)
         taken: list[int] = []
-        applied = rebuild(asked, state, progress=taken.append)
-        assert asked.positions[0].at_ordinal == 40
-        assert taken[-1] == 35
-        assert applied.position == store.snapshot().position
+        catch_up(store, state, progress=taken.append)
+        assert taken[-1] == 75
         assert answers(Node(store, state.folder).open()) == answers(in_memory(store))
         assert not os.path.exists(state.building)
 
-    def test_it_begins_anew_when_the_store_does(self, tmp_path: Path) -> None:
-        state = NodeState(str(tmp_path / "node"))
-        for name, text in (("one", "one"), ("two", "other")):
-            (tmp_path / name).mkdir()
-            with store_in(tmp_path / name) as store:
-                store.publish(skills(75, text), tenant=name, publisher="ci")
-                if name == "one":
-                    self.interrupted(store, state, 50)
-                    continue
-                asked = Asked(store)
-                rebuild(asked, state)
-                assert asked.positions[0].at_ordinal == 40
-                assert answers(Node(store, state.folder).open()) == answers(in_memory(store))
+    @pytest.mark.parametrize("number", [5, 45])
+    def test_changes_of_many_skills_are_taken_over(
+        self, store: CatalogStore, tmp_path: Path, number: int
+    ) -> None:
+        store.publish(skills(75), tenant="acme", publisher="ci")
+        node = Node(store, tmp_path / "node")
+        node.take()
+        current = node.state.current()
+        store.publish(skills(number, "two"), tenant="acme", publisher="ci")
+        store.withdraw([key("s00070")], tenant="acme", publisher="ci")
+        assert answers(node.take(few=False)) == answers(in_memory(store))
+        assert (node.state.current() == current) == (number == 5)
 
     @pytest.mark.parametrize("page", [1, 7])
     def test_a_view_that_changes_between_two_pages_is_not_mixed(
@@ -101,23 +90,10 @@ class TestInterrupted:
 
         asked.between[page] = change
         state = NodeState(str(tmp_path / "node"), "team")
-        rebuild(asked, state)
+        catch_up(asked, state)
         found = Node(store, state.folder, "team").open()
         assert {each.description for each in found} == {"Says beta."}
         assert answers(found) == answers(in_memory(store.seen_by("team")))
-
-    def test_a_note_that_cannot_be_read_is_a_new_beginning(
-        self, store: CatalogStore, tmp_path: Path
-    ) -> None:
-        store.publish(skills(75), tenant="acme", publisher="ci")
-        state = NodeState(str(tmp_path / "node"))
-        self.interrupted(store, state, 50)
-        with state.writer(state.building) as writer:
-            writer.note("reached", "nonsense")
-            writer.add(writer._segments[0].document(0)._replace(key="odd"))
-            writer.commit()
-        rebuild(store, state)
-        assert answers(Node(store, state.folder).open()) == answers(in_memory(store))
 
 
 class TestForeign:
@@ -160,7 +136,7 @@ def test_what_a_caller_may_no_longer_see_is_gone_even_if_files_cannot_be_removed
     store.revoke(Grant("team", "beta"))
     monkeypatch.setattr("skillyard.store.node.state.shutil.rmtree", lambda *a, **k: None)
     try:
-        rebuild(node.store, node.state)
+        catch_up(node.store, node.state)
     except SkillIoError:
         return  # said, and the index before stays until it can be done
     assert {each.description for each in node.open()} == {"Says acme."}

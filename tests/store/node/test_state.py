@@ -15,7 +15,7 @@ import pytest
 
 from skillyard import SkillIoError
 from skillyard.store.node.follower import Follower
-from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
+from skillyard.store.node.generation_builder import apply, catch_up
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.sql_store import CatalogStore
 from tests.shared_data import PACKAGES, REPOSITORY
@@ -77,17 +77,16 @@ def test_a_full_disk_is_an_error_and_the_index_before_stays(
     before = answers(node.open())
     store.publish([skill("s00001", "two")], tenant="acme", publisher="ci")
     after = answers(in_memory(store))
-    page = few_changes(store, node.open().position)
-    assert page is not None
+    page = store.changes(node.open().position)
     for number in range(1, 200):
         with pytest.MonkeyPatch.context() as patch:
             disk = Full(patch, number, tmp_path)
             told = ""
             try:
                 if way == "few":
-                    apply_few(node.state, page)
+                    apply(store, node.state, page)
                 else:
-                    rebuild(store, node.state)
+                    catch_up(store, node.state, anew=True)
             except SkillIoError as error:
                 told = str(error)
         assert "No space left" in told or not told
@@ -140,7 +139,7 @@ def test_generations_are_switched_and_the_one_before_is_removed(node: Node) -> N
     held = node.open()
     expected = answers(held)
     for number in range(2, 5):
-        rebuild(node.store, node.state)
+        catch_up(node.store, node.state, anew=True)
         assert node.state.current() == os.path.join(node.state.folder, f"segments-{number:08}")
         left = [name for name in os.listdir(node.state.folder) if "segments" in name]
         assert left == [f"segments-{number:08}"]

@@ -15,13 +15,7 @@ from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.identifiers import checked_caller
 from skillyard.store.node.catalog import NodeCatalog
-from skillyard.store.node.generation_builder import (
-    MAX_CHANGES,
-    apply_few,
-    few_changes,
-    is_little,
-    rebuild,
-)
+from skillyard.store.node.generation_builder import MAX_CHANGES, MAX_REWRITTEN, apply, is_little
 from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.rebuild_process import RebuildProcess
 from skillyard.store.node.records import path_of
@@ -285,16 +279,12 @@ class Follower(Closeable):
         Raises the errors of the store, SkillIoError, IndexDamaged.
         """
         now = self._clock()  # publishes after this moment may be missing
+        page = store.changes(START if self._anew else self._position, limit=MAX_CHANGES)
+        self._head = page.generation
+        is_current = page.position == self._position and self._catalog is not None
         try:
-            whole = self._anew or self._overdue
-            page = None if whole else few_changes(store, self._position)
-            if page is None:
-                self._rebuild(store)
-            elif page.position != self._position:
-                self._head = page.generation
-                applied = apply_few(self._state, page)
-                self._overdue = applied.overdue
-                self._show(_changed_paths(page))
+            if self._anew or self._overdue or not is_current:
+                self._apply(store, page)
         except IndexDamaged:
             self._anew = True
             raise
@@ -309,21 +299,17 @@ class Follower(Closeable):
         self._checked_at = now
         self._confirmed = ((self._position, now), *self._confirmed[1:])
 
-    def _rebuild(self, store: CatalogStore) -> None:
-        everything = store.changes(START, limit=MAX_CHANGES)
-        self._head = everything.generation
-        if (
-            not (self._head or self._position.generation or self._anew)
-            and self._catalog is not None
-        ):
-            return  # nothing was ever published
-        if is_little(everything) and not self._overdue:
-            rebuild(store, self._state, anew=self._anew)
+    def _apply(self, store: CatalogStore, page: Changes) -> None:
+        """Apply a page and what follows it, in another process where that is much."""
+        if is_little(page) and not self._overdue:
+            overdue = apply(store, self._state, page, max_rewritten=MAX_REWRITTEN)
+            touched = None if page.whole else _changed_paths(page)
         else:
             self._rebuild_process.rebuild(anew=self._anew)
+            overdue, touched = False, None
         if not self._ending.is_set():
-            self._overdue = False
-            self._show()
+            self._overdue = bool(overdue)
+            self._show(touched)
             self._anew = False
 
     def _show(self, touched: frozenset[str] | None = None) -> None:

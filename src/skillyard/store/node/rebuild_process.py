@@ -11,7 +11,7 @@ from typing import Any
 from skillyard.base.errors import SkillIoError, SkillyardError, StoreFailed, StoreUnavailable
 from skillyard.base.io.workers import end_with_parent
 from skillyard.engine.catalog.roots import Admission
-from skillyard.store.node.generation_builder import rebuild
+from skillyard.store.node.generation_builder import catch_up
 from skillyard.store.node.state import NodeState
 from skillyard.store.opening import login_of, open_store
 
@@ -22,7 +22,7 @@ END_S = 5.0
 
 
 class RebuildProcess:
-    """Run ``generation_builder.rebuild`` in another process, one run at a time."""
+    """Run ``generation_builder.catch_up`` in another process, one run at a time."""
 
     def __init__(self, url: str, caller: str | None, state: NodeState, jobs: int) -> None:
         self._url = url
@@ -34,10 +34,10 @@ class RebuildProcess:
         """Skills copied so far; 0 when no rebuild runs."""
 
     def rebuild(self, *, anew: bool = False) -> None:
-        """Bring the node to the store's last generation; see ``generation_builder.rebuild``.
+        """Bring the node to the store's last generation; see ``generation_builder.catch_up``.
 
         Raises StoreFailed and SkillIoError of the process, and SkillIoError when it died. Returns
-        at once after :meth:`end`; the next run continues from what this one wrote.
+        at once after :meth:`end`.
         """
         context = get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
@@ -93,7 +93,7 @@ def _raise(message: tuple[Any, ...], code: int | None, folder: str) -> None:
     raise SkillIoError(
         f"the process that takes the store's skills over ended with {code}",
         path=folder,
-        hint="the next run continues from there; check for a lack of memory",
+        hint="it is tried again; check for a lack of memory",
     )
 
 
@@ -119,7 +119,7 @@ def _rebuild(
     try:
         state = NodeState(folder, caller, login_of(url), policy)
         with state.lock_making(), open_store(url, caller=caller, connections=2) as store:
-            rebuild(store, state, jobs=jobs, progress=tell, anew=anew)
+            catch_up(store, state, jobs=jobs, progress=tell, anew=anew)
         pipe.send(("done",))
     except StoreFailed as error:
         pipe.send(("store", error.store, error.what + (f"; {error.hint}" if error.hint else "")))

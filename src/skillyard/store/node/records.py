@@ -16,7 +16,7 @@ from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version
 
-VERSION = "2"
+VERSION = "3"
 """Version of records, marks and flags. An index of another version is rebuilt."""
 
 HIDDEN = 2
@@ -66,21 +66,13 @@ def key_at(path: str) -> StoreKey:
     )
 
 
-def document_of_version(
-    version: Version, table: TokenTable, known: IndexedDocument | None = None
-) -> IndexedDocument:
-    """Return the index document of a version.
-
-    ``known`` is the existing document with the same key. If its content is equal, it is not
-    analysed again. Raises ValueError, TypeError, KeyError for an unreadable one.
-    """
+def document_of_version(version: Version, table: TokenTable) -> IndexedDocument:
+    """Return the index document of a version."""
     skill = version.skill
     out = skill.hidden or skill.origin == Origin.CONVENTION
     flags = (EXCLUDED if out else 0) | (HIDDEN if skill.hidden else 0)
     if skill.triggers.files and not out:
         flags |= PATTERNS
-    if known is not None and _is_same(known.record, version):
-        return known._replace(record=_record(version), flags=flags)
     document = build_document(skill, table, excluded=out)
     marks = {NAMED + skill.name: FULL, ID + skill.id: FULL}
     if skill.slug != skill.name:
@@ -94,13 +86,6 @@ def document_of_version(
     )
 
 
-def _is_same(record: bytes, version: Version) -> bool:
-    """True when the record is of a version with the same content and the same install count."""
-    fields, digest = _read(record)
-    installs = fields.get("install_count", 0)
-    return bool(digest == version.digest and installs == version.skill.install_count)
-
-
 def _record(version: Version) -> bytes:
     skill = version.skill
     fields: dict[str, Any] = {
@@ -109,21 +94,15 @@ def _record(version: Version) -> bytes:
         if (value := getattr(skill, name)) != each.default
     }
     fields["path"] = path_of(version.key)
-    text = json.dumps([fields, version.digest], separators=(",", ":"))
+    text = json.dumps(fields, separators=(",", ":"))
     return zlib.compress(text.encode("ascii"), LEVEL)
 
 
 def skill_in(record: bytes) -> Skill:
     """Return the skill of a record. Raises ValueError, TypeError, KeyError for anything else."""
-    fields = {name: SKILL_FIELDS[name].decode(value) for name, value in _read(record)[0].items()}
-    return Skill(**{"body": None, **fields})
-
-
-def _read(record: bytes) -> Any:
     try:
-        record_parts = json.loads(zlib.decompress(record))
+        members = json.loads(zlib.decompress(record))
     except zlib.error as error:
         raise ValueError(f"not a record: {error}") from None
-    if not isinstance(record_parts, list) or len(record_parts) != 2:
-        raise ValueError("not a record: it has other parts")
-    return record_parts
+    fields = {name: SKILL_FIELDS[name].decode(value) for name, value in dict(members).items()}
+    return Skill(**{"body": None, **fields})

@@ -20,7 +20,6 @@ from skillyard.base.io.sha256 import sha256
 from skillyard.engine.catalog.roots import Admission
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.library_spec import index_settings
-from skillyard.engine.index.manifest import NAME
 from skillyard.engine.index.segment_searcher import SegmentSearcher, open_index
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.node.records import VERSION
@@ -111,47 +110,22 @@ class NodeState:
         Raises IndexDamaged, SkillIoError.
         """
         folder = self.current()
-        return None if folder is None else self.open_searcher(folder, before)
-
-    def open_searcher(
-        self, folder: str, before: SegmentSearcher | None = None
-    ) -> SegmentSearcher | None:
-        """Open an index of this node; None when there is none of this version."""
-        searcher = open_index(folder, before)
+        searcher = None if folder is None else open_index(folder, before)
         return searcher if searcher is not None and searcher.settings == self.settings else None
 
-    def writer(
-        self, folder: str, *, fresh: bool = False, max_rewritten: int | None = None
-    ) -> IndexWriter:
+    def writer(self, folder: str, *, max_rewritten: int | None = None) -> IndexWriter:
         """Return a writer of one of this node's indexes. Raises SkillIoError."""
         return IndexWriter(
             folder,
             dimensions=bundled_table().dimensions,
             settings=self.settings,
-            fresh=fresh,
             max_rewritten=max_rewritten,
         )
-
-    def copy_to_building(self, folder: str) -> None:
-        """Start the next index as a copy of the one in ``folder``. Segments are shared, not copied.
-
-        Raises SkillIoError.
-        """
-        self.drop_building()
-        try:
-            os.mkdir(self.building, 0o700)
-            for name in sorted(os.listdir(folder)):
-                if name.endswith((".seg", ".side")):
-                    os.link(os.path.join(folder, name), os.path.join(self.building, name))
-            with open(os.path.join(folder, NAME), "rb") as file:
-                atomic_write(os.path.join(self.building, NAME), file.read())
-        except OSError as error:
-            raise self._folder_error(error) from None
 
     def drop_building(self) -> None:
         """Remove the unfinished index, if there is one.
 
-        Raises SkillIoError when it cannot be removed, because the next build would continue it.
+        Raises SkillIoError when it cannot be removed, because the next one would be added to it.
         """
         shutil.rmtree(self.building, ignore_errors=True)
         if os.path.lexists(self.building):
