@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.base.shapes.encoder import encode
-from skillyard.hosts.doctor.settings import VARIABLES
+from skillyard.hosts.doctor import VARIABLES
 from tests.configuration import configure
 from tests.hosts.doctor.conftest import Doctor, User, follow
 from tests.requirements import requirement

@@ -1,0 +1,556 @@
+"""Diagnose why a skill is not used: what is seen, what the hook does, which settings are wrong.
+
+Checks are read-only: no program is started, no file is written, no address is contacted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from skillyard.base.configuration import (
+    CONFIG_FILE,
+    CONFIG_VARIABLE,
+    SECTIONS,
+    project_folders,
+    read_section,
+    record_of,
+    user_file,
+)
+from skillyard.base.errors import (
+    InvalidInput,
+    InvalidSkillsRoot,
+    SkillError,
+    SkillIoError,
+    SkillyardError,
+)
+from skillyard.base.io.paths import ancestors
+from skillyard.base.shapes.doctor import Diagnosis, Finding
+from skillyard.base.shapes.indexes import IndexStatus
+from skillyard.base.text import plural, without_passwords
+from skillyard.base.version import __version__
+from skillyard.check.validation.config import find_check_config
+from skillyard.engine.catalog import read_catalog
+from skillyard.engine.catalog.entries import Progress
+from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
+from skillyard.engine.discovery.hosts import HOST_TITLES
+from skillyard.engine.discovery.scopes import places_of
+from skillyard.engine.embedding.endpoint import EmbeddingsSection, HttpEmbedder
+from skillyard.engine.ranking.registry import default_scorer, resolve
+from skillyard.hosts.hook.approval import review_project
+from skillyard.hosts.hook.hosts import HOSTS, Host
+from skillyard.hosts.hook.installation import SettingsRefused, installed_commands, read_settings
+from skillyard.hosts.hook.library import library_place
+from skillyard.hosts.hook.trust import project_above, untrusted_skills
+from skillyard.hosts.operations.library_index import index_status, status_of
+from skillyard.install.policy.library import PROFILE_VARIABLE, find_policy
+from skillyard.install.sources.settings import OFFLINE, load_settings
+from skillyard.store.opening import check_kind
+
+CommandReader = Callable[[list[str]], tuple[Any, Any] | None]
+"""Reads the arguments of a skillyard command: (command with ``words``, values), or None."""
+
+OK = "ok"
+INFO = "info"
+"""Works; something optional is not set up, or good to know."""
+WARNING = "warning"
+"""Works in part, or will surprise."""
+ERROR = "error"
+"""Something that is set up does not work."""
+STATUSES = (OK, INFO, WARNING, ERROR)
+_NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
+
+
+def diagnose(
+    roots: Sequence[str],
+    scopes: Sequence[str],
+    *,
+    read_command: CommandReader,
+    progress: Progress | None = None,
+    profile: str | None = None,
+) -> Diagnosis:
+    """Return the state of the library, its index, the prompt hooks and the settings.
+
+    ``roots``, ``scopes`` and ``profile`` are those of ``load_catalog`` (no root: the profile's,
+    else the current folder). ``read_command`` reads the arguments of skillyard commands in other
+    programs' settings. Raises InvalidInput for an unknown scope, a root that is not a path, and a
+    current folder that is gone.
+    """
+    paths, names = parse_roots(tuple(roots), scopes)
+    try:
+        folder = os.getcwd()
+    except OSError:
+        raise InvalidInput("the current folder is gone; change to another one") from None
+    try:
+        policy = find_policy(None, profile)
+    except SkillIoError:  # the finding on it says what is wrong with it
+        policy = None
+    if policy is not None:
+        paths = paths if roots else (*policy.own_roots, *policy.project_roots)
+        names = names or policy.scopes
+    elif not roots:
+        paths = ()
+    request = _Request(paths, tuple(dict.fromkeys(names)), folder, read_command, progress, profile)
+    findings = tuple(
+        replace(finding, message=without_passwords(finding.message))
+        for check in (_policy, _folders, _index, _hooks, _trust, _variables, _settings, _scorer)
+        for finding in check(request)
+    )
+    counts = Counter(finding.status for finding in findings)
+    return Diagnosis(
+        version=__version__, findings=findings, counts={each: counts[each] for each in STATUSES}
+    )
+
+
+class _Request(NamedTuple):
+    """One diagnosis."""
+
+    roots: tuple[str, ...]
+    """As they were given; empty: the current folder."""
+    scopes: tuple[str, ...]
+    folder: str
+    """The current folder, absolute."""
+    read_command: CommandReader
+    progress: Progress | None
+    profile: str | None
+
+    def settings_folders(self) -> list[str]:
+        """Return the folders of a project, up to the repository's root or below the home folder."""
+        home = os.path.realpath(os.path.expanduser("~"))
+        folders: list[str] = []
+        for above in ancestors(self.folder):
+            if folders and os.path.realpath(above) == home:
+                break
+            folders.append(above)
+            if os.path.lexists(os.path.join(above, ".git")):
+                return folders
+        return folders[:1]
+
+    def installed_hooks(self) -> Iterator[tuple[Host, str, str | SettingsRefused, str]]:
+        """Yield host, settings file, our command in it or why it cannot be read, and its text."""
+        for host in HOSTS:
+            places = [host.settings()]
+            if host.name == "claude-code":  # a project's settings may hold hooks as well
+                places += [
+                    os.path.join(folder, host.folder, file)
+                    for folder in self.settings_folders()
+                    for file in ("settings.json", "settings.local.json")
+                ]
+            for path in dict.fromkeys(map(os.path.abspath, places)):
+                try:
+                    text = read_settings(path, to_change=False).text
+                    for command in [] if text is None else installed_commands(text, path):
+                        yield host, path, command, text or ""
+                except SettingsRefused as error:
+                    yield host, path, error, ""
+
+
+def _finding(
+    id: str,
+    status: str,
+    message: str,
+    remedy: str = "",
+    command: str = "",
+    *,
+    path: str = "",
+    line: int | None = None,
+    details: Mapping[str, Any] = _NO_DETAILS,
+) -> Finding:
+    """Return the result of one check. Texts may hold names from files: clean them before printing.
+
+    ``id`` is the stable name of what was looked at (``hook.codex``), the same whatever the status.
+    """
+    return Finding(
+        id=id,
+        status=status,
+        message=message,
+        remedy=remedy,
+        command=command,
+        path=path,
+        line=line,
+        details=details,
+    )
+
+
+def _policy(request: _Request) -> Iterator[Finding]:
+    """Look at the policy files, where there are any or a profile is named."""
+    try:
+        policy = find_policy(None, request.profile)
+    except SkillIoError as error:
+        remedy = f"{error.hint[:1].upper()}{error.hint[1:]}."
+        yield _finding("policy", ERROR, error.message, remedy, path=error.path, line=error.line)
+        return
+    if policy is not None:
+        message = f"{plural(len(policy.files), 'policy file')} in force"
+        if policy.profile:
+            message += f", with the profile {policy.profile}"
+        details = {"files": list(policy.files), "profile": policy.profile}
+        yield _finding("policy", OK, message, details=details)
+
+
+def _folders(request: _Request) -> Iterator[Finding]:
+    """Look into each root, then into the agents' folders of the user and of the scopes."""
+    for root in request.roots or (".",):
+        if os.path.isdir(root):
+            yield _folder(root, f"the root {root}", "", request)
+            continue
+        what = "is not a folder" if os.path.lexists(root) else "does not exist"
+        remedy = "Name a folder that holds skills with --root."
+        yield _finding("root", ERROR, f"the root {root} {what}", remedy, path=root)
+    agents = places_of({*request.scopes, "user"}).roots
+    for each in agents:
+        agent = HOST_TITLES[each.host]
+        yield _folder(each.path, f"the folder of {agent}", agent, request)
+    if not agents:
+        yield _finding(
+            "agent-folder",
+            INFO,
+            "no agent has a folder of skills in your home folder",
+            "Put skills that every project shares into one of them.",
+            "mkdir -p ~/.agents/skills",
+        )
+
+
+def _folder(path: str, where: str, agent: str, request: _Request) -> Finding:
+    catalog = read_catalog(path, progress=request.progress)
+    counts = catalog.counts
+    severities = Counter(each.severity for each in catalog.diagnostics)
+    listed = [plural(severities[each], each) for each in (ERROR, WARNING, INFO) if severities[each]]
+    message = f"{where} has {counts.words}"
+    message += f"; diagnostics: {', '.join(listed)}" if listed else ""
+    details = {
+        "agent": agent,
+        "counts": counts.to_dict(),
+        "diagnostics": {severity: severities[severity] for severity in (ERROR, WARNING, INFO)},
+    }
+    id = "agent-folder" if agent else "root"
+    if severities[ERROR]:
+        files = len({each.path for each in catalog.diagnostics if each.severity == ERROR})
+        return _finding(
+            id,
+            WARNING,
+            f"{message}; {plural(files, 'file')} did not load",
+            "See what is wrong with each file, and correct it.",
+            shlex.join(["skillyard", "check", path]),
+            path=path,
+            details=details,
+        )
+    if not counts.skills and not agent:
+        return _finding(
+            id,
+            WARNING if request.roots else INFO,
+            message,
+            "Name a folder that holds skills with --root, or read your agent folders too.",
+            "skillyard list --scope user",
+            path=path,
+            details=details,
+        )
+    return _finding(id, OK, message, path=path, details=details)
+
+
+_INDEX_STATES = {
+    "current": (OK, "is current"),
+    "stale": (INFO, "is stale: files changed since it was built; the next question updates it"),
+    "missing": (INFO, "does not exist yet; the first question builds it"),
+    "foreign": (INFO, "was built by another version; the next question builds it again"),
+    "damaged": (WARNING, "is damaged; the next question builds it again"),
+}
+
+
+def _index(request: _Request) -> Iterator[Finding]:
+    """Check the index that commands answer from."""
+    try:
+        status = index_status(request.roots or (".",), request.scopes, profile=request.profile)
+    except InvalidSkillsRoot:
+        return  # the root is reported with the library
+    except SkillError as error:
+        if error.code in ("policy_invalid", "profile_unknown"):
+            return  # reported with the library
+        message = f"the index cannot be read: {error.message}"
+        remedy = "Give yourself the right to read it, or name another folder in SKILLYARD_CACHE."
+        yield _finding("index", WARNING, message, remedy, path=error.path)
+        return
+    words = ["skillyard", "index", "build"]
+    words += [word for root in request.roots for word in ("--root", root)]
+    words += [word for scope in request.scopes for word in ("--scope", scope)]
+    words += ["--profile", request.profile] if request.profile else []
+    yield _index_finding("index", "the index of the library", status, shlex.join(words))
+
+
+def _index_finding(id: str, what: str, index: IndexStatus, command: str) -> Finding:
+    """Return the finding on an index; ``command`` builds it."""
+    status, text = _INDEX_STATES[index.state]
+    message = f"{what} {text}"
+    if index.state in ("current", "stale"):
+        message += f" ({plural(index.skills, 'skill')})"
+    if index.problem:
+        message += f" ({index.problem})"
+    details = {"state": index.state, "skills": index.skills, "bytes": index.bytes}
+    finding = _finding(id, status, message, path=index.folder, details=details)
+    return finding if status == OK else replace(finding, remedy="Build it now.", command=command)
+
+
+_TITLES = {"claude-code": "Claude Code", "codex": "Codex"}
+
+
+def _hooks(request: _Request) -> Iterator[Finding]:
+    """Check the prompt hook in the settings of every host, then the indexes that they use."""
+    missing = {host.name: host for host in HOSTS}
+    commands: dict[LibrarySpec, str] = {}
+    for host, path, command, text in request.installed_hooks():
+        missing.pop(host.name, None)
+        if isinstance(command, SettingsRefused):
+            message = f"the settings of {_TITLES[host.name]} cannot be used: {command.message}"
+            remedy = "Correct the file in an editor."
+            yield _finding(
+                f"hook.{host.name}", ERROR, message, remedy, path=path, line=command.line
+            )
+            continue
+        hook = _read_hook(host, path, command, request)
+        yield _hook(hook, text)
+        if hook.library is not None:
+            commands.setdefault(hook.library, hook.again)
+    for host in missing.values():
+        yield _without_hook(host)
+    for library, command in commands.items():
+        try:
+            status = status_of(library)
+        except SkillyardError:
+            continue  # the root that is gone is reported with the hook
+        what = "the index that prompt hooks answer from"
+        yield _index_finding("index.hook", what, status, command)
+
+
+def _without_hook(host: Host) -> Finding:
+    title, path = _TITLES[host.name], host.settings()
+    finding = _finding(
+        f"hook.{host.name}",
+        OK,
+        f"{title} is not set up for this user",
+        path=path,
+        details={"installed": False},
+    )
+    if not os.path.isdir(host.home()):
+        return finding
+    return replace(
+        finding,
+        status=INFO,
+        message=f"the prompt hook is not installed in {title}",
+        remedy="Install it if skillyard is to choose a skill for each prompt.",
+        command=f"skillyard hook install {host.name}",
+    )
+
+
+class _Hook(NamedTuple):
+    """One skillyard hook command in a host's settings."""
+
+    host: Host
+    path: str
+    program: str
+    again: str
+    """The command that installs this hook again and builds its index."""
+    roots: tuple[str, ...] | None
+    """None where this version does not know its arguments."""
+    library: LibrarySpec | None
+
+
+def _read_hook(host: Host, path: str, command: str, request: _Request) -> _Hook:
+    try:
+        words = shlex.split(command, comments=True)
+    except ValueError:
+        words = []
+    names = [re.fullmatch(r"skillyard(\.exe)?", os.path.basename(word)) for word in words]
+    start = next((place for place, name in enumerate(names, 1) if name), len(words))
+    end = words.index("||") if "||" in words[start:] else len(words)  # an alternative of the shell
+    arguments = words[start:end]
+    again = ["skillyard", "hook", "install", host.name, *arguments[2:]]
+    if os.path.realpath(path) != os.path.realpath(host.settings()):
+        again += ["--file", path]
+    read = request.read_command(arguments)
+    roots = library = None
+    if read is not None and read[0].words == ("hook", host.name):
+        roots = tuple(map(os.path.abspath, read[1].root))
+        project = project_above(request.folder)
+        try:
+            library = library_place(
+                roots, project and project.path, request.folder, read[1].library_profile
+            )
+        except SkillyardError:
+            pass  # a broken policy: every command that it binds says so
+    return _Hook(host, path, words[0] if words else "", shlex.join(again), roots, library)
+
+
+def _hook(hook: _Hook, text: str) -> Finding:
+    title, name = _TITLES[hook.host.name], hook.host.name
+    resolved = shutil.which(hook.program) if hook.program else None
+    details = {"installed": True, "program": hook.program, "resolved": resolved}
+    install = f"skillyard hook install {name}"
+    gone = next((root for root in hook.roots or () if not os.path.isdir(root)), None)
+    if resolved is None:
+        status = ERROR
+        message = f"the hook in {title} starts {hook.program or 'a command'} that is not there"
+        remedy, install = "Install the hook again, with the program that is here now.", hook.again
+    elif hook.roots is None:
+        status = WARNING
+        message = f"the hook in {title} has arguments that this version does not know"
+        remedy = "Install the hook again."
+    elif gone is not None:
+        status = ERROR
+        message = f"the hook in {title} reads {gone}, which is not a folder"
+        remedy = "Restore the folder, or install the hook with another --root."
+    elif off := _switched_off(hook.host, text):
+        status, install = WARNING, ""
+        message = f"the hook is installed in {title}, which runs no hooks: {off}"
+        remedy = "Remove that setting to let the hook run."
+    else:
+        status, remedy, install = OK, "", ""
+        message = f"the prompt hook is installed in {title} and starts {resolved}"
+    return _finding(
+        f"hook.{name}", status, message, remedy, install, path=hook.path, details=details
+    )
+
+
+def _switched_off(host: Host, text: str) -> str:
+    """Return the setting that keeps a host from running hooks; empty where none does."""
+    if host.name == "claude-code":
+        settings: dict[str, Any] = json.loads(text.removeprefix("\ufeff"))
+        return "disableAllHooks" if settings.get("disableAllHooks") is True else ""
+    try:
+        config = read_settings(os.path.join(host.home(), "config.toml"), to_change=False).text
+        features = tomllib.loads(config or "").get("features")
+    except (SettingsRefused, ValueError):
+        return ""
+    off = isinstance(features, dict) and features.get("hooks") is False
+    return "features.hooks = false in config.toml" if off else ""
+
+
+def _trust(request: _Request) -> Iterator[Finding]:
+    """Look at the approval of the current project."""
+    project = project_above(request.folder)
+    if project is None:
+        yield _untrusted(request)
+        return
+    review = review_project(project)
+    news = {word: list(getattr(review, word)) for word in ("added", "changed", "removed")}
+    details = {
+        "state": "changed" if any(news.values()) else "approved",
+        "skills": len(review.skills),
+        **news,
+        "refused": [[each.path, each.why] for each in review.refused],
+    }
+    if review.added or review.changed:
+        counts = ", ".join(f"{len(paths):,} {word}" for word, paths in news.items() if paths)
+        yield _finding(
+            "trust",
+            WARNING,
+            f"skills of this project differ from what was approved ({counts}); "
+            "prompt hooks do not use those",
+            "Read what is new, then approve the project again.",
+            shlex.join(["skillyard", "trust", project.path]),
+            path=project.path,
+            details=details,
+        )
+        return
+    message = f"this project has {plural(len(review.skills), 'approved skill')}, unchanged"
+    if review.refused:
+        path, why = review.refused[0].path, review.refused[0].why
+        message += f"; {len(review.refused):,} cannot be approved, as {path}: {why}"
+    yield _finding("trust", OK, message, path=project.path, details=details)
+
+
+def _untrusted(request: _Request) -> Finding:
+    waiting = untrusted_skills(request.folder)
+    if waiting is None:
+        message = "this folder has no project skills that wait for approval"
+        return _finding("trust", OK, message, path=request.folder, details={"state": "none"})
+    is_used = any(isinstance(command, str) for _, _, command, _ in request.installed_hooks())
+    return _finding(
+        "trust",
+        WARNING if is_used else INFO,
+        "the skills of this project are not approved, so prompt hooks do not use them",
+        "Read them, then approve the project.",
+        shlex.join(["skillyard", "trust", waiting]),
+        path=waiting,
+        details={"state": "waiting"},
+    )
+
+
+VARIABLES = frozenset(
+    {
+        *("SKILLYARD_CACHE", "SKILLYARD_STATE", "SKILLYARD_STORE", "SKILLYARD_TOOLS"),
+        *(CONFIG_VARIABLE, "SKILLYARD_HTTP_TOKEN", OFFLINE, PROFILE_VARIABLE),
+    }
+)
+"""The variables of skillyard's own. No value of one is reported."""
+
+
+def _variables(_: _Request) -> Iterator[Finding]:
+    for name in sorted(os.environ):
+        if not name.startswith("SKILLYARD_") or name in VARIABLES:
+            continue
+        near = get_close_matches(name, sorted(VARIABLES), 1, 0.8)
+        guess = f"; did you mean {near[0]}?" if near else ""
+        yield _finding(
+            "environment.unknown",
+            WARNING if near else INFO,
+            f"{name} is set, and skillyard does not read it{guess}",
+            "Correct its name or remove it: all other settings are keys of skillyard.toml.",
+            details={"name": name},
+        )
+
+
+def _settings(_: _Request) -> Iterator[Finding]:
+    path = user_file()
+    try:
+        for name in SECTIONS:
+            read_section(name, record_of(name))
+        find_check_config(".")  # refuses the files that earlier releases read
+        sources = load_settings()
+    except SkillyardError as error:
+        where = error if isinstance(error, SkillError) else SkillError(str(error), path=path)
+        message = f"the configuration cannot be used: {where.message}"
+        remedy = where.hint or "Correct the file, or the variable that names it."
+        yield _finding("settings", ERROR, message, remedy, path=where.path, line=where.line)
+        return
+    for key, value, check in (
+        ("store.url", read_section("store", record_of("store")).url, check_kind),
+        ("sources.ranker", sources.ranker, resolve),
+        ("embeddings.url", read_section("embeddings", EmbeddingsSection).url, _check_embeddings),
+    ):
+        try:
+            if value:
+                check(value)
+        except SkillyardError:  # its text may repeat the value
+            message = f"the value of {key} cannot be used"
+            remedy = f"Correct {key} in skillyard.toml, or install what it needs."
+            yield _finding("settings", ERROR, message, remedy, path=path)
+            return
+    places = (path, *(os.path.join(each, CONFIG_FILE) for each in project_folders(".")))
+    files = [each for each in places if os.path.isfile(each)]
+    message = "skillyard.toml can be read" if files else "no skillyard.toml; the defaults hold"
+    yield _finding("settings", OK, message, path=files[0] if files else path)
+
+
+def _check_embeddings(url: str) -> None:
+    section = read_section("embeddings", EmbeddingsSection)
+    HttpEmbedder(url, section.model, key=section.key or None)
+
+
+def _scorer(_: _Request) -> Iterator[Finding]:
+    try:
+        name = default_scorer()
+    except SkillyardError:
+        remedy = "Correct scorer.name in skillyard.toml, or install what it names."
+        yield _finding("scorer", ERROR, "the default scorer cannot be used", remedy)
+    else:
+        yield _finding("scorer", OK, f"the default scorer is {name}")
