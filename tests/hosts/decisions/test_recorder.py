@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 import skillyard as sy
 from skillyard import Query, scorer_names
-from skillyard.hosts.decisions.recorder import MAX_TEXT_CHARS, text_digest
+from skillyard.hosts.decisions.recorder import MAX_TEXT_CHARS
 from skillyard.hosts.operations.prompts import inject_prompt
 from skillyard.hosts.operations.skill_selection import select_skills
 from tests.configuration import configure
@@ -26,6 +26,10 @@ SKILLS = [
     sy.Skill("csv-cleaning", "Repairs messy CSV files.", "Profile."),
 ]
 REQUEST = "find the commit that broke the zebracorn build"
+
+
+def text_digest(text: str) -> str:
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 @pytest.fixture
@@ -128,30 +132,6 @@ def test_nothing_is_loaded_and_nothing_written_when_nobody_listens() -> None:
         env={"PYTHONPATH": str(PACKAGES), "PATH": ""},
     )  # fmt: skip
     assert done.stdout.strip() == "[]"
-
-
-class _Tracer:
-    """A tracer that keeps its spans."""
-
-    def __init__(self) -> None:
-        self.spans: list[SimpleNamespace] = []
-
-    def start_span(self, name: str, *, attributes: Any, start_time: int | None) -> Any:
-        span = SimpleNamespace(name=name, attributes=attributes, start=start_time, ended=False)
-        self.spans.append(span)
-        return SimpleNamespace(end=lambda: setattr(span, "ended", True))
-
-
-@pytest.fixture
-def tracer(monkeypatch: pytest.MonkeyPatch) -> _Tracer:
-    """The API as a program that uses it has loaded it."""
-    tracer = _Tracer()
-    module: Any = ModuleType("opentelemetry.trace")
-    module.get_tracer = lambda name: tracer
-    module.ProxyTracerProvider = type(None)  # what there is before a program sets its own
-    module.get_tracer_provider = object
-    monkeypatch.setitem(sys.modules, "opentelemetry.trace", module)
-    return tracer
 
 
 def test_the_real_api_takes_the_span(

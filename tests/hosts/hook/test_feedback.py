@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skillyard.hosts.decisions.feedback_file import feedback_path
+from skillyard.hosts.decisions.files import feedback_path
 from tests.hosts.hook.conftest import Hook, payload
 
 

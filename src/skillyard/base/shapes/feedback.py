@@ -32,7 +32,6 @@ class FeedbackChange:
     removed: Annotated[tuple[Feedback, ...], "Undone or cleared, or replaced by the new one."]
     dropped: Annotated[tuple[Feedback, ...], "The oldest ones, for which there was no room."]
     total: Annotated[int, "Judgements that are stored now."]
-    unreadable: Annotated[int, "Lines that were not judgements, and were removed."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +41,6 @@ class FeedbackList:
     schema: Schema[Literal["skillyard.feedback-list/1"]] = "skillyard.feedback-list/1"
     file: Annotated[str, "Where feedback is stored."]
     entries: Annotated[tuple[Feedback, ...], "Oldest first."]
-    unreadable: Annotated[int, "Lines of the file that are not judgements."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

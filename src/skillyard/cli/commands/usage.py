@@ -89,7 +89,7 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
     )
     remark = _abstention_remark(usage)
     if usage.groups or remark:
-        yield from titled("Nobody has a skill for")
+        yield from titled("No skill fired for")
         yield from map(_group, usage.groups[:limit])
         yield from _more(usage.groups, limit)
         if remark:
@@ -276,8 +276,6 @@ def feedback(args: Namespace, console: Console) -> int:
     console.show(change, _changes)
     if change.dropped:
         console.remark(f"no room for more: the oldest was dropped ({_line(change.dropped[0])})")
-    if change.unreadable:
-        console.remark(f"removed from {change.file}: {change.unreadable} unreadable lines")
     return NEGATIVE if args.clear and not change.removed else 0
 
 
@@ -300,8 +298,6 @@ def _list(args: Namespace, console: Console) -> int:
     console.show(result, _entries)
     if not result.entries:
         console.remark("there is no feedback: skillyard feedback NAME --wrong gives some")
-    if result.unreadable:
-        console.remark(f"passed over {result.unreadable} unreadable lines of {result.file}")
     return 0
 
 

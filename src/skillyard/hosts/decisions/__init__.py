@@ -13,7 +13,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from skillyard.base.configuration import read_section, state_folder
+from skillyard.base.configuration import read_section
 from skillyard.base.errors import SkillIoError
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def with_feedback(query: Query) -> Query:
     A file that cannot be read is reported as a warning of the logger ``skillyard.hosts.decisions``,
     and not used: feedback is no reason to fail a request.
     """
-    from skillyard.hosts.decisions.files import FEEDBACK_FILE
+    from skillyard.hosts.decisions.files import feedback_path
 
-    path = os.path.join(state_folder(), FEEDBACK_FILE)
+    path = feedback_path()
     if not os.path.lexists(path):
         return query
     from skillyard.hosts.decisions.feedback_file import read_as_evidence

@@ -6,17 +6,15 @@ reader sees the content before or after a change.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
-from skillyard.base.configuration import state_folder
 from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.hosts.decisions.files import FEEDBACK_FILE, moment
+from skillyard.hosts.decisions.files import feedback_path, moment
 
 if TYPE_CHECKING:
     from skillyard.base.shapes.feedback import Feedback, FeedbackChange, FeedbackList
@@ -38,46 +36,26 @@ LOCK_S = 10.0
 By = Literal["user", "mcp", "http"]
 
 
-class _Content(NamedTuple):
-    entries: tuple[Feedback, ...]
-    unreadable: int
-
-
-_EMPTY = _Content((), 0)
-
-
-def feedback_path() -> str:
-    """Return the path of the file, which need not exist."""
-    return os.path.join(state_folder(), FEEDBACK_FILE)
-
-
 def list_feedback() -> FeedbackList:
     """Return all judgements, oldest first. Raises SkillIoError."""
     from skillyard.base.shapes.feedback import FeedbackList
 
     path = feedback_path()
-    content = _read(path)
-    return FeedbackList(file=path, entries=content.entries, unreadable=content.unreadable)
+    return FeedbackList(file=path, entries=tuple(_read(path)))
 
 
 def add_feedback(
-    slug: str,
-    request: str,
-    *,
-    right: bool,
-    note: str = "",
-    by: By = "user",
-    now: float | None = None,
+    slug: str, request: str, *, right: bool, note: str = "", by: By = "user"
 ) -> FeedbackChange:
     """Store one judgement; it replaces an earlier one of the same skill, request and giver.
 
     The oldest ones are dropped when there are too many, those of clients and those of the user each
-    within their own limit. ``now`` is in Unix seconds (default: the present). Raises InvalidInput
-    for a request or a note that is empty or too long, and SkillIoError.
+    within their own limit. Raises InvalidInput for a request that is empty and for a text that is
+    too long, and SkillIoError.
     """
     from skillyard.base.shapes.feedback import Feedback
 
-    request, note = request.strip(), note.strip()
+    request, note = (text.strip().encode("utf-8", "replace").decode() for text in (request, note))
     if not request:
         raise InvalidInput("feedback needs the request that it is about", field="request")
     for name, text, limit in (
@@ -91,21 +69,20 @@ def add_feedback(
                 " shorten it",
                 field=name,
             )
-    when = moment(time.time() if now is None else now)
 
-    def change(content: _Content) -> tuple[Sequence[Feedback], Feedback, list[Feedback]]:
-        number = max([each.number for each in content.entries], default=0) + 1
+    def change(entries: list[Feedback]) -> list[Feedback]:
+        number = max([each.number for each in entries], default=0) + 1
         new = Feedback(
             number=number,
-            time=when,
+            time=moment(time.time()),
             skill=slug,
             right=right,
-            request=_encodable(request),
-            note=_encodable(note),
+            request=request,
+            note=note,
             by=by,
         )
-        replaced = [each for each in content.entries if _is_about_the_same(each, new)]
-        return [*(e for e in content.entries if e not in replaced), new], new, replaced
+        about = (slug, request, by)
+        return [*(e for e in entries if (e.skill, e.request, e.by) != about), new]
 
     return _change(change)
 
@@ -113,35 +90,27 @@ def add_feedback(
 def undo_feedback(number: int | None = None) -> FeedbackChange:
     """Remove one judgement, the user's last one without a number. Raises InvalidInput for none."""
 
-    def change(content: _Content) -> tuple[Sequence[Feedback], None, list[Feedback]]:
-        if number is None:
-            removed = [each for each in content.entries if each.by == "user"][-1:]
-        else:
-            removed = [each for each in content.entries if each.number == number]
-        if not removed:
+    def change(entries: list[Feedback]) -> list[Feedback]:
+        own = [each.number for each in entries if each.by == "user"]
+        last = number if number is not None else own[-1] if own else None
+        left = [each for each in entries if each.number != last]
+        if len(left) == len(entries):
             which = "from you" if number is None else f"with the number {number}"
             raise InvalidInput(
                 f"there is no feedback {which}: skillyard feedback --list shows what there is",
                 field="number",
             )
-        return [each for each in content.entries if each not in removed], None, removed
+        return left
 
     return _change(change)
 
 
 def clear_feedback(slug: str | None = None) -> FeedbackChange:
     """Remove all judgements, or those about one skill. Raises SkillIoError."""
-
-    def change(content: _Content) -> tuple[Sequence[Feedback], None, list[Feedback]]:
-        removed = [each for each in content.entries if slug in (None, each.skill)]
-        return [each for each in content.entries if each not in removed], None, removed
-
-    return _change(change)
+    return _change(lambda entries: [each for each in entries if slug not in (None, each.skill)])
 
 
-def _change(
-    change: Callable[[_Content], tuple[Sequence[Feedback], Feedback | None, list[Feedback]]],
-) -> FeedbackChange:
+def _change(change: Callable[[list[Feedback]], list[Feedback]]) -> FeedbackChange:
     """Read the file, change its entries and write it, while no other process does."""
     from skillyard.base.io.atomic_write import atomic_write
     from skillyard.base.io.locks import file_lock
@@ -153,56 +122,39 @@ def _change(
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         with file_lock(f"{path}.lock", timeout_s=LOCK_S):
             before = _read(path)
-            entries, added, removed = change(before)
-            kept, dropped = _within_limits(entries)
-            lines = [json.dumps(encode(each), ensure_ascii=False) + "\n" for each in kept]
+            after = change(before)
+            dropped = _beyond_limits(after)
+            stored = [each for each in after if each not in dropped]
+            lines = [json.dumps(encode(each), ensure_ascii=False) + "\n" for each in stored]
             atomic_write(path, "".join(lines).encode(), mode=0o600)
     except OSError as error:
         why = error.strerror or type(error).__name__
-        raise SkillIoError(
-            f"feedback cannot be stored: {why}",
-            path=path,
-            code="io_error",
-            hint="check that the folder can be written to, or set SKILLYARD_STATE to another one",
-        ) from None
+        hint = "check that the folder can be written to, or set SKILLYARD_STATE to another one"
+        raise SkillIoError(f"feedback cannot be stored: {why}", path=path, hint=hint) from None
+    numbers = {each.number for each in before}
+    left = {each.number for each in after}
     return FeedbackChange(
         file=path,
-        added=added,
-        removed=tuple(removed),
+        added=next((each for each in after if each.number not in numbers), None),
+        removed=tuple(each for each in before if each.number not in left),
         dropped=tuple(dropped),
-        total=len(kept),
-        unreadable=before.unreadable,
+        total=len(stored),
     )
 
 
-def _within_limits(entries: Sequence[Feedback]) -> tuple[list[Feedback], list[Feedback]]:
-    """Return the newest entries, and those that are dropped."""
+def _beyond_limits(entries: Sequence[Feedback]) -> list[Feedback]:
+    """Return the oldest entries of the user and of clients, for which there is no room."""
     own = [each for each in entries if each.by == "user"]
     clients = [each for each in entries if each.by != "user"]
-    dropped = [*own[:-MAX_OWN], *clients[:-MAX_CLIENTS]]
-    numbers = {each.number for each in dropped}
-    return [each for each in entries if each.number not in numbers], dropped
-
-
-def _is_about_the_same(one: Feedback, other: Feedback) -> bool:
-    return (one.skill, one.request, one.by) == (other.skill, other.request, other.by)
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return [*own[:-MAX_OWN], *clients[:-MAX_CLIENTS]]
 
 
 def read_as_evidence(path: str) -> tuple[SkillFeedback, ...]:
-    """Return the feedback of a file, read again when the file has changed.
-
-    Raises SkillIoError.
-    """
+    """Return the feedback of a file, read again when the file has changed. Raises SkillIoError."""
     try:
         status = os.lstat(path)
-    except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR):
-            return ()
-        raise _unreadable(path, error.strerror or str(error)) from None
+    except OSError:
+        return ()  # it was removed meanwhile
     return _evidence_at(path, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
@@ -212,54 +164,38 @@ def _evidence_at(path: str, *stamp: int) -> tuple[SkillFeedback, ...]:
 
     return tuple(
         SkillFeedback(each.skill, each.request, each.right, each.by != "user")
-        for each in _read(path).entries
+        for each in _read(path)
     )
 
 
-def _read(path: str) -> _Content:
-    """Return the entries of the file; a line that is not one is counted. Raises SkillIoError."""
+def _read(path: str) -> list[Feedback]:
+    """Return the entries of the file. Raises SkillIoError, with the line that is not one."""
     from skillyard.base.io.files import is_private
     from skillyard.engine.resources import read_file
 
     if not os.path.lexists(path):
-        return _EMPTY
+        return []
     content = read_file(path, MAX_BYTES)
     if not is_private(content.status):
-        raise _unreadable(path, "other users may write to it")
-    entries = [_entry(line) for line in content.data.split(b"\n") if line.strip()]
-    read = tuple(each for each in entries if each is not None)
-    return _Content(read, len(entries) - len(read))
+        hint = "make it a plain file of yours with mode 600, or remove it"
+        raise SkillIoError("other users may write to it", path=path, hint=hint)
+    entries = []
+    for number, line in enumerate(content.data.split(b"\n"), 1):
+        try:
+            if line.strip():
+                entries.append(_entry(line))
+        except (ValueError, TypeError, RecursionError):
+            hint = "mend the line, or remove it"
+            raise SkillIoError("no judgement", path=path, line=number, hint=hint) from None
+    return entries
 
 
-def _unreadable(path: str, why: str) -> SkillIoError:
-    hint = "make it a plain file of yours with mode 600, or remove it"
-    return SkillIoError(why, path=path, code="io_error", hint=hint)
-
-
-def _entry(line: bytes) -> Feedback | None:
-    """Return the judgement of a line; None for anything else."""
-    from skillyard.base.io.strict_json import strict_loads
+def _entry(line: bytes) -> Feedback:
+    """Return the judgement of a line. Raises ValueError, TypeError and RecursionError."""
     from skillyard.base.shapes.feedback import Feedback
 
-    try:
-        fields = strict_loads(line.decode())
-        entry = Feedback(**{"note": "", "by": "user", **fields})
-    except (ValueError, TypeError, RecursionError):
-        return None
-    return entry if _is_sound(entry) else None
-
-
-def _is_sound(entry: Feedback) -> bool:
-    texts: tuple[tuple[Any, int], ...] = (
-        (entry.time, 40),
-        (entry.skill, MAX_SLUG_CHARS),
-        (entry.request, MAX_REQUEST_CHARS),
-        (entry.note, MAX_NOTE_CHARS),
-    )
-    return (
-        type(entry.number) is int
-        and 0 < entry.number < 10**9
-        and type(entry.right) is bool
-        and entry.by in ("user", "mcp", "http")
-        and all(isinstance(text, str) and len(text) <= limit for text, limit in texts)
-    )
+    entry = Feedback(**json.loads(line))
+    texts = (entry.time, entry.skill, entry.request, entry.note, entry.by)
+    if type(entry.number) is not int or not all(isinstance(text, str) for text in texts):
+        raise TypeError
+    return entry

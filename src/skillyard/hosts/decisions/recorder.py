@@ -28,24 +28,7 @@ MAX_TEXT_CHARS = 32_768
 _DIGITS = 6
 
 
-def text_digest(text: str) -> str:
-    """Return ``sha256:…`` of a text's UTF-8."""
-    return f"sha256:{sha256(text.encode('utf-8', 'surrogatepass')).hex()}"
-
-
-def catalog_digest(catalog: Catalog) -> str:
-    """Return an identifier of the state of a library.
-
-    ``sha256:…`` is a digest of the skills. With an index, which does not read the files, it is
-    ``walk:…``, a digest of the paths, sizes and times of the files.
-    """
-    summary = getattr(catalog, "summary", None)
-    if summary is not None:
-        return f"walk:{summary.fingerprint}"
-    return f"sha256:{catalog.digest}"
-
-
-def entry(
+def record(
     use: str,
     catalog: Catalog,
     query: Query,
@@ -53,46 +36,68 @@ def entry(
     bounds: tuple[float, int],
     selection: Selection,
     *,
-    text: bool = False,
-    now: float | None = None,
+    started_ns: int | None = None,
     note: str = "",
     caller: str = "",
-) -> Decision:
-    """Return one decision. ``bounds`` are the score floor and the number of skills that applied.
+) -> None:
+    """Record one selection. Never raises: a failing log must not fail the selection.
 
-    With ``text`` the entry contains the request. Without it the entry contains only a digest, and
-    no text of the user.
+    ``use`` names the operation (``select``, ``inject``, ``hook``). ``bounds`` are the score floor
+    and the number of skills that applied. ``started_ns`` is the start of the span, in nanoseconds
+    since 1970. ``note`` is why another scorer ranked than the default one. ``caller`` is the caller
+    whose view of a store a service answers from.
     """
-    return Decision(
-        time=moment(time.time() if now is None else now),
-        use=use,
-        caller=caller,
-        query=_query(query, text),
-        scorer=selection.scorer,
-        policy=LoggedPolicy(
-            min_score=bounds[0],
-            top_k=bounds[1],
-            include_tags=policy.include_tags,
-            exclude_tags=policy.exclude_tags,
-            fallback_tag=policy.fallback_tag,
-        ),
-        selected=tuple(map(_match, selection.selected)),
-        runners_up=tuple(map(_match, selection.rejected[:RUNNERS_UP])),
-        considered=selection.considered,
-        abstained=selection.abstained,
-        fallback=selection.fallback,
-        catalog=catalog_digest(catalog),
-        note=note or None,
-    )
+    try:
+        path, with_text = log_section()
+        # With an index, which does not read the files, the paths, sizes and times of the files.
+        summary = getattr(catalog, "summary", None)
+        decision = Decision(
+            time=moment(time.time()),
+            use=use,
+            caller=caller,
+            query=_query(query, with_text),
+            scorer=selection.scorer,
+            policy=LoggedPolicy(
+                min_score=bounds[0],
+                top_k=bounds[1],
+                include_tags=policy.include_tags,
+                exclude_tags=policy.exclude_tags,
+                fallback_tag=policy.fallback_tag,
+            ),
+            selected=tuple(map(_match, selection.selected)),
+            runners_up=tuple(map(_match, selection.rejected[:RUNNERS_UP])),
+            considered=selection.considered,
+            abstained=selection.abstained,
+            fallback=selection.fallback,
+            catalog=f"walk:{summary.fingerprint}" if summary else f"sha256:{catalog.digest}",
+            note=note or None,
+        )
+        if "opentelemetry.trace" in sys.modules:
+            tracer = import_module("opentelemetry.trace").get_tracer("skillyard")
+            values = _attributes(decision)
+            tracer.start_span(f"skillyard.{use}", attributes=values, start_time=started_ns).end()
+        if path:
+            append_line(path, dumps(encode(decision), separators=(",", ":")))
+    except Exception as error:  # noqa: BLE001 - a failing log must not fail the selection
+        import logging
+
+        what = error.strerror if isinstance(error, OSError) else type(error).__name__
+        if isinstance(error, SkillIoError):  # of the configuration: the text is the user's own
+            what = f"{error.path}: {error.message}"
+        logging.getLogger("skillyard.hosts.decisions").warning(
+            "a decision was not logged: %s", what
+        )
 
 
-def _query(query: Query, text: bool) -> LoggedQuery:
+def _query(query: Query, with_text: bool) -> LoggedQuery:
+    """Return the request; without its text only a digest, and no text of the user."""
+    digest = sha256(query.text.encode("utf-8", "surrogatepass")).hex()
     return LoggedQuery(
-        digest=text_digest(query.text),
-        text=query.text[:MAX_TEXT_CHARS] if text else None,
-        files=query.files if text else None,
-        recent_activity=query.recent_activity if text else None,
-        cut=text and len(query.text) > MAX_TEXT_CHARS,
+        digest=f"sha256:{digest}",
+        text=query.text[:MAX_TEXT_CHARS] if with_text else None,
+        files=query.files if with_text else None,
+        recent_activity=query.recent_activity if with_text else None,
+        cut=with_text and len(query.text) > MAX_TEXT_CHARS,
         include_tags=query.include_tags,
         exclude_tags=query.exclude_tags,
         include_references=query.include_references,
@@ -115,77 +120,22 @@ def _match(match: Match) -> LoggedMatch:
     )
 
 
-def emit(decision: Decision, started_ns: int | None = None) -> None:
-    """Emit one span for a decision. Does nothing without a tracer provider."""
-    trace = import_module("opentelemetry.trace")
-    tracer = trace.get_tracer("skillyard")
-    span = tracer.start_span(
-        f"skillyard.{decision.use}", attributes=attributes(decision), start_time=started_ns
-    )
-    span.end()
-
-
-def attributes(decision: Decision) -> dict[str, Any]:
-    """Return the attributes of a decision's span. None of the values is None."""
+def _attributes(decision: Decision) -> dict[str, Any]:
+    """Return the attributes of a decision's span."""
     values: dict[str, Any] = {
-        "skillyard.query.digest": decision.query.digest,
-        "skillyard.scorer": decision.scorer,
-        "skillyard.considered": decision.considered,
-        "skillyard.abstained": decision.abstained,
-        "skillyard.fallback": decision.fallback,
-        "skillyard.catalog": decision.catalog,
-        "skillyard.min_score": decision.policy.min_score,
-        "skillyard.selected": [match.id for match in decision.selected],
-        "skillyard.runners_up": [match.id for match in decision.runners_up],
+        "query.digest": decision.query.digest,
+        "query.text": decision.query.text,
+        "caller": decision.caller or None,
+        "scorer": decision.scorer,
+        "considered": decision.considered,
+        "abstained": decision.abstained,
+        "fallback": decision.fallback,
+        "catalog": decision.catalog,
+        "min_score": decision.policy.min_score,
+        "selected": [match.id for match in decision.selected],
+        "runners_up": [match.id for match in decision.runners_up],
     }
-    if decision.caller:
-        values["skillyard.caller"] = decision.caller
-    if decision.query.text is not None:
-        values["skillyard.query.text"] = decision.query.text
-    if decision.selected:
-        best = decision.selected[0]
-        values["skillyard.skill.id"] = best.id
-        values["skillyard.skill.hash"] = best.hash
-        values["skillyard.skill.score"] = best.score
-        for label, value in best.signals.items():
-            values[f"skillyard.signal.{label}"] = value
-    return values
-
-
-def record(
-    use: str,
-    catalog: Catalog,
-    query: Query,
-    policy: SelectionPolicy,
-    bounds: tuple[float, int],
-    selection: Selection,
-    *,
-    started_ns: int | None = None,
-    note: str = "",
-    caller: str = "",
-) -> None:
-    """Record one selection. Never raises: a failing log must not fail the selection.
-
-    ``use`` names the operation (``select``, ``inject``, ``hook``). ``bounds`` are the score floor
-    and the number of skills that applied. ``started_ns`` is the start of the span, in nanoseconds
-    since 1970. ``note`` is why another scorer ranked than the default one. ``caller`` is the caller
-    whose view of a store a service answers from.
-    """
-    try:
-        path, text = log_section()
-        decision = entry(
-            *(use, catalog, query, policy, bounds, selection), text=text, note=note, caller=caller
-        )
-        if "opentelemetry.trace" in sys.modules:
-            emit(decision, started_ns)
-        if path:
-            append_line(path, dumps(encode(decision), separators=(",", ":")))
-    except Exception as error:  # noqa: BLE001 - a failing log must not fail the selection
-        import logging
-
-        what = error.strerror if isinstance(error, OSError) else type(error).__name__
-        if isinstance(error, SkillIoError):  # of the configuration: the text is the user's own
-            what = f"{error.path}: {error.message}"
-        logging.getLogger("skillyard.hosts.decisions").warning(
-            "a decision was not logged: %s", what
-        )
+    for best in decision.selected[:1]:
+        values |= {"skill.id": best.id, "skill.hash": best.hash, "skill.score": best.score}
+        values |= {f"signal.{label}": value for label, value in best.signals.items()}
+    return {f"skillyard.{name}": value for name, value in values.items() if value is not None}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from skillyard.engine.ranking.hybrid.query_analysis import written_forms
 from skillyard.engine.ranking.hybrid.user_feedback import RequestVector, request_vector, similarity
@@ -21,33 +20,33 @@ LABEL_TERMS = 4
 """Terms that describe a group."""
 
 
-class RequestCluster(NamedTuple):
+class RequestCluster:
     """Requests that ask for the same."""
-
-    requests: tuple[str, ...]
-    """Most frequent first; the first one is the one that the others resemble."""
-    terms: tuple[str, ...]
-    """The words of most weight that the first request shares with others, as it writes them."""
-    total: int
-    """How often the requests were made."""
-
-
-class _Cluster:
-    """A group that is being filled."""
-
-    __slots__ = ("count", "leader", "requests", "shared")
 
     def __init__(self, leader: RequestVector) -> None:
         self.leader = leader
+        """The first request, which the others resemble."""
         self.requests: list[str] = []
-        self.shared: Counter[str] = Counter()
+        """Most frequent first."""
         self.count = 0
+        """How often the requests were made."""
+        self._shared: Counter[str] = Counter()
 
     def add(self, text: str, vector: RequestVector, count: int) -> None:
+        """Add a request that was made so often."""
         if self.requests:
-            self.shared.update(term for term in vector.terms if term in self.leader.terms)
+            self._shared.update(term for term in vector.terms if term in self.leader.terms)
         self.requests.append(text)
         self.count += count
+
+    def label(self) -> tuple[str, ...]:
+        """Return the words of most weight that the first request shares, as it writes them."""
+        weights = self.leader.terms
+        terms = sorted(
+            weights, key=lambda term: (-self._shared[term] * weights[term], -weights[term])
+        )
+        written = written_forms(self.requests[0])
+        return tuple(written.get(term, term) for term in terms[:LABEL_TERMS])
 
 
 def cluster_requests(counts: Mapping[str, int]) -> tuple[list[RequestCluster], int]:
@@ -57,7 +56,7 @@ def cluster_requests(counts: Mapping[str, int]) -> tuple[list[RequestCluster], i
     starts one (leader clustering), the most frequent requests first; so the result depends on the
     counts alone. A request of small talk alone is in no group.
     """
-    clusters: list[_Cluster] = []
+    clusters: list[RequestCluster] = []
     by_term: dict[str, list[int]] = {}
     small_talk = 0
     frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -73,20 +72,10 @@ def cluster_requests(counts: Mapping[str, int]) -> tuple[list[RequestCluster], i
         if best >= MIN_SIMILARITY:
             cluster = clusters[-place]
         else:
-            cluster = _Cluster(vector)
+            cluster = RequestCluster(vector)
             for term in keys:
                 by_term.setdefault(term, []).append(len(clusters))
             clusters.append(cluster)
         cluster.add(text, vector, count)
     clusters.sort(key=lambda cluster: (-cluster.count, cluster.requests[0]))
-    return [_cluster(cluster) for cluster in clusters], small_talk
-
-
-def _cluster(cluster: _Cluster) -> RequestCluster:
-    weights = cluster.leader.terms
-    terms = sorted(
-        weights, key=lambda term: (-cluster.shared[term] * weights[term], -weights[term])
-    )
-    written = written_forms(cluster.requests[0])
-    label = tuple(written.get(term, term) for term in terms[:LABEL_TERMS])
-    return RequestCluster(tuple(cluster.requests), label, cluster.count)
+    return clusters, small_talk
