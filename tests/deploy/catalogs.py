@@ -13,7 +13,7 @@ from tests.deploy.shell import run
 from tests.store.follower_contract import texts
 from tests.store.schema_release import fill
 from tests.store.servers import Server
-from tests.store.skills import key
+from tests.store.skills import key, seen_by
 
 __all__ = ["DATABASE", "check_roles", "everything", "fill_with_grants", "made_logins", "owners_url"]
 
@@ -55,7 +55,7 @@ def everything(store: CatalogStore) -> dict[str, Any]:
         found[f"history of {one}"] = [_told(version) for version in store.history(one)]
     found["grants"] = store.grants()
     for caller in (READER, "bob", "nobody"):
-        found[f"seen by {caller}"] = texts(store.seen_by(caller).snapshot())
+        found[f"seen by {caller}"] = texts(seen_by(store, caller).snapshot())
     return found
 
 

@@ -18,7 +18,7 @@ from tests.deploy.databases import (
     streaming,
 )
 from tests.deploy.shell import give_away
-from tests.store.skills import key, skill
+from tests.store.skills import current, key, seen_by, skill
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def test_the_roles_are_enough_for_the_catalog_and_no_more(made: Made) -> None:
         before = store.generation()
         done = store.publish([skill("local")], tenant="acme", publisher="ci")
         assert done.generation == before + 1
-        assert [version.skill.name for version in store.seen_by("nobody").snapshot()] == []
+        assert [version.skill.name for version in seen_by(store, "nobody").snapshot()] == []
     rights = made.primary.sql(
         "SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolreplication FROM pg_roles"
         " WHERE rolname IN ('skillyard', 'skillyard_reader', 'replicator') ORDER BY rolname"
@@ -79,5 +79,5 @@ def test_the_standby_is_copied_once_and_synchronous_publishes_reach_it(made: Mad
         with open_store(owners_url(made.primary.port)) as store:
             generation = publish(store, "safe", "two")
             with open_store(owners_url(port)) as reading:
-                assert reading.get(key("safe")).generation == generation
+                assert current(reading, key("safe")).generation == generation
     assert mark.exists()

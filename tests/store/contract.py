@@ -21,7 +21,7 @@ from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
 from tests.store.callers import Callers
 from tests.store.follower_contract import Follower, Following, texts
-from tests.store.skills import key, skill, skills
+from tests.store.skills import current, key, skill, skills
 from tests.store.standing_contract import Looking
 from tests.store.writer_contract import Publishing
 
@@ -91,7 +91,7 @@ class Contract(Publishing, Looking, Following, Callers):
 
         with ThreadPoolExecutor(4) as pool:
             assert sorted(pool.map(publish, range(4))) == [False, False, False, True]
-        assert store.get(key("a")).version == 2
+        assert current(store, key("a")).version == 2
 
     def test_a_second_opening_finds_what_the_first_wrote(
         self, store: CatalogStore, url: str

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skillyard import AmbiguousName, InvalidInput
+from skillyard import InvalidInput
 from skillyard.store import pages as pages_module
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import (
@@ -112,18 +112,15 @@ class Following:
         self, store: CatalogStore
     ) -> None:
         store.publish(skills(1_200), tenant="acme", publisher="ci")
-        snapshot = store.snapshot()
-        stream = iter(snapshot)
+        stream = store.snapshot()
         first = next(stream)
         store.publish(skills(1_200, "two"), tenant="acme", publisher="ci")
         found = [first, *stream]
         assert {version.skill.description for version in found} == {"Says one."}
         assert len(found) == 1_200
-        assert len(list(snapshot)) == 1_200
-        assert len(store.changes(snapshot.position, 10_000).upserts) == 1_200
         for generation in (-1, 3, True):
             with pytest.raises(InvalidInput):
-                store.snapshot(generation)
+                list(store.snapshot(generation))
         assert list(store.snapshot(0)) == []
 
     def test_a_listener_wakes_for_a_new_generation_and_for_the_time(
@@ -138,12 +135,3 @@ class Following:
         assert store.listen(0, 30.0) == 1
         with pytest.raises(InvalidInput):
             store.listen(0, -1)
-
-    def test_an_id_with_two_contents_is_ambiguous_unless_the_tenant_is_named(
-        self, store: CatalogStore
-    ) -> None:
-        for tenant in ("one", "two"):
-            store.publish([skill("a", tenant, id="a-1")], tenant=tenant, publisher="ci")
-        with pytest.raises(AmbiguousName):
-            store.get("a-1")
-        assert store.get("a-1", tenant="two").key == key("a", "two")

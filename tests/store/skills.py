@@ -7,9 +7,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from skillyard import Reference, Skill, Triggers
-from skillyard.store.values import FileDigest, StoreKey, Submission
+from skillyard.store.sql_store import CatalogStore
+from skillyard.store.values import FileDigest, StoreKey, Submission, Version
 
-__all__ = ["any_skills", "any_submissions", "key", "skill", "skills"]
+__all__ = ["any_skills", "any_submissions", "current", "key", "seen_by", "skill", "skills"]
 
 
 def skill(name: str, text: str = "one", **fields: Any) -> Skill:
@@ -25,6 +26,16 @@ def skills(count: int, text: str = "one") -> list[Skill]:
 def key(place: str, tenant: str = "acme", namespace: str = "", source: str = "") -> StoreKey:
     """Return the key of a skill."""
     return StoreKey(tenant, namespace, source, place)
+
+
+def current(store: CatalogStore, wanted: StoreKey) -> Version:
+    """Return what stands under a key."""
+    return next(version for version in store.snapshot() if version.key == wanted)
+
+
+def seen_by(store: CatalogStore, caller: str) -> CatalogStore:
+    """Return what a caller sees of a store, over the same connections."""
+    return CatalogStore(store._backend, caller)
 
 
 # NUL, halves of surrogate pairs and everything else that a Python text can be.

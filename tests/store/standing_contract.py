@@ -9,7 +9,7 @@ from skillyard.base.errors import StoreConflict
 from skillyard.store.rows import row_of
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import FileDigest, Grant, Published, Standing, Submission
-from tests.store.skills import key, skill, skills
+from tests.store.skills import current, key, skill, skills
 
 __all__ = ["Looking"]
 
@@ -33,7 +33,7 @@ class Looking:
             key("c", namespace="eu"),
             key("b", namespace="eu", source="x"),
         ]
-        version = store.get(asked)
+        version = current(store, asked)
         found = store.standing([asked, *nothing, key("b", namespace="eu"), asked])
         assert set(found) == {asked, key("b", namespace="eu")}
         assert found[asked] == Standing(1, version.digest, 3)
@@ -82,7 +82,7 @@ class Looking:
         ]
         first = store.generations(2)[0]
         assert first.tenant == "acme"
-        assert first.published_at == store.get(key("s00000")).published_at
+        assert first.published_at == current(store, key("s00000")).published_at
         assert [g.generation for g in store.generations(5, 2)] == [4, 3]
         assert store.generations(1) == ()
         for wrong in (-1, True, 2**63):
@@ -97,7 +97,7 @@ class Looking:
         assert done == Published(1, added=2)
         again = store.publish(skills(2), tenant="acme", publisher="ci", namespace="eu")
         assert again == Published(1, unchanged=2)
-        assert store.get(key("s00000", namespace="eu")).skill == skills(1)[0]
+        assert current(store, key("s00000", namespace="eu")).skill == skills(1)[0]
         changed = [row_of(skill("s00000", "two"), tenant="acme", namespace="eu")]
         with pytest.raises(StoreConflict):
             store.publish(changed, tenant="acme", publisher="ci", namespace="eu", expected=7)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillyard import InvalidInput
-from skillyard.base.errors import StoreRefused, StoreUnavailable
+from skillyard.base.errors import StoreUnavailable
 from skillyard.base.io.workers import WorkerLost
 from skillyard.store.opening import open_store
 from skillyard.store.operations import folder_publish
@@ -21,7 +21,7 @@ from skillyard.store.values import FileDigest, Published
 from tests.base.io import errands
 from tests.cli.making import write
 from tests.store.inputs import document, held, publish, tree
-from tests.store.skills import key, skill
+from tests.store.skills import current, key, skill
 from tests.tables import for_each
 
 
@@ -68,8 +68,8 @@ def test_of_two_skills_with_one_key_the_first_counts(tmp_path: Path, store: Cata
     assert [(each.code, each.path) for each in done.diagnostics] == [
         ("place_taken", str(two / "s000/SKILL.md"))
     ]
-    assert store.get(key("s000")).skill.description == "Says one."
-    assert store.get(key("s002")).skill.description == "Says two."
+    assert current(store, key("s000")).skill.description == "Says one."
+    assert current(store, key("s002")).skill.description == "Says two."
 
 
 def test_what_went_is_withdrawn_under_the_namespace_and_source_of_the_run_alone(
@@ -147,26 +147,6 @@ def test_a_run_that_is_stopped_ends_with_what_was_acknowledged(
     assert (rest.unchanged, rest.added) == (done.added, 100 - done.added)
 
 
-def test_a_row_that_the_store_refuses_is_left_out_and_named(
-    tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody knows every value that a database cannot hold."""
-    real, tries = type(store).publish, []
-
-    def refusing(self: Any, rows: Any, **words: Any) -> Published:
-        rows = list(rows)
-        tries.append(len(rows))
-        if any(row.place == "s011" for row in rows):
-            raise StoreRefused("store", "it cannot hold a value", hint="change it")
-        return real(self, rows, **words)
-
-    monkeypatch.setattr(type(store), "publish", refusing)
-    done = publish(store, tree(tmp_path / "root", 20), prune=True)
-    assert (done.added, done.refused, done.pruned) == (19, 1, False)
-    assert [(each.code, each.path) for each in done.diagnostics] == [("store_refused", "acme/s011")]
-    assert len(tries) < 20
-
-
 def test_a_store_that_goes_away_ends_the_run_and_keeps_what_stands(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,7 +212,7 @@ def test_a_skill_is_published_with_its_references_and_the_digests_of_its_files(
         },
     )
     publish(store, root, source="owner/repo", namespace="eu")
-    version = store.get(key("web/csv", namespace="eu", source="owner/repo"))
+    version = current(store, key("web/csv", namespace="eu", source="owner/repo"))
     skill = version.skill
     assert (skill.slug, skill.source, skill.path) == ("csv", "owner/repo", "web/csv/SKILL.md")
     assert (skill.tags, skill.scope, skill.origin) == (("data",), "project", "agentskills")
@@ -268,4 +248,4 @@ def test_whatever_changes_in_a_folder_is_a_new_version(
     CHANGES[what](root / "csv")
     done = publish(store, root)
     assert (done.changed, done.unchanged) == (1, 1)
-    assert store.get(key("csv")).version == 2
+    assert current(store, key("csv")).version == 2

@@ -19,14 +19,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from skillyard import SkillNotFound
 from skillyard.base.errors import StoreConflict
 from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Grant, StoreKey
 from tests.store.follower_contract import Follower
 from tests.store.servers import Server
-from tests.store.skills import skill
+from tests.store.skills import seen_by, skill
 
 SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
 TENANTS = ("acme", "other")
@@ -77,7 +76,7 @@ class Histories(RuleBasedStateMachine):
         self.states: list[State] = [{}]
         self.granted: set[tuple[str, str, str]] = set()
         self.all = Follower(self.store)
-        self.view = Follower(self.store.seen_by("bob"))
+        self.view = Follower(seen_by(self.store, "bob"))
 
     def teardown(self) -> None:
         self.store.close()
@@ -207,15 +206,6 @@ class Histories(RuleBasedStateMachine):
     def look_back(self, data: st.DataObject) -> None:
         then = data.draw(st.integers(0, len(self.states) - 1))
         assert shown(self.store.snapshot(then)) == live(self.states[then])
-
-    @rule(key=_keys)
-    def look_at_one(self, key: StoreKey) -> None:
-        expected = live(self.now).get(key)
-        try:
-            found = shown([self.store.get(key)])[key]
-        except SkillNotFound:
-            found = None
-        assert found == expected
 
     @invariant()
     def the_number_is_right(self) -> None:

@@ -15,7 +15,7 @@ from tests.store.conftest import need_server
 from tests.store.follower_contract import texts
 from tests.store.proxy import Wire
 from tests.store.servers import PASSWORD, Server
-from tests.store.skills import key, skill, skills
+from tests.store.skills import key, seen_by, skill, skills
 
 
 @pytest.fixture
@@ -190,10 +190,10 @@ def test_an_owner_without_more_rights_than_its_database_can_run_a_store(server: 
             store.publish([skill("a")], tenant="acme", publisher="ci")
             store.grant(Grant("bob", "acme"))
             with pytest.raises(StoreRefused, match="lacks a right"):
-                list(store.seen_by("bob").snapshot())
+                list(seen_by(store, "bob").snapshot())
             server.sql("GRANT skillyard_reader TO plain")
-            assert set(texts(store.seen_by("bob").snapshot())) == {key("a")}
-            assert list(store.seen_by("alice").snapshot()) == []
+            assert set(texts(seen_by(store, "bob").snapshot())) == {key("a")}
+            assert list(seen_by(store, "alice").snapshot()) == []
     finally:
         server.sql("DROP DATABASE plain_store WITH (FORCE)")
         server.sql("DROP ROLE plain")

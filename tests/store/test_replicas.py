@@ -14,7 +14,7 @@ from skillyard.store.sql_store import CatalogStore
 from tests.store.conftest import need_server
 from tests.store.follower_contract import Follower
 from tests.store.servers import Server
-from tests.store.skills import key, skill
+from tests.store.skills import current, key, skill
 
 STREAMING = (
     "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming'"
@@ -110,7 +110,7 @@ def test_when_the_standby_does_not_answer_the_publish_stands_here_and_that_is_sa
         finally:
             replicated.standby.sql("SELECT pg_wal_replay_resume()")
         assert (caught.value.committed, caught.value.generation) == (True, before + 1)
-        assert store.get(key("late")).generation == before + 1
+        assert current(store, key("late")).generation == before + 1
         # The same again: nothing to do, so nothing to wait for; and the next one is safe.
         assert synchronous(store, "late") == before + 1
         assert synchronous(store, "late", "two") == before + 2
@@ -136,7 +136,7 @@ def test_a_promoted_standby_has_every_synchronous_publish_and_followers_start_af
         pair.standby.promote()
         with open_store(pair.standby.url("postgres")) as promoted:
             assert promoted.generation() == acknowledged[-1]
-            assert [promoted.get(key(f"s{n}")).generation for n in range(4)] == acknowledged
+            assert [current(promoted, key(f"s{n}")).generation for n in range(4)] == acknowledged
             # The lost generation's number is given out again, to something else.
             again = promoted.publish([skill("new")], tenant="acme", publisher="ci")
             assert again.generation == lost

@@ -9,7 +9,7 @@ from skillyard.base.errors import InvalidInput, StoreUnavailable
 from skillyard.store.backend import Backend, Session
 from skillyard.store.rows import key_of, version_of
 from skillyard.store.statements import HEAD, STAMP_OF, VIEW_GENERATION
-from skillyard.store.values import Changes, Position, Snapshot, Version
+from skillyard.store.values import Changes, Position, Version
 
 MAX_AT_ONCE = 10_000
 """Rows of one page: about 40 MB of skills of usual size."""
@@ -113,31 +113,24 @@ def _rows(
     return rows, False
 
 
-def snapshot_of(backend: Backend, caller: str | None, generation: int | None) -> Snapshot:
-    """See ``CatalogStore.snapshot``."""
+def stream_snapshot(
+    backend: Backend, caller: str | None, generation: int | None
+) -> Iterator[Version]:
+    """See ``CatalogStore.snapshot``. Each page is a transaction of its own."""
     with backend.reading(caller) as session:
-        head, stamp = head_of(session)
+        head, _ = head_of(session)
         if generation is None:
             generation = head
         elif type(generation) is not int or not 0 <= generation <= head:
             raise InvalidInput(f"generation must be a whole number from 0 to {head}")
-        elif generation:
-            stamp = _stamp_of(session, generation)
-        else:
-            stamp = ""
-    position = Position(generation, stamp)
-    return Snapshot(generation, position, lambda: _stream(backend, caller, position))
-
-
-def _stream(backend: Backend, caller: str | None, there: Position) -> Iterator[Version]:
-    """Yield the skills of a generation. Each page is a transaction of its own."""
-    position = Position(0, "", there.generation, there.stamp)
-    while there.generation:
+        stamp = _stamp_of(session, generation)
+    position = Position(0, "", generation, stamp)
+    while generation:
         with backend.reading(caller) as session:
-            if _stamp_of(session, there.generation) != there.stamp:
+            if _stamp_of(session, generation) != stamp:
                 raise StoreUnavailable(
                     backend.address,
-                    f"generation {there.generation} is no longer what it was",
+                    f"generation {generation} is no longer what it was",
                     hint="the store was put back to an earlier state: take the snapshot again",
                 )
             rows, cut = _rows(session, backend, caller, position, STREAMED)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from skillyard.base.errors import AmbiguousName, InvalidInput, SkillNotFound, StoreRefused
+from skillyard.base.errors import InvalidInput, StoreRefused
 from skillyard.base.io.locks import Closeable
 from skillyard.engine.skill import Skill
 from skillyard.store.backend import Backend, Options
@@ -21,11 +21,9 @@ from skillyard.store.identifiers import (
     checked_tenant,
     to_plain,
 )
-from skillyard.store.pages import changes_after, head_of, snapshot_of
+from skillyard.store.pages import changes_after, head_of, stream_snapshot
 from skillyard.store.rows import StoredRow, key_of, row_of, version_of
 from skillyard.store.statements import (
-    BY_ID,
-    BY_KEY,
     COUNT,
     DECIDE_PUBLISH,
     DECIDE_ROLLBACK,
@@ -42,7 +40,6 @@ from skillyard.store.values import (
     Grant,
     Position,
     Published,
-    Snapshot,
     Standing,
     Status,
     StoreKey,
@@ -80,29 +77,6 @@ class CatalogStore(Closeable):
     def address(self) -> str:
         """The address without credentials."""
         return self._backend.address
-
-    @property
-    def caller(self) -> str | None:
-        """The caller whose view this is; None sees everything."""
-        return self._caller
-
-    def seen_by(self, caller: str) -> CatalogStore:
-        """Return a read-only view of the store with what the caller was granted.
-
-        A caller without grants sees nothing. The view shares the connections; closing either closes
-        both.
-        """
-        if self._caller is not None and caller != self._caller:
-            raise StoreRefused(self.address, "a caller's view gives no view of another")
-        return CatalogStore(self._backend, caller)
-
-    def migrate(self) -> tuple[int | None, int]:
-        """Migrate the schema; return its version before (None: no schema) and after.
-
-        Raises StoreSchema for a newer schema.
-        """
-        self._refuse_caller("migrate")
-        return self._backend.migrate()
 
     def publish(
         self,
@@ -225,40 +199,20 @@ class CatalogStore(Closeable):
         """
         return changes_after(self._backend, self._caller, after, limit)
 
-    def snapshot(self, generation: int | None = None) -> Snapshot:
-        """Return every skill of a generation, also of a past one; None: the current one.
+    def snapshot(self, generation: int | None = None) -> Iterator[Version]:
+        """Yield every skill of a generation, also of a past one; None: the current one.
 
-        Raises InvalidInput for an unknown generation.
+        Pages are streamed in commit order. Raises InvalidInput for an unknown generation, and
+        StoreUnavailable when the store was put back to a state before it meanwhile.
         """
-        return snapshot_of(self._backend, self._caller, generation)
-
-    def get(self, skill: str | StoreKey, *, tenant: str | None = None) -> Version:
-        """Return the current version of a skill, by its document id or its key.
-
-        Raises SkillNotFound, and AmbiguousName when skills of different content have the id.
-        """
-        if isinstance(skill, StoreKey):
-            versions = self._versions(BY_KEY, skill._asdict())
-        elif isinstance(skill, str) and skill == to_plain(skill):
-            versions = self._versions(BY_ID, {"id": skill, "tenant": tenant})
-        else:
-            raise InvalidInput("a skill is asked for by its id or its StoreKey")
-        if not versions:
-            raise SkillNotFound(str(skill))
-        if len({version.digest for version in versions}) > 1:
-            raise AmbiguousName(str(skill), [str(version.key) for version in versions])
-        return versions[0]
+        return stream_snapshot(self._backend, self._caller, generation)
 
     def history(self, key: StoreKey) -> tuple[Version, ...]:
         """Return every published version of a skill, oldest first."""
-        return self._versions(HISTORY, key._asdict())
-
-    def _versions(self, sql: str, parameters: dict[str, str | None]) -> tuple[Version, ...]:
-        for part in parameters.values():
-            if part is not None and (not isinstance(part, str) or part != to_plain(part)):
-                return ()  # no database can store such a text
+        if any(part != to_plain(part) for part in key):
+            return ()  # no database can store such a text
         with self._backend.reading(self._caller) as session:
-            rows = session.execute(self._entries(sql), parameters).fetchall()
+            rows = session.execute(self._entries(HISTORY), key._asdict()).fetchall()
         return tuple(version_of(row, self.address) for row in rows)
 
     def _entries(self, sql: str) -> str:

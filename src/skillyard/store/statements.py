@@ -21,7 +21,6 @@ STAGED_COLUMNS = ", ".join(StoredRow._fields)
 CONTENT_COLUMNS = """digest, skill_id, slug, name, description, tags, frontmatter, document, body,
     files"""
 _VERSION_COLUMNS = "namespace, source, place, version, digest, around, installs, commit_id, url"
-_KEY = "tenant = :tenant AND namespace = :namespace AND source = :source AND place = :place"
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 
@@ -68,18 +67,11 @@ def _rendered(dialect: Dialect, statement: str) -> str:
 HEAD = "SELECT generation, stamp FROM {s}heads ORDER BY generation DESC LIMIT 1"
 STAMP_OF = "SELECT stamp FROM {s}heads WHERE generation = :generation"
 VIEW_GENERATION = "SELECT generation FROM {s}view_generations"
-BY_ID = f"""
-SELECT {ALL_COLUMNS} FROM {{entries}}
-WHERE skill_id = :id AND superseded IS NULL
-  AND (CAST(:tenant AS text) IS NULL OR tenant = :tenant)
-ORDER BY tenant, namespace, source, place
-"""
-BY_KEY = f"""
-SELECT {ALL_COLUMNS} FROM {{entries}}
-WHERE {_KEY} AND superseded IS NULL AND digest IS NOT NULL
-"""
 HISTORY = f"""
-SELECT {ALL_COLUMNS} FROM {{entries}} WHERE {_KEY} AND digest IS NOT NULL ORDER BY generation
+SELECT {ALL_COLUMNS} FROM {{entries}}
+WHERE tenant = :tenant AND namespace = :namespace AND source = :source AND place = :place
+  AND digest IS NOT NULL
+ORDER BY generation
 """
 COUNT = "SELECT count(publisher) FROM {entries} WHERE superseded IS NULL AND digest IS NOT NULL"
 PLACES = """

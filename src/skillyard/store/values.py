@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -112,7 +111,7 @@ class Published(NamedTuple):
 
 
 class Position(NamedTuple):
-    """The position of a follower. It can be printed as one word and parsed again.
+    """The position of a follower. Between two rounds of pages it is printed as one word.
 
     A stamp distinguishes generations of the same number: after a failover to a standby that lacks
     the last generations, or a restored backup, the follower starts afresh.
@@ -132,24 +131,15 @@ class Position(NamedTuple):
     """True when the pages contain everything, not only changes."""
 
     def __str__(self) -> str:
-        if not self.until:
-            return f"{self.generation}.{self.stamp}"
-        parts = (*self[:-1], int(self.whole))
-        return ".".join(map(str, parts))
+        return f"{self.generation}.{self.stamp}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a printed position. Raises InvalidInput."""
-        parts = text.split(".") if isinstance(text, str) and len(text) <= 256 else []
-        if len(parts) not in (2, 7):
+        """Parse a printed position between two rounds. Raises InvalidInput."""
+        generation, dot, stamp = text.partition(".")
+        if not dot or not (generation.isascii() and generation.isdigit()):
             raise InvalidInput("a position is written <generation>.<stamp>")
-        numbers = parts[::2] if len(parts) == 2 else [parts[i] for i in (0, 2, 4, 5, 6)]
-        if not all(number.isascii() and number.isdigit() for number in numbers):
-            raise InvalidInput("a position holds whole numbers and stamps")
-        if len(parts) == 2:
-            return cls(int(parts[0]), parts[1])
-        until, at, ordinal = (int(parts[i]) for i in (2, 4, 5))
-        return cls(int(parts[0]), parts[1], until, parts[3], at, ordinal, parts[6] == "1")
+        return cls(int(generation), stamp)
 
 
 START = Position(0)
@@ -168,24 +158,6 @@ class Changes(NamedTuple):
     complete: bool
     whole: bool
     """True when the pages contain everything: the follower drops all other skills."""
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """Every skill of one generation. Iterating streams them by page, in commit order.
-
-    Iterating again starts from the beginning. Raises StoreUnavailable when the store was restored
-    to a state before ``generation`` meanwhile.
-    """
-
-    generation: int
-    position: Position
-    """The position from which to follow the changes."""
-    pages: Callable[[], Iterator[Version]]
-    """Starts the stream."""
-
-    def __iter__(self) -> Iterator[Version]:
-        return self.pages()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import START, Changes, Submission
 from tests.parity.trees import write_tree
+from tests.store.skills import seen_by
 
 __all__ = [
     "LIBRARY", "REQUESTS", "Node", "answers", "found", "in_memory", "publish_tree", "store_in",
@@ -67,7 +68,7 @@ class Node:
     """A node's folder, brought up to date when it is told to."""
 
     def __init__(self, store: CatalogStore, folder: Path | str, caller: str | None = None) -> None:
-        self.store = store if caller is None else store.seen_by(caller)
+        self.store = store if caller is None else seen_by(store, caller)
         self.state = NodeState(str(folder), caller)
         self.catalog: NodeCatalog | None = None
 

@@ -15,14 +15,14 @@ from skillyard.store.node.state import NodeState
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import Changes, Grant, Position
 from tests.store.node.nodes import Node, answers, in_memory
-from tests.store.skills import key, skills
+from tests.store.skills import key, seen_by, skills
 
 
 class Asked(CatalogStore):
     """A store that lets something happen between two pages."""
 
     def __init__(self, store: CatalogStore) -> None:
-        super().__init__(store._backend, store.caller)
+        super().__init__(store._backend, store._caller)
         self.pages = 0
         self.between: dict[int, Callable[[], object]] = {}
         """What happens before the n-th page is given."""
@@ -82,7 +82,7 @@ class TestInterrupted:
         for tenant in ("acme", "beta"):
             store.publish(skills(75, tenant), tenant=tenant, publisher="ci")
         store.grant(Grant("team", "acme"))
-        asked = Asked(store.seen_by("team"))
+        asked = Asked(seen_by(store, "team"))
 
         def change() -> None:
             store.revoke(Grant("team", "acme"))
@@ -93,7 +93,7 @@ class TestInterrupted:
         catch_up(asked, state)
         found = Node(store, state.folder, "team").open()
         assert {each.description for each in found} == {"Says beta."}
-        assert answers(found) == answers(in_memory(store.seen_by("team")))
+        assert answers(found) == answers(in_memory(seen_by(store, "team")))
 
 
 class TestForeign:

@@ -103,7 +103,7 @@ class StoreFollower(freshness.Follower):
         """Return the generation of an answer, and its maximum age in seconds."""
         catalog = snapshot.whole
         # Not the store's current age: that may be of the next generation already.
-        age = self._store.age_s(catalog.position) if isinstance(catalog, NodeCatalog) else None
+        age = self._store.age_s(catalog) if isinstance(catalog, NodeCatalog) else None
         seconds = "unknown" if age is None else f"{age:.0f}"
         return {"Skillyard-Generation": str(snapshot.generation), "Skillyard-Age": seconds}
 

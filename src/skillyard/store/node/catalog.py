@@ -23,7 +23,7 @@ class NodeCatalog(Catalog):
     all records once.
     """
 
-    __slots__ = ("follows", "library", "position", "touched")
+    __slots__ = ("confirmed_at", "follows", "library", "position", "touched")
 
     def __init__(
         self,
@@ -41,6 +41,8 @@ class NodeCatalog(Catalog):
         """The previous generation, one step earlier."""
         self.touched = touched
         """Paths that this step changed; None when unknown."""
+        self.confirmed_at: float | None = None
+        """When the store last said that there is nothing newer, by the follower's clock."""
 
     def __getattr__(self, name: str) -> Any:
         if name != "_skills":

@@ -22,7 +22,7 @@ from skillyard.store.node.records import path_of
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import check_kind, login_of, open_store, safe_address
 from skillyard.store.sql_store import CatalogStore
-from skillyard.store.values import START, Changes, Position
+from skillyard.store.values import START, Changes
 
 LISTEN_S = 0.5
 """Seconds of one call of ``listen``; the connection stays open."""
@@ -32,8 +32,6 @@ backup may have given its number to another generation."""
 ASK_S = 10.0
 """Time limit for requests to the store in this thread, which are small. Large ones run in another
 process."""
-MAX_CONFIRMED = 64
-"""Number of confirmed generations whose age is stored, for answers in progress."""
 END_S = 5.0
 """Seconds that ``close`` waits for the store's response. After that the thread ends by itself."""
 FIRST_PAUSE_S = 0.1
@@ -115,8 +113,6 @@ class Follower(Closeable):
         self._head = 0
         self._checked_at: float | None = None
         """When the store last confirmed that there was nothing newer."""
-        self._confirmed: tuple[tuple[Position, float | None], ...] = ()
-        """Recent generations, newest first, with the time of their last confirmation."""
         self._verified = 0.0
         """When the store last confirmed the stamp of this generation, not only its number."""
         self._failure = ""
@@ -161,16 +157,13 @@ class Follower(Closeable):
             self._rebuild_process.copied,
         )
 
-    def age_s(self, position: Position) -> float | None:
-        """Return the seconds since the store last confirmed a generation as its newest.
+    def age_s(self, catalog: NodeCatalog) -> float | None:
+        """Return the seconds since the store last confirmed that a catalog is of its newest.
 
         An answer that started before the newest generation arrived comes from the one before. None
-        when the generation was never confirmed, or is too old to be recorded.
+        when it was never confirmed.
         """
-        for known, moment in self._confirmed:
-            if known == position:
-                return self._since(moment)
-        return None
+        return self._since(catalog.confirmed_at)
 
     def _since(self, moment: float | None) -> float | None:
         return None if moment is None else max(0.0, self._clock() - moment)
@@ -214,7 +207,7 @@ class Follower(Closeable):
         position = position_in(searcher)
         catalog = NodeCatalog(library, position, self._position, touched)
         # Until it is confirmed itself, it has the age of the previous one.
-        self._confirmed = ((position, self._checked_at), *self._confirmed)[:MAX_CONFIRMED]
+        catalog.confirmed_at = self._checked_at
         self._listener(catalog)
         self._catalog, self._position = catalog, position
         self._ready.set()
@@ -297,7 +290,8 @@ class Follower(Closeable):
     def _confirm(self, now: float) -> None:
         """Record that nothing newer existed at a moment."""
         self._checked_at = now
-        self._confirmed = ((self._position, now), *self._confirmed[1:])
+        if self._catalog is not None:
+            self._catalog.confirmed_at = now
 
     def _apply(self, store: CatalogStore, page: Changes) -> None:
         """Apply a page and what follows it, in another process where that is much."""

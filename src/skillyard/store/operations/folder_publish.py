@@ -272,34 +272,16 @@ class _Run:
             changed = sum(self._key(row) in there for row in rows)
             self._counts.update(added=len(rows) - changed, changed=changed)
         else:
-            self._publish_valid(rows)
+            options = self._options
+            published = self._store.publish(
+                rows,
+                tenant=options.tenant,
+                publisher=options.publisher,
+                namespace=options.namespace,
+                durability=options.durability,
+            )
+            self._add(published)
         self._report_progress()
-
-    def _publish_valid(self, rows: Sequence[StoredRow]) -> None:
-        """Publish rows. When the store refuses one of them, publish the others."""
-        try:
-            self._add(self._publish(rows))
-        except StoreRefused as error:
-            self._publish([])  # raises when the store refuses every publish
-            if len(rows) > 1:
-                half = len(rows) // 2
-                self._publish_valid(rows[:half])
-                self._publish_valid(rows[half:])
-                return
-            key = self._key(rows[0])
-            self._counts["refused"] += 1
-            for diagnostic in rejected(key, str(key), error).diagnostics:
-                self._add_diagnostic(diagnostic)
-
-    def _publish(self, rows: Sequence[StoredRow]) -> Published:
-        options = self._options
-        return self._store.publish(
-            rows,
-            tenant=options.tenant,
-            publisher=options.publisher,
-            namespace=options.namespace,
-            durability=options.durability,
-        )
 
     def _key(self, row: StoredRow) -> StoreKey:
         return StoreKey(self._options.tenant, row.namespace, row.source, row.place)
