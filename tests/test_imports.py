@@ -28,7 +28,7 @@ SOURCE = REPOSITORY / "src"
 PACKAGE = "skillyard"
 TESTKIT = "skillyard_testkit"
 
-SURFACES = ("cli", "serve", "hosts.adapters", "__main__")
+SURFACES = ("cli", "serve", "hosts.adapters", "evals.agent.process", "__main__")
 """Folders and modules that may import third-party packages at the top of a module."""
 CORE = ("base", "engine", "check", "install.policy", "")
 OF_EXTRAS = ("engine.embedding",)

@@ -33,7 +33,9 @@ def install_command(*extras: str) -> str:
     return f"{program} 'skillyard[{names}]{f' @ {url}' if url else ''}'"
 
 
-_BESIDE_ALL = frozenset({"encoder", "sigstore", "adk", "pydantic-ai", "langchain", "openai-agents"})
+_BESIDE_ALL = frozenset(
+    {"encoder", "eval-agent", "sigstore", "adk", "pydantic-ai", "langchain", "openai-agents"}
+)
 """The extras that ``all`` does not include: the encoder, the verifier of signatures, and one for
 each agent framework."""
 

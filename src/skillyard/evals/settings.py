@@ -65,6 +65,8 @@ class RunSettings:
     limit: Annotated[int | None, Bounds(1, _MOST)] = None
     old_version: str | None = None
     """A commit or a folder: skills are compared with what they were there, not with no skill."""
+    sandbox: str | None = None
+    """Where agents work, ``docker`` or ``local``; None: a model answers without tools."""
     skill: str | None = None
     temperature: Temperature = 0.0
     max_tokens: Tokens = 16_000

@@ -63,6 +63,15 @@ LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "compare each skill with what it was in this commit or folder, not with no skill",
         ),
     ),
+    "agent": (
+        _choice(
+            "--sandbox",
+            "an agent answers, with a shell and the skill's files and scripts in a sandbox; `local`"
+            " runs what it writes on this machine",
+            "docker",
+            "local",
+        ),
+    ),
     "judge": (
         value("--judge-model", "ID", "the model that judges (default: --model)"),
         flag("--rejudge", "judge every pair again"),

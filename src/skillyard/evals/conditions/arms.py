@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil, inf
 from typing import Any, NamedTuple
@@ -176,11 +176,24 @@ def old_document(skill: Skill, where: str) -> str | None:
     answer, and SkillIoError.
     """
     if os.path.isdir(where):
-        return _from_folder(skill, where)
-    folder, name = os.path.split(os.path.abspath(skill.path))
+        path = old_path(skill, where)
+        if path is None:
+            return None
+        return decode(read_file(path, DEFAULT_LIMITS.skill_file_bytes).data, path)
+    # Without filters and converters, which the configuration of a repository could name.
+    blob = git_runner(skill, where)("cat-file", "blob", f"{where}:./{os.path.basename(skill.path)}")
+    return decode(blob.stdout, skill.path) if blob.returncode == 0 else None
+
+
+def git_runner(skill: Skill, commit: str) -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """Return what runs Git in a skill's folder, where the commit is known to be one.
+
+    Raises InvalidInput where Git cannot answer.
+    """
+    folder = os.path.dirname(os.path.abspath(skill.path))
     git = program_path("git")
-    if not skill.path or git is None or where.startswith("-"):
-        raise InvalidInput(f"--old-version {where}: there is no such folder, and no Git to ask")
+    if not skill.path or git is None or commit.startswith("-"):
+        raise InvalidInput(f"--old-version {commit}: there is no such folder, and no Git to ask")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
@@ -189,23 +202,19 @@ def old_document(skill: Skill, where: str) -> str | None:
             command, check=False, capture_output=True, timeout=_SECONDS, env=environment
         )
 
-    if run("rev-parse", "--verify", "--quiet", f"{where}^{{commit}}").returncode:
+    if run("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}").returncode:
         raise InvalidInput(
-            f"--old-version {where}: neither a folder nor a commit of the repository of {folder}"
+            f"--old-version {commit}: neither a folder nor a commit of the repository of {folder}"
         )
-    # Without filters and converters, which the configuration of a repository could name.
-    blob = run("cat-file", "blob", f"{where}:./{name}")
-    return decode(blob.stdout, skill.path) if blob.returncode == 0 else None
+    return run
 
 
-def _from_folder(skill: Skill, folder: str) -> str | None:
+def old_path(skill: Skill, folder: str) -> str | None:
+    """Return the skill's document in a folder, or in its folder with the skill's name."""
     name = os.path.basename(skill.path) or "SKILL.md"
     own = os.path.basename(os.path.dirname(os.path.abspath(skill.path))) if skill.path else ""
-    for below in ((own,), (skill.name,), ()):
-        path = os.path.join(folder, *below, name)
-        if os.path.isfile(path):
-            return decode(read_file(path, DEFAULT_LIMITS.skill_file_bytes).data, path)
-    return None
+    paths = (os.path.join(folder, *below, name) for below in ((own,), (skill.name,), ()))
+    return next((path for path in paths if os.path.isfile(path)), None)
 
 
 DEFAULT_ROLE = (

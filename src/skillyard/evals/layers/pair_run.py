@@ -32,7 +32,19 @@ BASELINE = "baseline"
 
 
 def request_of(unit: PairUnit, condition: str, settings: RunSettings) -> ModelRequest:
-    """Return the request to the model under one condition."""
+    """Return the request to the model, or to an agent, under one condition."""
+    if unit.offered is not None:
+        from skillyard.evals.agent.model import TOKENS
+        from skillyard.evals.agent.workspace import Workspace
+
+        return ModelRequest(
+            model=settings.model,
+            system=settings.role,
+            user=unit.prompt,
+            max_tokens=TOKENS,
+            temperature=None,
+            workspace=Workspace(unit.offered[condition], unit.case.files),
+        )
     return ModelRequest(
         model=settings.model,
         system=unit.arms.arms[condition].system,

@@ -42,6 +42,7 @@ from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, judged_pairs
 from skillyard.evals.storage.keys import text_digest
 
 if TYPE_CHECKING:
+    from skillyard.evals.agent.workspace import AgentSkill
     from skillyard.evals.config_values import Regression
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.report.layer_view import LayerView
@@ -66,6 +67,8 @@ class PairLayer:
             check_known("--skill", settings.skill, {each.skill for each in skills})
             skills = tuple(each for each in skills if each.skill == settings.skill)
         comparisons = self.comparisons if settings.old_version is None else _NEW_AND_OLD
+        if settings.sandbox is not None:
+            comparisons = tuple(dict.fromkeys((*self.comparisons, *comparisons)))
         tested = tuple(
             each
             for cases in skills
@@ -149,8 +152,12 @@ def _tested_skill(
     old = None
     if settings.old_version is not None:
         old = old_document(skill, settings.old_version)
-        if old is None or split_document(old).body.strip() == split_document(text).body.strip():
+        if old is None:
             return None
+    offered = None if settings.sandbox is None else _offered(skill, text, old, settings)
+    same_files = offered is None or offered["enhanced"] == offered.get("old")
+    if old is not None and same_files and _body(old) == _body(text):
+        return None
     arms = skill_arms(
         text,
         folder,
@@ -163,10 +170,26 @@ def _tested_skill(
     )
     possible = tuple(pair for pair in comparisons if all(name in arms.arms for name in pair))
     units = tuple(
-        PairUnit(skill.name, index, prompt, arms, possible)
+        PairUnit(skill.name, index, prompt, arms, possible, offered)
         for index, prompt in enumerate(cases.prompts)
     )
     return TestedSkill(skill.name, text_digest(text), arms, units, cases.expected_tier)
+
+
+def _body(document: str) -> str:
+    return split_document(document).body.strip()
+
+
+def _offered(
+    skill: Skill, text: str, old: str | None, settings: RunSettings
+) -> dict[str, AgentSkill | None]:
+    """Return the skill that an agent is offered under each condition."""
+    from skillyard.evals.agent.workspace import agent_skill, old_files, skill_files
+
+    offered = {"enhanced": agent_skill(skill, text, skill_files(skill)), "baseline": None}
+    if old is not None and settings.old_version is not None:
+        offered["old"] = agent_skill(skill, old, old_files(skill, settings.old_version))
+    return offered
 
 
 def _document_of(skill: Skill) -> tuple[str, str | None]:

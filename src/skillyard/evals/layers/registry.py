@@ -73,7 +73,7 @@ _ENTRIES = (
             "which is which scores both answers."
         ),
         cases="rubrics",
-        options=("skill", "in_skills", "old", "judge", "verdict"),
+        options=("skill", "in_skills", "old", "agent", "judge", "verdict"),
         examples=(
             "skillyard eval run effectiveness --root skills --model ID --dry-run",
             "skillyard eval run effectiveness --root skills --model ID --old-version HEAD~1",

@@ -234,6 +234,7 @@ def _meta(
         "limit": settings.limit,
         "skill": settings.skill,
         "old_version": settings.old_version,
+        "sandbox": settings.sandbox,
         "temperature_requested": settings.temperature if asks else None,
         "temperature_sent": _temperature(settings, session),
         "total_cost": round(counts.cost, COST_DIGITS),

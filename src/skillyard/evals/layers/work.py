@@ -22,6 +22,7 @@ from skillyard.evals.storage.keys import canonical
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
+    from skillyard.evals.agent.workspace import AgentSkill
     from skillyard.evals.cases.answers import AnswerPrompt
     from skillyard.evals.cases.case_files import CasePlaces, Dataset
     from skillyard.evals.conditions.arms import Arms
@@ -52,6 +53,8 @@ class PairUnit:
     """The prompt. Without criteria, its checks alone decide, and no judge is called."""
     arms: Arms
     comparisons: tuple[tuple[str, str], ...]
+    offered: Mapping[str, AgentSkill | None] | None = None
+    """The skill that an agent is offered under each condition; None where no agent answers."""
 
     @property
     def prompt(self) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from skillyard.base.errors import SkillyardError
+
+if TYPE_CHECKING:
+    from skillyard.evals.agent.workspace import Workspace
 
 _LATENCY_S = 15.0
 _TOKENS_PER_S = 50
@@ -28,6 +31,8 @@ class ModelRequest:
     """0..2, as requested; whether it is sent depends on the model (:meth:`ChatModel.sent`)."""
     schema: Mapping[str, object] | None = None
     """A JSON schema that the reply must follow, where the provider can hold a model to one."""
+    workspace: Workspace | None = None
+    """What an agent finds in its sandbox; None: one completion, without tools."""
 
     @property
     def time_limit_s(self) -> float:

@@ -16,6 +16,7 @@ from skillyard.base.configuration import CONFIG_FILE, read_section
 from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog
+from skillyard.evals.agent.model import TOKENS, require_inspect
 from skillyard.evals.cases.answers import read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.checks.outcome import require_library
@@ -215,7 +216,16 @@ class ReadyRun:
     def offline_model(self) -> ChatModel:
         """Return the models of the run, which are not asked."""
         settings = self.settings
-        return offline_model(settings.provider, settings.host, settings.profiles)
+        return self.with_agents(offline_model(settings.provider, settings.host, settings.profiles))
+
+    def with_agents(self, model: ChatModel) -> ChatModel:
+        """Return the model, which answers as an agent where the run has a sandbox."""
+        settings = self.settings
+        if settings.sandbox is None:
+            return model
+        from skillyard.evals.agent.model import AgentModel
+
+        return AgentModel(model, settings.base_url, settings.sandbox, self.results)
 
     def prices(self) -> dict[str, Price | None]:
         """Return the price of each model. Raises ModelFailed without the library of prices."""
@@ -270,6 +280,8 @@ def _prepare_run(
     _check_router(settings, options)
     if not plans:
         settings.require_models()
+        if settings.sandbox is not None and not options.replay:
+            require_inspect()
     paths = tuple(options.paths) or _default_paths(config, eval_type)
     places = CasePlaces(paths, options.in_skills, settings.skill)
     work = load_layer(eval_type).read(settings, places, catalog)
@@ -433,9 +445,10 @@ def _open_calls(
     account = RunAccount(ready.results, run_id)
     at_end.callback(account.close)
     times = config.retry
-    longest = ModelRequest("", "", "", max(settings.max_tokens, settings.judge_tokens))
+    tokens = settings.max_tokens if settings.sandbox is None else TOKENS
+    longest = ModelRequest("", "", "", max(tokens, settings.judge_tokens))
     return Calls(
-        model,
+        ready.with_agents(model),
         retry=Retry(times.max_retries, times.base_s, times.jitter, seed=settings.seed),
         ledger=Ledger(settings.max_cost, settings.max_calls, account),
         prices=prices.get,

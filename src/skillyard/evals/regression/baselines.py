@@ -33,7 +33,7 @@ from skillyard.evals.storage.results import (
 
 BASELINE = "_baseline.json"
 """``<type>_baseline.json``."""
-_SAME = ("provider", "host", "model", "judge_model", "router", "orders")
+_SAME = ("provider", "host", "model", "judge_model", "router", "orders", "sandbox")
 """Results that differ in one of these answer different questions. A skill's own text may differ:
 that is what is compared; and so may the cases, which are compared one by one."""
 _NAMED = 5

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from skillyard_testkit.fake_llm.agent import ToolCall
 from skillyard_testkit.messages import Request, Response, json_response
 
 __all__ = [
@@ -43,7 +45,7 @@ _ERROR_TYPES = {
     503: "api_error",
     529: "overloaded_error",
 }
-_STOPS = {"end": "stop", "max_tokens": "length", "refusal": "content_filter"}
+_STOPS = {"end": "stop", "tool": "tool_calls", "max_tokens": "length", "refusal": "content_filter"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Reply:
     """Sent in a block of its own before the text, where the API has such blocks."""
     usage: bool = True
     """False: the token counts are left out."""
+    call: ToolCall | None = None
+    """A tool that the model wants to be called, instead of an answer."""
 
 
 def tokens(text: str) -> int:
@@ -87,6 +91,9 @@ def _message(number: str, model: str, prompt: str, reply: Reply) -> dict[str, An
         blocks.append({"type": "thinking", "thinking": reply.thinking, "signature": number})
     if reply.text:
         blocks.append({"type": "text", "text": reply.text})
+    if reply.call is not None:
+        call = {"name": reply.call.name, "input": dict(reply.call.arguments)}
+        blocks.append({"type": "tool_use", "id": f"toolu_{number}", **call})
     is_refusal = reply.stop == "refusal"
     document: dict[str, Any] = {
         "id": f"msg_{number}",
@@ -94,7 +101,7 @@ def _message(number: str, model: str, prompt: str, reply: Reply) -> dict[str, An
         "role": "assistant",
         "model": model,
         "content": [] if is_refusal else blocks,
-        "stop_reason": "end_turn" if reply.stop == "end" else reply.stop,
+        "stop_reason": {"end": "end_turn", "tool": "tool_use"}.get(reply.stop, reply.stop),
         "stop_sequence": None,
     }
     if reply.usage:
@@ -109,7 +116,7 @@ def _message(number: str, model: str, prompt: str, reply: Reply) -> dict[str, An
 
 def _completion(number: str, model: str, prompt: str, reply: Reply) -> dict[str, Any]:
     is_refusal = reply.stop == "refusal"
-    choice = {
+    choice: dict[str, Any] = {
         "index": 0,
         "message": {
             "role": "assistant",
@@ -119,6 +126,10 @@ def _completion(number: str, model: str, prompt: str, reply: Reply) -> dict[str,
         "logprobs": None,
         "finish_reason": _STOPS.get(reply.stop, reply.stop),
     }
+    if reply.call is not None:
+        function = {"name": reply.call.name, "arguments": json.dumps(dict(reply.call.arguments))}
+        calls = [{"id": f"call_{number}", "type": "function", "function": function}]
+        choice["message"] = {"role": "assistant", "content": None, "tool_calls": calls}
     document: dict[str, Any] = {
         "id": f"chatcmpl-{number}",
         "object": "chat.completion",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skillyard_testkit.fake_llm.agent import Tools, parse_tools
 from skillyard_testkit.fake_llm.apis import COUNT, OPENAI, Call
 
 __all__ = ["Question", "parse_question"]
@@ -19,11 +20,13 @@ class Question:
     """One parsed request."""
 
     kind: str
-    """``generation``, ``judge``, ``router``, ``findings`` or ``count``."""
+    """``generation``, ``agent``, ``judge``, ``router``, ``findings`` or ``count``."""
     system: str
     user: str
     schema: Mapping[str, Any] | None
     """The schema of the reply, where the request has one."""
+    tools: Tools | None = None
+    """Those of a request to an agent."""
 
     @property
     def text(self) -> str:
@@ -39,6 +42,8 @@ def parse_question(call: Call, body: Mapping[str, Any]) -> Question:
     """
     system, user = _texts(call.api, body)
     schema = _schema(call.api, body)
+    if body.get("tools"):
+        return Question("agent", system, user, schema, parse_tools(body))
     return Question(_kind(call, system, user, schema), system, user, schema)
 
 

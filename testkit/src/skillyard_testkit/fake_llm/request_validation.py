@@ -235,5 +235,7 @@ def _check_turns(turns: object, roles: tuple[str, ...]) -> None:
         if not isinstance(turn, dict) or turn.get("role") not in roles:
             raise InvalidRequest(400, f"{where}.role: Input should be one of {', '.join(roles)}")
         content = turn.get("content")
+        if turn["role"] == "assistant" and turn.get("tool_calls"):
+            continue
         if not isinstance(content, str | list) or not content:
             raise InvalidRequest(400, f"{where}.content: text content blocks must be non-empty")

@@ -9,6 +9,7 @@ from threading import Event
 from typing import Any
 
 from skillyard.base.errors import InvalidInput
+from skillyard_testkit.fake_llm.agent import next_call
 from skillyard_testkit.fake_llm.apis import BACKEND, Call, Reply, error_response, tokens
 from skillyard_testkit.fake_llm.call_log import CallLog, LoggedCall
 from skillyard_testkit.fake_llm.faults import FaultQueue, Turn
@@ -116,6 +117,12 @@ class FakeLlm:
             return Reply(json.dumps(pick_skills(question)))
         if question.kind == "findings":
             return Reply('{"findings": []}')
+        if question.tools is not None:
+            call = next_call(question.tools)
+            if call is not None:
+                return Reply("", "tool", call=call)
+            printed = "\n".join(question.tools.results[1:])
+            return Reply(f"{write_answer(question)}\n\n{printed}".strip())
         return Reply(write_answer(question))
 
 
