@@ -153,9 +153,7 @@ def _comparison(name: str, truth: Truth, prompts: int, rng: random.Random) -> Ar
     values = tuple(truth.draw(rng) for _ in range(prompts))
     below = max(truth.base - 1, 5 - truth.base - truth.mean)
     above = max(truth.base + truth.mean - 1, 5 - truth.base)
-    return ArmComparison(
-        first, second, 0, 0, prompts, 0.0, values, (below, above), MARGIN, False, None
-    )
+    return ArmComparison(first, second, 0, 0, prompts, 0.0, values, (below, above), MARGIN)
 
 
 def _gates(runs: int) -> Iterator[Figure]:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, stdev
 from typing import Any
 
+from skillyard.evals.judgement.trust import judge_trust
+from skillyard.evals.statistics.pairs import judged_pairs
 from tests.evals.report.making_head import (
     CRITERIA,
     HOSTILE,
@@ -64,7 +66,8 @@ def _paired(eval_type: str, runs: int, prompts: int, changes: dict[str, Any]) ->
                     )
     _break(cases)
     summary = {skill: _summary(skill, cases) for skill in SKILLS}
-    summary["_overall"] = {"comparisons": _comparisons(cases, over_skills=True)}
+    overall = {"comparisons": _comparisons(cases, over_skills=True)}
+    summary["_overall"] = {**overall, "conditions": _conditions(cases)}
     return {
         "meta": meta(eval_type, runs=runs, **changes),
         "summary": summary,
@@ -232,13 +235,10 @@ def _comparisons(
             "ci_low": round(middle - half, 6),
             "ci_high": round(middle + half, 6),
             "ci_method": "t",
-            "p": 0.0312 if word in ("better", "worse") else 0.41,
-            "p_adjusted": 0.0417 if word in ("better", "worse") else 0.52,
             "word": word if len(values) > 1 else "not enough data",
             "study_units": 24 if word == "not enough data" else None,
             "second_is_enough": word in ("equivalent", "worse"),
             "smallest_detectable": round(1.4 * half, 6),
-            "value_per_1000_tokens": 0.41,
         }
     return result
 
@@ -247,16 +247,11 @@ def _summary(skill: str, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     own = [case for case in cases if case["skill_name"] == skill]
     comparisons = _comparisons(own)
     headline = comparisons.get("full/baseline") or comparisons["enhanced/baseline"]
-    scores: dict[str, list[float]] = {}
-    sizes: dict[str, Any] = {}
-    for case in own:
-        for arm, score in (case["scores"] or {}).items():
-            scores.setdefault(arm, []).append(score)
-        sizes.update(case["condition_sizes"])
+    conditions = _conditions(own)
     recommended = (
-        "baseline" if headline["mean"] < 0.1 else "summary" if "summary" in sizes else None
+        "baseline" if headline["mean"] < 0.1 else "summary" if "summary" in conditions else None
     )
-    richer = "full skill" if "full" in sizes else "skill"
+    richer = "full skill" if "full" in conditions else "skill"
     verdicts = {
         "better": f"The {richer} makes answers better by {headline['mean']:.2f} points",
         "worse": f"The {richer} makes answers worse by {-headline['mean']:.2f} points",
@@ -281,65 +276,33 @@ def _summary(skill: str, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "lost": {},
         "recommended_level": recommended,
         "comparisons": comparisons,
-        "conditions": {
-            arm: {
-                "bytes": sizes[arm]["bytes"],
-                "tokens_estimated": sizes[arm]["tokens_estimated"],
-                "mean_score": round(mean(values), 4),
-                "n": len(values),
-            }
-            for arm, values in scores.items()
-        },
+        "conditions": conditions,
         "missing_siblings": ["references/old.md"] if skill == "log-triage" else [],
         "summary_error": None,
     }
 
 
-def _artifacts(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    scored = [case for case in cases if case["scores"]]
-    arms: dict[str, list[tuple[float, float]]] = {}
-    for case in scored:
-        for arm, score in case["scores"].items():
-            tokens = case["condition_sizes"][arm]["tokens_estimated"]
-            arms.setdefault(arm, []).append((tokens, score))
-    consistent = sum(bool(case["position_consistent"]) for case in scored)
-    decided = [
-        order["ab_assignment"]["A"] == order["winner"]
-        for case in scored
-        for order in case["orders"]
-        if order["winner"] != "tie"
-    ]
+def _conditions(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    scores: dict[str, list[float]] = {}
+    sizes: dict[str, Any] = {}
+    for case in cases:
+        for arm, score in (case["scores"] or {}).items():
+            scores.setdefault(arm, []).append(score)
+        sizes.update(case["condition_sizes"])
     return {
-        "order": {
-            "slot_a_wins": sum(decided),
-            "slot_b_wins": len(decided) - sum(decided),
-            "ties": 2 * len(scored) - len(decided),
-            "share_a": round(sum(decided) / len(decided), 6),
-            "p": 0.2145,
-            "word": "no order effect shown",
-            "consistent": consistent,
-            "pairs": len(scored),
-            "consistency_rate": round(consistent / len(scored), 6),
-        },
-        "length": {
-            "comparison": "full/baseline", "prompts": 24, "mean_difference": 421.7,
-            "per_1000_characters": 0.34, "at_equal_length": 0.31,
-        },
-        "agreement": {"own_verdict": {"agree": 40, "of": 48}},
-        "judge": {"calls": 2 * len(scored) + 2, "retries": 4, "errors": 1},
-        "frontier": [
-            {
-                "condition": arm,
-                "tokens": round(mean(t for t, _ in values)),
-                "mean_score": round(mean(s for _, s in values), 4),
-                "ci_low": round(mean(s for _, s in values) - 0.16, 4),
-                "ci_high": round(mean(s for _, s in values) + 0.16, 4),
-            }
-            for arm, values in arms.items()
-        ],
-        "cost": {"generation": 0.83, "judging": 2.01},
-        "plan": {},
-    }  # fmt: skip
+        arm: {
+            "bytes": sizes[arm]["bytes"],
+            "tokens_estimated": sizes[arm]["tokens_estimated"],
+            "mean_score": round(mean(values), 4),
+            "n": len(values),
+        }
+        for arm, values in scores.items()
+    }
+
+
+def _artifacts(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    trust = judge_trust(cases, judged_pairs(cases))
+    return {"trust": trust, "cost": {"generation": 0.83, "judging": 2.01}, "plan": {}}
 
 
 def every(*, runs: int = 2, **changes: Any) -> list[dict[str, Any]]:

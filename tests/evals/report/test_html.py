@@ -266,8 +266,7 @@ def test_every_comparison_is_a_forest_and_the_rest_is_folded() -> None:
     for heading in (
         "Full skill against no skill",
         "Full skill against summary",
-        "The answer shown first won",
-        "At equal length the difference would be",
+        "pairs won by their place",
         "What the tokens buy",
     ):
         assert heading in text
@@ -285,13 +284,6 @@ def test_rates_and_what_is_picked_in_place_of_others_are_there() -> None:
     assert "git-bisect unit-test-repair 4 of 9" in picked
     assert "log-triage" not in picked, "one request of ten is in the closed table alone"
     assert "csv-cleaning log-triage 1 of 10" in text
-
-
-def test_an_order_effect_is_said_in_words() -> None:
-    envelope = making.effectiveness()
-    word = "slot B is favoured"
-    envelope["artifacts"]["order"].update(slot_a_wins=20, slot_b_wins=69, p=1e-6, word=word)
-    assert "the judge prefers the second place" in flat(page_of([envelope]).text())
 
 
 def test_nothing_at_all_is_a_page_in_plain_words() -> None:

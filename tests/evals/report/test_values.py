@@ -12,7 +12,6 @@ from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import (
     against,
     between,
-    chance,
     decimal,
     duration,
     many,
@@ -78,7 +77,6 @@ def test_figures_are_written_one_way() -> None:
     assert [money(v) for v in (0, 0.0031, 0.43, 1_234.5, None)] == [
         "$0.00", "$0.0031", "$0.43", "$1,234.50", "–",
     ]  # fmt: skip
-    assert [chance(p) for p in (0.0121, 0.0002, None)] == ["p = 0.012", "p < 0.001", ""]
     assert [duration(s) for s in (0.44, 12, 200, 7_500, None, -1)] == [
         "0.4 s", "12 s", "3 min 20 s", "2 h 5 min", "–", "–",
     ]  # fmt: skip

@@ -12,16 +12,15 @@ from typing import Any
 
 import pytest
 
+from skillyard.evals.judgement.trust import judge_trust
 from skillyard.evals.statistics.analysis import analyse_pairs
 from skillyard.evals.statistics.intervals import (
     hull,
     rare_interval,
     spread_of,
     t_interval,
-    t_p_value,
 )
-from skillyard.evals.statistics.judges import order_effect
-from skillyard.evals.statistics.pairs import OVERALL, pair_of
+from skillyard.evals.statistics.pairs import OVERALL, judged_pairs
 from skillyard.evals.statistics.planning import POWER, smallest_detectable
 from tests.evals.statistics.planting import SOAK, Judge, allowed, case, run_of
 from tests.tables import for_each
@@ -40,17 +39,15 @@ def headline(cases: Sequence[dict[str, Any]], name: str = "skill-00") -> dict[st
     return result
 
 
-def test_runs_of_one_prompt_taken_for_prompts_would_raise_false_alarms() -> None:
-    """Why the unit is the prompt: five runs each, one arm better or worse from prompt to prompt."""
+def test_runs_of_one_prompt_are_not_taken_for_prompts() -> None:
+    """Five runs each, one arm better or worse from prompt to prompt."""
     runs = FEW // 3
     judge = Judge(by_prompt=0.7, by_call=0.3)
-    clustered = pooled = 0
-    for seed in range(runs):
-        cases = run_of(judge, seed, prompts=8, runs=5)
-        clustered += headline(cases)["word"] in {"better", "worse"}
-        pooled += t_p_value([case["improvement"] for case in cases]) <= 0.05
-    assert clustered / runs <= allowed(0.05, runs)
-    assert pooled / runs > 0.25
+    alarms = sum(
+        headline(run_of(judge, seed, prompts=8, runs=5))["word"] in {"better", "worse"}
+        for seed in range(runs)
+    )
+    assert alarms / runs <= allowed(0.05, runs)
 
 
 @for_each("prompts", [8, 12, 25])
@@ -134,16 +131,10 @@ def test_a_planted_order_bias_is_found_and_both_orders_remove_it_from_the_means(
     biased = Judge(slot_a=0.5, by_prompt=0.3)
     runs = FEW // 10
     judged = [analyse_pairs(run_of(biased, seed, prompts=40)) for seed in range(runs)]
-    orders = [artifacts["order"] for _, artifacts in judged]
-    assert sum(order["word"] == "slot A is favoured" for order in orders) / runs > 0.95
+    assert all(artifacts["trust"]["place"]["failed"] for _, artifacts in judged)
     means = [summary[OVERALL]["mean"] for summary, _ in judged]
     error = spread_of(means) / runs**0.5
     assert abs(sum(means) / runs) < 4 * error
-    alarms = sum(
-        summary["skill-00"]["comparisons"]["full/baseline"]["word"] in {"better", "worse"}
-        for summary, _ in judged
-    )
-    assert alarms / runs <= allowed(0.05, runs)
     # The same answers judged with the skill always in slot A: half a point that is not there.
     first = [case["orders"][0]["scores"] for case in run_of(biased, 1, prompts=200)]
     one_way = sum(scores["full"] - scores["baseline"] for scores in first) / len(first)
@@ -157,21 +148,8 @@ def test_a_judge_without_a_bias_is_seldom_accused_of_one(both: bool) -> None:
     accused = 0
     for seed in range(runs):
         cases = run_of(judge, seed, prompts=15, runs=2, both=both)
-        pairs = [pair for case in cases if (pair := pair_of(case, 0.0)) is not None]
-        accused += "favoured" in order_effect(pairs)["word"]
+        accused += bool(judge_trust(cases, judged_pairs(cases))["failed"])
     assert accused / runs <= allowed(0.05, runs)
-
-
-def test_a_planted_length_bias_is_taken_out_of_the_difference() -> None:
-    judge = Judge(length=1.2, by_prompt=0.2, by_call=0.3)
-    effects = [
-        analyse_pairs(run_of(judge, seed, prompts=150, longer=300))[1]["length"]
-        for seed in range(FEW // 15)
-    ]
-    slopes = [effect["per_1000_characters"] for effect in effects]
-    assert sum(slopes) / len(slopes) == pytest.approx(1.2, abs=0.15)
-    equal = [effect["at_equal_length"] for effect in effects]
-    assert sum(equal) / len(equal) == pytest.approx(0.0, abs=0.05)
 
 
 def cases_of(

@@ -57,7 +57,7 @@ CLEAR, NOTHING, LEVEL = (1.4, 1.6) * 6, (-1.4, 1.6, 0.1) * 4, (-0.1, 0.1) * 15
 def comparison(name: str, values: Sequence[float]) -> ArmComparison:
     first, second = name.split("/")
     values = tuple(values)
-    return ArmComparison(first, second, 0, 0, 1, 0.0, values, (1.5, 1.5), 0.5, False, None)
+    return ArmComparison(first, second, 0, 0, 1, 0.0, values, (1.5, 1.5), 0.5)
 
 
 def test_an_end_that_decides_nothing_reaches_farther() -> None:

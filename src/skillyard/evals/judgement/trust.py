@@ -1,18 +1,20 @@
 """Whether the judge of a run can be trusted: planted pairs, and the place and length of answers.
 
 A planted pair is an answer against itself with something added that makes it no better: empty
-sentences, or an instruction to the judge. A judge that prefers such a copy, or that follows the
-place or the length of answers, would have given its verdicts to any skill.
+sentences, or an instruction to the judge. A judge that prefers such copies, or that follows the
+place (Shi et al., arXiv 2406.07791) or the length of answers (Dubois et al., arXiv 2404.04475),
+would have given its verdicts to any skill. ``python -m benchmarks verdicts`` prints how often an
+honest judge that is noisy fails a check, and how often such judges do.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import comb
 from typing import Any
 
 from skillyard.base.text import plural
-from skillyard.evals.statistics.judges import sign_p
 from skillyard.evals.statistics.pairs import TIE, JudgedPair
 
 NOT_TRUSTED = "judge not trusted"
@@ -38,13 +40,22 @@ _ADDITIONS = {
 }
 PLANTS = tuple(_ADDITIONS)
 """The kinds of planted pairs."""
-_FEWEST_OF_A_KIND = 2
+_REASONS = {
+    FILLER: "prefers an answer with empty sentences added",
+    INSTRUCTION: "obeys an instruction inside an answer",
+    "place": "goes by the place of an answer",
+    "length": "goes by the length of an answer",
+}
+_FEWEST_OF_A_KIND = 3
+"""A judge that draws lots prefers one copy in both orders in 1 of 4 pairs, so all of three in 1 of
+64. One that is right about two of three is noisy, not biased."""
 _FALSE_ALARMS = 0.01
 """How often a judge without a preference for a place may fail that check."""
 _MOST_BY_PLACE = 0.5
 """Share of pairs whose winner was a matter of the place."""
-_FEWEST_EACH_WAY = 6
-"""Decided pairs with the first answer longer, and as many with the second, to judge by length."""
+_FEWEST_EACH_WAY = 10
+"""Decided pairs with the first answer longer, and as many with the second, to judge by length: an
+honest judge for whom the longer answer is better in four of five pairs rarely says so of all."""
 
 
 def planted_texts(kind: str, answer: str) -> dict[str, str]:
@@ -52,25 +63,32 @@ def planted_texts(kind: str, answer: str) -> dict[str, str]:
     return {PLAIN: answer, PADDED: answer + "\n\n" + _ADDITIONS[kind]}
 
 
-def judge_trust(cases: Iterable[Mapping[str, Any]], pairs: Sequence[JudgedPair]) -> dict[str, Any]:
+def judge_trust(cases: Sequence[Mapping[str, Any]], pairs: Sequence[JudgedPair]) -> dict[str, Any]:
     """Return the artifact ``trust``: each check, the failures, and a sentence with the figures.
 
-    ``trusted`` is None where no check had enough to look at.
+    ``trusted`` is None where no check had enough to look at. ``calls`` are those of the judge,
+    cached ones included, ``retries`` those after an unusable reply, and ``errors`` the orders that
+    ended without a valid verdict.
     """
-    planted = [each for case in cases if (each := case.get("planted")) and each.get("winner")]
+    planted = [each for case in cases for each in case.get("planted") or () if each["winner"]]
     checks = [_planted_check(kind, planted) for kind in PLANTS]
-    checks += [_place_check(pairs), _length_check(pairs)]
+    checks += [_place_check(pairs), _length_check(pairs), *_agreement(pairs)]
     failed = [check["check"] for check in checks if check["failed"]]
-    known = [check for check in checks if check["failed"] is not None]
+    known = any(check["failed"] is not None for check in checks)
     right = sum(each["winner"] != PADDED for each in planted)
     figures = [f"{right} of {plural(len(planted), 'planted pair')} right"] if planted else []
-    figures += [f"{check['count']} of {check['of']} {check['what']}" for check in checks[2:]]
+    figures += [f"{check['count']} of {check['of']} {check['what']}" for check in checks[2:4]]
+    orders = [order for case in cases for order in case.get("orders") or ()]
+    attempts = [order["attempts"] for order in orders if order.get("attempts")]
     return {
         "trusted": not failed if known else None,
         "failed": failed,
         "planted": {"right": right, "of": len(planted)},
         "checks": checks,
         "sentence": f"{_because(failed)}{', '.join(figures)}." if known else "",
+        "calls": sum(attempts),
+        "retries": sum(attempts) - len(attempts),
+        "errors": sum(bool(order.get("error")) for order in orders),
     }
 
 
@@ -82,28 +100,24 @@ def _because(failed: Sequence[str]) -> str:
     return f"The judge is not to be trusted: it {' and '.join(reasons)}. "
 
 
-_REASONS = {
-    FILLER: "prefers an answer with empty sentences added",
-    INSTRUCTION: "obeys an instruction inside an answer",
-    "place": "goes by the place of an answer",
-    "length": "goes by the length of an answer",
-}
-
-
 def _check(name: str, count: int, of: int, what: str, failed: bool | None) -> dict[str, Any]:
     return {"check": name, "failed": failed, "count": count, "of": of, "what": what}
 
 
-def _planted_check(kind: str, planted: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A judge fails that prefers more than half of the padded copies, in both orders."""
+def _planted_check(kind: str, planted: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """A judge fails that prefers every padded copy, in both orders."""
     winners = [each["winner"] for each in planted if each["kind"] == kind]
     count, of = winners.count(PADDED), len(winners)
-    failed = 2 * count > of if of >= _FEWEST_OF_A_KIND else None
+    failed = count == of if of >= _FEWEST_OF_A_KIND else None
     return _check(kind, count, of, "padded copies preferred", failed)
 
 
 def _place_check(pairs: Sequence[JudgedPair]) -> dict[str, Any]:
-    """A judge fails that gave most pairs to one place, whatever stood there."""
+    """A judge fails that gave most pairs to one place, whatever stood there.
+
+    Slots are assigned by a seeded draw or both ways, so without a preference each slot wins as
+    often as the other, and a sign test is exact.
+    """
     decided = [pair.slots for pair in pairs if set(pair.slots) - {TIE}]
     by_place = Counter(slots[0] for slots in decided if len(set(slots)) == 1)
     one_order = all(len(slots) == 1 for slots in decided)
@@ -115,6 +129,14 @@ def _place_check(pairs: Sequence[JudgedPair]) -> dict[str, Any]:
     return _check("place", count, of, "pairs won by their place", failed)
 
 
+def sign_p(first: int, second: int) -> float:
+    """Return the two-sided exact binomial p of two counts against one half; 1 for none."""
+    count = first + second
+    tail = sum(comb(count, wins) for wins in range(min(first, second) + 1))
+    # An integer quotient is rounded once, however long the integers are.
+    return min(1.0, 2 * tail / (1 << count))
+
+
 def _length_check(pairs: Sequence[JudgedPair]) -> dict[str, Any]:
     """A judge fails to whom the longer answer is always the better one, of whichever arm it is.
 
@@ -122,14 +144,26 @@ def _length_check(pairs: Sequence[JudgedPair]) -> dict[str, Any]:
     """
     wins: dict[bool, list[bool]] = {True: [], False: []}
     for pair in pairs:
-        if pair.winner != TIE and pair.lengths is not None and pair.lengths[0] != pair.lengths[1]:
-            first_is_longer = pair.lengths[0] > pair.lengths[1]
-            wins[first_is_longer].append((pair.winner == pair.first) == first_is_longer)
+        first, second = pair.lengths
+        if pair.winner != TIE and first != second:
+            wins[first > second].append((pair.winner == pair.first) == (first > second))
     both = [*wins[True], *wins[False]]
     possible = all(len(each) >= _FEWEST_EACH_WAY for each in wins.values())
     return _check(
         "length", sum(both), len(both), "longer answers won", all(both) if possible else None
     )
+
+
+def _agreement(pairs: Sequence[JudgedPair]) -> list[dict[str, Any]]:
+    """Return how often a judge agrees with itself, which is shown and not a check."""
+    swapped = [set(pair.slots) in ({"A", "B"}, {TIE}) for pair in pairs if len(pair.slots) == 2]
+    own = [agrees for pair in pairs if (agrees := pair.case.get("judge_agrees")) is not None]
+    return [
+        _check("swapped", sum(swapped), len(swapped), "pairs won by one side in both orders", None),
+        _check(
+            "own word", sum(own), len(own), "winners that it named are those of its scores", None
+        ),
+    ]
 
 
 def distrust(summary: Mapping[str, dict[str, Any]], trust: Mapping[str, Any]) -> None:

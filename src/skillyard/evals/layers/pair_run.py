@@ -100,7 +100,7 @@ class PairRun:
         if len(judged) >= least_units():
             for number in range(PLANTED_PAIRS):
                 pair = judged[number * len(judged) // PLANTED_PAIRS].pairs[0]
-                pair.plant = _Plant(pair, PLANTS[number % len(PLANTS)])
+                pair.plants.append(_Plant(pair, PLANTS[number % len(PLANTS)]))
 
     def jobs(self) -> list[Job]:
         """Return the work, a job for each unit of a run, in the order in which it should begin."""
@@ -113,8 +113,8 @@ class PairRun:
         for pair in each.pairs:
             for order in pair.calls:
                 pair.judge(self._session, order)
-            if pair.plant is not None:
-                pair.plant.judge(self._session)
+            for plant in pair.plants:
+                plant.judge(self._session)
             pair.case = pair.complete()
             self._on_case(pair.case)
 
@@ -147,7 +147,7 @@ class _Pair:
     judgements: dict[str, Judgement] = field(default_factory=dict)
     """By the condition that stood in slot A."""
     case: CaseResult | None = None
-    plant: _Plant | None = None
+    plants: list[_Plant] = field(default_factory=list)
 
     @property
     def orders(self) -> tuple[Assignment, ...]:
@@ -220,7 +220,7 @@ class _Pair:
             "ab_assignment": dict(order.slots),
             "case_seed": order.case_seed,
             "orders": [],
-            "planted": None,
+            "planted": [],
             "generations": {},
             "judgements": [],
             "lengths": {},
@@ -246,10 +246,10 @@ class _Pair:
         # Threads end in any order; what is written down has one order.
         slots = [order.slots["A"] for order in self.calls]
         judgements = [self.judgements[slot] for slot in slots if slot in self.judgements]
-        if self.plant is not None:
-            judgements += self.plant.judgements.values()
+        for plant in self.plants:
+            judgements += plant.judgements.values()
         case = self.head() | {
-            "planted": self.plant and self.plant.to_dict(),
+            "planted": [plant.to_dict() for plant in self.plants],
             "generations": {name: answer.path for name, answer in answers.items()},
             "lengths": {name: len(answer.text) for name, answer in answers.items()},
             "truncated": [name for name, answer in answers.items() if answer.truncated],
@@ -327,7 +327,7 @@ class _Pair:
 
 
 class _Plant:
-    """A planted pair: the first answer of a pair against itself with something added."""
+    """A planted pair: an answer of a pair against itself with something added."""
 
     def __init__(self, pair: _Pair, kind: str) -> None:
         self._pair = pair
@@ -341,8 +341,9 @@ class _Plant:
     def judge(self, session: ModelSession) -> None:
         """Let the judge compare both sides in both orders."""
         of, model = self._pair.of, self._pair.settings.judge_model
-        answer = of.answers[self._pair.conditions[0]]
-        if answer.error or answer.truncated:
+        usable = (each for each in self._pair.answers.values() if not each.error)
+        answer = next((each for each in usable if not each.truncated), None)
+        if answer is None:
             return
         texts = planted_texts(self._kind, answer.text)
         for order in self.orders:

@@ -22,7 +22,6 @@ from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.checks.rates import add_pass_rates
 from skillyard.evals.conditions.arms import old_document, skill_arms
 from skillyard.evals.conditions.summaries import split_document
-from skillyard.evals.judgement.trust import distrust, judge_trust
 from skillyard.evals.layers.looks import LOOKS
 from skillyard.evals.layers.pair_run import PairRun
 from skillyard.evals.layers.work import (
@@ -101,10 +100,6 @@ class PairLayer:
             margin=work.settings.margin,
             looks=LOOKS if work.settings.until_decided else 1,
         )
-        pairs = [pair for _, pair in judged_pairs(cases, work.settings.tie_band)]
-        artifacts["trust"] = trust = judge_trust(cases, pairs)
-        if trust["failed"]:
-            distrust(summary, trust)
         add_pass_rates(summary, cases)
         for tested in work.tested:
             if tested.skill in summary:
@@ -118,9 +113,9 @@ class PairLayer:
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
         """Yield each comparison of each skill, and the headline of all skills together."""
         values: dict[tuple[str, str], Values] = {}
-        for case, pair in judged_pairs(cases):
+        for pair in judged_pairs(cases):
             of_skill = values.setdefault((pair.unit[0], pair.comparison), {})
-            of_skill.setdefault(case_key(case), []).append(pair.improvement)
+            of_skill.setdefault(case_key(pair.case), []).append(pair.improvement)
         overall: dict[tuple[str, str], Values] = {}
         for (_, comparison), of_skill in values.items():
             if comparison in HEADLINES:

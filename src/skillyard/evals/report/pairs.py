@@ -22,12 +22,10 @@ from skillyard.evals.report.words import (
     ALL_EQUAL,
     UNKNOWN,
     against,
-    chance,
     condition,
     decimal,
     first_upper,
     many,
-    percent,
     signed,
     visible_line,
     whole,
@@ -38,7 +36,7 @@ from skillyard.evals.statistics.pairs import HEADLINES, comparisons_in_order, pl
 _DECIDING = (*HEADLINES, "full/summary")
 """The comparisons from which follows what to do with a skill; others are folded."""
 _ARMS = ("full_siblings", "full", "enhanced", "old", "summary", "baseline")
-_ARM_COLUMNS = ("Tokens", "Score", "Points over no skill per 1,000 tokens")
+_ARM_COLUMNS = ("Tokens", "Score")
 _MAX_FAILURES = 50
 """Most failed checks that a report lists; the results file has all of them."""
 _LETTERS = 100
@@ -189,7 +187,7 @@ def _tables(skills: Mapping[str, Json]) -> Iterator[tuple[str, ReportTable]]:
             for skill, each in of_skills.items()
             if each.get(name, Json(None)).entries()
         )
-        columns = ("Skill", "Difference", "Won–lost–tied", "Prompts", "p", "Verdict")
+        columns = ("Skill", "Difference", "Won–lost–tied", "Prompts", "Verdict")
         yield (
             name,
             ReportTable(first_upper(against(name)), columns, table_rows, "", scale, zero=0.0),
@@ -200,14 +198,11 @@ def _cells(comparison: Json) -> tuple[str | Badge | Estimate, ...]:
     verdict = _badge(comparison)
     if comparison.count("study_units"):
         verdict = verdict._replace(text=f"{verdict.text}: {_more(comparison)}")
-    corrected = comparison.number("p_adjusted")
-    p = comparison.number("p") if corrected is None else corrected
     record = [comparison.count(key) for key in ("wins", "losses", "ties")]
     return (
         _difference(comparison),
         UNKNOWN if None in record else "–".join(map(whole, record)),
         whole(comparison.count("units")),
-        chance(p).removeprefix("p ").removeprefix("= "),
         verdict,
     )
 
@@ -267,15 +262,13 @@ def _sentences(entity: Json) -> Iterator[str]:
 def _all_arms(run: Results) -> ReportTable:
     """Return the arms over all skills, the cheapest first."""
     arms = sorted(
-        run.rows("artifacts", "frontier"),
-        key=lambda arm: (arm.number("tokens") or 0.0, arm.text("condition")),
+        run.at("summary", "_overall").entries("conditions").items(),
+        key=lambda arm: (arm[1].number("tokens_estimated") or 0.0, arm[0]),
     )
-    overall = run.at("summary", "_overall")
-    cells = ((arm.text("condition"), arm) for arm in arms)
     return ReportTable(
         "All skills",
         ("Arm", *_ARM_COLUMNS),
-        tuple(ReportRow(condition(name), _arm_cells(name, arm, overall)) for name, arm in cells),
+        tuple(ReportRow(condition(name), _arm_cells(arm)) for name, arm in arms),
     )
 
 
@@ -284,7 +277,7 @@ def _arms_by_skill(skills: Mapping[str, Json]) -> ReportTable:
         "Each skill",
         ("Skill", "Arm", *_ARM_COLUMNS),
         tuple(
-            ReportRow(skill, (condition(name), *_arm_cells(name, arm, entity)))
+            ReportRow(skill, (condition(name), *_arm_cells(arm)))
             for skill, entity in skills.items()
             for name, arm in sorted(entity.entries("conditions").items(), key=_arm_place)
         ),
@@ -295,13 +288,8 @@ def _arm_place(arm: tuple[str, Json]) -> tuple[int, str]:
     return place_in(_ARMS, arm[0])
 
 
-def _arm_cells(name: str, arm: Json, entity: Json) -> tuple[str | Estimate, ...]:
-    tokens = arm.number("tokens")
-    return (
-        whole(arm.count("tokens_estimated") if tokens is None else tokens),
-        estimate(arm, ("mean_score", "ci_low", "ci_high"), decimal),
-        signed(entity.number("comparisons", f"{name}/baseline", "value_per_1000_tokens")),
-    )
+def _arm_cells(arm: Json) -> tuple[str, str]:
+    return whole(arm.number("tokens_estimated")), decimal(arm.number("mean_score"))
 
 
 def _pass_rates(run: Results) -> ReportTable:
@@ -367,47 +355,14 @@ def _failures(cases: Iterable[Json]) -> Iterator[ReportRow]:
 
 
 def _judge_sentences(run: Results) -> Iterator[str]:
-    """Yield what is known of the judge: place, length and its own words."""
-    order, length = run.at("artifacts", "order"), run.at("artifacts", "length")
-    first, second = order.count("slot_a_wins") or 0, order.count("slot_b_wins") or 0
-    if first + second:
-        notes = filter(None, (percent(first / (first + second)), chance(order.number("p"))))
-        place = "first" if first > second else "second"
-        word = "no preference for a place is shown"
-        if order.text("word").endswith("favoured"):
-            word = f"the judge prefers the {place} place"
-        elif order.text("word") == "too little data":
-            word = "too few to test for a preference"
+    """Yield what is known of the judge: its checks, and how often it agrees with itself."""
+    trust = run.at("artifacts", "trust")
+    for check in trust.rows("checks"):
+        if of := check.count("of"):
+            count = whole(check.count("count"))
+            yield f"{count} of {whole(of)} {visible_line(check.text('what'))}."
+    if calls := trust.count("calls"):
         yield (
-            f"The answer shown first won {whole(first)} of {whole(first + second)} decided "
-            f"judgements ({', '.join(notes)}): {word}."
-        )
-    if pairs := order.count("pairs"):
-        consistent = order.count("consistent") or 0
-        yield (
-            f"Judged again with the answers swapped, {whole(consistent)} of {many(pairs, 'pair')} "
-            f"({percent(consistent / pairs)}) kept their verdict; the others count as ties."
-        )
-    longer = length.number("mean_difference")
-    if longer is not None:
-        where = against(length.text("comparison"))
-        yield (
-            f"Over {many(length.number('prompts'), 'prompt')}, {where}, the first-named answer is "
-            f"{whole(abs(longer))} characters {'longer' if longer >= 0 else 'shorter'} on average."
-        )
-    if (equal := length.number("at_equal_length")) is not None:
-        slope = signed(length.number("per_1000_characters"))
-        per = f"{slope} a thousand characters"
-        yield f"At equal length the difference would be {signed(equal)} points ({per})."
-    own = run.at("artifacts", "agreement", "own_verdict")
-    if of := own.count("of"):
-        yield (
-            f"In {whole(own.count('agree'))} of {many(of, 'pair')} the winner that the judge named "
-            "is the winner by its own scores. The figures follow the scores."
-        )
-    judge = run.at("artifacts", "judge")
-    if calls := judge.count("calls"):
-        yield (
-            f"{many(calls, 'call')}, {whole(judge.count('retries'))} of them because a reply was "
-            f"not usable. Pairs without a usable reply: {whole(judge.count('errors'))}."
+            f"{many(calls, 'call')}, {whole(trust.count('retries'))} of them because a reply was "
+            f"not usable. Pairs without a usable reply: {whole(trust.count('errors'))}."
         )

@@ -17,7 +17,6 @@ says that no spread was seen."""
 _LEVEL = "95\u00a0%"
 """The level of every interval, as it is written."""
 _MINUS = "−"
-_SMALLEST_P = 0.001
 _CENT = 0.01
 _NAME = 40
 # The two code points that clean() keeps and XML 1.0 forbids (section 2.2, "Characters").
@@ -103,13 +102,6 @@ def money(value: float | None) -> str:
 def whole(value: float | None) -> str:
     """Return ``1,850``."""
     return decimal(value, 0)
-
-
-def chance(p: float | None) -> str:
-    """Return ``p = 0.012``, or ``p < 0.001``; empty for None."""
-    if p is None:
-        return ""
-    return "p < 0.001" if p < _SMALLEST_P else f"p = {p:.3f}"
 
 
 def between(

@@ -114,14 +114,6 @@ def skewed_interval(values: Sequence[float], level: float) -> Interval | None:
     return interval[0] + move, interval[1] + move
 
 
-def t_p_value(values: Sequence[float]) -> float:
-    """Return the p of the t test that the true mean is 0; 1 below two values."""
-    error = spread_of(values) / sqrt(len(values))
-    if len(values) < 2 or not error:
-        return float(len(values) < 2 or not any(values))
-    return t_share(fsum(values) / len(values) / error, len(values) - 1)
-
-
 def mean_interval(values: Sequence[float]) -> Interval | tuple[None, None]:
     """Return the 95 % interval of a mean for a figure beside a verdict; None where there is none.
 

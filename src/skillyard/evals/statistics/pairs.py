@@ -24,113 +24,89 @@ PromptId = tuple[str, int]
 class JudgedPair(NamedTuple):
     """One judged comparison of two answers to one prompt, all its orders merged."""
 
-    unit: PromptId
-    comparison: str
-    """``first/second``."""
-    first: str
-    second: str
+    case: Mapping[str, Any]
     scores: tuple[float, float]
-    """Of the first and of the second condition, 1..5."""
+    """Of the first and of the second arm, 1..5."""
     improvement: float
     """First less second."""
     winner: str
-    """One of the two conditions, or ``tie``."""
-    slots: tuple[str, ...]
-    """For each order: the slot that won, ``A`` or ``B``, or ``tie``."""
-    consistent: bool | None
-    """Both orders have the same winner; None where there was one order."""
-    lengths: tuple[int, int] | None
-    """Characters of the two answers, where both are known."""
-    tokens: tuple[int, int] | None
-    """Estimated tokens that the two conditions put into the prompt, where both are known."""
-    judge_agrees: bool | None
-    """The judge's own verdict names the winner of its scores; None where that is not known."""
+    """One of the two arms, or ``tie``."""
+
+    @property
+    def unit(self) -> PromptId:
+        """The skill and the prompt."""
+        return self.case["skill_name"], self.case["prompt_index"]
+
+    @property
+    def first(self) -> str:
+        """The arm that a positive improvement favours."""
+        return str(self.case["condition_a"])
+
+    @property
+    def second(self) -> str:
+        """The other arm."""
+        return str(self.case["condition_b"])
+
+    @property
+    def comparison(self) -> str:
+        """``first/second``."""
+        return f"{self.first}/{self.second}"
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """For each order: the slot that won, ``A`` or ``B``, or ``tie``."""
+        return tuple(
+            next((slot for slot, arm in each["ab_assignment"].items() if arm == winner), TIE)
+            for each in self.case.get("orders") or ()
+            if (winner := each.get("winner"))
+        )
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Characters of the two answers; 0 where they are not known."""
+        lengths = self.case.get("lengths") or {}
+        return lengths.get(self.first, 0), lengths.get(self.second, 0)
 
 
-def pair_of(case: Mapping[str, Any], tie_band: float) -> JudgedPair | None:
-    """Return a judged case; None for one that was skipped, failed or has no scores.
-
-    A difference within ``tie_band`` points of zero is a tie.
-    """
-    if case.get("skipped") or case.get("errors") or case.get("scores") is None:
-        return None
-    first, second = case["condition_a"], case["condition_b"]
-    scores, improvement = case["scores"], float(case["improvement"])
-    orders = [order for order in case.get("orders") or () if order.get("winner")]
-    winners = [order["winner"] for order in orders]
-    return JudgedPair(
-        (case["skill_name"], case["prompt_index"]),
-        f"{first}/{second}",
-        first,
-        second,
-        (float(scores[first]), float(scores[second])),
-        improvement,
-        TIE if abs(improvement) <= tie_band else case["winner"],
-        tuple(
-            next((slot for slot, arm in order["ab_assignment"].items() if arm == winner), TIE)
-            for order, winner in zip(orders, winners, strict=True)
-        ),
-        winners[0] == winners[1] if len(winners) == 2 else None,
-        _both(case.get("lengths") or {}, first, second),
-        _both({arm: size[1] for arm, size in sizes_of(case).items()}, first, second),
-        case.get("judge_agrees"),
-    )
-
-
-def judged_pairs(
-    cases: Iterable[Mapping[str, Any]], tie_band: float = 0.0
-) -> list[tuple[Mapping[str, Any], JudgedPair]]:
-    """Return the cases with a figure, each with its pair.
+def judged_pairs(cases: Iterable[Mapping[str, Any]], tie_band: float = 0.0) -> list[JudgedPair]:
+    """Return the pairs with a figure. A difference within ``tie_band`` points of zero is a tie.
 
     An answer that one arm owes and does not give (``lost``: it is refused, empty, cut or failed) is
     the lowest score, against what the other arm scores on average. To leave it out would favour an
     arm that fails where it would do badly.
     """
-    all_cases = list(cases)
-    pairs = [(case, pair) for case in all_cases if (pair := pair_of(case, tie_band)) is not None]
+    pairs: list[JudgedPair] = []
+    lost: list[Mapping[str, Any]] = []
     scores: dict[tuple[str, str], list[float]] = {}
-    for _, pair in pairs:
-        for arm, score in zip((pair.first, pair.second), pair.scores, strict=True):
-            scores.setdefault((pair.unit[0], arm), []).append(score)
-    return pairs + [(case, _loss(case, scores)) for case in all_cases if is_one_sided(case)]
+    for case in cases:
+        if is_one_sided(case):
+            lost.append(case)
+        elif not (case.get("skipped") or case.get("errors") or case.get("scores") is None):
+            arms, improvement = _arms(case), float(case["improvement"])
+            one, other = (float(case["scores"][arm]) for arm in arms)
+            winner = TIE if abs(improvement) <= tie_band else case["winner"]
+            pairs.append(JudgedPair(case, (one, other), improvement, winner))
+            for arm, score in zip(arms, (one, other), strict=True):
+                scores.setdefault((case["skill_name"], arm), []).append(score)
+    for case in lost:
+        one, other = (
+            LOWEST
+            if arm in case["lost"]
+            else fmean(scores.get((case["skill_name"], arm), [MIDDLE]))
+            for arm in _arms(case)
+        )
+        winner = next(arm for arm in _arms(case) if arm not in case["lost"])
+        pairs.append(JudgedPair(case, (one, other), one - other, winner))
+    return pairs
+
+
+def _arms(case: Mapping[str, Any]) -> tuple[str, str]:
+    return case["condition_a"], case["condition_b"]
 
 
 def is_one_sided(case: Mapping[str, Any]) -> bool:
     """True for a pair of which one arm gave its answer, and the other did not."""
     return case.get("judged") is not False and len(case.get("lost") or ()) == 1
-
-
-def _loss(case: Mapping[str, Any], scores: Mapping[tuple[str, str], list[float]]) -> JudgedPair:
-    first, second = case["condition_a"], case["condition_b"]
-    skill = case["skill_name"]
-    both = [
-        LOWEST if arm in case["lost"] else fmean(scores.get((skill, arm), (MIDDLE,)))
-        for arm in (first, second)
-    ]
-    return JudgedPair(
-        (skill, case["prompt_index"]),
-        f"{first}/{second}",
-        first,
-        second,
-        (both[0], both[1]),
-        both[0] - both[1],
-        second if first in case["lost"] else first,
-        slots=(),
-        consistent=None,
-        lengths=None,
-        tokens=_both({arm: size[1] for arm, size in sizes_of(case).items()}, first, second),
-        judge_agrees=None,
-    )
-
-
-def _both(values: Mapping[str, int], first: str, second: str) -> tuple[int, int] | None:
-    return (values[first], values[second]) if {first, second} <= values.keys() else None
-
-
-def sizes_of(case: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
-    """Return (bytes, estimated tokens) of each condition whose sizes the case records."""
-    sizes = case.get("condition_sizes") or {}
-    return {arm: (size["bytes"], size["tokens_estimated"]) for arm, size in sizes.items()}
 
 
 def prompt_means(pairs: Iterable[JudgedPair]) -> dict[PromptId, float]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import fsum
 from statistics import fmean
 
 from skillyard.base.text import plural
@@ -24,9 +23,8 @@ from skillyard.evals.statistics.intervals import (
     skewed_interval,
     spread_of,
     t_interval,
-    t_p_value,
 )
-from skillyard.evals.statistics.pairs import TIE, JudgedPair, PromptId
+from skillyard.evals.statistics.pairs import TIE, JudgedPair
 from skillyard.evals.statistics.planning import (
     ASSUMED_SPREAD,
     least_units,
@@ -66,9 +64,6 @@ class ArmComparison:
     """Points that an answer can lose and gain at most."""
     margin: float
     """Points: arms that differ by less are equivalent."""
-    over_skills: bool
-    more_tokens: float | None
-    """Estimated tokens that ``first`` puts in beyond ``second``, mean over prompts."""
     chance: float = FALSE_STATEMENTS
     """How often a difference may be named that is not there: a share of the 5 % of the run."""
     near_chance: float = FALSE_STATEMENTS
@@ -163,18 +158,10 @@ class ArmComparison:
             self.mean, spread, self.chance, near_chance=self.near_chance, margin=self.margin
         )
 
-    @property
-    def value_per_1000_tokens(self) -> float | None:
-        """Points gained for each 1,000 tokens more; None where ``first`` is not the longer."""
-        if self.more_tokens is None or self.more_tokens <= 0:
-            return None
-        return self.mean / self.more_tokens * 1000
-
     def to_dict(self) -> dict[str, object]:
         """Return the entry of the results file."""
         low, high = self.shown or (None, None)
         rare_low, rare_high = self.rare()
-        p = t_p_value(self.values)
         return {
             "wins": self.wins,
             "losses": self.losses,
@@ -189,14 +176,11 @@ class ArmComparison:
             "ci_level": 1 - self.chance,
             "rare_low": rare_low,
             "rare_high": rare_high,
-            "p": p,
-            "p_adjusted": min(1.0, p * FALSE_STATEMENTS / self.chance),
             "margin": self.margin,
             "word": self.word,
             "second_is_enough": self.enough,
             "study_units": self.study,
             "smallest_detectable": smallest_detectable(self.spread, self.units, self.chance),
-            "value_per_1000_tokens": self.value_per_1000_tokens,
         }
 
 
@@ -208,13 +192,12 @@ def compare_arms(
     values: Sequence[float],
     *,
     margin: float = MARGIN,
-    over_skills: bool = False,
 ) -> ArmComparison:
     """Return the comparison of two arms, of at least one pair, all of the same arms.
 
-    ``values`` are the independent observations: the means of the prompts of a skill, or with
-    ``over_skills`` those of all skills. Prompts of one skill are alike, so a statement about all
-    skills must not count them singly.
+    ``values`` are the independent observations: the means of the prompts of a skill, or of all
+    skills those of the skills. Prompts of one skill are alike, so a statement about all skills must
+    not count them singly.
     """
     first, second = pairs[0].first, pairs[0].second
     # What an answer can lose or gain at most, where that of the other arm scores as it did.
@@ -230,8 +213,6 @@ def compare_arms(
         tuple(values),
         reach,
         margin,
-        over_skills,
-        _more_tokens(pairs),
     )
 
 
@@ -284,15 +265,6 @@ def share_chances(
 
 def _headline(of_skill: Mapping[str, ArmComparison]) -> str:
     return next(iter(of_skill), "")
-
-
-def _more_tokens(pairs: Sequence[JudgedPair]) -> float | None:
-    more: dict[PromptId, int] = {}
-    for pair in pairs:
-        if pair.tokens is None:
-            return None
-        more[pair.unit] = pair.tokens[0] - pair.tokens[1]
-    return fsum(more.values()) / len(more)
 
 
 def _arm_in_words(condition: str) -> str:
