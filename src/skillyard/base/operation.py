@@ -83,37 +83,6 @@ class Field(NamedTuple):
     names: tuple[str, ...] = ()
     """Every name under which it is understood."""
 
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the value."""
-        bounds = self.bounds
-        if self.kind == "texts":
-            shape: dict[str, Any] = {
-                "type": "array",
-                "items": self._text(),
-                "maxItems": bounds.items,
-            }
-        elif self.kind == "text":
-            shape = self._text()
-        else:
-            shape = {"type": "boolean" if self.kind == "flag" else self.kind}
-            shape |= {} if bounds.least is None else {"minimum": bounds.least}
-            shape |= {} if bounds.most is None else {"maximum": bounds.most}
-            shape |= {} if bounds.above is None else {"exclusiveMinimum": bounds.above}
-        if self.default is not None and self.default != ():
-            shape["default"] = self.default
-        return {**shape, "description": self.about}
-
-    def _text(self) -> dict[str, Any]:
-        bounds = self.bounds
-        shape: dict[str, Any] = {"type": "string", "maxLength": bounds.longest}
-        if bounds.shortest:
-            shape["minLength"] = bounds.shortest
-        if self.choices:
-            shape["enum"] = list(self.choices)
-        elif bounds.pattern:
-            shape["pattern"] = bounds.pattern
-        return shape
-
 
 _KINDS = {str: "text", int: "integer", float: "number", bool: "flag"}
 

@@ -115,11 +115,11 @@ ABSENT = "skill_not_found"
 @for_each(
     ("tool", "arguments", "told", "code"),
     [
-        ("search_skills", {}, "query is required", WRONG),
-        ("search_skills", {"query": " "}, "query must not be empty", WRONG),
+        ("search_skills", {}, "query: Field required", WRONG),
+        ("search_skills", {"query": " "}, "query: must not be empty", WRONG),
         ("search_skills", {"query": "x" * 501}, "at most 500", WRONG),
         ("search_skills", {"query": "a", "sources": ["nowhere"]}, "unknown source", WRONG),
-        ("get_skill", {"source": "local"}, "skill_id is required", WRONG),
+        ("get_skill", {"source": "local"}, "skill_id: Field required", WRONG),
         ("get_skill", {"source": "local", "skill_id": "nope"}, "no skill is called", ABSENT),
         ("get_skill", {"source": "a b", "skill_id": "x"}, "owner/repo, a domain", WRONG),
         ("get_skill", {"source": "a/b", "skill_id": ".."}, "one path segment", WRONG),
@@ -128,7 +128,7 @@ ABSENT = "skill_not_found"
         ("add_skill", {"name": "deplo"}, "did you mean deploy", ABSENT),
         ("add_skill", {"name": "a/b/../../c"}, "no skill is called", ABSENT),
         ("list_skills", {"cursor": "@@"}, "cursor: not a cursor", "bad_cursor"),
-        ("list_skills", {"limit": 0}, "limit must be at least 1", WRONG),
+        ("list_skills", {"limit": 0}, "limit: Input should be greater than", WRONG),
         ("load_skill", {"name": "deplyo"}, "did you mean deploy", ABSENT),
         ("load_skill", {"name": "x" * 301}, "at most 300", WRONG),
         ("load_skill", {"name": "deploy", "section": "nope"}, "no section", WRONG),

@@ -21,9 +21,9 @@ __all__ = ["LONG_NAME", "LONG_REQUEST", "Builds", "building", "odd_library"]
 LONG_NAME = "a-name-of-sixty-four-characters-which-is-as-long-as-the-spec-has"
 LONG_REQUEST = "\n\n".join(
     f"{n}. Clean the CSV export of week {n}: broken quotes, doubled rows, dates in three forms."
-    for n in range(1, 81)
+    for n in range(1, 31)
 )
-"""A prompt of 6,800 characters, too long for an address."""
+"""A prompt of many lines."""
 
 
 def odd_library() -> Mapping[str, str]:

@@ -42,7 +42,7 @@ from skillyard.serve.runtime.encoding import (
     tag_of,
 )
 from skillyard.serve.runtime.errors import Refused, refusal_of
-from skillyard.serve.runtime.fields import from_form, from_json, from_query, read_values
+from skillyard.serve.runtime.fields import from_json, from_query, read_values
 from skillyard.serve.runtime.guards import header_of
 from skillyard.serve.runtime.logging import Log, cause_of
 from skillyard.serve.runtime.options import ServiceOptions
@@ -278,8 +278,8 @@ class _Resource:
     async def _answer(
         self,
         route: HttpRoute,
-        fields: Sequence[Field],
-        path_fields: Sequence[Field],
+        fields: tuple[Field, ...],
+        path_fields: tuple[Field, ...],
         scope: Scope,
         receive: Receive,
     ) -> Reply:
@@ -290,9 +290,9 @@ class _Resource:
             if reads:
                 values = from_query(fields, scope["query_string"], strict=route.strict)
             else:
-                body = await context.guard.body(scope, receive, form=route.form)
-                parse = partial(from_form if route.form else from_json, strict=route.strict)
-                values = await context.in_thread(parse, fields, body)
+                body = await context.guard.body(scope, receive)
+                parse = partial(from_json, fields, body, strict=route.strict)
+                values = await context.in_thread(parse)
             request = RouteRequest(
                 {**values, **path_values},
                 f"{scope['scheme']}://{scope[AUTHORITY]}",

@@ -64,8 +64,6 @@ class HttpRoute(NamedTuple):
     path_request: type | None = None
     either: tuple[str, ...] = ()
     """Fields of the body of which at least one must be non-empty."""
-    refusals: tuple[int, ...] = ()
-    """Statuses in addition to those of every route."""
     strict: bool = True
     """Refuse unknown fields. Skyll's clients may send more than skillyard reads."""
     free: bool = False
@@ -73,8 +71,6 @@ class HttpRoute(NamedTuple):
     media: str = JSON
     tagged: bool = False
     """True when the response may have an entity tag."""
-    form: bool = False
-    """True when the body is a submitted form instead of JSON."""
     group: str = ""
     """The tag of the route in the OpenAPI document."""
 

@@ -22,8 +22,6 @@ from skillyard.base.io.sockets import is_loopback
 from skillyard.serve.runtime.errors import Refused
 from skillyard.serve.runtime.options import ServiceOptions
 
-FORM = "application/x-www-form-urlencoded"
-"""The content type of a submitted form."""
 HEAD_BYTES = 32_768
 """Maximum bytes of a request line with its headers."""
 
@@ -170,13 +168,13 @@ class Guard:
         # Any name can be bound to any address; an address is unambiguous.
         return name in (self._own, "localhost") or _address_of(name) is not None
 
-    async def body(self, scope: Scope, receive: Receive, *, form: bool = False) -> bytes:
-        """Return the body of a request: JSON, or with ``form`` a submitted form.
+    async def body(self, scope: Scope, receive: Receive) -> bytes:
+        """Return the JSON body of a request.
 
         There is a limit for each, and a budget for all of which each client has a share. Raises
         Refused: 400, 408, 413, 415 or 429.
         """
-        _check_media(scope, form)
+        _check_media(scope)
         limits, client = self._limits, CLIENT.get()
         length = header_of(scope, b"content-length")
         expected = int(length) if length.isdecimal() and len(length) < 20 else 0
@@ -268,16 +266,14 @@ def _check_site(scope: Scope) -> None:
     )
 
 
-def _check_media(scope: Scope, form: bool) -> None:
-    media = header_of(scope, b"content-type").partition(";")[0].strip().lower()
-    media_type, kind = (FORM, "that of a form") if form else ("application/json", "JSON")
-    if media != media_type and (form or not _JSON.fullmatch(media)):
+def _check_media(scope: Scope) -> None:
+    if not _JSON.fullmatch(header_of(scope, b"content-type").partition(";")[0].strip().lower()):
         raise Refused(
             415,
             "media_type",
-            f"the body must be {kind}",
-            hint=f"send `Content-Type: {media_type}`",
-            headers={"Accept": media_type},
+            "the body must be JSON",
+            hint="send `Content-Type: application/json`",
+            headers={"Accept": "application/json"},
         )
     if header_of(scope, b"content-encoding").strip().lower() not in ("", "identity"):
         what, headers = "the body must not be compressed", {"Accept-Encoding": "identity"}

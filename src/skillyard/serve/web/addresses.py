@@ -15,25 +15,17 @@ from skillyard.install.sources.settings import LOCAL
 HOME = "/"
 SKILLS = "/page/skills"
 MAX_CHARACTERS = 4_000
-"""Bytes of an address that every browser and proxy accepts; longer forms are sent by POST."""
+"""Bytes of an address that every browser and proxy accepts."""
 """A skill's page has the address of its data, ``/skills/{source}/{id}``, below ``/page``. Each
 follows from the other, and no skill's name can collide with a route."""
 
 _DOMAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?")
 
 
-def fits(address: str) -> bool:
-    """True for an address that is short enough to be stored and shared."""
-    return len(address) <= MAX_CHARACTERS
-
-
 def search_address(
     query: str, *, sources: Iterable[str] = (), scorer: str = "", limit: int | None = None
 ) -> str:
-    """Return the address of a search's page; parameters that are left out have their defaults.
-
-    The address of a long request may be too long; see :func:`fits`.
-    """
+    """Return the address of a search's page; parameters that are left out have their defaults."""
     pairs = [("q", query), *(("source", name) for name in sources)]
     pairs += [("scorer", scorer)] if scorer else []
     pairs += [("limit", str(limit))] if limit is not None else []
@@ -61,7 +53,7 @@ def skill_address(source: str, skill_id: str, **values: str) -> str | None:
     )
     pairs = [(name, value) for name, value in values.items() if value]
     whole = f"{path}?{_query_string(pairs)}" if pairs else path
-    if fits(whole) or not values.get("q"):
+    if len(whole) <= MAX_CHARACTERS or not values.get("q"):
         return whole
     return skill_address(source, skill_id, **{**values, "q": ""})
 

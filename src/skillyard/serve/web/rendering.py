@@ -30,8 +30,8 @@ POLICY = (
 """The Content-Security-Policy of a page."""
 BARE_POLICY = f"{_CLOSED}; form-action 'none'"
 """That of a page that loads nothing."""
-MAX_QUERY_CHARACTERS = 20_000
-"""Maximum characters of a request; prompts with a page of text are accepted."""
+MAX_QUERY_CHARACTERS = 3_000
+"""Maximum characters of a request. Percent-encoded, any text of this length fits an HTTP head."""
 NAME = 200
 MAX_DEPTH = 12
 MAX_NODES = 400
@@ -111,7 +111,7 @@ def environment() -> Environment:
         "plural": plural,
         "status_words": words.status_words,
     }
-    names = ("browse_address", "fits", "install_line", "local_address", "place_of",
+    names = ("browse_address", "install_line", "local_address", "place_of",
              "search_address", "skill_address")  # fmt: skip
     environment.globals |= {name: getattr(addresses, name) for name in names}
     environment.filters |= {

@@ -19,8 +19,6 @@ from skillyard.serve.web.words import reason_words, scale_of, score_words
 
 HOME_SKILLS = 24
 """Number of skills on the page without a search."""
-RESULTS = "verdict"
-"""The id of the heading of the results, which the form's address targets."""
 LIMITS = (5, 10, 20, 50)
 FITS, PERHAPS = "fits", "perhaps"
 

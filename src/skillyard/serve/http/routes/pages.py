@@ -32,11 +32,9 @@ from skillyard.serve.runtime.local import hit_of
 from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.skill_lookup import skill_by_source
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
-from skillyard.serve.web.addresses import HOME, fits, search_address
 from skillyard.serve.web.pages import browse_page, building_page, docs_page, error_page
 from skillyard.serve.web.rendering import BARE_POLICY, MEDIA, POLICY
 from skillyard.serve.web.search_page import (
-    RESULTS,
     Library,
     Offer,
     Question,
@@ -48,12 +46,7 @@ from skillyard.serve.web.skill_page import SkillView, skill_page
 LIMIT = 10
 MAX_FOLDERS = 20
 """Number of folders that the page of an empty library names."""
-_HEADERS = {
-    "Content-Security-Policy": POLICY,
-    # Forms of our pages must send their origin: under `no-referrer` a browser sends "Origin:
-    # null" (Fetch, "append a request Origin header"). Other sites still receive nothing.
-    "Referrer-Policy": "same-origin",
-}
+_HEADERS = {"Content-Security-Policy": POLICY}
 
 
 async def home(context: AppContext, request: RouteRequest) -> Reply:
@@ -67,24 +60,6 @@ async def home(context: AppContext, request: RouteRequest) -> Reply:
     async with context.guard.slot():  # programs get `root` without a slot
         body = await _search(context, question)
     return _page(body).with_headers(Vary="Accept")
-
-
-async def home_by_form(context: AppContext, request: RouteRequest) -> Reply:
-    """Redirect the submitted form to the address of its result, if that is short enough.
-
-    An address can be stored and shared, and going back to it submits nothing again.
-    """
-    question = _question(context, request)
-    address = search_address(
-        question.text,
-        sources=question.sources,
-        scorer=question.scorer,
-        limit=question.limit or None,
-    )
-    if fits(address) and not question.live:
-        place = f"{address}#{RESULTS}" if question.text else HOME
-        return Reply(b"", "", 303, {"Location": place})  # which the browser requests with GET
-    return _page(await _search(context, question))
 
 
 def _question(context: AppContext, request: RouteRequest) -> Question:

@@ -19,7 +19,7 @@ from skillyard.serve.runtime.metrics import MEDIA as METRICS
 _TEXT = {"type": "string"}
 _FILE = {"type": "string", "format": "binary"}
 _HTML = "text/html"
-_FOUND: dict[str, Any] = {"refusals": (502,), "strict": False, "group": "Search"}
+_FOUND: dict[str, Any] = {"strict": False, "group": "Search"}
 _ONE_SKILL: dict[str, Any] = {
     "request": requests.OneSkillRequest,
     "strict": False,
@@ -58,7 +58,6 @@ ROUTES = (
         search.by_name,
         "Skill",
         path_request=requests.NamedPath,
-        refusals=(400, 404, 409, 502),
         **_ONE_SKILL,
     ),
     HttpRoute(
@@ -70,14 +69,13 @@ ROUTES = (
         search.by_source,
         "Skill",
         path_request=requests.SourcePath,
-        refusals=(404, 409, 502),
         **_ONE_SKILL,
     ),
     _route(RANK, ranking.rank, "Ranked"),
     _route(EVALUATE, ranking.evaluate, "Evaluated", either=("text", "files", "recent_activity")),
     _route(SELECT, ranking.select, "Selected"),
-    _route(WHY, ranking.why, "Why", refusals=(404, 409)),
-    _route(FEEDBACK, ranking.feedback, "FeedbackReceipt", refusals=(404, 409, 503)),
+    _route(WHY, ranking.why, "Why"),
+    _route(FEEDBACK, ranking.feedback, "FeedbackReceipt"),
     HttpRoute(
         "GET",
         "/health",
@@ -85,7 +83,6 @@ ROUTES = (
         "The true state of the service.",
         operations.health,
         "Health",
-        refusals=(503,),
         **_STATE,
     ),
     HttpRoute(
@@ -105,7 +102,6 @@ ROUTES = (
         "The skills that may be fetched, with their digests.",
         discovery.index,
         "WellKnownIndex",
-        refusals=(503,),
         **_PUBLISHED,
     ),
     # `npx skills` fetches all listed skills at once, and treats refused ones as absent.
@@ -117,7 +113,6 @@ ROUTES = (
         discovery.skill_file,
         _TEXT,
         path_request=requests.NamedPath,
-        refusals=(404, 503),
         media="text/markdown",
         **_PUBLISHED,
     ),
@@ -129,7 +124,6 @@ ROUTES = (
         discovery.skill_archive,
         _FILE,
         path_request=requests.NamedPath,
-        refusals=(404, 503),
         media="application/zip",
         **_PUBLISHED,
     ),
@@ -162,22 +156,9 @@ ROUTES = (
         pages.home,
         "Root",
         requests.SearchPage,
-        refusals=(429, 502, 503),
         free=True,
         tagged=True,
         **{**_PAGE, "media": JSON},
-    ),
-    HttpRoute(
-        "POST",
-        "/",
-        "rootByForm",
-        "The same page for what its form sends: a request that is too long for an address.",
-        pages.home_by_form,
-        _TEXT,
-        requests.SearchPage,
-        refusals=(502,),
-        form=True,
-        **_PAGE,
     ),
     HttpRoute(
         "GET",
@@ -199,7 +180,6 @@ ROUTES = (
         _TEXT,
         requests.SkillPage,
         requests.SourcePath,
-        refusals=(404, 409, 502),
         tagged=True,
         **_PAGE,
     ),

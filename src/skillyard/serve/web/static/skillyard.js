@@ -6,7 +6,6 @@
   const $ = (id) => document.getElementById(id);
   const PAUSE_MS = 180;
   const SHORTEST = 2;
-  const LONGEST_ADDRESS = 4000; // as in addresses.py
 
   // ----- the theme -----
 
@@ -94,13 +93,9 @@
     return `${form.action.replace(/[?#].*/, "").replace(location.origin, "")}?${pairs}`;
   }
 
-  function fits() {
-    return address(true).length <= LONGEST_ADDRESS;
-  }
-
   async function refresh() {
     const here = address(false);
-    if (here === shown || !fits()) return;
+    if (here === shown) return;
     if (asked) asked.abort();
     const mine = asked = new AbortController();
     const results = $("results");
@@ -154,10 +149,8 @@
     form.addEventListener("submit", (event) => {
       clearTimeout(timer);
       if (asked) asked.abort();
-      // Straight to the address where there is one; without a script the service leads there.
-      form.method = fits() ? "get" : "post";
       const there = address(false);
-      if (form.method === "get" && there === location.pathname + location.search) {
+      if (there === location.pathname + location.search) {
         // Typing has brought it here already: a browser would only go down to the heading.
         event.preventDefault();
         history.replaceState(null, "", `${there}#verdict`);
