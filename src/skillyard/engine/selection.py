@@ -113,6 +113,15 @@ class Selection(NamedTuple):
     maybe: tuple[Match, ...] = ()
     """When no skill passes, up to three that nearly do, to ask the user about."""
 
+    @property
+    def best(self) -> Match | None:
+        """The first selected skill; None for an abstention."""
+        return self.selected[0] if self.selected else None
+
+    def __bool__(self) -> bool:
+        """False for an abstention."""
+        return bool(self.selected)
+
 
 def select(
     catalog: Catalog | Iterable[Skill],

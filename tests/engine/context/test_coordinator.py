@@ -63,7 +63,7 @@ class TestStrategies:
 
     def test_a_name_of_two_skills_is_no_guess(self, caplog: pytest.LogCaptureFixture) -> None:
         skills = catalog(skill("x", path="a"), skill("x", path="b", body="other"))
-        with caplog.at_level(logging.WARNING):
+        with caplog.at_level(logging.INFO):
             assert resolve(skills, sy.ByName("x")) is None
         assert "names 2 skills" in caplog.text
 

@@ -206,7 +206,10 @@ class Catalog:
         return iter(self._skills)
 
     def __contains__(self, skill: object) -> bool:
-        return skill in self._skills
+        return bool(self.named(skill)) if isinstance(skill, str) else skill in self._skills
+
+    def __getitem__(self, name_or_id: str) -> Skill:
+        return self.get(name_or_id)
 
     def __getstate__(self) -> Any:
         # Bound scorers are not pickled: some of them hold mapped memory.

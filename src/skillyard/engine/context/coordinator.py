@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from skillyard.base.arguments import check_arguments
-from skillyard.base.errors import InvalidInput, SkillError, SkillNotFound, UnknownName
+from skillyard.base.errors import InvalidInput, SkillError, UnknownName
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, escape_frame
 from skillyard.engine.catalog import Catalog, has_tag
@@ -113,17 +113,27 @@ class SkillContext(NamedTuple):
     """Missing tools that were left out, and references that could not be read."""
 
 
+class Unresolved(NamedTuple):
+    """No context: false where it is tested."""
+
+    reasons: tuple[str, ...]
+    """Why each skill was passed over, and each strategy offered none."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
 class ContextCoordinator:
     """Selects a skill, validates its tools and builds the context."""
 
     def __init__(
         self,
         catalog: Catalog | Iterable[Skill],
-        tools: ToolRegistry,
+        tools: ToolRegistry | Mapping[str, object],
         config: CoordinatorConfig | None = None,
     ) -> None:
         self._catalog = catalog if isinstance(catalog, Catalog) else Catalog.from_skills(catalog)
-        self._tools = tools
+        self._tools = MappedTools(tools) if isinstance(tools, Mapping) else tools
         self._config = config or CoordinatorConfig()
 
     @check_arguments
@@ -136,37 +146,47 @@ class ContextCoordinator:
         ``fence`` is that of :func:`skillyard.prompt_block`. Raises InvalidInput for an unknown
         strategy.
         """
+        context = self.try_resolve(strategies, fence=fence)
+        return None if isinstance(context, Unresolved) else context
+
+    @check_arguments
+    def try_resolve(
+        self, strategies: Sequence[Strategy] | Strategy, *, fence: str | None = None
+    ) -> SkillContext | Unresolved:
+        """Return what :meth:`resolve` returns, and the reasons where that is None."""
         check_fence(fence)
         cascade = [strategies] if isinstance(strategies, Strategy) else list(strategies)
         request: str | Query | None = None
+        reasons: list[str] = []
         for strategy in cascade:
             if isinstance(strategy, ByQuery):
                 request = strategy.text
-            for skill, score in self._offers(strategy, request):
+            before = len(reasons)
+            for skill, score in self._offers(strategy, request, reasons):
                 context = self._context(skill, score, fence)
-                if context is not None:
+                if isinstance(context, SkillContext):
                     return context
-        return None
+                reasons.append(context)
+            if len(reasons) == before:
+                reasons.append(f"{type(strategy).__name__}: no skill fits")
+        for reason in reasons:
+            _log.info("not resolved: %s", reason)
+        return Unresolved(tuple(reasons))
 
     def _offers(
-        self, strategy: Strategy, request: str | Query | None
+        self, strategy: Strategy, request: str | Query | None, reasons: list[str]
     ) -> Iterator[tuple[Skill, float]]:
         if isinstance(strategy, ByName):
-            yield from self._by_name(strategy.name)
+            try:
+                yield self._catalog.get(strategy.name.removeprefix("@")), math.inf
+            except SkillError as error:  # none or several skills have that name
+                reasons.append(f"ByName: {error.message}")
         elif isinstance(strategy, ByQuery):
             yield from self._by_query(strategy.text)
         elif isinstance(strategy, ByTag):
             yield from self._by_tag(strategy.tag, strategy.query or request)
         else:
             raise InvalidInput("a strategy is ByName, ByQuery or ByTag")
-
-    def _by_name(self, name: str) -> Iterator[tuple[Skill, float]]:
-        try:
-            yield self._catalog.get(name.removeprefix("@")), math.inf
-        except SkillNotFound:
-            return
-        except SkillError as error:  # several skills have that name
-            _log.warning("not resolved by name: %s", error.message)
 
     def _by_query(self, query: str | Query) -> Iterator[tuple[Skill, float]]:
         policy = self._config.policy or SelectionPolicy()
@@ -189,17 +209,16 @@ class ContextCoordinator:
         pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
         yield from in_order(pairs, scored)
 
-    def _context(self, skill: Skill, score: float, fence: str | None) -> SkillContext | None:
+    def _context(self, skill: Skill, score: float, fence: str | None) -> SkillContext | str:
+        """Return the context of a skill, or why it has none."""
         try:
             skill = with_body(skill)
         except SkillError as error:
-            _log.warning("skill %s did not load again: %s", skill.name, error.message)
-            return None
+            return f"{skill.name} did not load again: {error.message}"
         binding = bind_tools(skill, self._tools)
         warnings = [f"{skill.name}: the host has no tool {name!r}" for name in binding.missing]
         if binding.missing and self._config.validation == STRICT:
-            _log.info("passed over: %s", "; ".join(warnings))
-            return None
+            return "; ".join(warnings)
         for warning in warnings:
             _log.warning(warning)
         references = self._references(skill, warnings)
@@ -260,6 +279,21 @@ class ToolRegistry(Protocol):
     def available_tools(self) -> Sequence[str]:
         """Return the names of all tools."""
         ...
+
+
+class MappedTools:
+    """A dictionary of tools as a registry."""
+
+    def __init__(self, tools: Mapping[str, object]) -> None:
+        self._tools = tools
+
+    def resolve(self, name: str) -> object | None:
+        """Return the tool with that name, or None."""
+        return self._tools.get(name)
+
+    def available_tools(self) -> Sequence[str]:
+        """Return the names of all tools."""
+        return list(self._tools)
 
 
 class Binding(NamedTuple):

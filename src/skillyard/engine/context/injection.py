@@ -9,7 +9,7 @@ added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from skillyard.base.errors import InvalidInput
 from skillyard.engine.catalog import Catalog
@@ -69,8 +69,8 @@ def select_prompt_block(
 
 
 def inject(
-    prompt: Prompt,
-    catalog: Catalog | Iterable[Skill],
+    prompt: Prompt | Catalog,
+    catalog: Catalog | Iterable[Skill] | Prompt,
     policy: SelectionPolicy | None = None,
     max_chars: int | None = MAX_INJECTED_CHARS,
     scorer: str | Scorer | Any = DEFAULT_SCORER,
@@ -84,10 +84,15 @@ def inject(
     ``prompt`` is a string, a message ``{"role", "content"}`` (content a string or a list of parts;
     ``parts`` is accepted in place of ``content``), or a list of messages, of which the last must be
     the user's. Other fields of the messages stay unchanged. ``min_score`` and ``top_k`` are those
-    of :func:`skillyard.select`, ``fence`` is that of :func:`skillyard.prompt_block`. Raises
-    InvalidInput for another shape.
+    of :func:`skillyard.select`, ``fence`` is that of :func:`skillyard.prompt_block`. The catalog
+    may come first, as in every other function. Raises InvalidInput for another shape.
     """
     check_fence(fence)
+    if isinstance(prompt, Catalog):
+        prompt, catalog = cast(Prompt, catalog), prompt
+    elif isinstance(catalog, str | Mapping):
+        raise InvalidInput("one of the first two arguments must be a catalog")
+    catalog = cast("Catalog | Iterable[Skill]", catalog)
     policy = policy_with(policy, min_score, top_k)
     if isinstance(prompt, str):
         block = _block(prompt, catalog, policy, max_chars, scorer, fence)

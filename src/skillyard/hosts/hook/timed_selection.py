@@ -74,7 +74,7 @@ def select_in_time(
         return selection, late
     if thread.error is not None:
         raise thread.error
-    return thread.selection or selection, thread.why
+    return selection if thread.selection is None else thread.selection, thread.why
 
 
 def end_process_beside_thread() -> None:
