@@ -298,3 +298,14 @@ def test_a_folder_without_skills_is_refused(run: Run, tmp_path: Path) -> None:
     answer = run("bench", "run", *given)
     assert answer.code == 2
     assert "no skills below" in answer.err
+
+
+def test_an_interval_without_a_width_is_not_printed_as_certainty(run: Run, tmp_path: Path) -> None:
+    bench(run)
+    words = ("--queries", "q.jsonl")
+    for answer in (
+        run("bench", "score", "--run", "run.json", *words),
+        run("bench", "compare", "run.json", "run.json", *words),
+    ):
+        assert "–: all queries are equal, so there is no interval; others may differ" in answer.out
+        assert "+0.0000  +0.0000  +0.0000" not in answer.out

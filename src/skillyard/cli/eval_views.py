@@ -220,7 +220,7 @@ def answer_blocks(report: Report) -> Iterator[Block]:
     yield from _banners(report)
     skills = report.skills
     if skills.columns[-1] == "Next":  # too long for a row: it is drawn below the table
-        rows = tuple(row._replace(cells=row.cells[:-1]) for row in skills.rows)
+        rows = tuple(row[:-1] for row in skills.rows)
         skills = skills._replace(columns=skills.columns[:-1], rows=rows)
     yield from _table(skills)
     yield from _actions(report)
@@ -236,9 +236,9 @@ def _banners(report: Report) -> Iterator[Block]:
 def _actions(report: Report) -> Iterator[Block]:
     """Yield a line for each next step, with the skills that need it."""
     names: dict[str, list[str]] = {}
-    for row in report.skills.rows:
-        if isinstance(row.cells[-1], Badge) and row.cells[-1].kind == "act":
-            names.setdefault(row.cells[-1].text, []).append(row.name)
+    for name, *_, action in report.skills.rows:
+        if isinstance(action, Badge):
+            names.setdefault(action.text, []).append(cell_text(name))
     for action, of_action in names.items():
         yield line("→ ", Span(", ".join(of_action), "name"), f": {_with_blanks(action)}", hang=2)
 
@@ -251,11 +251,9 @@ def _pooled_sentences(report: Report) -> Iterator[Block]:
 def _section_blocks(report: Report) -> Iterator[Block]:
     if report.changed.rows or report.changed.note:
         yield from _table(report.changed)
-    for section in report.sections:
-        for table in section.tables:
-            yield from _table(table._replace(title=f"{section.run.layer.code} {table.title}"))
-        for name, sentence in section.findings:
-            yield line(Span(name, "name"), f": {_with_blanks(sentence)}", hang=2)
+    for run, view in report.parts:
+        for table in view.tables:
+            yield from _table(table._replace(title=f"{run.layer.code} {table.title}"))
 
 
 def _table(table: ReportTable) -> Iterator[Block]:
@@ -264,31 +262,26 @@ def _table(table: ReportTable) -> Iterator[Block]:
         yield line()
         yield line(Span(table.title, "head"))
     if table.rows:
-        texts = [[_with_blanks(cell_text(cell)) for cell in row.cells] for row in table.rows]
-        names = [row.name for row in table.rows]
-        columns = [
-            Column(table.columns[0], style="name", least=min(_NAME, max(map(width_of, names))))
-        ]
-        for place, title in enumerate(table.columns[1:]):
+        texts = [[_with_blanks(cell_text(cell)) for cell in row] for row in table.rows]
+        columns = []
+        for place, title in enumerate(table.columns):
             cells = [row[place] for row in texts]
-            numbers = all(cell[:1] in _NUMBER_STARTS for cell in cells)
-            right = numbers and not _has_interval(table, place)
-            columns.append(Column(title, right=right, least=_longest_word([title, *cells])))
-        rows = [
-            [row.name, *map(_cell_span, row.cells, cells)]
-            for row, cells in zip(table.rows, texts, strict=True)
-        ]
+            numbers = place > 0 and all(cell[:1] in _NUMBER_STARTS for cell in cells)
+            right = numbers and not any(isinstance(row[place], Estimate) for row in table.rows)
+            least = (
+                min(_NAME, max(map(width_of, cells)))
+                if place == 0
+                else _longest_word([title, *cells])
+            )
+            columns.append(Column(title, right=right, least=least, style="" if place else "name"))
+        rows = [list(map(_cell_span, *each)) for each in zip(table.rows, texts, strict=True)]
         yield Table(tuple(columns), rows, wrap=True)
-    if table.notes:
-        yield line(Span(_with_blanks(table.notes), "dim"))
+    if table.note:
+        yield line(Span(_with_blanks(table.note), "dim"))
 
 
 def _longest_word(texts: Sequence[str]) -> int:
     return min(_NAME, max(width_of(word) for text in texts for word in text.split(" ")))
-
-
-def _has_interval(table: ReportTable, place: int) -> bool:
-    return any(isinstance(row.cells[place], Estimate) for row in table.rows)
 
 
 def _cell_span(cell: Cell, text: str) -> Span | str:

@@ -1,332 +1,44 @@
-"""Envelopes of all layers, as runs write them: calm ones, broken ones and hostile ones.
-
-Every figure follows from a seeded draw of judge's scores, so means, wins and ties fit together.
-Intervals are the mean and twice its standard error: these envelopes test reports, not statistics.
-"""
+"""Results of all layers as runs write them, made up for the reports: calm ones and hostile ones."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
-from statistics import mean, stdev
 from typing import Any
 
-from skillyard.evals.judgement.trust import judge_trust
-from skillyard.evals.statistics.pairs import judged_pairs
-from tests.evals.report.making_head import (
-    CRITERIA,
-    HOSTILE,
-    PROMPTS,
-    SKILLS,
-    TIMESTAMP,
-    meta,
+HOSTILE = [
+    "<script>alert(1)</script>", "</script><svg onload=alert(3)>", "]]>", "<!--", "--!>",
+    "\u202e<b>txet neddih\u2066", "\x1b[31mred\x1b[0m", "\x00\x07", "\ufffe\uffff", "\ud800",
+    '"><img src=x onerror=alert(2)>', "' onmouseover='alert(4)", "{{ 7 * 7 }}{% raw %}",
+    "</pre></details></main>", "&lt;script&gt;", "a | b `c` **d** [e](http://f.example)",
+    "::error::owned%0A::set-output", "@everyone #1 http://x.example/", "<details open>", "-->",
+    "a\r\nb\rc", "\u2028line\u2029", "x" * 300,
+]  # fmt: skip
+SKILLS = {
+    "csv-cleaning": (0.91, 0.52, 1.30, "better"),
+    "git-bisect": (0.39, -0.13, 0.90, "not enough data"),
+    "incident-review": (0.78, -0.49, 2.04, "not enough data"),
+    "log-triage": (-0.17, -0.26, -0.09, "worse"),
+    "pdf-form-filling": (1.36, 1.24, 1.48, "better"),
+    "release-notes": (-0.62, -1.00, -0.24, "worse"),
+    "sql-migrations": (0.02, -0.31, 0.36, "equivalent"),
+    "unit-test-repair": (0.40, -0.24, 1.05, "not enough data"),
+}
+"""The difference of each skill to no skill, with its interval and its verdict."""
+PROMPTS = (
+    "The export from our shop has dates in three formats. Write a script that makes one table.",
+    "Something since the tag of May made the start-up slow. How do I find the commit?",
 )
-from tests.evals.report.making_routed import activation
-
-__all__ = [
-    "ANSWER",
-    "CHANGES",
-    "HOSTILE",
-    "activation",
-    "effectiveness",
-    "every",
-    "hostile",
-    "size_impact",
-    "small",
-    "text_of",
-]
-
-
-def size_impact(*, runs: int = 2, prompts: int = 3, **changes: Any) -> dict[str, Any]:
-    """An L6 envelope over the skills above, four arms for every second skill."""
-    return _paired("size_impact", runs, prompts, changes)
-
-
-def effectiveness(*, runs: int = 2, prompts: int = 3, **changes: Any) -> dict[str, Any]:
-    """An L5 envelope over the skills above."""
-    return _paired("effectiveness", runs, prompts, changes)
-
-
-def _arms(eval_type: str, place: int) -> list[tuple[str, str]]:
-    if eval_type == "effectiveness":
-        return [("enhanced", "baseline")]
-    three = [("full", "baseline"), ("full", "summary"), ("summary", "baseline")]
-    return [*three, ("full_siblings", "full")] if place % 2 else three
-
-
-def _paired(eval_type: str, runs: int, prompts: int, changes: dict[str, Any]) -> dict[str, Any]:
-    draw = random.Random(7)
-    cases = []
-    for run in range(runs):
-        for place, (skill, (size, effect)) in enumerate(SKILLS.items()):
-            for prompt in range(prompts):
-                for one, other in _arms(eval_type, place):
-                    cases.append(
-                        _case(draw, eval_type, skill, size, effect, prompt, run, one, other)
-                    )
-    _break(cases)
-    summary = {skill: _summary(skill, cases) for skill in SKILLS}
-    overall = {"comparisons": _comparisons(cases, over_skills=True)}
-    summary["_overall"] = {**overall, "conditions": _conditions(cases)}
-    return {
-        "meta": meta(eval_type, runs=runs, **changes),
-        "summary": summary,
-        "cases": cases,
-        "artifacts": _artifacts(cases),
-    }
-
-
-_SHIFT = {"enhanced": 1.0, "full": 1.0, "summary": 0.7, "baseline": 0.0, "full_siblings": 1.05}
-_TOKENS = {"enhanced": 1.0, "full": 1.0, "summary": 0.08, "baseline": 0.0, "full_siblings": 1.9}
-
-
-def _case(
-    draw: random.Random, eval_type: str, skill: str, size: int, effect: float, prompt: int,
-    run: int, one: str, other: str,
-) -> dict[str, Any]:  # fmt: skip
-    def rated(arm: str) -> list[int]:
-        middle = 3.1 + effect * _SHIFT[arm]
-        return [min(5, max(1, round(draw.gauss(middle, 0.7)))) for _ in CRITERIA]
-
-    def orders() -> list[dict[str, list[int]]]:
-        first = {one: rated(one), other: rated(other)}
-        again = {
-            arm: [min(5, max(1, s + draw.choice((0, 0, 0, 1, -1)))) for s in scores]
-            for arm, scores in first.items()
-        }
-        return [first, again]
-
-    judged = orders()
-    weights = [weight for _, weight, _ in CRITERIA]
-
-    def weighed(scores: Sequence[float]) -> float:
-        return round(sum(w * s for w, s in zip(weights, scores, strict=True)), 4)
-
-    per_order = [{arm: weighed(scores) for arm, scores in each.items()} for each in judged]
-    winners = [
-        "tie" if each[one] == each[other] else max(each, key=lambda a: each[a])
-        for each in per_order
-    ]
-    scores = {arm: round(mean(each[arm] for each in per_order), 4) for arm in (one, other)}
-    agreed = winners[0] == winners[1]
-    slots = {"A": one, "B": other} if draw.random() < 0.5 else {"A": other, "B": one}
-    key = f"{abs(hash_of(skill, prompt, run)):08x}"
-    return {
-        "id": f"{skill}/{prompt}/{run}/{one}/{other}",
-        "skill_name": skill,
-        "prompt_index": prompt,
-        "prompt": PROMPTS[prompt % len(PROMPTS)],
-        "run_index": run,
-        "comparison": f"{one}/{other}",
-        "condition_a": one,
-        "condition_b": other,
-        "size_tier": tier(size),
-        "body_bytes": size,
-        "condition_sizes": {
-            arm: {
-                "bytes": round(size * _TOKENS[arm]),
-                "tokens_estimated": round(size * _TOKENS[arm] / 4),
-                "raw_bytes": round(size * _TOKENS[arm]),
-            }
-            for arm in (one, other)
-        },
-        "scores": scores,
-        "improvement": round(scores[one] - scores[other], 4),
-        "winner": winners[0] if agreed else "tie",
-        "judge_winner": winners[0],
-        "judge_agrees": draw.random() < 0.93,
-        "position_consistent": agreed,
-        "per_criterion_breakdown": [
-            {
-                "name": name,
-                "weight": weight,
-                "scores": {arm: mean(each[arm][n] for each in judged) for arm in (one, other)},
-                "reasoning": [
-                    (
-                        "Response A names the rows that it changed and why; response B is right "
-                        "about the dates but says nothing about the shifted rows."
-                    ),
-                    "Both would run. The second leaves the file as it was and writes a new one.",
-                ],
-            }
-            for n, (name, weight, _) in enumerate(CRITERIA)
-        ],
-        "ab_assignment": slots,
-        "case_seed": hash_of(skill, prompt, run, one, other),
-        "orders": [
-            {
-                "ab_assignment": slots if place == 0 else {"A": slots["B"], "B": slots["A"]},
-                "scores": each,
-                "winner": winners[place],
-                "judge_winner": winners[place],
-                "attempts": 1,
-                "error": None,
-            }
-            for place, each in enumerate(per_order)
-        ],
-        "generations": {
-            arm: f"generations/{skill if arm != 'baseline' else '_without_skill'}/{key}-{arm}.json"
-            for arm in (one, other)
-        },
-        "judgements": [f"judgements/{skill}/{key}-{one}-{other}-{n}.json" for n in (0, 1)],
-        "lengths": {one: 2_140 + 37 * prompt, other: 1_690 + 11 * run},
-        "model": "claude-sonnet-4-6",
-        "judge_model": "claude-opus-4-7",
-        "run_id": f"20261120-1405-{eval_type[:4]}",
-        "seed": 42,
-        "timestamp": TIMESTAMP,
-        "cost": 0.0214,
-        "judge_attempts": 2,
-        "errors": [],
-        "skipped": None,
-    }
-
-
-def hash_of(*parts: object) -> int:
-    """A number that is the same in every process, unlike ``hash`` of a text."""
-    return random.Random("|".join(map(str, parts))).getrandbits(32)
-
-
-def tier(size: int) -> str:
-    return "small" if size < 5_000 else "large" if size > 15_000 else "medium"
-
-
-def _break(cases: list[dict[str, Any]]) -> None:
-    """Give one case a judge's reply that could not be used, and let the budget cut another."""
-    nothing = {"scores": None, "improvement": None, "winner": None, "judge_winner": None}
-    broken = {**nothing, "judge_agrees": None, "position_consistent": None}
-    cases[3].update(broken, per_criterion_breakdown=[])
-    cases[3]["errors"] = [{"kind": "judge_error", "message": "the reply is no JSON object"}]
-    cases[3]["orders"][1].update(
-        scores=None, winner=None, judge_winner=None, attempts=3, error="the reply is no JSON object"
-    )
-    cases[-2].update(broken, per_criterion_breakdown=[], orders=[], judgements=[], skipped="budget")
-    cases[-2].update(generations={}, lengths={}, cost=0.0)
-
-
-def _comparisons(
-    cases: Sequence[Mapping[str, Any]], *, over_skills: bool = False
-) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for name in dict.fromkeys(case["comparison"] for case in cases):
-        judged = [c for c in cases if c["comparison"] == name and c["improvement"] is not None]
-        units: dict[tuple[str, int], list[float]] = {}
-        for case in judged:
-            unit = (case["skill_name"], 0 if over_skills else case["prompt_index"])
-            units.setdefault(unit, []).append(case["improvement"])
-        values = [mean(each) for each in units.values()]
-        middle, spread = mean(values), stdev(values) if len(values) > 1 else 0.0
-        half = 2 * spread / max(1, len(values)) ** 0.5 if len(values) > 1 else 1.4
-        one, other = name.split("/")
-        word = "equivalent" if half < 0.5 else "not enough data"
-        if middle - half > 0:
-            word = "better"
-        elif middle + half < 0:
-            word = "worse"
-        result[name] = {
-            "wins": sum(case["winner"] == one for case in judged),
-            "losses": sum(case["winner"] == other for case in judged),
-            "ties": sum(case["winner"] == "tie" for case in judged),
-            "win_rate": 0.5,
-            "mean": round(middle, 6),
-            "stddev": round(spread, 6),
-            "n": len(judged),
-            "units": len(values),
-            "ci_low": round(middle - half, 6),
-            "ci_high": round(middle + half, 6),
-            "ci_method": "t",
-            "word": word if len(values) > 1 else "not enough data",
-            "study_units": 24 if word == "not enough data" else None,
-            "second_is_enough": word in ("equivalent", "worse"),
-            "smallest_detectable": round(1.4 * half, 6),
-        }
-    return result
-
-
-def _summary(skill: str, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    own = [case for case in cases if case["skill_name"] == skill]
-    comparisons = _comparisons(own)
-    headline = comparisons.get("full/baseline") or comparisons["enhanced/baseline"]
-    conditions = _conditions(own)
-    recommended = (
-        "baseline" if headline["mean"] < 0.1 else "summary" if "summary" in conditions else None
-    )
-    richer = "full skill" if "full" in conditions else "skill"
-    verdicts = {
-        "better": f"The {richer} makes answers better by {headline['mean']:.2f} points",
-        "worse": f"The {richer} makes answers worse by {-headline['mean']:.2f} points",
-    }
-    verdict = verdicts.get(
-        headline["word"], "No difference between the skill and no skill is shown"
-    )
-    enough = (
-        "; the summary does as well for a twelfth of the tokens."
-        if recommended == "summary"
-        else "."
-    )
-    return {
-        **{key: headline[key] for key in ("mean", "stddev", "n")},
-        "size_tier": own[0]["size_tier"],
-        "body_bytes": own[0]["body_bytes"],
-        "scale": "detailed",
-        "errors": sum(bool(case["errors"]) for case in own),
-        "skipped": sum(case["skipped"] is not None for case in own),
-        "verdict": verdict + enough,
-        "worst_prompts": [{"prompt_index": 2, "prompt": own[0]["prompt"], "mean": -0.5}],
-        "lost": {},
-        "recommended_level": recommended,
-        "comparisons": comparisons,
-        "conditions": conditions,
-        "missing_siblings": ["references/old.md"] if skill == "log-triage" else [],
-        "summary_error": None,
-    }
-
-
-def _conditions(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    scores: dict[str, list[float]] = {}
-    sizes: dict[str, Any] = {}
-    for case in cases:
-        for arm, score in (case["scores"] or {}).items():
-            scores.setdefault(arm, []).append(score)
-        sizes.update(case["condition_sizes"])
-    return {
-        arm: {
-            "bytes": sizes[arm]["bytes"],
-            "tokens_estimated": sizes[arm]["tokens_estimated"],
-            "mean_score": round(mean(values), 4),
-            "n": len(values),
-        }
-        for arm, values in scores.items()
-    }
-
-
-def _artifacts(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    trust = judge_trust(cases, judged_pairs(cases))
-    return {"trust": trust, "cost": {"generation": 0.83, "judging": 2.01}, "plan": {}}
-
-
-def every(*, runs: int = 2, **changes: Any) -> list[dict[str, Any]]:
-    """One envelope of each layer."""
-    return [
-        activation(**changes),
-        effectiveness(runs=runs, **changes),
-        size_impact(runs=runs, **changes),
-    ]
-
-
-def small(**changes: Any) -> list[dict[str, Any]]:
-    """One envelope of each layer, of six cases and two skills, for tests that read many pages."""
-    envelopes = [activation(**changes)]
-    envelopes += [make(prompts=1, **changes) for make in (effectiveness, size_impact)]
-    for envelope in envelopes:
-        del envelope["cases"][6:]
-        summary = envelope["summary"]
-        names = [name for name in summary if name != "_overall"]
-        for name in names[2:]:
-            del summary[name]
-    return envelopes
-
-
+REQUESTS = (
+    ("Merge these four scans into one PDF and fill in the date on each.", "pdf-form-filling"),
+    ("the csv my bank sends has semicolons, make it a clean table", "csv-cleaning"),
+    ("since tuesday the tests hang, which commit was it", "git-bisect"),
+    ("Which of these 30,000 lines explain why the service restarted?", "log-triage"),
+    ("Write up what changed since 4.2 for people who use the app", "release-notes"),
+    ("What should I cook with leeks and two eggs?", ""),
+    ("Explain how a comma-separated poem could look", ""),
+    ("Translate 'form' into French", ""),
+    ("Add a column to orders without locking the table", "sql-migrations"),
+)
+HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 CHANGES = [
     {
         "eval_type": "size_impact", "entity": "release-notes", "status": "regression",
@@ -341,50 +53,199 @@ CHANGES = [
         "message": "Not in the baseline.",
     },
 ]  # fmt: skip
-
 ANSWER = """# A plan for the export
 
 1. **Look first.** Read every row as text, and count how many columns each has.
-2. Parse the dates by the three patterns that occur, and refuse what fits none.
-3. Move shifted rows back where exactly one column is empty.
-
-```python
-from datetime import datetime
-
-PATTERNS = ("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y")
-
-def parsed(text: str) -> datetime:
-    for pattern in PATTERNS:
-        try:
-            return datetime.strptime(text, pattern)
-        except ValueError:
-            continue
-    raise ValueError(f"no known date: {text!r}")
-```
-
-Write the changed rows to `changes.csv`, so that somebody can look at each.
+2. Move shifted rows back where exactly one column is empty.
 """
 
 
-def text_of(path: str) -> str | None:
+def meta(eval_type: str, **changes: Any) -> dict[str, Any]:
+    """The ``meta`` of a run; ``changes`` replace its entries."""
+    whole = {
+        "schema": "skillyard.eval/1", "run_id": f"20261120-1405-{eval_type[:4]}",
+        "timestamp": "2026-11-20T14:05:00Z", "eval_type": eval_type, "backend": "live",
+        "model": "claude-sonnet-4-6", "judge_model": "claude-opus-4-7", "provider": "anthropic",
+        "router": None, "seed": 42, "runs": 1, "orders": "both", "limit": None, "skill": None,
+        "total_cost": 2.8437, "calls": 288, "run_cost": 2.8437, "run_calls": 288, "lost_calls": 0,
+        "lost_cost": 0.0, "cost_of_cached": 0.61, "cache_hits": 61, "unpriced": False,
+        "temperature_requested": 0.0, "temperature_sent": None, "aborted": False,
+        "stop_reason": None, "degraded": False, "max_cost": 15.0, "max_calls": 500,
+        "price_source": "genai-prices 0.2.3 (2026-11-01)", "engine_version": "0.6.0",
+        "dataset_sha256": HEX, "sdk": ["anthropic 2.12.0"], "judge_prompt_version": "b1946ac92492",
+        "duration_s": 412.3,
+    }  # fmt: skip
+    return {**whole, **changes}
+
+
+def effectiveness(*, prompts: int = 2, **changes: Any) -> dict[str, Any]:
+    """An L5 envelope over the skills above."""
+    return _paired("effectiveness", [("enhanced", "baseline")], prompts, changes)
+
+
+def size_impact(*, prompts: int = 2, **changes: Any) -> dict[str, Any]:
+    """An L6 envelope over the skills above."""
+    arms = [("full", "baseline"), ("full", "summary"), ("summary", "baseline")]
+    return _paired("size_impact", arms, prompts, changes)
+
+
+def _paired(
+    eval_type: str, arms: list[tuple[str, str]], prompts: int, changes: dict[str, Any]
+) -> dict[str, Any]:
+    cases = [
+        _pair(skill, prompt, *pair, figures[0])
+        for skill, figures in SKILLS.items()
+        for prompt in range(prompts)
+        for pair in arms
+    ]
+    nothing = dict.fromkeys(("scores", "improvement", "winner", "judge_winner"))
+    cases[1].update(nothing, per_criterion_breakdown=[])
+    cases[1]["errors"] = [{"kind": "judge_error", "message": "the reply is no JSON object"}]
+    cases[1]["orders"][1].update(nothing, error="the reply is no JSON object")
+    cases[-1].update(nothing, orders=[], judgements=[], generations={}, skipped="budget")
+    names = ["/".join(pair) for pair in arms]
+    pooled = {name: _comparison(0.44, 0.08, 0.79, "better", units=8) for name in names}
+    return {
+        "meta": meta(eval_type, **changes),
+        "summary": {
+            "_overall": {"comparisons": pooled},
+            **{skill: _entity(skill, figures, names) for skill, figures in SKILLS.items()},
+        },
+        "cases": cases,
+        "artifacts": {"trust": TRUST},
+    }
+
+
+TRUST = {
+    "trusted": True,
+    "sentence": "The judge passes its checks: 3 of 46 pairs won by their place.",
+    "checks": [{"check": "place", "count": 3, "of": 46, "what": "pairs won by their place"}],
+    "calls": 94,
+    "retries": 4,
+    "errors": 1,
+}
+
+
+def _comparison(mean: float, low: float, high: float, word: str, *, units: int) -> dict[str, Any]:
+    return {
+        "wins": 4, "losses": 1, "ties": 1, "mean": mean, "ci_low": low, "ci_high": high,
+        "units": units, "word": word,
+        "study_units": 24 if word == "not enough data" else None,
+        "second_is_enough": word in ("equivalent", "worse"),
+    }  # fmt: skip
+
+
+def _entity(
+    skill: str, figures: tuple[float, float, float, str], names: list[str]
+) -> dict[str, Any]:
+    arms = dict.fromkeys(arm for name in names for arm in name.split("/"))
+    tokens = {"enhanced": 1_605, "full": 1_605, "summary": 128, "baseline": 0}
+    return {
+        "verdict": f"The skill scores {figures[0]:+.2f}.",
+        "worst_prompts": [{"prompt_index": 1, "prompt": PROMPTS[1], "mean": -0.5}],
+        "lost": {},
+        "recommended_level": "summary" if skill == "pdf-form-filling" else None,
+        "comparisons": {name: _comparison(*figures, units=12) for name in names},
+        "conditions": {
+            arm: {"tokens_estimated": tokens[arm], "mean_score": 3.2} for arm in arms
+        },
+        "missing_siblings": ["references/old.md"] if skill == "log-triage" else [],
+        "summary_error": None,
+    }  # fmt: skip
+
+
+def _pair(skill: str, prompt: int, one: str, other: str, mean: float) -> dict[str, Any]:
+    scores = {one: round(3.2 + mean, 2), other: 3.2}
+    slots = {"A": one, "B": other}
+    order = {
+        "ab_assignment": slots, "scores": scores, "winner": one, "judge_winner": one,
+        "attempts": 1, "error": None,
+    }  # fmt: skip
+    path = f"{skill}/{prompt}"
+    return {
+        "id": f"{path}/{one}/{other}", "skill_name": skill, "prompt_index": prompt,
+        "prompt": PROMPTS[prompt % len(PROMPTS)], "run_index": 0, "comparison": f"{one}/{other}",
+        "condition_a": one, "condition_b": other, "scores": scores, "improvement": mean,
+        "condition_sizes": {
+            one: {"bytes": 6_420, "tokens_estimated": 1_605},
+            other: {"bytes": 0, "tokens_estimated": 0},
+        },
+        "winner": one if mean > 0 else other, "judge_winner": one, "position_consistent": True,
+        "per_criterion_breakdown": [
+            {
+                "name": "correctness", "weight": 0.35, "scores": {one: 4.5, other: 3.0},
+                "reasoning": ["Response A names the rows that it changed and why."],
+            }
+        ],
+        "orders": [{**order}, {**order, "ab_assignment": {"A": other, "B": one}}],
+        "generations": {arm: f"generations/{path}-{arm}.json" for arm in (one, other)},
+        "judgements": [f"judgements/{path}-{one}-{other}-{n}.json" for n in (0, 1)],
+        "lengths": {one: 2_140, other: 1_690}, "cost": 0.0214, "errors": [], "skipped": None,
+    }  # fmt: skip
+
+
+def activation(**changes: Any) -> dict[str, Any]:
+    """An L3 envelope by one of our scorers."""
+    cases = [_routed(place, *each) for place, each in enumerate(REQUESTS)]
+    cases[2].update(picked=["unit-test-repair"], passed=False)
+    cases[6].update(picked=["csv-cleaning"], passed=False, dropped=["poetry"])
+    cases[4].update(picked=[], passed=None)
+    cases[4]["errors"] = [{"kind": "timeout", "message": "no answer within 15 s"}]
+    rates = {
+        "tpr": 0.8, "tpr_low": 0.376, "tpr_high": 0.964, "precision": 0.83, "recall": 0.8,
+        "fpr": 0.333, "fpr_low": 0.061, "fpr_high": 0.792, "f1": 0.81, "exact_set_rate": 0.75,
+        "positives": 5, "negatives": 3, "errors": 0,
+    }  # fmt: skip
+    summary: dict[str, Any] = {name: dict(rates) for name in ("_overall", *SKILLS)}
+    summary["git-bisect"].update(tpr=0.0, tpr_low=0.0, tpr_high=0.43, f1=0.0)
+    summary["pdf-form-filling"].update(tpr=1.0, tpr_low=0.57, tpr_high=1.0, fpr=0.0, fpr_low=0.0)
+    summary["release-notes"].update(dict.fromkeys(("tpr", "fpr", "f1")), errors=1)
+    ours = {"backend": "none", "router": "hybrid", "model": None, "judge_model": None}
+    paid = dict.fromkeys(("total_cost", "calls", "run_cost", "run_calls", "cache_hits"), 0)
+    return {
+        "meta": meta("activation", **{**ours, **paid, **changes}),
+        "summary": summary,
+        "cases": cases,
+        "artifacts": {
+            "index": {"characters": 2_914, "input_tokens": None, "skills": 24},
+            "confusion": [
+                {"skill": "git-bisect", "picked": "unit-test-repair", "requests": 4, "of": 9,
+                 "confused": True},
+                {"skill": "csv-cleaning", "picked": "log-triage", "requests": 1, "of": 10,
+                 "confused": False},
+            ],
+        },
+    }  # fmt: skip
+
+
+def _routed(place: int, request: str, skill: str) -> dict[str, Any]:
+    expected = [skill] if skill else []
+    return {
+        "id": f"act-{place:03d}", "run_index": 0, "user_prompt": request,
+        "category": "plain" if skill else "near miss", "expected_skills": expected,
+        "acceptable_skills": [], "should_activate": bool(skill), "generations": [],
+        "picked": expected, "missing": [], "dropped": [], "passed": True, "cost": 0.0,
+        "errors": [], "skipped": None,
+    }  # fmt: skip
+
+
+def every(*, prompts: int = 2, **changes: Any) -> list[dict[str, Any]]:
+    """One envelope of each layer."""
+    judged = [make(prompts=prompts, **changes) for make in (effectiveness, size_impact)]
+    return [activation(**changes), *judged]
+
+
+def text_of(run: object, path: str) -> str | None:
     """The texts that a results folder would hold."""
     if path.startswith("judgements/"):
         return "Sure! Here is my verdict:\nA is better <b>because</b> it is longer.\n"
-    if "baseline" in path:
-        return ANSWER.split("```")[0] + "\nI would do this by hand for the first file.\n"
-    return ANSWER
+    return f"{ANSWER}\nI would do this by hand.\n" if "baseline" in path else ANSWER
 
 
 def hostile(text: str, envelope: Any) -> Any:
     """The envelope with a text in place of every text that a stranger could have written."""
     structural = {
-        "eval_type",
-        "backend",
-        "comparison",
-        "condition_a",
-        "condition_b",
-        "orders",
-        "winner",
+        *("eval_type", "backend", "comparison", "condition_a", "condition_b", "winner"),
     }
     if isinstance(envelope, dict):
         return {

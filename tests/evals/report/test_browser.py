@@ -6,15 +6,13 @@ With ``SKILLYARD_ARTIFACTS`` set to a folder, screenshots are left there.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from skillyard.evals.report.cases import case_groups
-from skillyard.evals.report.render import CasePart, html, html_cases
-from skillyard.evals.report.report import Report, build_report
-from tests.evals.report import making
+from skillyard.evals.report.render import html, html_cases
+from skillyard.evals.report.report import build_report
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, text_of
 from tests.serve.web.audits import CONTRAST, LEVELS, SMALL
 from tests.serve.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
@@ -48,39 +46,29 @@ def show(window: Browser, address: str) -> None:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Reports on disk, and their addresses."""
     folder = tmp_path_factory.mktemp("reports")
-    small = [making.activation(), making.effectiveness(prompts=1)]
-    small.append(making.size_impact(prompts=1))
-    worst = [hostile(WORST, each) for each in small]
+    worst = [hostile(WORST, each) for each in every(prompts=1)]
     reports = {
         "report": (build_report(every(runs=1), title="Skills of ours", changes=CHANGES), text_of),
         "fake": (
             build_report(
-                every(runs=1, backend="fake", aborted=True, stop_reason="budget", limit=40),
+                every(backend="fake", aborted=True, stop_reason="budget", limit=40),
                 title="A demonstration",
             ),
             text_of,
         ),
-        "stand-in": (build_report(every(runs=1, backend="fake")), text_of),
-        "hostile": (build_report(worst, title=WORST), lambda path: WORST),
+        "stand-in": (build_report(every(backend="fake")), text_of),
+        "hostile": (build_report(worst, title=WORST), lambda run, path: WORST),
         "empty": (build_report([{}], title="Nothing"), text_of),
     }
     addresses = {}
     for name, (report, texts) in reports.items():
         for path, markup in (
             (folder / f"{name}.html", html(report, cases_link=f"{name}.cases.html")),
-            (folder / f"{name}.cases.html", _cases(report, texts, f"{name}.html")),
+            (folder / f"{name}.cases.html", html_cases(report, texts, report_link=f"{name}.html")),
         ):
             path.write_text(markup, encoding="utf-8")
             addresses[path.name.removesuffix(".html")] = path.as_uri()
     return addresses
-
-
-def _cases(report: Report, text_of: Callable[[str], str | None], link: str) -> str:
-    parts = [
-        CasePart(section.run.layer.title, case_groups(section.run.value, text_of))
-        for section in report.sections
-    ]
-    return html_cases(report, parts, report_link=link)
 
 
 @pytest.fixture(scope="module")
@@ -181,17 +169,6 @@ def test_the_verdicts_are_on_the_first_screen(pages: dict[str, str], window: Bro
         assert window.run("return [...document.querySelectorAll('details')].some(d => d.open)") is (
             False
         )
-
-
-def test_a_link_to_a_case_opens_it(pages: dict[str, str], window: Browser) -> None:
-    show(window, pages["report"])
-    window.run(OPENED)
-    link = window.run("return document.querySelector('details a[href*=\"#case-\"]').href")
-    show(window, link)
-    assert window.run(
-        "return document.querySelector(location.hash).closest('details').checkVisibility()"
-        " && document.querySelector(location.hash).checkVisibility()"
-    )
 
 
 def test_a_case_is_opened_by_keys_and_shows_both_texts(

@@ -8,12 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.report.values import Json
+from skillyard.evals.report.layer_view import Json
 from skillyard.evals.report.words import (
     against,
     between,
     decimal,
-    duration,
     many,
     money,
     percent,
@@ -77,11 +76,9 @@ def test_figures_are_written_one_way() -> None:
     assert [money(v) for v in (0, 0.0031, 0.43, 1_234.5, None)] == [
         "$0.00", "$0.0031", "$0.43", "$1,234.50", "–",
     ]  # fmt: skip
-    assert [duration(s) for s in (0.44, 12, 200, 7_500, None, -1)] == [
-        "0.4 s", "12 s", "3 min 20 s", "2 h 5 min", "–", "–",
-    ]  # fmt: skip
     assert between(-0.5, 0.25) == "−0.50 to +0.25"
-    assert between(None, 0.25) == ""
+    assert between(0.201, 0.204) == "about +0.20"
+    assert [between(None, 0.25), between(0.2, 0.2)] == ["", ""]
     assert many(1, "case") == "1\u00a0case"
     assert many(1_200, "case") == "1,200\u00a0cases"
     assert against("full_siblings/full") == "full skill and siblings against full skill"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -25,6 +25,8 @@ from skillyard.evals.storage.files import write_file
 from skillyard.evals.storage.results import latest_of_each, read_results
 
 if TYPE_CHECKING:
+    from skillyard.evals.report.layer_view import Results
+    from skillyard.evals.report.render import TextOf
     from skillyard.evals.report.report import Report
 
 REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml"}
@@ -198,7 +200,10 @@ def write_report(source: ReportSource, format: str, *, out: str | None = None) -
     text = _report_text(source.report, format, quote(os.path.basename(cases_path)))
     _write(path, text)
     if format == "html":
-        _write(cases_path, _cases_text(source, quote(os.path.basename(path))))
+        from skillyard.evals.report.render import html_cases
+
+        report_link = quote(os.path.basename(path))
+        _write(cases_path, html_cases(source.report, _texts(source), report_link=report_link))
     return text, path
 
 
@@ -217,19 +222,6 @@ def _report_text(report: Report, format: str, cases_link: str) -> str:
     return render.markdown(report)
 
 
-def _cases_text(source: ReportSource, report_link: str) -> str:
-    """Return the page of all cases; the answers come from the folders of the results."""
-    from skillyard.evals.report.cases import case_groups
-    from skillyard.evals.report.render import CasePart, html_cases
-
-    parts = []
-    for envelope, folder in source.results:
-        layer = LAYERS[envelope["meta"]["eval_type"]]
-        groups = case_groups(envelope, _texts(folder))
-        parts.append(CasePart(f"{layer.code} {layer.title}", groups))
-    return html_cases(source.report, parts, report_link=report_link)
-
-
 def _comparisons(
     read: Sequence[tuple[str, Mapping[str, Any]]], baselines: str, config: Config
 ) -> list[BaselineComparison]:
@@ -241,12 +233,12 @@ def _comparisons(
     return [each for each in compared if os.path.lexists(each.baseline)]
 
 
-def _texts(results: str) -> Callable[[str], str | None]:
+def _texts(source: ReportSource) -> TextOf:
     """Return what gives the text of a kept answer, or of a judge's reply, by its path."""
-    entries = Entries(results)
+    entries = {id(envelope): Entries(folder) for envelope, folder in source.results}
 
-    def text_of(path: str) -> str | None:
-        entry = entries.read_named(path) or {}
+    def text_of(run: Results, path: str) -> str | None:
+        entry = (entries[id(run.value)].read_named(path) if path else None) or {}
         text = entry.get("text", entry.get("raw_judge_text"))
         return text if isinstance(text, str) else None
 

@@ -4,74 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from skillyard.evals.report.cases import anchor_of
 from skillyard.evals.report.layer_view import (
     Estimate,
     Fold,
+    Json,
     LayerView,
-    ReportRow,
     ReportTable,
-    Results,
     SkillResult,
+    entities_of,
     estimate,
-    outcome,
 )
-from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import (
     UNKNOWN,
     decimal,
     first_upper,
     many,
     percent,
-    visible_line,
     whole,
     within,
 )
 
-_SHOWS = (
-    "Which skills this router picked for these requests out of this index. Add a skill or change a "
-    "description, and the index is another one."
-)
-_LIMIT = (
-    "That an agent in real use picks the same way: it sees a conversation, other tools and its "
-    "host’s own list of skills."
-)
 _FIRES_ENOUGH = 0.8
 """A skill is marked that fires for fewer than four of five requests that need it, or for more than
 one of five others."""
 _ROWS = 200
-"""Most requests in a table; the page of cases has all."""
-_LETTERS = 100
-"""Most characters of a request in a row: enough to recognise it."""
+"""Most pairs of skills in a table."""
 
 
 def activation_view(envelope: Mapping[str, object]) -> LayerView:
     """Return what is shown of an L3 envelope."""
-    run = Results(envelope)
-    overall, skills = run.at("summary", "_overall"), run.entities()
+    run = Json(envelope)
+    overall, skills = run.at("summary", "_overall"), entities_of(run)
     confusion = run.rows("artifacts", "confusion")
     columns = ("Skill", "Fires where needed", "Fires wrongly", "F1", "Need it", "Do not")
-    rates = tuple(ReportRow(name, _rates(each)) for name, each in skills.items())
-    note = _note(run)
+    rates = tuple((name, *_rates(each)) for name, each in skills.items())
     return LayerView(
         column="Fires",
         results={name: _fires(each) for name, each in skills.items()},
-        pooled=(_fired_sentence(overall), *_measures(overall)),
+        pooled=tuple(filter(None, (_fired_sentence(overall), _measures(overall)))),
         tables=(
-            ReportTable("How often each skill fires", columns, rates, note, (0.0, 1.0)),
+            ReportTable("How often each skill fires", columns, rates, _note(run), (0.0, 1.0)),
             _confused("Picked in place of others", [e for e in confusion if e.flag("confused")]),
         ),
-        folds=(
-            Fold("Every confusion", tables=(_confused("", confusion),)),
-            Fold("Requests that were decided wrongly", tables=(_wrong(run.cases),)),
-        ),
-        shows=_SHOWS,
-        limits=(_LIMIT,),
+        folds=(Fold("Every confusion", tables=(_confused("", confusion),)),),
     )
 
 
 def _rate(entity: Json, name: str) -> Estimate:
     return estimate(entity, (name, f"{name}_low", f"{name}_high"), percent)
+
+
+def _rates(entity: Json) -> tuple[str | Estimate, ...]:
+    counts = (whole(entity.number(key)) for key in ("positives", "negatives"))
+    return (_rate(entity, "tpr"), _rate(entity, "fpr"), decimal(entity.number("f1")), *counts)
 
 
 def _fires(entity: Json) -> SkillResult:
@@ -84,14 +69,8 @@ def _fires(entity: Json) -> SkillResult:
         of = whole(entity.number("negatives"))
         parts.append(f"wrongly {percent(wrongly)}\u00a0of\u00a0{of}")
         problems.append("fires wrongly")
-    problem = " and ".join(problems)
-    action = f"description {problem}: change its words" if problem else ""
+    action = f"description {' and '.join(problems)}: change its words" if problems else ""
     return SkillResult(Estimate(fires, None, None, ", ".join(parts) or UNKNOWN), action=action)
-
-
-def _rates(entity: Json) -> tuple[str | Estimate, ...]:
-    counts = (whole(entity.number(key)) for key in ("positives", "negatives"))
-    return (_rate(entity, "tpr"), _rate(entity, "fpr"), decimal(entity.number("f1")), *counts)
 
 
 def _fired_sentence(entity: Json) -> str:
@@ -110,61 +89,33 @@ def _fired_sentence(entity: Json) -> str:
     return f"Not measured: {errors} without a choice of the router that could be read."
 
 
-def _measures(overall: Json) -> tuple[str, ...]:
-    figures = (
-        ("F1", decimal(overall.number("f1"))),
-        ("precision", decimal(overall.number("precision"))),
-        ("recall", decimal(overall.number("recall"))),
-        ("exact sets", percent(overall.number("exact_set_rate"))),
-    )
-    known = [f"{name} {figure}" for name, figure in figures if figure != UNKNOWN]
-    return (f"{', '.join(known)}.",) if known else ()
+def _measures(overall: Json) -> str:
+    figures = {name: decimal(overall.number(name)) for name in ("f1", "precision", "recall")}
+    figures["exact sets"] = percent(overall.number("exact_set_rate"))
+    known = [f"{name} {figure}" for name, figure in figures.items() if figure != UNKNOWN]
+    return f"{first_upper(', '.join(known))}." if known else ""
 
 
-def _note(run: Results) -> str:
+def _note(run: Json) -> str:
     """Return the size of the index."""
     index = run.at("artifacts", "index")
     listed, characters, tokens = map(index.number, ("skills", "characters", "input_tokens"))
-    sizes = [f"an index of {many(listed, 'skill')}"] if listed is not None else []
-    sizes += [f"{whole(characters)} characters"] if sizes and characters is not None else []
-    sizes += [f"{whole(tokens)} input tokens by the provider’s count"] if sizes and tokens else []
-    return f"The router saw {', '.join(sizes)}." if sizes else ""
+    if listed is None:
+        return ""
+    size = f"{many(listed, 'skill')}" + (f", {whole(characters)} characters" if characters else "")
+    size += f", {whole(tokens)} input tokens by the provider’s count" if tokens else ""
+    return f"The router saw an index of {size}."
 
 
 def _confused(title: str, rows: Sequence[Json]) -> ReportTable:
     """Return which skills were picked in place of others."""
-    return ReportTable(
-        title,
-        ("Requests for", "Picked", "Requests"),
-        tuple(
-            ReportRow(
-                each.text("skill"),
-                (
-                    each.text("picked"),
-                    f"{whole(each.number('requests'))} of {whole(each.number('of'))}",
-                ),
-            )
-            for each in rows[:_ROWS]
-        ),
+    columns = ("Requests for", "Picked", "Requests")
+    shown = (
+        (each.text("skill"), each.text("picked"), _of(each.number("requests"), each.number("of")))
+        for each in rows[:_ROWS]
     )
+    return ReportTable(title, columns, tuple(shown))
 
 
-def _wrong(cases: Sequence[Json]) -> ReportTable:
-    wrong = [case for case in cases if outcome(case).state in ("failed", "error")]
-    more = len(wrong) - _ROWS
-    return ReportTable(
-        "",
-        ("Request", "Expected", "Picked"),
-        tuple(
-            ReportRow(
-                visible_line(case.text("user_prompt"), _LETTERS),
-                (
-                    ", ".join(case.names("expected_skills")) or "nothing",
-                    ", ".join(case.names("picked")) or outcome(case).why or "nothing",
-                ),
-                anchor_of(case),
-            )
-            for case in wrong[:_ROWS]
-        ),
-        f"{many(more, 'more request')} in the results file." if more > 0 else "",
-    )
+def _of(part: float | None, whole_number: float | None) -> str:
+    return f"{whole(part)} of {whole(whole_number)}"

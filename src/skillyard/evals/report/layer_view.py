@@ -1,27 +1,83 @@
-"""The values that reports are made of, and the results of one run as reports read them."""
+"""What reports are made of: JSON that may be damaged, the results of one run, tables and verdicts.
+
+A results file may be old, truncated or not from skillyard. No file stops a report.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from skillyard.evals.layers.registry import LAYERS, LayerEntry
-from skillyard.evals.report.values import Json
-from skillyard.evals.report.words import ALL_EQUAL, UNKNOWN, between, first_upper, signed
+from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.report.words import against, between, signed
 
-State: TypeAlias = Literal["scored", "lost", "passed", "failed", "error", "skipped", "unscored"]
+_LARGEST = 1e12  # nothing that is counted or paid here comes near it; more would break every plot
 _BACKENDS = {
     "live": "a live model",
     "replay": "stored answers of an earlier run",
     "fake": "a stand-in server, not a model",
     "none": "skillyard’s own scorer",
 }
-_EQUAL_NOTE = (
-    f"{first_upper(ALL_EQUAL)}: every prompt, case or skill behind the figure gave this value, so "
-    "no spread was seen and there is no interval. Others can still give another value."
-)
+
+
+class Json:
+    """A JSON value. Each method follows a path of keys and returns what lies there.
+
+    Where the path ends early or leads to another type, it returns the empty value of its type.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.entries()
+
+    def _get(self, path: tuple[str, ...], *types: type) -> Any:
+        value: Any = self.value
+        for key in path:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return value if isinstance(value, types or object) else None
+
+    def at(self, *path: str) -> Json:
+        """Return the value itself."""
+        return Json(self._get(path))
+
+    def entries(self, *path: str) -> dict[str, Json]:
+        """Return the entries of an object."""
+        return {key: Json(each) for key, each in (self._get(path, Mapping) or {}).items()}
+
+    def rows(self, *path: str) -> list[Json]:
+        """Return the objects of a list."""
+        items = self._get(path, list, tuple) or ()
+        return [Json(each) for each in items if isinstance(each, Mapping)]
+
+    def names(self, *path: str) -> list[str]:
+        """Return the texts of a list."""
+        return [each for each in self._get(path, list, tuple) or () if isinstance(each, str)]
+
+    def text(self, *path: str) -> str:
+        """Return a text."""
+        return self._get(path, str) or ""
+
+    def flag(self, *path: str) -> bool | None:
+        """Return true or false; None for other values."""
+        value: bool | None = self._get(path, bool)
+        return value
+
+    def number(self, *path: str) -> float | None:
+        """Return a finite number of at most 12 digits before its point; None for other values."""
+        value = self._get(path, int, float)
+        if value is None or isinstance(value, bool) or not -_LARGEST <= value <= _LARGEST:
+            return None
+        return float(value)  # a comparison with NaN is false
+
+    def count(self, *path: str) -> int | None:
+        """Return a whole number from 0 up; None for other values."""
+        number = self.number(*path)
+        return int(number) if number is not None and number >= 0 and number % 1 == 0 else None
 
 
 class Badge(NamedTuple):
@@ -57,7 +113,8 @@ def estimate(
 ) -> Estimate:
     """Return the figure and the ends of its interval that lie under ``keys``."""
     value, low, high = map(figures.number, keys)
-    return Estimate(value, low, high, form(value), between(low, high, form), kind)
+    interval = "" if value is None else between(low, high, form)
+    return Estimate(value, low, high, form(value), interval, kind)
 
 
 def cell_text(cell: Cell) -> str:
@@ -69,44 +126,17 @@ def cell_text(cell: Cell) -> str:
     return cell
 
 
-class ReportRow(NamedTuple):
-    """One row of a table."""
-
-    name: str
-    """Comes from the cases, as does every other text here that is not ours: it is not trusted."""
-    cells: tuple[Cell, ...]
-    anchor: str = ""
-    """The case on the page of cases that the row is about."""
-
-
 class ReportTable(NamedTuple):
     """A table; estimates can be drawn over ``scale``."""
 
     title: str
     columns: tuple[str, ...]
-    """The first is the column of the names."""
-    rows: tuple[ReportRow, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    """Their texts come from the cases, as does every other text here that is not ours."""
     note: str = ""
     scale: tuple[float, float] | None = None
     zero: float | None = None
     """The value at which an upright line stands."""
-
-    @property
-    def notes(self) -> str:
-        """The note, and what an estimate means whose values are all equal."""
-        cells = (cell for row in self.rows for cell in row.cells)
-        equal = any(isinstance(cell, Estimate) and cell.interval == ALL_EQUAL for cell in cells)
-        return f"{self.note} {_EQUAL_NOTE if equal else ''}".strip()
-
-
-Facts: TypeAlias = Iterable[tuple[str, str]]
-"""Names with their values; those without a value are not shown."""
-
-
-def table_of_facts(title: str, facts: Facts) -> ReportTable:
-    """Return facts as a table of two columns; unknown ones are left out."""
-    known = (ReportRow(name, (value,)) for name, value in facts if value not in ("", UNKNOWN))
-    return ReportTable(title, ("What", "Value"), tuple(known))
 
 
 class Fold(NamedTuple):
@@ -145,27 +175,17 @@ class LayerView:
     """Sentences on all skills or all requests together."""
     tables: tuple[ReportTable, ...] = ()
     """What decided."""
-    findings: tuple[tuple[str, str], ...] = ()
-    """What stands out: the skill, and a sentence about it."""
     folds: tuple[Fold, ...] = ()
-    shows: str = ""
-    """What such results prove."""
-    limits: tuple[str, ...] = ()
-    """What they do not prove."""
 
 
 class Results(Json):
-    """The results of one run."""
+    """The results of one run, of a known layer."""
 
     __slots__ = ("cases", "is_fake", "layer")
 
     def __init__(self, envelope: object) -> None:
         super().__init__(envelope)
-        name = self.text("meta", "eval_type")
-        unknown = "An evaluation of a kind that this report does not know."
-        self.layer = LAYERS.get(name) or LayerEntry(
-            name, "L?", name or "unnamed", unknown, "", "", "", (), (), ""
-        )
+        self.layer = LAYERS[self.text("meta", "eval_type")]
         self.cases = self.rows("cases")
         self.is_fake = self.text("meta", "backend") == "fake"
         """True for the results of a stand-in server."""
@@ -181,30 +201,10 @@ class Results(Json):
         name = self.text("meta", "backend")
         return _BACKENDS.get(name, name or "not recorded")
 
-    @property
-    def is_part(self) -> bool:
-        """True for the last part of a run in several: the earlier ones paid for some of its cases.
 
-        Costs of cases are then those of the last part.
-        """
-        return (self.count("meta", "run_calls") or 0) > (self.count("meta", "calls") or 0)
-
-    @property
-    def place(self) -> tuple[str, str, str]:
-        """Where the results stand: by layer, the unknown last; then by time, and by run id."""
-        return self.layer.code, self.text("meta", "timestamp"), self.text("meta", "run_id")
-
-    def entities(self) -> dict[str, Json]:
-        """Return the summaries of skills by name, without the pooled ``_overall``."""
-        summary = self.entries("summary")
-        return {name: summary[name] for name in sorted(summary) if name != "_overall"}
-
-
-class CaseOutcome(NamedTuple):
-    """The state of one case, and the reason if it gave no figure."""
-
-    state: State
-    why: str = ""
+def entities_of(run: Json) -> dict[str, Json]:
+    """Return the summaries of skills by name, without the pooled ``_overall``."""
+    return {k: each for k, each in sorted(run.entries("summary").items()) if k != "_overall"}
 
 
 def errors_of(case: Json) -> list[tuple[str, str]]:
@@ -212,28 +212,25 @@ def errors_of(case: Json) -> list[tuple[str, str]]:
     return [(each.text("kind") or "error", each.text("message")) for each in case.rows("errors")]
 
 
-def outcome(case: Json) -> CaseOutcome:
-    """Return the state of a case. Skipped precedes error, and error precedes a verdict.
+def outcome(case: Json) -> tuple[str, str]:
+    """Return the state of a case, and why it has no figure.
 
-    ``lost`` is a pair of which one arm gave no answer, and ``unscored`` a case without anything,
-    which is not counted.
+    The state is ``scored``, ``passed``, ``failed``, ``skipped``, ``error``, ``lost`` (a pair of
+    which one arm gave no answer), or ``unscored`` (a case without anything, which is not counted).
     """
+    skipped, errors = case.text("skipped"), errors_of(case)
+    messages = "; ".join(f"{kind}: {message}" if message else kind for kind, message in errors)
     if case.flag("judged") is not False and len(case.names("lost")) == 1:
-        return CaseOutcome("lost", case.text("skipped") or "; ".join(m for _, m in errors_of(case)))
-    if skipped := case.text("skipped"):
-        return CaseOutcome("skipped", skipped)
-    if errors := errors_of(case):
-        messages = (f"{kind}: {message}" if message else kind for kind, message in errors)
-        return CaseOutcome("error", "; ".join(messages))
-    passed = case.flag("passed")
-    if passed is not None:
-        return CaseOutcome("passed" if passed else "failed")
+        return "lost", skipped or messages
+    if skipped or errors:
+        return ("skipped", skipped) if skipped else ("error", messages)
+    if (passed := case.flag("passed")) is not None:
+        return ("passed" if passed else "failed"), ""
     scores = [score.number() for score in case.entries("scores").values()]
     checked = case.flag("judged") is False and bool(case.entries("checks"))
     if checked or (scores and None not in scores):
-        return CaseOutcome("scored")
-    why = "the results hold neither a verdict nor a reason for its absence"
-    return CaseOutcome("unscored", why)
+        return "scored", ""
+    return "unscored", "the results hold neither a verdict nor a reason for its absence"
 
 
 def is_pair(case: Json) -> bool:
@@ -241,21 +238,16 @@ def is_pair(case: Json) -> bool:
     return "comparison" in case
 
 
-def place_in_run(case: Json) -> str:
-    """Return ``prompt 1, run 2`` of a judged case; empty where it has no such numbers.
+def pair_title(case: Json) -> str:
+    """Return what two answers a case compares, and for which prompt and run.
 
     A results file counts prompts and runs from 0, and everything that people read from 1.
     """
     places = (("prompt", case.count("prompt_index")), ("run", case.count("run_index")))
-    return ", ".join(f"{name} {place + 1:,}" for name, place in places if place is not None)
-
-
-def states_of(cases: Iterable[Json]) -> Counter[State]:
-    """Return the number of cases in each state."""
-    return Counter(outcome(case).state for case in cases)
+    place = ", ".join(f"{name} {place + 1:,}" for name, place in places if place is not None)
+    return ": ".join(filter(None, (place, against(case.text("comparison")))))
 
 
 def group_of(case: Json) -> str:
     """Return the heading of a case: its skill, or its category."""
-    names = map(case.text, ("skill_name", "category"))
-    return next(filter(None, names), "without a name")
+    return case.text("skill_name") or case.text("category") or "without a name"

@@ -2,8 +2,8 @@
 
 All text of models, skills, judges and servers is cleaned by
 :func:`skillyard.evals.report.words.visible` and escaped in one place for each format: by the
-template's autoescape in HTML, by ElementTree in XML, and in Markdown by the filters ``code`` and
-``prose``, so that GitHub makes no link or mention of it. The pages need no script and no network:
+template's autoescape in HTML, by ElementTree in XML, and in Markdown by the filter ``prose``, so
+that GitHub makes no link or mention of it. The pages need no script and no network:
 their content security policy forbids scripts, pictures and connections, and names their one style
 sheet by hash.
 """
@@ -12,26 +12,30 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.base.io.sha256 import sha256
-from skillyard.evals.report.cases import CaseGroup, pair_title
+from skillyard.evals.report import words
 from skillyard.evals.report.layer_view import (
+    Badge,
+    Json,
+    Results,
     cell_text,
     errors_of,
     group_of,
     is_pair,
     outcome,
+    pair_title,
 )
-from skillyard.evals.report.report import Report
-from skillyard.evals.report.values import Json
-from skillyard.evals.report.words import UNKNOWN, many, visible, visible_line
+from skillyard.evals.report.report import PROOF, Report
+from skillyard.evals.report.words import many, visible, visible_line
+from skillyard.evals.statistics.pairs import comparisons_in_order, place_in
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -39,7 +43,10 @@ if TYPE_CHECKING:
 _PACKAGE = "skillyard.evals.report"
 MARKDOWN_LIMIT = 65_536
 """Most characters of a comment or a description on GitHub (its error message names the figure)."""
-_LETTERS = 200
+MAX_CASES = 1_000
+"""Most cases of one layer that are shown, failed ones and errors first."""
+LETTERS = 8_000
+"""Most characters that are shown of one text: a page of 300 pairs opens on a phone then."""
 _LONGEST = 2_000
 # Names, issues and pull requests, which GitHub links and notifies wherever they stand in text; then
 # what begins mark-up inside a line, a colon where an address or an emoji could follow it, the dot
@@ -50,15 +57,8 @@ _ACTIVE = re.compile(
     + "|".join(rf"(?<=^\d{{{digits}}})[.)]" for digits in range(1, 10)),
     re.IGNORECASE,
 )
-_PART = "\x00"
-"""Stands between the parts of the Markdown template; no cleaned text has it."""
-
-
-class CasePart(NamedTuple):
-    """The cases of one layer."""
-
-    title: str
-    groups: Sequence[CaseGroup]
+TextOf = Callable[[Results, str], str | None]
+"""Gives the stored text at a path of a run; None where it is missing."""
 
 
 def html(report: Report, *, cases_link: str = "") -> str:
@@ -70,9 +70,13 @@ def html(report: Report, *, cases_link: str = "") -> str:
     return _page("report.html", report=report, cases_link=cases_link)
 
 
-def html_cases(report: Report, parts: Sequence[CasePart], *, report_link: str) -> str:
+def html_cases(
+    report: Report, text_of: TextOf, *, report_link: str, max_cases: int = MAX_CASES
+) -> str:
     """Return the page of cases: every answer in full, both of a pair side by side."""
-    return _page("cases.html", report=report, parts_of_cases=tuple(parts), report_link=report_link)
+    cases = [(run, list(_case_groups(run, max_cases))) for run, _ in report.parts]
+    names = {"text_of": text_of, "report_link": report_link}
+    return _page("cases.html", report=report, cases=cases, **names)
 
 
 def _page(template: str, **values: object) -> str:
@@ -99,9 +103,14 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        extensions=["jinja2.ext.do"],
     )
-    environment.globals["cell_text"] = cell_text
-    environment.filters.update(cell=cell_text, code=code, prose=prose)
+    shown = (words.condition, words.decimal, words.many, words.money, words.signed, words.whole)
+    environment.filters.update(
+        {each.__name__: each for each in shown}, cell_text=cell_text, prose=prose
+    )
+    ours = (cell_text, case_badge, errors_of, is_pair, outcome, pair_title)
+    environment.globals.update({each.__name__: each for each in ours}, LETTERS=LETTERS, PROOF=PROOF)
     return environment
 
 
@@ -117,15 +126,61 @@ def _finalize(value: object) -> object:
     raise TypeError(f"the page shows texts and whole numbers, not {type(value).__name__}")
 
 
-def code(text: str, limit: int = _LETTERS) -> str:
-    """Return a text as an inline code span of Markdown; a dash for an empty text."""
-    line = visible_line(text, limit)
-    if not line:
-        return UNKNOWN
-    longest = max((len(run) for run in re.findall("`+", line)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if line.startswith("`") or line.endswith("`") else ""
-    return f"{fence}{pad}{line}{pad}{fence}"
+class CaseGroup(NamedTuple):
+    """A group of cases under one heading: those of a skill, or of a category (L3)."""
+
+    name: str
+    about: str
+    cases: tuple[Json, ...]
+    more_cases: str
+    """A sentence with the number of cases that are not shown, or empty."""
+
+
+_URGENT = ("failed", "error", "unscored")
+_STATES = (*_URGENT, "passed", "scored", "skipped")
+
+
+def _case_groups(run: Results, max_cases: int) -> Iterator[CaseGroup]:
+    """Yield the cases in groups; if there are too many, those that failed are shown first."""
+    comparisons = comparisons_in_order(case.text("comparison") for case in run.cases)
+
+    def place(case: Json) -> tuple[Any, ...]:
+        prompt, run_index = (case.number(key) or 0 for key in ("prompt_index", "run_index"))
+        state = (0, "") if is_pair(case) else place_in(_STATES, outcome(case)[0])
+        return prompt, state, run_index, place_in(comparisons, case.text("comparison"))
+
+    ranked = sorted(run.cases, key=lambda case: place_in(_URGENT, outcome(case)[0]))
+    shown = set(map(id, ranked[:max_cases]))
+    groups: dict[str, list[Json]] = {}
+    for case in sorted(run.cases, key=place):
+        groups.setdefault(group_of(case), []).append(case)
+    for name, cases in sorted(groups.items()):
+        states = [outcome(case)[0] for case in cases]
+        counts = {state: states.count(state) for state in ("failed", "error", "skipped")}
+        about = [f"{number:,} {state}" for state, number in counts.items() if number]
+        kept = tuple(case for case in cases if id(case) in shown)
+        left = len(cases) - len(kept)
+        more = f"{many(left, 'more case')} in the results file." if left else ""
+        yield CaseGroup(name, ", ".join([many(len(cases), "case"), *about]), kept, more)
+
+
+def case_badge(case: Json) -> Badge:
+    """Return what came of a case: its state, or the winner of a pair."""
+    badges = {
+        "passed": Badge("✓", "passed", "good"),
+        "failed": Badge("✗", "failed", "bad"),
+        "error": Badge("!", "error", "bad"),
+        "skipped": Badge("○", "skipped", "open"),
+        "unscored": Badge("?", "no verdict", "open"),
+    }
+    winner, improvement = case.text("winner"), case.number("improvement")
+    if badge := badges.get(outcome(case)[0]):
+        return badge
+    if winner in ("", "tie"):
+        return Badge("=", "tie" if is_pair(case) else "measured", "even")
+    by = f" by {words.decimal(abs(improvement))}" if improvement is not None else ""
+    sign, kind = ("▲", "good") if winner == case.text("condition_a") else ("▼", "bad")
+    return Badge(sign, f"{words.condition(winner)}{by}", kind)
 
 
 def prose(text: str, limit: int = 1_000) -> str:
@@ -137,25 +192,13 @@ def prose(text: str, limit: int = 1_000) -> str:
 
 
 def markdown(report: Report, *, limit: int = MARKDOWN_LIMIT) -> str:
-    """Return the report as Markdown, at most ``limit`` characters of it.
-
-    If it would be longer, whole parts are left out from the end, and a last line gives their
-    number.
-    """
-    from markupsafe import Markup
-
-    text = environment().get_template("report.md").render(report=report, part=Markup(_PART))
-    parts = [stripped for part in text.split(_PART) if (stripped := part.strip())]
-    note = "*{} left out here: the whole report is in the HTML file.*"
-    fitting: list[str] = []
-    room = limit - len(note) - 20
-    for place, part in enumerate(parts):
-        if len(part) + 2 > room:
-            fitting.append(note.format(many(len(parts) - place, "part")))
-            break
-        fitting.append(part)
-        room -= len(part) + 2
-    return ("\n\n".join(fitting) + "\n")[:limit]
+    """Return the open parts of the report as Markdown, at most ``limit`` characters of it."""
+    text = environment().get_template("report.md").render(report=report)
+    text = re.sub(r"\n{3,}", "\n\n", text)
+    if len(text) <= limit:
+        return text
+    note = "\n\n*The rest is left out here: the whole report is in the HTML file.*\n"
+    return text[: limit - len(note)].rpartition("\n")[0] + note
 
 
 def junit(report: Report) -> str:
@@ -166,72 +209,58 @@ def junit(report: Report) -> str:
     skipped or have no verdict are skipped, and so is what could not be compared.
     """
     root = Element("testsuites", name="skillyard")
-    for run in (section.run for section in report.sections):
+    for run, _ in report.parts:
         meta = run.at("meta")
         time = f"{max(0.0, meta.number('duration_s') or 0.0):.3f}"
         suite = SubElement(root, "testsuite", name=_line(run.name), time=time)
-        if timestamp := meta.text("timestamp"):
-            suite.set("timestamp", _line(timestamp))
-        known = [(name, meta.text(name)) for name in _PROPERTIES if meta.text(name)]
-        properties = SubElement(suite, "properties") if known else suite
-        for name, text in known:
-            SubElement(properties, "property", name=name, value=_line(text))
+        suite.set("timestamp", _line(meta.text("timestamp")))
+        properties = SubElement(suite, "properties")
+        for name in ("backend", "model", "judge_model", "router", "run_id", "engine_version"):
+            if text := meta.text(name):
+                SubElement(properties, "property", name=name, value=_line(text))
         for place, case in enumerate(run.cases, 1):
-            _add_case(suite, run.layer.name, case, place)
+            group = f"{run.layer.name}.{group_of(case)}"
+            _add_test(suite, group, _test_name(case, place), *_test_result(case))
     if report.changes:
         suite = SubElement(root, "testsuite", name="baseline", time="0.000")
+        tags = {"regression": "failure", "not compared": "skipped", "cannot tell": "skipped"}
         for change in report.changes:
-            _add_change(suite, change)
+            group, name = f"{change.text('eval_type')}.baseline", change.text("entity")
+            status = change.text("status")
+            name = f"{name} {change.text('measure')}".strip()
+            _add_test(suite, group, name, tags.get(status, ""), change.text("message"), status)
+    counted = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
     for each in (*root, root):
-        for name, tag in _COUNTED.items():
+        for name, tag in counted.items():
             each.set(name, str(len(list(each.iter(tag)))))
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-_COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
-_PROPERTIES = ("backend", "model", "judge_model", "router", "run_id", "engine_version")
-
-
-def _add_test(
-    suite: Element, group: str, name: str, tag: str = "", message: str = "", kind: str = ""
-) -> None:
+def _add_test(suite: Element, group: str, name: str, tag: str, message: str, kind: str) -> None:
     """Add a test; ``tag`` is ``failure``, ``error`` or ``skipped``, and empty where it passed."""
     test = SubElement(suite, "testcase", classname=_line(f"skillyard.{group}"), name=_line(name))
     if tag:
-        result = SubElement(test, tag, message=_line(message))
-        if kind:
-            result.set("type", _line(kind))
+        SubElement(test, tag, message=_line(message), type=_line(kind))
 
 
-def _add_case(suite: Element, eval_type: str, case: Json, place: int) -> None:
-    state, why = outcome(case)
-    name = case.text("id") or f"case {place}"
+def _test_name(case: Json, place: int) -> str:
     if is_pair(case) and case.count("prompt_index") is not None:
-        name = pair_title(case)
-    elif (run := case.count("run_index")) is not None and "user_prompt" in case:
-        name = f"{name} run {run + 1}"
-    tag, kind = "", ""
+        return pair_title(case)
+    name, run = case.text("id") or f"case {place}", case.count("run_index")
+    return name if run is None or "user_prompt" not in case else f"{name} run {run + 1}"
+
+
+def _test_result(case: Json) -> tuple[str, str, str]:
+    """Return the tag of a case, with its message and its type."""
+    state, why = outcome(case)
     if state == "failed":
         expected, picked = (", ".join(case.names(key)) for key in ("expected_skills", "picked"))
         why = f"expected {expected or 'nothing'}, picked {picked or 'nothing'}"
-        why, tag, kind = f"{why}, for: {case.text('user_prompt')}", "failure", "wrong_pick"
-    elif state == "error":
-        tag, kind = "error", errors_of(case)[0][0]
-    elif state in ("skipped", "unscored"):
-        tag = "skipped"
-    _add_test(suite, f"{eval_type}.{group_of(case)}", name, tag, why, kind)
-
-
-def _add_change(suite: Element, change: Json) -> None:
-    status, message = change.text("status"), change.text("message")
-    group = f"{change.text('eval_type')}.baseline"
-    name = f"{change.text('entity')} {change.text('measure')}".strip()
-    if status == "regression":
-        _add_test(suite, group, name, "failure", message, "regression")
-    else:
-        tag = "skipped" if status in ("not compared", "cannot tell") else ""
-        _add_test(suite, group, name, tag, message)
+        return "failure", f"{why}, for: {case.text('user_prompt')}", "wrong_pick"
+    if state == "error":
+        return "error", why, errors_of(case)[0][0]
+    return ("skipped" if state in ("skipped", "unscored") else ""), why, state
 
 
 def _line(text: str) -> str:

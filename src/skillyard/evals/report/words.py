@@ -11,11 +11,6 @@ from collections.abc import Callable
 from skillyard.base.invisible import clean
 
 UNKNOWN = "–"
-ALL_EQUAL = "all equal"
-"""In place of an interval that has no width. ``0.00 to 0.00`` would look like certainty, and only
-says that no spread was seen."""
-_LEVEL = "95\u00a0%"
-"""The level of every interval, as it is written."""
 _MINUS = "−"
 _CENT = 0.01
 _NAME = 40
@@ -107,38 +102,22 @@ def whole(value: float | None) -> str:
 def between(
     low: float | None, high: float | None, format_number: Callable[[float | None], str] = signed
 ) -> str:
-    """Return ``+0.20 to +1.04``; empty where either end is unknown, ALL_EQUAL without a width.
+    """Return ``+0.20 to +1.04``; empty where either end is unknown, or both are one figure.
 
+    An interval without a width would look like certainty, and only says that no spread was seen.
     Ends that only round to the same figure are ``about +0.20``.
     """
-    if low is None or high is None:
+    if low is None or high is None or low == high:
         return ""
-    if low == high:
-        return ALL_EQUAL
     first, last = format_number(low), format_number(high)
     return f"about {first}" if first == last else f"{first} to {last}"
 
 
 def within(interval: str) -> str:
     """Return an interval in brackets for use after its figure; empty where there is none."""
-    if interval == ALL_EQUAL:
-        return f" ({ALL_EQUAL}, which does not show that others are)"
-    return f" ({_LEVEL} interval {interval})" if interval else ""
+    return f" (95\u00a0% interval {interval})" if interval else ""
 
 
 def many(number: float | None, noun: str) -> str:
     """Return ``1 case``, ``2 cases``, ``– cases``."""
-    return f"{whole(number)}\u00a0{noun}" if number == 1 else f"{whole(number)}\u00a0{noun}s"
-
-
-def duration(seconds: float | None) -> str:
-    """Return ``0.4 s``, ``12 s``, ``3 min 20 s`` or ``2 h 5 min``."""
-    if seconds is None or seconds < 0:
-        return UNKNOWN
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if not minutes:
-        return f"{rest} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+    return f"{whole(number)}\u00a0{noun}{'' if number == 1 else 's'}"
