@@ -13,13 +13,16 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from skillyard.base.configuration import read_section
+from skillyard.base.configuration import read_section, state_folder
 from skillyard.base.errors import SkillIoError
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query
 
-__all__ = ["LogSection", "is_enabled", "log_section", "with_feedback"]
+FEEDBACK_FILE = "feedback.jsonl"
+"""What the user said of choices, in the state folder."""
+
+__all__ = ["FEEDBACK_FILE", "LogSection", "is_enabled", "log_section", "with_feedback"]
 
 
 class LogSection(NamedTuple):
@@ -54,9 +57,7 @@ def with_feedback(query: Query) -> Query:
     A file that cannot be read is reported as a warning of the logger ``skillyard.hosts.decisions``,
     and not used: feedback is no reason to fail a request.
     """
-    from skillyard.hosts.decisions.files import feedback_path
-
-    path = feedback_path()
+    path = os.path.join(state_folder(), FEEDBACK_FILE)
     if not os.path.lexists(path):
         return query
     from skillyard.hosts.decisions.feedback_file import read_as_evidence

@@ -12,6 +12,7 @@ from skillyard.base.configuration import state_folder
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.files import append, iter_last_lines, open_to_append, replace_file
 from skillyard.base.io.locks import file_lock
+from skillyard.hosts.decisions import FEEDBACK_FILE
 
 MAX_BYTES = 16 * 1024 * 1024
 """Size at which a file is renamed to ``FILE.1``, replacing the previous one."""
@@ -19,7 +20,7 @@ MAX_BYTES = 16 * 1024 * 1024
 
 def feedback_path() -> str:
     """Return the path of the user's feedback, which need not exist."""
-    return os.path.join(state_folder(), "feedback.jsonl")
+    return os.path.join(state_folder(), FEEDBACK_FILE)
 
 
 def append_line(path: str, line: str, max_bytes: int = MAX_BYTES) -> None:
