@@ -19,8 +19,8 @@ from skillyard.base.errors import SkillError
 from skillyard.base.text import find_hidden
 from skillyard.engine.formats.agentskills import parse_skill
 from skillyard.engine.formats.frontmatter import decode
-from skillyard.hosts.hook.approval import approve_project
 from skillyard.hosts.hook.runner import HookOptions, answer
+from skillyard.hosts.operations.project_trust import review_trust
 from skillyard.install.copies.archives import ArchiveRefused, read_archive
 from skillyard.install.copies.file_paths import checked_path
 from tests.hostile.archive_cases import CASES
@@ -200,7 +200,7 @@ def a_hook() -> Iterator[Check]:
         os.environ.update(
             HOME=home, SKILLYARD_STATE=f"{home}/state", SKILLYARD_CACHE=f"{home}/cache"
         )
-        approve_project(str(EXAMPLES))
+        review_trust(str(EXAMPLES), {}).approve()
         yield check
         log = Path(home, "state", "hook.log")
         errors = [line for line in log.read_text().splitlines() if '"event":"error"' in line]

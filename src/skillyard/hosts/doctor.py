@@ -47,12 +47,12 @@ from skillyard.engine.discovery.hosts import HOST_TITLES
 from skillyard.engine.discovery.scopes import places_of
 from skillyard.engine.embedding.endpoint import EmbeddingsSection, HttpEmbedder
 from skillyard.engine.ranking.registry import default_scorer, resolve
-from skillyard.hosts.hook.approval import review_project
 from skillyard.hosts.hook.hosts import HOSTS, Host
 from skillyard.hosts.hook.installation import SettingsRefused, installed_commands, read_settings
 from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.trust import project_above, untrusted_skills
 from skillyard.hosts.operations.library_index import index_status, status_of
+from skillyard.hosts.operations.project_trust import review_project
 from skillyard.install.policy.library import PROFILE_VARIABLE, find_policy
 from skillyard.install.sources.settings import OFFLINE, load_settings
 from skillyard.store.opening import check_kind

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from skillyard.base.shapes.hooks import Approval
+from skillyard.hosts.operations.project_trust import review_trust
 from skillyard.install.policy.library import open_catalog
 from tests.shared_data import PACKAGES
 
@@ -89,6 +91,11 @@ def users_skill(home: Path) -> Path:
     )
     open_catalog([], scopes=("user",))
     return path
+
+
+def approve_project(folder: Path | str) -> Approval:
+    """Do what ``trust`` does where the scan finds nothing."""
+    return review_trust(str(folder), {}).approve()
 
 
 def payload(folder: Path | str, prompt: str = PROMPT, **fields: Any) -> bytes:

@@ -12,12 +12,11 @@ from skillyard.engine.index.indexed_catalog import open_current
 from skillyard.engine.index.library_spec import index_folder
 from skillyard.engine.ranking.hybrid.scorer import BoundHybrid
 from skillyard.engine.ranking.registry import bind, resolve
-from skillyard.hosts.hook.approval import approve_project
 from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.operations.library_index import index_build
 from tests.configuration import configure
 from tests.engine.embedding.letters import Letters, install
-from tests.hosts.hook.conftest import Hook, add_skill, payload
+from tests.hosts.hook.conftest import Hook, add_skill, approve_project, payload
 
 
 @pytest.fixture

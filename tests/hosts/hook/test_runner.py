@@ -22,7 +22,7 @@ from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.runner import answer
 from tests.configuration import configure
 from tests.engine.embedding.letters import Letters, install
-from tests.hosts.hook.conftest import PROMPT, payload
+from tests.hosts.hook.conftest import PROMPT, approve_project, payload
 from tests.shared_data import PACKAGES, REPOSITORY
 
 Events = Callable[[], list[dict[str, str]]]
@@ -129,8 +129,6 @@ def test_what_is_offered_is_in_the_decision_log_once(
 def test_a_skill_that_is_not_approved_is_logged_as_not_chosen_and_why(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from skillyard.hosts.hook.approval import approve_project
-
     approve_project(str(project))
     (skill,) = project.rglob("SKILL.md")
     skill.write_text(skill.read_text(encoding="utf-8") + "more\n", encoding="utf-8")

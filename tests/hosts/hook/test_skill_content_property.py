@@ -88,7 +88,7 @@ def test_any_change_of_any_entry_takes_the_approval_away(
             digest = content_of(str(skill), str(root)).digest
         except Unapprovable:  # a link leads out of the project: there is nothing to take away
             reject()
-        approved = Project(str(root), 0.0, f'\n{digest} "{BELOW}"\n'.encode())
+        approved = Project(str(root), 0.0, {BELOW: digest})
         assert approved_content(approved, str(skill)).digest == digest
         entries = sorted(skill.parent.rglob("*"))
         change(draw.draw(st.sampled_from(entries)), how, draw, root)

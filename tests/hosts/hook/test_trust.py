@@ -11,17 +11,13 @@ from pathlib import Path
 import pytest
 
 from skillyard import SkillIoError
-from skillyard.hosts.hook.approval import (
-    approvals,
-    approve_project,
-    review_project,
-)
 from skillyard.hosts.hook.choice import HookOptions
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.runner import answer
 from skillyard.hosts.hook.trust import project_at, untrusted_skills
-from tests.hosts.hook.conftest import PROMPT, Hook, add_skill, payload, skill_text
+from skillyard.hosts.operations.project_trust import approvals, review_project
+from tests.hosts.hook.conftest import PROMPT, Hook, add_skill, approve_project, payload, skill_text
 from tests.requirements import requirement
 
 Events = Callable[[], list[dict[str, str]]]

@@ -172,8 +172,7 @@ def trust(args: Namespace, console: Console) -> int:
         skillyard trust --list
         skillyard trust ~/projects/app --revoke
     """
-    from skillyard.hosts.hook import approval
-    from skillyard.hosts.operations.project_trust import review_trust
+    from skillyard.hosts.operations.project_trust import review_trust, revoke_project
 
     if args.list and (args.revoke or args.dir is not None):
         raise InvalidInput("--list takes neither a folder nor --revoke")
@@ -183,7 +182,7 @@ def trust(args: Namespace, console: Console) -> int:
         return _list_approvals(console)
     place = args.dir or "."
     if args.revoke:
-        result = approval.revoke_project(place)
+        result = revoke_project(place)
         what = "revoked" if result.state == "revoked" else "was not approved"
         console.show_text(result, f"{result.project}  {what}")
         return 0 if result.state == "revoked" else NEGATIVE
@@ -215,7 +214,7 @@ def _is_approved(review: TrustReview, console: Console) -> bool:
         console.print(*scan_blocks(scanned))
     if not scanned.fails(strict=console.can_confirm):
         return True
-    skills = plural(len(review.skills.digests), "skill file")
+    skills = plural(len(review.digests), "skill file")
     return console.confirm(f"approve {skills} in spite of these findings?")
 
 
@@ -232,7 +231,7 @@ def _approval(result: Approval) -> Iterator[Block]:
 
 def _list_approvals(console: Console) -> int:
     from skillyard.base.shapes.hooks import Approvals
-    from skillyard.hosts.hook.approval import approvals
+    from skillyard.hosts.operations.project_trust import approvals
 
     result = Approvals(projects=tuple(approvals()))
     console.show(result, _approvals)

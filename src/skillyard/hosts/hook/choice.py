@@ -225,8 +225,8 @@ class _Library(NamedTuple):
         if (project := self.project) is None:
             return
         fresh = [path for path in paths if report_once(project.path, path)]
-        changed = [path for path in fresh if project.knows(path)]
-        new = [path for path in fresh if not project.knows(path)]
+        changed = [path for path in fresh if path in project.skills]
+        new = [path for path in fresh if path not in project.skills]
         for some, what in ((changed, "changed since approval"), (new, "not approved")):
             if some:
                 names = ", ".join(some[:MAX_NAMES])

@@ -7,7 +7,6 @@ it, and the files in the field ``references``.
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from json import dumps
@@ -56,7 +55,7 @@ def content_of(path: str, root: str) -> Content:
     be read.
     """
     folder, name = os.path.split(path)
-    data = _own_file(path)
+    data = read_regular(path, MAX_FILE_BYTES)[0]
     parts = _Parts(root)
     parts.add(FileEntry(name, "file", len(data), sha256(data).hex(), executable=False))
     if name.lower() == "skill.md":
@@ -64,17 +63,6 @@ def content_of(path: str, root: str) -> Content:
     parts.add_references(folder, _references(data, path))
     text = "\n".join(sorted(dumps(tuple(entry)) for entry in parts.entries))
     return Content(sha256(text.encode("ascii")).hex(), data)
-
-
-def _own_file(path: str) -> bytes:
-    try:
-        return read_regular(path, MAX_FILE_BYTES)[0]
-    except OSError as error:
-        if error.errno == errno.EINVAL:
-            raise Unapprovable(f"{os.path.basename(path)!r} is no regular file") from None
-        if error.errno == errno.EFBIG:
-            raise Unapprovable(f"its file has more than {MAX_FILE_BYTES:,} bytes") from None
-        raise
 
 
 def _references(data: bytes, path: str) -> tuple[str, ...]:

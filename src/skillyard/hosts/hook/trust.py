@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from skillyard.base.configuration import state_folder
 from skillyard.base.errors import SkillIoError
@@ -18,9 +18,6 @@ from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.files import is_private, read_regular
 from skillyard.base.io.paths import ancestors
 from skillyard.base.io.sha256 import sha256
-
-if TYPE_CHECKING:
-    from os import PathLike
 
 _VERSION = 2
 """Increases when the coverage of the digest changes. Approvals of another version are invalid."""
@@ -40,37 +37,11 @@ class Project(NamedTuple):
 
     path: str
     """The real path of the project."""
-    since: float
-    """Unix seconds of the approval."""
-    lines: bytes
-    """A line feed, then a line for each skill: digest, space, path in the project as JSON."""
+    since: float = 0.0
+    """Unix seconds of the approval; 0 before there is one."""
+    skills: Mapping[str, str] = {}
+    """The digests of the approved skills by their paths in the project."""
     accepted: tuple[Accepted, ...] = ()
-
-    def approves(self, below: str, digest: str) -> bool:
-        """Return True when the skill at a path in the project is approved with that digest."""
-        return b"\n" + _line(below, digest) in self.lines
-
-    def knows(self, below: str) -> bool:
-        """Return True when the skill at a path is approved with any digest."""
-        return f" {json.dumps(below)}\n".encode("ascii") in self.lines
-
-    def skills(self) -> dict[str, str]:
-        """Return the digests of all approved skills by their paths."""
-        digests = {}
-        for line in self.lines.decode("ascii").split("\n"):
-            digest, blank, below = line.partition(" ")
-            if blank:
-                digests[json.loads(below)] = digest
-        return digests
-
-
-def _line(below: str, digest: str) -> bytes:
-    return f"{digest} {json.dumps(below)}\n".encode("ascii")
-
-
-def real_path(folder: str | PathLike[str]) -> str:
-    """Return the real path of a folder."""
-    return os.path.realpath(folder)
 
 
 _MAX_RECORD_BYTES = 1 << 26
@@ -96,19 +67,21 @@ def project_at(path: str) -> Project | None:
 def _read_record(record: str) -> Project | None:
     try:
         data, status = read_regular(record, _MAX_RECORD_BYTES)
-        head, end, lines = data.partition(b"\n")
+        head, end, lines = data.decode("ascii").partition("\n")
         shape = json.loads(head) if is_private(status) else {}
         if not end or shape["version"] != _VERSION:
             return None
+        pairs = (line.partition(" ") for line in lines.splitlines())
+        skills = {json.loads(below): digest for digest, _, below in pairs}
         accepted = tuple((str(r), str(d), str(why)) for r, d, why in shape.get("accepted", ()))
-        return Project(str(shape["project"]), float(shape["since"]), b"\n" + lines, accepted)
+        return Project(str(shape["project"]), float(shape["since"]), skills, accepted)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def project_above(folder: str) -> Project | None:
     """Return the approval of the folder's real path, or of the nearest folder above it."""
-    for above in ancestors(real_path(folder)):
+    for above in ancestors(os.path.realpath(folder)):
         project = project_at(above)
         if project is not None:
             return project
@@ -121,8 +94,8 @@ def untrusted_skills(folder: str) -> str | None:
     The search covers the folder and those above it, up to the repository's root. It stops at the
     home folder, whose skills are the user's own.
     """
-    home = real_path(os.path.expanduser("~"))
-    for above in ancestors(real_path(folder)):
+    home = os.path.realpath(os.path.expanduser("~"))
+    for above in ancestors(os.path.realpath(folder)):
         if above == home:
             return None
         if any(os.path.isdir(os.path.join(above, name)) for name in _SKILL_FOLDERS):
@@ -139,8 +112,8 @@ def approve(path: str, skills: Mapping[str, str], accepted: Sequence[Accepted] =
     """
     since = round(time.time(), 3)
     head = {"version": _VERSION, "project": path, "since": since, "accepted": list(accepted)}
-    lines = b"".join(_line(below, skills[below]) for below in sorted(skills))
-    data = json.dumps(head).encode("ascii") + b"\n" + lines
+    lines = [json.dumps(head), *(f"{skills[each]} {json.dumps(each)}" for each in sorted(skills))]
+    data = "".join(f"{line}\n" for line in lines).encode("ascii")
     record = _record(path)
     try:
         os.makedirs(_folder(), mode=0o700, exist_ok=True)
@@ -151,7 +124,7 @@ def approve(path: str, skills: Mapping[str, str], accepted: Sequence[Accepted] =
             path=error.filename or record,
             hint="check the folder; SKILLYARD_STATE names another one",
         ) from None
-    return Project(path, since, b"\n" + lines, tuple(accepted))
+    return Project(path, since, skills, tuple(accepted))
 
 
 def revoke(path: str) -> bool:
