@@ -14,11 +14,10 @@ import skillyard as sy
 from skillyard.cli import main
 from skillyard.engine.catalog.requirements import RequirementChecker
 from skillyard.hosts.hook.answer import context_text
-from skillyard.hosts.hook.budget import Budget
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
-from skillyard.hosts.hook.payload import Prompt
+from skillyard.hosts.hook.prompt import Budget, Prompt
 from skillyard.serve.client import Client
 from tests.parity.trees import write_tree
 from tests.serve.http.local_server import running as http_running

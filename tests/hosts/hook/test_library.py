@@ -21,7 +21,7 @@ from tests.parity.trees import write_tree
 __all__ = ["plain_surroundings", "run"]
 
 PLACE = library_place((), None)
-NOTHING = json.dumps({"roots": [], "project": None, "folder": os.getcwd(), "profile": None})
+NOTHING = json.dumps([[], None, os.getcwd(), None])
 """The library of a user who named no root, in no project."""
 
 
@@ -94,8 +94,7 @@ def test_what_is_disabled_in_the_folder_of_the_prompt_is_not_offered(
     deep.mkdir(parents=True)
     requests = {"brew green tea": "of-one", "brew black coffee": "two:of-two", "bake a cake": ""}
     for folder in (there, deep, there):
-        argument = json.dumps({"roots": [], "project": None, "folder": str(folder)})
-        assert main([argument]) == 0
+        assert main([json.dumps([[], None, str(folder)])]) == 0
         monkeypatch.chdir(folder)
         for request, skill in requests.items():
             offered = skill if folder == there else ""

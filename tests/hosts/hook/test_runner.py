@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
@@ -19,7 +19,7 @@ from skillyard.hosts.hook import runner
 from skillyard.hosts.hook.choice import HookOptions
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
-from skillyard.hosts.hook.runner import answer
+from skillyard.hosts.hook.prompt import Budget
 from tests.configuration import configure
 from tests.engine.embedding.letters import Letters, install
 from tests.hosts.hook.conftest import PROMPT, approve_project, payload
@@ -30,10 +30,9 @@ QUIET = HookOptions(refresh=False)
 PATIENT = replace(QUIET, budget_ms=60_000)
 
 
-def clock(*readings: float) -> Callable[[], float]:
-    """Return a clock that shows these seconds, and the last of them from then on."""
-    times: Iterator[float] = chain(readings, repeat(readings[-1]))
-    return lambda: next(times)
+def answer(options: HookOptions, folder: Path | str = "/") -> str:
+    """Return what Codex gets for the prompt."""
+    return runner.answer("codex", options, Budget(options.budget_ms), payload(folder))
 
 
 STEPS = ("opening the index", "ranking", "looking at the skill", "writing the answer")
@@ -41,13 +40,11 @@ STEPS = ("opening the index", "ranking", "looking at the skill", "writing the an
 
 @pytest.mark.parametrize("step", STEPS)
 def test_whichever_step_uses_the_time_up_there_is_no_answer(
-    step: str, users_skill: Path, events: Events
+    step: str, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_time = [0.0] * (1 + STEPS.index(step))
-    text = answer(
-        "codex", lambda _: payload("/"), replace(QUIET, budget_ms=100), clock=clock(*in_time, 0.2)
-    )
-    assert text == ""
+    times = chain([0.0] * (1 + STEPS.index(step)), repeat(0.2))
+    monkeypatch.setattr("skillyard.hosts.hook.prompt.monotonic", lambda: next(times))
+    assert answer(replace(QUIET, budget_ms=100)) == ""
     (event,) = events()
     assert event["event"] == "breach"
     assert event["host"] == "codex"
@@ -62,7 +59,7 @@ def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
     dear = replace(PATIENT, wrong_cost=odds * 2, max_chars=2_000)
 
     def answered(options: HookOptions) -> str:
-        return answer("codex", lambda _: payload("/"), options)
+        return answer(options)
 
     shown = answered(dear)
     assert f"perhaps the skill `bisecting` ({match.score:.2f})" in shown
@@ -83,7 +80,7 @@ def test_a_bug_of_ours_is_logged_by_its_place_and_never_raised(
         raise error
 
     monkeypatch.setattr(runner, "choose", broken)
-    assert answer("codex", lambda _: payload("/"), PATIENT) == ""
+    assert answer(PATIENT) == ""
     (event,) = events()
     assert event["event"] == "error"
     assert event["message"].startswith(f"{type(error).__name__} in test_runner.py:")
@@ -96,7 +93,7 @@ def test_standard_input_that_nobody_closes_is_not_waited_for(
     read, write = os.pipe()
     with open(read, "rb") as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        assert answer("codex", runner.read_input, replace(QUIET, budget_ms=1)) == ""
+        assert runner.answer("codex", QUIET, Budget(1)) == ""
     os.close(write)
     assert [event["event"] for event in events()] == ["breach"]
 
@@ -108,7 +105,7 @@ def test_more_than_is_taken_is_read_to_its_end_and_refused(
     path.write_bytes(b"x" * 6_000_000)
     with path.open("rb") as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        assert answer("codex", runner.read_input, PATIENT) == ""
+        assert runner.answer("codex", PATIENT, Budget(60_000)) == ""
         assert stream.read() == b""
     assert "bytes" in events()[0]["message"]
 
@@ -118,7 +115,7 @@ def test_what_is_offered_is_in_the_decision_log_once(
 ) -> None:
     log = tmp_path / "log.jsonl"
     configure(monkeypatch, tmp_path, log={"file": str(log)})
-    assert answer("codex", lambda _: payload("/"), PATIENT)
+    assert answer(PATIENT)
     (entry,) = map(json.loads, log.read_text(encoding="utf-8").splitlines())
     assert entry["use"] == "hook"
     assert entry["policy"]["top_k"] == 1
@@ -134,7 +131,7 @@ def test_a_skill_that_is_not_approved_is_logged_as_not_chosen_and_why(
     skill.write_text(skill.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
     log = tmp_path / "log.jsonl"
     configure(monkeypatch, tmp_path, log={"file": str(log)})
-    assert answer("codex", lambda _: payload(project), PATIENT) == ""
+    assert answer(PATIENT, project) == ""
     entry = json.loads(log.read_text(encoding="utf-8"))
     assert (entry["selected"], entry["abstained"]) == ([], True)
     assert entry["runners_up"][0]["rejected_because"] == "not approved"
@@ -147,14 +144,14 @@ def test_the_default_scorer_chooses_once_its_vectors_are_there(
     letters = Letters()
     install(monkeypatch, letters)
     configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
-    assert "bisecting" in answer("codex", lambda _: payload("/"), PATIENT)
+    assert "bisecting" in answer(PATIENT)
     (event,) = events()
     assert event["event"] == "scorer"
     assert event["message"].startswith("hybrid ranks instead: embedder hybrid+letters: 0 of 1")
     assert letters.asked == letters.queries == []
     assert bring_up_to_date(library_place((), None))
     assert len(letters.asked) == 1
-    assert "bisecting" in answer("codex", lambda _: payload("/"), PATIENT)
+    assert "bisecting" in answer(PATIENT)
     assert len(letters.queries) == 1
     assert len(events()) == 1
 
@@ -162,7 +159,7 @@ def test_the_default_scorer_chooses_once_its_vectors_are_there(
 PROGRAM = """
 import sys, threading
 from skillyard.engine.embedding import protocol
-from skillyard.hosts.hook import runner
+from skillyard.hosts.hook import prompt, runner
 from skillyard.hosts.hook.choice import HookOptions
 from tests.engine.embedding.letters import Letters
 
@@ -173,7 +170,7 @@ class Endless(Letters):
         return super().embed(texts, query=query)
 
 protocol._entry_points = lambda: {"letters": Endless}
-runner.answer.__kwdefaults__["clock"] = lambda: 0.0  # a busy machine exceeds no limit
+prompt.monotonic = lambda: 0.0  # a busy machine exceeds no limit
 sys.exit(runner.run("codex", HookOptions(refresh=False, budget_ms=200)))
 """
 

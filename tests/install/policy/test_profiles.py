@@ -10,11 +10,10 @@ import pytest
 
 import skillyard as sy
 from skillyard import SkillIoError
-from skillyard.hosts.hook.budget import Budget
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
-from skillyard.hosts.hook.payload import Prompt
+from skillyard.hosts.hook.prompt import Budget, Prompt
 from skillyard.install.policy import library as places
 from skillyard.install.policy.library import find_policy
 from tests.cli.conftest import Run, run

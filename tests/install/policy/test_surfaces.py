@@ -13,9 +13,8 @@ import pytest
 
 import skillyard as sy
 from skillyard import SkillIoError
-from skillyard.hosts.hook.budget import Budget
 from skillyard.hosts.hook.choice import HookOptions, choose
-from skillyard.hosts.hook.payload import Prompt
+from skillyard.hosts.hook.prompt import Budget, Prompt
 from skillyard.install.copies.lockfile import read_project_lock
 from skillyard.install.policy import library as places
 from skillyard.install.policy.decision import locked_source

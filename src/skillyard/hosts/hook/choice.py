@@ -18,10 +18,9 @@ from skillyard.engine.selection import Selection, SelectionPolicy, labels, selec
 from skillyard.hosts.decisions import is_enabled, with_feedback
 from skillyard.hosts.hook.admission import CODE, NotApproved, approved_content, needs_approval
 from skillyard.hosts.hook.answer import SkillOffer
-from skillyard.hosts.hook.budget import DEFAULT_MS, Budget
 from skillyard.hosts.hook.journal import log_event, print_message, report_once
 from skillyard.hosts.hook.library import library_place, open_library, roots_and_project
-from skillyard.hosts.hook.payload import Prompt, query_text
+from skillyard.hosts.hook.prompt import DEFAULT_MS, Budget, Prompt
 from skillyard.hosts.hook.trust import Project, project_above, untrusted_skills
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
     When no skill reaches the floor, the best one below it is returned and marked as uncertain,
     unless the option ``perhaps`` is off.
     """
-    query = with_feedback(Query(query_text(prompt.text), tools=options.tools))
+    query = with_feedback(Query(prompt.query, tools=options.tools))
     if query.empty:
         return None
     project = project_above(prompt.folder) if prompt.folder else None

@@ -1,7 +1,8 @@
 """``python -m skillyard.hosts.hook.index_refresh LIBRARY``: updates the index of a hook.
 
-The hook starts it in the background, at most once at a time for each library. It prints nothing and
-exits with 0 on any error, which is in the hook's log: the next prompt starts it again.
+The hook starts it in the background, at most once at a time for each library; LIBRARY is the
+arguments of :func:`skillyard.hosts.hook.library.library_place` as JSON. It prints nothing and exits
+with 0 on any error, which is in the hook's log: the next prompt starts it again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from skillyard.base.configuration import own_file_only
-from skillyard.base.errors import EmbedderFailed, SkillIoError, SkillyardError
+from skillyard.base.errors import EmbedderFailed, SkillyardError
 from skillyard.base.io.locks import file_lock
 from skillyard.base.io.processes import lower_priority
 from skillyard.base.text import clean_line
@@ -29,22 +30,10 @@ from skillyard.hosts.hook.trust import Project, project_above
 
 
 def main(arguments: list[str]) -> int:
-    """Update the index of ``{"roots": [...], "project": ..., "folder": ..., "profile": ...}``.
-
-    Returns 2 for other arguments.
-    """
+    """Update the index of a library."""
     try:
-        arguments_by_name = json.loads(arguments[0])
-        project = (
-            None if arguments_by_name["project"] is None else str(arguments_by_name["project"])
-        )
-        roots = tuple(str(root) for root in arguments_by_name["roots"])
-        profile = arguments_by_name.get("profile")
-        folder = str(arguments_by_name.get("folder", ""))
-        place = library_place(roots, project, folder, None if profile is None else str(profile))
-    except (AttributeError, IndexError, KeyError, ValueError, TypeError, SkillIoError):
-        return 2
-    try:
+        roots, *others = json.loads(arguments[0])
+        place = library_place(tuple(roots), *others)
         lower_priority()
         with own_file_only():
             bring_up_to_date(place, in_background=True)

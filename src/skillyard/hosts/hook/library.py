@@ -69,20 +69,17 @@ def open_library(place: LibrarySpec, *, refresh: bool = True) -> IndexedCatalog 
     except (IndexDamaged, SkillIoError, OSError):
         catalog = None
     if refresh and (catalog is None or seconds_since_scan(index) >= REFRESH_AFTER_S):
-        start_refresh(place)
+        _start_refresh(place)
     return catalog
 
 
-def start_refresh(place: LibrarySpec) -> bool:
-    """Start the process that updates an index. Returns False when it could not be started.
+def _start_refresh(place: LibrarySpec) -> None:
+    """Start the process that updates an index.
 
     The process is detached from terminal, streams and session, so that no host waits for it or
     kills it.
     """
     # -P: the current folder is a project's, and Python must not import from there.
-    roots, project = roots_and_project(place)
-    argument = dumps(
-        {"roots": roots, "project": project, "folder": place.folder, "profile": place.profile}
-    )
+    argument = dumps([*roots_and_project(place), place.folder, place.profile])
     arguments = [sys.executable, "-P", "-m", "skillyard.hosts.hook.index_refresh", argument]
-    return start_detached(arguments)
+    start_detached(arguments)

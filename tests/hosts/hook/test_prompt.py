@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.hosts.hook.payload import (
+from skillyard.hosts.hook.prompt import (
     MAX_BYTES,
     BadPayload,
-    read_payload,
+    parse_payload,
 )
 from tests.tables import for_each
 
@@ -25,7 +25,7 @@ JSON = st.recursive(
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_prompt_or_a_named_fault(data: bytes) -> None:
     try:
-        found = read_payload(data)
+        found = parse_payload(data)
     except BadPayload:
         return
     assert found.text == json.loads(data)["prompt"]
@@ -35,22 +35,22 @@ def test_any_bytes_are_a_prompt_or_a_named_fault(data: bytes) -> None:
     ("data", "what"),
     [
         (b"", "not JSON"),
-        (b"\xff\xfe", "not UTF-8"),
+        (b"\xff\xfe", "not JSON in UTF-8"),
         (b"[" * 200_000, "nested too deep"),
         (b"9" * 5_000, "not JSON"),
         (b"[]", "not a JSON object"),
         (b"{}", "prompt is missing"),
-        (b'{"prompt": 1}', "prompt is not text"),
+        (b'{"prompt": 1}', "not text"),
         (b'{"prompt": "x", "hook_event_name": "Stop"}', "not the event UserPromptSubmit"),
         (b" " * (MAX_BYTES + 1), "more than 4,194,304 bytes"),
     ],
 )
 def test_each_fault_has_its_words(data: bytes, what: str) -> None:
     with pytest.raises(BadPayload, match=what):
-        read_payload(data)
+        parse_payload(data)
 
 
 @for_each("cwd", [None, 1, "", "relative", "/a\0b", "/\ud800", ["/"]])
 def test_a_folder_that_can_be_none_is_no_project_and_no_fault(cwd: object) -> None:
     data = json.dumps({"prompt": "x", "cwd": cwd}).encode()
-    assert read_payload(data) == ("x", "")
+    assert parse_payload(data) == ("x", "")
