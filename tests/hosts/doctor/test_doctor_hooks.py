@@ -110,7 +110,7 @@ def test_settings_that_cannot_be_used_are_an_error_with_file_and_line(
     path.chmod(0o444)  # nothing is written, so it need not be writable
     assert doctor().one("hook.claude-code").status == "info"
     monkeypatch.setattr(installation, "MAX_BYTES", 50)
-    assert "more than 50 bytes" in doctor().one("hook.claude-code").message
+    assert "larger than 50 bytes" in doctor().one("hook.claude-code").message
 
 
 @pytest.mark.usefixtures("settled")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
@@ -116,9 +116,8 @@ class AgentSkills:
         catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
         self.options = options or SkillOptions()
         self._scorer: Any = resolve(self.options.scorer)
-        self._lock = Lock()
         self._binding = Lock()
-        self._state = _State(catalog, OrderedDict())
+        self._state = self._state_of(catalog)
 
     @classmethod
     def from_root(
@@ -140,24 +139,18 @@ class AgentSkills:
 
         Calls in progress finish with the previous catalog. Raises InvalidSkillsRoot.
         """
-        before = self._state
-        after = before.catalog.reload().catalog
-        if after is before.catalog:
-            return False
-        with self._lock:
-            self._state = _State(after, OrderedDict())
-        return True
+        before = self.catalog
+        after = before.reload().catalog
+        if after is not before:
+            self._state = self._state_of(after)
+        return after is not before
 
     def choose(self, message: str) -> Offer | None:
         """Return the skill for a message, or None when none fits or an error was logged.
 
-        Blocks while ranking. Use :meth:`offer` in an event loop.
+        Blocks while ranking.
         """
         return self._run_guarded("choosing a skill", lambda: self._choose_offer(message), None)
-
-    async def offer(self, message: str) -> Offer | None:
-        """Run :meth:`choose` in a thread."""
-        return await self._in_thread(lambda: self.choose(message), None)
 
     def put_before(self, request: T, read: Callable[[T], str], put: Callable[[T, Offer], T]) -> T:
         """Return a framework's request with the block in it, or the same object when none fits.
@@ -181,18 +174,11 @@ class AgentSkills:
     def _choose_offer(self, message: str) -> Offer | None:
         if not message.strip() or has_block(message):
             return None
-        state = self._state
-        text = _keep_ends(message)
-        with self._lock:
-            if text in state.offers:
-                state.offers.move_to_end(text)
-                return state.offers[text]
-        offer = self._select_offer(state.catalog, text)
-        with self._lock:
-            state.offers[text] = offer
-            if len(state.offers) > MAX_CACHED_OFFERS:
-                state.offers.popitem(last=False)
-        return offer
+        return self._state.offer(_keep_ends(message))
+
+    def _state_of(self, catalog: Catalog) -> _State:
+        cached = lru_cache(MAX_CACHED_OFFERS)(partial(self._select_offer, catalog))
+        return _State(catalog, cached)
 
     def _select_offer(self, catalog: Catalog, text: str) -> Offer | None:
         options = self.options
@@ -324,7 +310,7 @@ class _State(NamedTuple):
     """A catalog and the cached offers that belong to it."""
 
     catalog: Catalog
-    offers: OrderedDict[str, Offer | None]
+    offer: Callable[[str], Offer | None]
 
 
 def _options_of(injector: SkillInjector) -> SkillOptions:

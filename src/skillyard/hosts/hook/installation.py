@@ -14,6 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import SkillIoError
@@ -40,7 +41,8 @@ class SettingsFile(NamedTuple):
     """The real path. Links to the file stay in place."""
     text: str | None
     """None when the file does not exist."""
-    status: os.stat_result | None
+    stamp: tuple[int, ...]
+    """Empty when the file does not exist."""
 
 
 def read_settings(path: str, *, to_change: bool = True) -> SettingsFile:
@@ -51,71 +53,52 @@ def read_settings(path: str, *, to_change: bool = True) -> SettingsFile:
     real = os.path.realpath(path)
     try:
         data, status = read_regular(real, MAX_BYTES, follow=True)
+        if to_change and not status.st_mode & 0o222:
+            raise PermissionError(errno.EACCES, "it is read-only")
+        return SettingsFile(real, data.decode("utf-8"), _stamp(status))
     except FileNotFoundError:
         if os.path.islink(path):
-            raise _refusal(path, "the link leads nowhere", "mend or remove the link") from None
-        return SettingsFile(real, None, None)
+            hint = "mend or remove the link"
+            raise SettingsRefused("the link leads nowhere", path=path, hint=hint) from None
+        return SettingsFile(real, None, ())
     except OSError as error:
-        if error.errno == errno.EINVAL:
-            raise _refusal(path, "it is no regular file", "name another one with --file") from None
-        if error.errno == errno.EFBIG:
-            what = f"it has more than {MAX_BYTES:,} bytes"
-            raise _refusal(path, what, "is it the right file?") from None
-        raise _refusal(path, f"cannot read it: {error.strerror}", "check the path") from None
-    if to_change and not status.st_mode & 0o222:
-        raise _refusal(path, "it is read-only", "make it writable, then do this again")
-    try:
-        return SettingsFile(real, data.decode("utf-8"), status)
+        what, hint = f"cannot use it: {error.strerror}", "check the file, or name one with --file"
+        raise SettingsRefused(what, path=path, hint=hint) from None
     except UnicodeDecodeError:
-        raise _refusal(path, "it is not UTF-8", "save it as UTF-8") from None
+        raise SettingsRefused("it is not UTF-8", path=path, hint="save it as UTF-8") from None
 
 
-def _refusal(path: str, what: str, hint: str) -> SettingsRefused:
-    return SettingsRefused(what, path=path, hint=hint)
+def replace(before: SettingsFile, text: str | None) -> None:
+    """Replace the file that was read by one with ``text``, atomically; None deletes it.
 
-
-def replace(before: SettingsFile, text: str) -> None:
-    """Replace the file that was read by one with ``text``, atomically. Owner and mode stay.
-
-    Raises SettingsRefused when the file has changed since it was read or cannot be written; it
-    stays as it was then.
+    Owner and mode stay. Raises SettingsRefused when the file has changed since it was read or
+    cannot be written; it stays as it was then.
     """
     try:
+        if text is None:
+            _check_unchanged(before)
+            os.unlink(before.path)
+            return
         os.makedirs(os.path.dirname(before.path), mode=0o700, exist_ok=True)
         remove_leftovers(before.path)
-        atomic_write(
-            before.path,
-            text.encode("utf-8"),
-            mode=0o600,
-            check=lambda: _check_unchanged(before),
-        )
+        check = partial(_check_unchanged, before)
+        atomic_write(before.path, text.encode("utf-8"), mode=0o600, check=check)
     except OSError as error:
-        what = f"cannot write it: {error.strerror}"
-        raise _refusal(before.path, what, "check the folder and its space") from None
-
-
-def delete(before: SettingsFile) -> None:
-    """Delete the file. Raises SettingsRefused like :func:`replace`."""
-    _check_unchanged(before)
-    try:
-        os.unlink(before.path)
-    except OSError as error:
-        what = f"cannot remove it: {error.strerror}"
-        raise _refusal(before.path, what, "remove it by hand") from None
+        what, hint = f"cannot write it: {error.strerror}", "check the folder and its space"
+        raise SettingsRefused(what, path=before.path, hint=hint) from None
 
 
 def _check_unchanged(before: SettingsFile) -> None:
     try:
-        now: os.stat_result | None = os.stat(before.path)
+        now = _stamp(os.stat(before.path))
     except FileNotFoundError:
-        now = None
-    if _stamp(now) != _stamp(before.status):
-        raise _refusal(before.path, "it was changed meanwhile", "do this again")
+        now = ()
+    if now != before.stamp:
+        what = "it was changed meanwhile"
+        raise SettingsRefused(what, path=before.path, hint="do this again")
 
 
-def _stamp(status: os.stat_result | None) -> tuple[int, ...]:
-    if status is None:
-        return ()
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
@@ -176,7 +159,7 @@ def uninstall(host: str, *, file: str | None = None) -> InstallResult:
     is_made = any(handler["command"].endswith(": file") for handler in ours)
     _remove(document, ours)
     if is_made and not document:
-        delete(settings)
+        replace(settings, None)
     else:
         _write(settings, document)
     return _result(target, settings, "removed")
@@ -218,23 +201,22 @@ def _parse(
     """Return the document, after checking the types of its ``hooks`` containers."""
     if text is None:
         return {}
-    hint = "mend it by hand; nothing was changed"
+    line = None
     try:
-        document = json.loads(
+        document: dict[str, Any] = json.loads(
             text.removeprefix("\ufeff"), parse_constant=refuse_constant, object_pairs_hook=members
         )
+        if isinstance(document, dict) and isinstance(document.get("hooks", {}), dict):
+            if isinstance(document.get("hooks", {}).get(EVENT, []), list):
+                return document
+            what = f"hooks.{EVENT} is no list in it"
+        else:
+            what = "it is no JSON object with an object hooks"
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         what = "it is not JSON, or a key stands in it twice"
-        raise SettingsRefused(what, path=path, line=line, hint=hint) from None
-    if not isinstance(document, dict):
-        raise SettingsRefused("it is no JSON object", path=path, hint=hint)
-    hooks = document.get("hooks", {})
-    if not isinstance(hooks, dict):
-        raise SettingsRefused("hooks is no object in it", path=path, hint=hint)
-    if not isinstance(hooks.get(EVENT, []), list):
-        raise SettingsRefused(f"hooks.{EVENT} is no list in it", path=path, hint=hint)
-    return document
+    hint = "mend it by hand; nothing was changed"
+    raise SettingsRefused(what, path=path, line=line, hint=hint)
 
 
 def _handlers(group: object) -> list[Any]:
