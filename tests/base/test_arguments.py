@@ -137,7 +137,6 @@ def methods(folder: Path) -> Iterator[Use]:
         (matcher.match_file_pattern, {"path": "a.py", "pattern": "*.py"}),
         (matcher.classify, {"pattern": "*.py"}),
         (matcher.match, {"files": ["a.py"], "catalog": CATALOG}),
-        (matcher.faults, {"catalog": CATALOG}),
         (detector.build_index, {"catalog": CATALOG}),
         (detector.match, {"text": "csv", "catalog": CATALOG}),
         (scorer.set_skills, {"catalog": CATALOG}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -34,37 +33,46 @@ def test_the_caps_are_those_of_the_specification() -> None:
     assert {field: getattr(sy.DEFAULT_LIMITS, field) for field in DEMANDED} == DEMANDED
 
 
-# Each text breaks one cap by one when the cap is as small as given.
-AT_A_SMALL_CAP = [
-    ("frontmatter_bytes", 20, "", "frontmatter_too_large"),
-    ("yaml_depth", 1, "tags: [a]\n", "yaml_too_deep"),
-    ("yaml_nodes", 4, "", "yaml_too_large"),
-    ("yaml_nodes", 1, "metadata: {a: {b: c}}\n", "yaml_too_large"),
-    ("yaml_keys", 1, "", "yaml_too_large"),
-    ("name_chars", 3, "", "name_too_long"),
-    ("description_chars", 12, "", "description_too_long"),
-    ("field_chars", 4, "license: Apache\n", "field_too_long"),
-    ("field_chars", 4, "tags: [short, a]\n", "field_too_long"),
-    ("field_chars", 4, "allowed-tools: Bash(git) Read\n", "field_too_long"),
-    ("field_chars", 4, "triggers: {files: ['*.rs', '*.toml']}\n", "field_too_long"),
-    ("list_items", 1, "tags: [a, b]\n", "list_too_long"),
-    ("list_items", 1, "allowed-tools: Bash Read\n", "list_too_long"),
-    ("list_items", 1, "triggers: {keywords: [a, b]}\n", "list_too_long"),
+LONG = "a" * 4_097
+# The further lines of a document, or a name and a description, that break one cap by one.
+OVER = [
+    (
+        f"metadata: {{{', '.join(f'k{n}: {LONG[:90]}' for n in range(199))}}}\n",
+        "frontmatter_too_large",
+    ),
+    (f"metadata: {'[' * 17}{']' * 17}\n", "yaml_too_deep"),
+    (f"metadata: {'[' * 2_001}\n", "yaml_too_large"),
+    (f"metadata: [{'1,' * 2_000}]\n", "yaml_too_large"),
+    ("".join(f"k{n}: 1\n" for n in range(199)), "yaml_too_large"),
+    (f"license: {LONG}\n", "field_too_long"),
+    (f"tags: [{LONG}, a]\n", "field_too_long"),
+    (f"allowed-tools: {LONG} Read\n", "field_too_long"),
+    (f"triggers: {{files: [a, {LONG}]}}\n", "field_too_long"),
+    (f"tags: [{'a,' * 501}]\n", "list_too_long"),
+    (f"allowed-tools: {'a ' * 501}\n", "list_too_long"),
+    (f"triggers: {{keywords: [{'a,' * 501}]}}\n", "list_too_long"),
 ]
 
 
-@for_each(("field", "cap", "extra", "code"), AT_A_SMALL_CAP)
+@for_each(("extra", "code"), OVER)
 @for_each("strict", [True, False])
-def test_a_document_over_a_cap_is_refused_by_the_name_of_the_cap(
-    field: str, cap: Any, extra: str, code: str, strict: bool
-) -> None:
+def test_a_document_over_a_cap_is_refused(extra: str, code: str, strict: bool) -> None:
     text = document("name", "Does a thing.", extra=extra)
-    parse_document(SkillText("SKILL.md"), text, strict=strict)
-    limits = sy.DEFAULT_LIMITS._replace(**{field: cap})
+    assert refused(text, strict=strict) == code
+
+
+@for_each("strict", [True, False])
+def test_a_name_and_a_description_over_their_caps_are_refused(strict: bool) -> None:
+    assert refused(document(LONG[:257], "Does a thing."), strict=strict) == "name_too_long"
+    assert refused(document("name", LONG), strict=strict) == "description_too_long"
+
+
+def refused(text: str, *, strict: bool) -> str:
+    """Return the code of the refusal of a text, which names a line."""
     with pytest.raises(sy.SkillError) as caught:
-        parse_document(SkillText("SKILL.md"), text, strict=strict, limits=limits)
-    assert caught.value.code == code
+        parse_document(SkillText("SKILL.md"), text, strict=strict)
     assert caught.value.line is not None
+    return caught.value.code
 
 
 def test_the_walk_stops_at_its_cap_and_says_so_once(tmp_path: Path) -> None:

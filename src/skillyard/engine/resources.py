@@ -303,7 +303,7 @@ def read_resource(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> b
     return _read_real(real_resource_path(skill, path), path, limits)
 
 
-def read_declared(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> bytes:
+def read_declared(skill: Skill, path: str) -> bytes:
     """Return the bytes of a file that the skill's ``references`` field names.
 
     For a single document (``.skills/x.md``) the path is relative to the document's folder.
@@ -314,8 +314,8 @@ def read_declared(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> b
     if not skill.path:
         raise _refusal(path, "the skill comes from no file")
     if skill.stored:
-        return _stored_text(skill, path, limits)
-    return _read_real(_real_path(_folder_of(skill), path), path, limits)
+        return _stored_text(skill, path, DEFAULT_LIMITS)
+    return _read_real(_real_path(_folder_of(skill), path), path, DEFAULT_LIMITS)
 
 
 def _read_real(real: str, path: str, limits: Limits) -> bytes:

@@ -117,8 +117,7 @@ class TestLimits:
             f"{ending}\n"
         )
         try:
-            limits = sy.DEFAULT_LIMITS._replace(script_output_bytes=1_000)
-            result = run(root, "parent.py", str(pipe), source=source, limits=limits)
+            result = run(root, "parent.py", str(pipe), source=source)
             assert result.stdout.startswith("child runs\n")
             assert result.truncated is (ending != "pass")
             readable, _, _ = select.select([reader], [], [], 30)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 import skillyard as sy
@@ -12,10 +10,9 @@ from skillyard.engine.formats.yaml_guard import read_mapping
 from tests.tables import for_each
 
 
-def fields(block: str, *, strict: bool = False, **caps: Any) -> Fields:
-    limits = sy.DEFAULT_LIMITS._replace(**caps)
+def fields(block: str, *, strict: bool = False) -> Fields:
     mapping, lines = read_mapping(block, "a/SKILL.md")
-    return Fields(mapping, lines, "a/SKILL.md", strict=strict, diagnostics=[], limits=limits)
+    return Fields(mapping, lines, "a/SKILL.md", strict=strict, diagnostics=[])
 
 
 def codes(read: Fields) -> list[tuple[str, int | None]]:
@@ -39,13 +36,9 @@ class TestRequired:
 
     @for_each("strict", [True, False])
     def test_what_is_longer_than_the_specification_allows_is_warned_of(self, strict: bool) -> None:
-        read = fields(
-            "name: abcd\ndescription: abcd\n",
-            strict=strict,
-            name_warn_chars=3,
-            description_warn_chars=3,
-        )
-        assert (read.name(), read.description()) == ("abcd", "abcd")
+        name, description = "a" * 65, "a" * 1_025
+        read = fields(f"name: {name}\ndescription: {description}\n", strict=strict)
+        assert (read.name(), read.description()) == (name, description)
         assert {line for _, line in codes(read)} == {2, 3}
         assert {found.severity for found in read.diagnostics} == {"warning"}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard.base.errors import Diagnostic, SkillError, SkillIoError
 from skillyard.base.invisible import hidden_in_body
 from skillyard.base.io.paths import same_path
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.discovery import Candidate, Stamp
 from skillyard.engine.discovery.candidate import STABLE_AFTER_NS
 from skillyard.engine.discovery.entries import path_in_text
@@ -68,7 +68,7 @@ def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> CatalogEntry:
     is_stable = candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
     try:
         content = read_file(
-            candidate.target or candidate.path, spec.limits.skill_file_bytes, candidate.path
+            candidate.target or candidate.path, DEFAULT_LIMITS.skill_file_bytes, candidate.path
         )
         if (content.status.st_ino, content.status.st_dev) != candidate.stamp[3:]:
             raise SkillIoError(
@@ -85,7 +85,7 @@ def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> CatalogEntry:
                 hint="say `git config core.symlinks true` and check the file out again, or copy"
                 " the file that it names",
             )
-        parsed = _parse(candidate, content.data, int(content.status.st_mtime), spec.limits)
+        parsed = _parse(candidate, content.data, int(content.status.st_mtime))
     except SkillError as error:
         if not error.path:
             error.path = candidate.path
@@ -111,7 +111,7 @@ def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> CatalogEntry:
     return CatalogEntry(candidate, parsed.skill, tuple(diagnostics), is_stable)
 
 
-def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> ParsedDocument:
+def _parse(candidate: Candidate, data: bytes, modified: int) -> ParsedDocument:
     text = decode(data, candidate.path)
     document = SkillText(
         candidate.path,
@@ -124,17 +124,17 @@ def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> 
         plugin=candidate.plugin,
     )
     if candidate.origin == Origin.CONVENTION:
-        return parse_convention(document, text, limits)
+        return parse_convention(document, text)
     if candidate.origin == Origin.OASIS:
-        return parse_key_skill(document, text, limits)
+        return parse_key_skill(document, text)
     strict = candidate.origin == Origin.RUNTIME
     try:
-        return parse_document(document, text, strict=strict, limits=limits)
+        return parse_document(document, text, strict=strict)
     except SkillError as error:
         theirs = bool(candidate.plugin) or is_read_by_claude_code(candidate.path)
         if strict or error.code not in DERIVABLE or not theirs:
             raise
-        return parse_document(document._replace(derives=True), text, strict=False, limits=limits)
+        return parse_document(document._replace(derives=True), text, strict=False)
 
 
 def reuse_skill(entry: CatalogEntry, earlier: CatalogEntry | None) -> CatalogEntry:
@@ -144,7 +144,7 @@ def reuse_skill(entry: CatalogEntry, earlier: CatalogEntry | None) -> CatalogEnt
     return entry._replace(skill=earlier.skill) if entry.skill == earlier.skill else entry
 
 
-def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
+def refresh(skill: Skill) -> Skill:
     """Return the skill read from its file again. A skill without a file is returned unchanged.
 
     Raises SkillError when the file is no longer a skill, or when a link now leads to another file:
@@ -157,7 +157,7 @@ def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
         home, real = os.path.realpath(folder or "."), os.path.realpath(skill.path)
     except OSError:  # a link changed while it was resolved
         home, real = folder, skill.path
-    content = read_file(real, limits.skill_file_bytes, skill.path)
+    content = read_file(real, DEFAULT_LIMITS.skill_file_bytes, skill.path)
     by_link = not same_path(real, os.path.abspath(skill.path))
     if by_link and hashlib.sha256(content.data).hexdigest() != skill.hash:
         raise SkillIoError(
@@ -177,4 +177,4 @@ def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
         skill.references,
         plugin=skill.plugin or "",
     )
-    return _parse(candidate, content.data, int(content.status.st_mtime), limits).skill
+    return _parse(candidate, content.data, int(content.status.st_mtime)).skill

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.base.text import plural
 from skillyard.engine.catalog.collisions import (
     have_one_content,
@@ -356,7 +355,6 @@ def _ascii_lower(text: str) -> str:
 def read_catalog(
     *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     scopes: str | Iterable[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
     policy: Admission | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Catalog:
@@ -365,7 +363,7 @@ def read_catalog(
     No policy file is looked for: only the skills that ``policy`` allows are read, None allows all.
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope.
     """
-    spec = LibrarySpec(*parse_roots(roots, scopes), limits, policy=policy)
+    spec = LibrarySpec(*parse_roots(roots, scopes), policy=policy)
     return build_catalog(spec, spec.scan(), progress=progress)
 
 

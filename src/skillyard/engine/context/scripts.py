@@ -22,7 +22,7 @@ from skillyard.base.io.processes import (
     system_shell,
     temporary_home,
 )
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.resources import list_resources, real_resource_path
 from skillyard.engine.skill import Skill
 
@@ -60,10 +60,10 @@ class ScriptResult(NamedTuple):
     seconds: float
 
 
-def list_scripts(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Script, ...]:
+def list_scripts(skill: Skill) -> tuple[Script, ...]:
     """Return the skill's scripts, sorted by path; none for a skill without a folder."""
     try:
-        resources = list_resources(skill, limits)
+        resources = list_resources(skill)
     except ResourceRefused:
         return ()
     body = skill.body or ""
@@ -84,7 +84,6 @@ def run_script(
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
     timeout_s: float | None = None,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> ScriptResult:
     """Run one script of the skill, which must be listed in ``allow``, and return its output.
 
@@ -113,6 +112,7 @@ def run_script(
     if not os.path.isfile(real):
         raise ScriptRefused(f"there is no file {path!r}", path=skill.path, hint="see list_scripts")
     command = [*_interpreter(path, skill), real, *arguments]
+    limits = DEFAULT_LIMITS
     seconds = limits.script_seconds if timeout_s is None else timeout_s
     with tempfile.TemporaryDirectory(prefix="skillyard-") as private:
         folder = private if cwd is None else cwd

@@ -15,7 +15,7 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic, MissingField, SkillIoError, SkillYamlError
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.formats.derived import derived_description, derived_name, split_or_body
 from skillyard.engine.formats.fields import Fields, read_requirements
 from skillyard.engine.formats.frontmatter import FencedDocument, decode, split, unify_lines
@@ -50,47 +50,42 @@ class ParsedDocument(NamedTuple):
     fields: Fields | None = None
 
 
-def parse_skill(
-    path: str | os.PathLike[str], content: str, limits: Limits = DEFAULT_LIMITS
-) -> Skill:
+def parse_skill(path: str | os.PathLike[str], content: str) -> Skill:
     """Parse one skill document strictly (adk-skill ``parse_skill_markdown``).
 
     Checks the fences, valid YAML, field types, a non-empty name and description, and the caps.
     Never repairs. Raises SkillError: InvalidFrontmatter, SkillYamlError or MissingField.
     """
-    check_content(content, str(path), limits)
-    return parse_document(SkillText(str(path)), content, strict=True, limits=limits).skill
+    check_content(content, str(path))
+    return parse_document(SkillText(str(path)), content, strict=True).skill
 
 
-def check_content(content: str, path: str, limits: Limits = DEFAULT_LIMITS) -> None:
+def check_content(content: str, path: str) -> None:
     """Check the size and NUL bytes of text that was not read from a file. Raises SkillIoError."""
     if "\0" in content:
         decode(content.encode("utf-8", "replace"), path)  # raises with the line of the NUL
-    if len(content) > limits.skill_file_bytes:
+    most = DEFAULT_LIMITS.skill_file_bytes
+    if len(content) > most:
         raise SkillIoError(
-            f"the text is larger than {limits.skill_file_bytes:,} bytes",
+            f"the text is larger than {most:,} bytes",
             path=path,
             code="file_too_large",
             hint="move long material into files beside it",
         )
 
 
-def parse_document(
-    document: SkillText, content: str, *, strict: bool, limits: Limits = DEFAULT_LIMITS
-) -> ParsedDocument:
+def parse_document(document: SkillText, content: str, *, strict: bool) -> ParsedDocument:
     """Parse one document. Lenient parsing repairs YAML once and reports it. Raises SkillError."""
     text = unify_lines(content)
     diagnostics: list[Diagnostic] = []
     if document.derives:
-        fenced = split_or_body(text, document.path, diagnostics, limits)
+        fenced = split_or_body(text, document.path, diagnostics)
     else:
-        fenced = split(text, document.path, limits)
-    mapping, lines = _mapping(fenced, document.path, strict, diagnostics, limits)
-    fields = Fields(
-        mapping, lines, document.path, strict=strict, diagnostics=diagnostics, limits=limits
-    )
+        fenced = split(text, document.path)
+    mapping, lines = _mapping(fenced, document.path, strict, diagnostics)
+    fields = Fields(mapping, lines, document.path, strict=strict, diagnostics=diagnostics)
     digest = document.hash or content_digest(content)
-    return ParsedDocument(_skill(fields, fenced, document, digest, limits), diagnostics, fields)
+    return ParsedDocument(_skill(fields, fenced, document, digest), diagnostics, fields)
 
 
 def content_digest(content: str) -> str:
@@ -102,7 +97,7 @@ _COMMENTS = re.compile("^ *#.*", re.MULTILINE)
 
 
 def _mapping(
-    fenced: FencedDocument, path: str, strict: bool, diagnostics: list[Diagnostic], limits: Limits
+    fenced: FencedDocument, path: str, strict: bool, diagnostics: list[Diagnostic]
 ) -> tuple[dict[str, Node], dict[str, int]]:
     if not _COMMENTS.sub("", fenced.block).strip():
         return {}, {}  # an empty block is valid YAML; the missing fields are reported later
@@ -112,7 +107,7 @@ def _mapping(
     problem: SkillYamlError | None = None
     result: tuple[dict[str, Node], dict[str, int]] = {}, {}
     try:
-        result = read_mapping(fenced.block, path, limits, fenced.block_line)
+        result = read_mapping(fenced.block, path, first_line=fenced.block_line)
         if strict or not isinstance(result[0].get("description"), dict):
             return result
     except SkillYamlError as error:
@@ -122,7 +117,7 @@ def _mapping(
     block, changed = quote_plain_values(fenced.block)
     try:
         if changed:
-            repaired = read_mapping(block, path, limits, fenced.block_line)
+            repaired = read_mapping(block, path, first_line=fenced.block_line)
             diagnostics.append(_repaired(problem, path, changed[0] + fenced.block_line))
             return repaired
     except SkillYamlError:
@@ -148,10 +143,8 @@ def _repaired(error: SkillYamlError | None, path: str, line: int) -> Diagnostic:
     )
 
 
-def _skill(
-    fields: Fields, fenced: FencedDocument, document: SkillText, digest: str, limits: Limits
-) -> Skill:
-    name, description = _name_and_description(fields, fenced, document, limits)
+def _skill(fields: Fields, fenced: FencedDocument, document: SkillText, digest: str) -> Skill:
+    name, description = _name_and_description(fields, fenced, document)
     if document.plugin:
         name = f"{document.plugin}:{name}"
     known: dict[str, Any] = {
@@ -202,7 +195,7 @@ def _skill(
 
 
 def _name_and_description(
-    fields: Fields, fenced: FencedDocument, document: SkillText, limits: Limits
+    fields: Fields, fenced: FencedDocument, document: SkillText
 ) -> tuple[str, str]:
     if not document.derives:
         return fields.name(), fields.description()
@@ -213,7 +206,7 @@ def _name_and_description(
     try:
         description = fields.description()
     except MissingField as error:
-        description = derived_description(error, fenced.body, fields, limits)
+        description = derived_description(error, fenced.body, fields)
     return name, description
 
 

@@ -10,7 +10,7 @@ import os
 import re
 
 from skillyard.base.errors import Diagnostic, SkillError
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import clean_line, name_fault
 from skillyard.engine.formats.agentskills import (
     ParsedDocument,
@@ -30,9 +30,7 @@ from skillyard.engine.skill import CONVENTION_TAG, Origin, Skill, document_id
 _DERIVED_DESCRIPTION_CHARS = 120
 
 
-def parse_instructions(
-    path: str | os.PathLike[str], content: str, limits: Limits = DEFAULT_LIMITS
-) -> Skill:
+def parse_instructions(path: str | os.PathLike[str], content: str) -> Skill:
     """Parse a document by its path (adk-skill ``parse_instruction_markdown``). Raises SkillError.
 
     Files below ``.skills`` are strict; a convention name is permissive; a ``SKILL.md`` is lenient,
@@ -41,38 +39,32 @@ def parse_instructions(
     path = str(path)
     parts = path.replace("\\", "/").split("/")
     if any(part.lower() == ".skills" for part in parts[:-1]):
-        return parse_skill(path, content, limits)
+        return parse_skill(path, content)
     if convention_of(parts[-1]) is not None:
-        return parse_convention(SkillText(path, origin=Origin.CONVENTION), content, limits).skill
+        return parse_convention(SkillText(path, origin=Origin.CONVENTION), content).skill
     if parts[-1] == "SKILL.md":
-        return parse_document(SkillText(path), content, strict=False, limits=limits).skill
-    return parse_skill(path, content, limits)
+        return parse_document(SkillText(path), content, strict=False).skill
+    return parse_skill(path, content)
 
 
-def parse_convention(
-    document: SkillText, content: str, limits: Limits = DEFAULT_LIMITS
-) -> ParsedDocument:
+def parse_convention(document: SkillText, content: str) -> ParsedDocument:
     """Parse a convention document. Without valid frontmatter the whole text is the body."""
     convention = convention_of(document.path.replace("\\", "/").rsplit("/", 1)[-1])
     if convention is None:
-        return _parse_in_folder(document, content, limits)
-    return _parse_convention(document, content, *convention, limits)
+        return _parse_in_folder(document, content)
+    return _parse_convention(document, content, *convention)
 
 
-def _parse_in_folder(document: SkillText, content: str, limits: Limits) -> ParsedDocument:
+def _parse_in_folder(document: SkillText, content: str) -> ParsedDocument:
     """Parse a file of a convention folder: every field is optional, and its file gives the name."""
     name, tag = folder_convention_of(document.path) or ("", "")
     if name_fault(name) is not None:
         name = tag
     try:
-        parsed = parse_document(
-            document._replace(folder=name, derives=True),
-            _with_quoted_globs(content),
-            strict=False,
-            limits=limits,
-        )
+        derived = document._replace(folder=name, derives=True)
+        parsed = parse_document(derived, _with_quoted_globs(content), strict=False)
     except SkillError:
-        return _parse_convention(document, content, name, tag, limits)
+        return _parse_convention(document, content, name, tag)
     diagnostics = [each for each in parsed.diagnostics if each.code not in DERIVABLE]
     skill = _with_tags(parsed.skill, tag)
     fields = parsed.fields
@@ -115,14 +107,12 @@ def _quote_globs(match: re.Match[str]) -> str:
     return f"{match[1]}'{patterns}'"
 
 
-def _parse_convention(
-    document: SkillText, content: str, name: str, tag: str, limits: Limits
-) -> ParsedDocument:
+def _parse_convention(document: SkillText, content: str, name: str, tag: str) -> ParsedDocument:
     text = unify_lines(content)
     diagnostics: list[Diagnostic] = []
     if text.startswith("---"):
         try:
-            parsed = parse_document(document, content, strict=False, limits=limits)
+            parsed = parse_document(document, content, strict=False)
         except SkillError as error:
             diagnostics = [_ignored_frontmatter(error)] if _looks_like_frontmatter(text) else []
         else:
@@ -131,7 +121,7 @@ def _parse_convention(
     body = text.strip()
     skill = Skill(
         name=name,
-        description=_derived_description(body, document.path)[: limits.description_chars],
+        description=_derived_description(body, document.path)[: DEFAULT_LIMITS.description_chars],
         body=body,
         path=document.path,
         id=document_id(name, digest),
@@ -177,14 +167,12 @@ def _derived_description(body: str, path: str) -> str:
     return f"Instructions loaded from {path.replace(chr(92), '/').rsplit('/', 1)[-1]}"
 
 
-def parse_key_skill(
-    document: SkillText, content: str, limits: Limits = DEFAULT_LIMITS
-) -> ParsedDocument:
+def parse_key_skill(document: SkillText, content: str) -> ParsedDocument:
     """Parse one registry file. ``origin`` is ``oasis`` only when no required field is missing.
 
     Raises SkillError for a file that is not a skill.
     """
-    parsed = parse_document(document, content, strict=False, limits=limits)
+    parsed = parse_document(document, content, strict=False)
     missing = _missing(parsed.skill, parsed.fields)
     if not missing:
         return parsed

@@ -8,7 +8,7 @@ that Claude Code reads it loads here too, with a warning.
 from __future__ import annotations
 
 from skillyard.base.errors import Diagnostic, InvalidFrontmatter, MissingField
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import clean_line, name_fault
 from skillyard.engine.formats.fields import Fields
 from skillyard.engine.formats.frontmatter import FencedDocument, split
@@ -22,15 +22,13 @@ _OTHER_FENCES = ("---", "+++")
 """What frontmatter begins with that its author meant to be read."""
 
 
-def split_or_body(
-    text: str, path: str, diagnostics: list[Diagnostic], limits: Limits = DEFAULT_LIMITS
-) -> FencedDocument:
+def split_or_body(text: str, path: str, diagnostics: list[Diagnostic]) -> FencedDocument:
     """Split a document at its fences; a text without any is all body, with a warning.
 
     Raises InvalidFrontmatter for frontmatter that is open, too large, or fenced in another way.
     """
     try:
-        return split(text, path, limits)
+        return split(text, path)
     except InvalidFrontmatter as error:
         first = text.split("\n", 1)[0]
         if error.code != "frontmatter_missing" or "\r" in first:
@@ -49,12 +47,12 @@ def derived_name(error: MissingField, folder: str, fields: Fields) -> str:
     return folder
 
 
-def derived_description(error: MissingField, body: str, fields: Fields, limits: Limits) -> str:
+def derived_description(error: MissingField, body: str, fields: Fields) -> str:
     """Return the first paragraph for a missing description, with a warning.
 
     Raises the error for a body without any text.
     """
-    paragraph = first_paragraph(body)[: limits.description_warn_chars].rstrip()
+    paragraph = first_paragraph(body)[: DEFAULT_LIMITS.description_warn_chars].rstrip()
     if not paragraph:
         raise error
     _warn(fields, error, "the first paragraph takes its place")

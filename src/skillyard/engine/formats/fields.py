@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from skillyard.base.errors import Diagnostic, InvalidFrontmatter, MissingField, SkillYamlError
 from skillyard.base.invisible import find_hidden
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import name_fault
 from skillyard.engine.formats.yaml_guard import NULLS, Node, Scalar, plain_value
 
@@ -28,7 +28,7 @@ _LENIENT_BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromk
 class Fields:
     """The top-level fields of one frontmatter block, read by type."""
 
-    __slots__ = ("_limits", "_lines", "_mapping", "_path", "diagnostics", "strict")
+    __slots__ = ("_lines", "_mapping", "_path", "diagnostics", "strict")
 
     def __init__(
         self,
@@ -38,12 +38,10 @@ class Fields:
         *,
         strict: bool,
         diagnostics: list[Diagnostic],
-        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._mapping = mapping
         self._lines = lines
         self._path = path
-        self._limits = limits
         self.strict = strict
         self.diagnostics = diagnostics
 
@@ -66,7 +64,6 @@ class Fields:
             self._path,
             strict=self.strict,
             diagnostics=self.diagnostics,
-            limits=self._limits,
         )
 
     def required_text(self, field: str, *also: str) -> str:
@@ -94,9 +91,9 @@ class Fields:
         """Return the ``name`` field. Raises when it is missing, too long or unsafe as a name."""
         name = self.required_text("name", "skill_name")
         field = "name" if "name" in self._mapping else "skill_name"
-        if len(name) > self._limits.name_chars:
-            self._too_long(field, self._limits.name_chars, "name_too_long")
-        self._long(field, name, self._limits.name_warn_chars, "name_too_long")
+        if len(name) > DEFAULT_LIMITS.name_chars:
+            self._too_long(field, DEFAULT_LIMITS.name_chars, "name_too_long")
+        self._long(field, name, DEFAULT_LIMITS.name_warn_chars, "name_too_long")
         fault = name_fault(name)
         if fault is not None:
             code = "name_edge_hyphen" if name.startswith("-") else "name_bad_chars"
@@ -113,9 +110,11 @@ class Fields:
     def description(self) -> str:
         """Return the ``description`` field. Raises when it is missing or too long."""
         text = self.required_text("description")
-        if len(text) > self._limits.description_chars:
-            self._too_long("description", self._limits.description_chars, "description_too_long")
-        self._long("description", text, self._limits.description_warn_chars, "description_too_long")
+        if len(text) > DEFAULT_LIMITS.description_chars:
+            self._too_long("description", DEFAULT_LIMITS.description_chars, "description_too_long")
+        self._long(
+            "description", text, DEFAULT_LIMITS.description_warn_chars, "description_too_long"
+        )
         return text
 
     def text(self, field: str) -> str | None:
@@ -156,13 +155,13 @@ class Fields:
                 field, "list_from_text", "is one text, not a list", f"write `{field}: [a, b]`"
             )
         entries = split(node.text) if split else [node.text.strip()]
-        if len(entries) > self._limits.list_items:
-            self._too_long(field, self._limits.list_items, "list_too_long")
+        if len(entries) > DEFAULT_LIMITS.list_items:
+            self._too_long(field, DEFAULT_LIMITS.list_items, "list_too_long")
         return tuple(self._within_limits(field, entry) for entry in entries if entry)
 
     def _items(self, field: str, node: list[Node]) -> tuple[str, ...]:
-        if len(node) > self._limits.list_items:
-            self._too_long(field, self._limits.list_items, "list_too_long")
+        if len(node) > DEFAULT_LIMITS.list_items:
+            self._too_long(field, DEFAULT_LIMITS.list_items, "list_too_long")
         scalars = [item for item in node if isinstance(item, Scalar)]
         for _ in range(len(node) - len(scalars)):
             self._refuse_or_warn(
@@ -177,7 +176,7 @@ class Fields:
         if not (
             all_text.isascii()
             and all_text.isprintable()
-            and len(all_text) <= self._limits.field_chars
+            and len(all_text) <= DEFAULT_LIMITS.field_chars
         ):
             for text in items:
                 self._within_limits(field, text)
@@ -287,8 +286,8 @@ class Fields:
         )
 
     def _within_limits(self, field: str, text: str) -> str:
-        if len(text) > self._limits.field_chars:
-            self._too_long(field, self._limits.field_chars, "field_too_long")
+        if len(text) > DEFAULT_LIMITS.field_chars:
+            self._too_long(field, DEFAULT_LIMITS.field_chars, "field_too_long")
         return self._safe(field, text)
 
     def _safe(self, field: str, text: str) -> str:

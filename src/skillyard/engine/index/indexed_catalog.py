@@ -84,7 +84,7 @@ class IndexedCatalog(Catalog):
         # circle the index files close as soon as the catalog is dropped.
         prefixes = [path_prefix(root) for root in spec.roots]
         prefixes += summary.prefixes[len(prefixes) :]
-        decode = partial(SkillCard, prefixes=prefixes, limits=spec.limits)
+        decode = partial(SkillCard, prefixes=prefixes)
         self.library = Library(
             searcher, bundled_table(), decode, summary.hidden, summary.patterns, prefixes
         )

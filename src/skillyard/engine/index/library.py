@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skillyard.base.arguments import set_field
 from skillyard.base.errors import IndexDamaged, SkillError
@@ -14,9 +14,6 @@ from skillyard.engine.index.manifest import IndexManifest, SegmentEntry
 from skillyard.engine.index.segment_searcher import SEARCHER, SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable, bundled_table
 from skillyard.engine.skill import SKILL_FIELDS, Reference, Skill
-
-if TYPE_CHECKING:
-    from skillyard.base.limits import Limits
 
 CARD = tuple(each.name for each in SKILL_FIELDS.values() if each.card)
 """The fields stored in the record; the others are read from the file."""
@@ -182,10 +179,10 @@ class SkillCard(Skill):
     raises SkillError when the file is gone or is no longer a valid skill.
     """
 
-    __slots__ = ("_limits",)
+    __slots__ = ()
 
-    def __init__(self, record: bytes, prefixes: Sequence[str], limits: Limits) -> None:
-        """Take a record of the index; the other fields load on demand, within the limits.
+    def __init__(self, record: bytes, prefixes: Sequence[str]) -> None:
+        """Take a record of the index; the other fields load on demand.
 
         ``prefixes`` are those of the paths below each root. A damaged record raises ValueError,
         TypeError, KeyError or IndexError.
@@ -197,7 +194,6 @@ class SkillCard(Skill):
         card["path"] = prefixes[root] + below
         for name, value in card.items():
             set_field(self, name, value)
-        set_field(self, "_limits", limits)
 
     def __getattr__(self, name: str) -> Any:
         # Called for empty slots only: the fields that are not on the card.
@@ -205,7 +201,7 @@ class SkillCard(Skill):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         from skillyard.engine.catalog.entries import refresh  # deferred: loads the file readers
 
-        self.fill(refresh(self, self._limits))
+        self.fill(refresh(self))
         return object.__getattribute__(self, name)
 
     def fill(self, read: Skill) -> None:

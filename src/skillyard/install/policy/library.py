@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from skillyard.base.configuration import config_folder, read_section
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.paths import is_below
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
@@ -236,7 +235,6 @@ class ScopesSection(NamedTuple):
 def library_spec(
     roots: Sequence[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
     scopes: str | Iterable[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
     *,
     profile: str | None = None,
 ) -> LibrarySpec:
@@ -253,15 +251,12 @@ def library_spec(
         roots = roots or (*policy.own_roots, *policy.project_roots)
         scopes = scopes or policy.scopes
     paths, names = parse_roots(roots, scopes)
-    return LibrarySpec(
-        paths, names, limits, policy=policy, find_policy=find_policy, profile=profile
-    )
+    return LibrarySpec(paths, names, policy=policy, find_policy=find_policy, profile=profile)
 
 
 def load_catalog(
     *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     scopes: str | Iterable[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
     progress: Callable[[int, int], None] | None = None,
     index: bool = True,
     profile: str | None = None,
@@ -284,19 +279,18 @@ def load_catalog(
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope, and
     SkillIoError for a policy that cannot be read or an unknown profile.
     """
-    spec = library_spec(roots, scopes, limits, profile=profile)
+    spec = library_spec(roots, scopes, profile=profile)
     return load_library(spec, progress=progress, index=index)
 
 
 def open_catalog(
     *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     scopes: Iterable[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
     progress: Callable[[int, int], None] | None = None,
     force_scan: bool = False,
     in_parts: bool = True,
     profile: str | None = None,
 ) -> Catalog:
     """Return the catalog of the roots over its index; see :func:`.indexed_catalog.open_library`."""
-    spec = library_spec(roots, scopes, limits, profile=profile)
+    spec = library_spec(roots, scopes, profile=profile)
     return open_library(spec, progress=progress, force_scan=force_scan, in_parts=in_parts)

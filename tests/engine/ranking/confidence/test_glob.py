@@ -110,19 +110,9 @@ def test_case_counts_only_when_asked() -> None:
 
 
 @requirement("confidence:glob-linear")
-@for_each(
-    ("pattern", "fault"),
-    [
-        ("a" * (DEFAULT_LIMITS.glob_chars + 1), "longer than 512"),
-        ("{a,b}" * 7, "more than 64"),
-        ("", "empty"),
-        ("!./", "empty"),
-    ],
-)
-def test_a_pattern_that_can_never_match_says_why(pattern: str, fault: str) -> None:
-    glob = compile_glob(pattern)
-    assert fault in (glob.fault or "")
-    assert not glob.covers(split_path(pattern))
+@for_each("pattern", ["a" * (DEFAULT_LIMITS.glob_chars + 1), "{a,b}" * 7, "", "!./"])
+def test_a_pattern_that_is_empty_or_too_large_matches_nothing(pattern: str) -> None:
+    assert not compile_glob(pattern).covers(split_path(pattern))
 
 
 SEGMENTS = st.one_of(

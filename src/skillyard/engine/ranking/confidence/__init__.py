@@ -7,7 +7,6 @@ from skillyard.engine.ranking.confidence.records import (
     KeywordMatch,
     MatchedKeyword,
     MatchedPattern,
-    PatternFault,
     PatternMatch,
 )
 from skillyard.engine.ranking.confidence.scorer import CONFIDENCE, Confidence
@@ -22,7 +21,6 @@ __all__ = [
     "KeywordMatch",
     "MatchedKeyword",
     "MatchedPattern",
-    "PatternFault",
     "PatternMatch",
     "PatternMatcher",
     "evaluate",

@@ -10,7 +10,7 @@ Semantics (rulings on the "Skill Evaluation System" document, which shows five e
 * ``!pattern`` is never a match by itself, in a list it removes files;
 * backslashes are slashes, a leading ``./`` is dropped, case is ignored unless asked.
 
-A pattern that is empty, too long or has too many alternatives never matches and carries a fault.
+A pattern that is empty, too long or has too many alternatives never matches.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.ranking.confidence.path_segments import Segment, fold
 
 _KEY_CHARS = 8
@@ -123,12 +123,11 @@ class GlobRoute:
 
 
 class Glob(NamedTuple):
-    """A compiled pattern. ``fault`` says why it can never match, None when it can."""
+    """A compiled pattern; one without routes can never match."""
 
     pattern: str
     routes: tuple[GlobRoute, ...]
     negated: bool
-    fault: str | None = None
 
     def covers(self, path: FilePath) -> bool:
         """Say whether the path matches the pattern without its ``!``."""
@@ -147,28 +146,18 @@ def normalise(pattern: str) -> str:
     return text + "**" if text.endswith("/") and text.strip("/") else text
 
 
-def compile_glob(
-    pattern: str, case_sensitive: bool = False, limits: Limits = DEFAULT_LIMITS
-) -> Glob:
-    """Return the compiled pattern. Never raises: an invalid pattern has a ``fault``."""
-    if len(pattern) > limits.glob_chars:
-        return _faulty(pattern, f"is longer than {limits.glob_chars} characters")
-    return _compile(pattern, case_sensitive, limits.brace_expansions)
-
-
-def _faulty(pattern: str, fault: str) -> Glob:
-    return Glob(pattern, (), pattern.startswith("!"), fault)
+def compile_glob(pattern: str, case_sensitive: bool = False) -> Glob:
+    """Return the compiled pattern. Never raises: an invalid pattern matches nothing."""
+    if len(pattern) > DEFAULT_LIMITS.glob_chars:
+        return Glob(pattern, (), pattern.startswith("!"))
+    return _compile(pattern, case_sensitive)
 
 
 @lru_cache(maxsize=4096)
-def _compile(pattern: str, case_sensitive: bool, cap: int) -> Glob:
-    alternatives = expand_braces(normalise(pattern), cap)
-    if alternatives is None:
-        return _faulty(pattern, f"has more than {cap} alternatives in braces")
-    compiled = [_route(text, case_sensitive) for text in alternatives]
+def _compile(pattern: str, case_sensitive: bool) -> Glob:
+    alternatives = expand_braces(normalise(pattern), DEFAULT_LIMITS.brace_expansions)
+    compiled = [_route(text, case_sensitive) for text in alternatives or ()]
     routes = tuple(route for route in compiled if route is not None)
-    if not routes:
-        return _faulty(pattern, "is empty")
     return Glob(pattern, routes, pattern.startswith("!"))
 
 
@@ -262,14 +251,14 @@ PATTERN_CLASSES = (_EXACT, _SIMPLE, _DIRECTORY, _COMPOUND, _GENERIC)
 """Heaviest first."""
 
 
-def classify(pattern: str, limits: Limits = DEFAULT_LIMITS) -> PatternClass:
+def classify(pattern: str) -> PatternClass:
     """Return the class of a pattern, without its ``!`` and leading ``./``.
 
     A pattern with braces has the lightest class of its alternatives. Brackets do not count as
     wildcards: ``app/[slug]/page.tsx`` is an exact path.
     """
     text = normalise(pattern)
-    alternatives = expand_braces(text, limits.brace_expansions)
+    alternatives = expand_braces(text, DEFAULT_LIMITS.brace_expansions)
     classes = [_class_of(each) for each in alternatives or (text,)]
     return min(classes, key=lambda pattern_class: pattern_class.weight)
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from skillyard.base.arguments import check_arguments, text_items
-from skillyard.base.limits import DEFAULT_LIMITS, Limits
+from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.ranking.confidence.glob import (
     PATTERN_CLASSES,
     FilePath,
@@ -36,7 +36,6 @@ from skillyard.engine.ranking.confidence.glob import (
 from skillyard.engine.ranking.confidence.records import (
     Candidates,
     MatchedPattern,
-    PatternFault,
     PatternMatch,
     as_skills,
 )
@@ -85,7 +84,6 @@ class PatternIndex:
         self,
         declared: Iterable[tuple[str, tuple[str, ...]]],
         case_sensitive: bool = False,
-        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.case_sensitive = case_sensitive
         self.globs: list[Glob] = []
@@ -96,19 +94,16 @@ class PatternIndex:
         self.users: list[list[tuple[int, int]]] = []
         """For each glob, the pattern sets that contain it as a positive pattern, with the rank of
         its class."""
-        self.faults: list[PatternFault] = []
-        """Patterns that can never match, in the order of the skills."""
-        self._limits = limits
         numbers: dict[str, int] = {}
         known: dict[tuple[str, ...], int] = {}
         for position, (name, patterns) in enumerate(declared):
             if patterns:
                 if patterns not in known:
-                    known[patterns] = self._add_set(patterns[: limits.patterns_per_skill], numbers)
+                    counted = patterns[: DEFAULT_LIMITS.patterns_per_skill]
+                    known[patterns] = self._add_set(counted, numbers)
                 self.set_of[position] = known[patterns]
                 self.sets[known[patterns]].members.append(position)
                 self.names[position] = name
-                self._note_faults(name, patterns, numbers)
         self._buckets = _group_by_key(self.globs)
 
     def _add_set(self, patterns: tuple[str, ...], numbers: dict[str, int]) -> int:
@@ -117,26 +112,16 @@ class PatternIndex:
         for pattern in patterns:
             if pattern not in numbers:
                 numbers[pattern] = len(self.globs)
-                self.globs.append(compile_glob(pattern, self.case_sensitive, self._limits))
+                self.globs.append(compile_glob(pattern, self.case_sensitive))
                 self.users.append([])
             number = numbers[pattern]
             if self.globs[number].negated:
                 negative.append(number)
             elif number not in positive:
-                positive[number] = _RANK[classify(pattern, self._limits).name]
+                positive[number] = _RANK[classify(pattern).name]
                 self.users[number].append((len(self.sets), positive[number]))
         self.sets.append(_PatternSet(tuple(positive.items()), tuple(negative), []))
         return len(self.sets) - 1
-
-    def _note_faults(self, name: str, patterns: tuple[str, ...], numbers: dict[str, int]) -> None:
-        most = self._limits.patterns_per_skill
-        for at, pattern in enumerate(patterns):
-            fault = f"is beyond the first {most}" if at >= most else self._fault(numbers[pattern])
-            if fault:
-                self.faults.append(PatternFault(name, pattern, fault))
-
-    def _fault(self, number: int) -> str | None:
-        return self.globs[number].fault
 
     def match(self, files: Iterable[str]) -> FileMatches:
         """Return the matches of these paths. Repeated and empty paths are ignored."""
@@ -335,9 +320,8 @@ def _heaviest(removed: int, ranked: Iterable[tuple[int, int]]) -> tuple[float, i
 class PatternMatcher:
     """The document's ``PatternMatcher``: compares paths with file patterns."""
 
-    def __init__(self, case_sensitive: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, case_sensitive: bool = False) -> None:
         self.case_sensitive = case_sensitive
-        self.limits = limits
 
     @check_arguments
     def match_file_pattern(self, path: str, pattern: str) -> bool:
@@ -345,28 +329,22 @@ class PatternMatcher:
 
         Raises InvalidInput when either is not a string.
         """
-        glob = compile_glob(pattern, self.case_sensitive, self.limits)
+        glob = compile_glob(pattern, self.case_sensitive)
         return glob.matches(split_path(path, self.case_sensitive))
 
     @check_arguments
     def classify(self, pattern: str) -> PatternClass:
         """Return the class of a pattern as (name, weight)."""
-        return classify(pattern, self.limits)
+        return classify(pattern)
 
     @check_arguments
     def match(self, files: Iterable[str], catalog: Candidates) -> list[PatternMatch]:
         """Return the skills with a matching file, highest confidence first, then by name."""
         candidates = as_skills(catalog)
-        index = PatternIndex(declared_by(candidates), self.case_sensitive, self.limits)
+        index = PatternIndex(declared_by(candidates), self.case_sensitive)
         file_matches = index.match(text_items("files", files))
         matches = [
             PatternMatch(candidates[at].name, score, file_matches.matches_of(at))
             for at, score in sorted(file_matches.scores.items())
         ]
         return sorted(matches, key=lambda match: (-match.confidence, match.skill_name))
-
-    @check_arguments
-    def faults(self, catalog: Candidates) -> list[PatternFault]:
-        """Return the patterns that can never match: empty, too long, too many alternatives."""
-        declared = declared_by(as_skills(catalog))
-        return PatternIndex(declared, self.case_sensitive, self.limits).faults

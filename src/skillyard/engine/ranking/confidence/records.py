@@ -44,14 +44,6 @@ class PatternMatch(NamedTuple):
         }
 
 
-class PatternFault(NamedTuple):
-    """A pattern that can never match, and the reason."""
-
-    skill_name: str
-    pattern: str
-    message: str
-
-
 class MatchedKeyword(NamedTuple):
     """A word of the text that occurs in a skill's metadata."""
 
