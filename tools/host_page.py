@@ -24,23 +24,18 @@ those of `--root`. [Reading](../concepts/reading.md) describes what is read in a
 - `~` is the home folder. `${NAME:-~/x}` is the environment variable `NAME`, or `~/x` without it.
 - `*` is one folder of any name.
 
-## Plugins, extensions, marketplaces and packages
+## Plugins and extensions
 
 - `user` includes the enabled plugins of Claude Code that are installed for the user, `project`
   those for this project, and `user` those of Codex. Names are `plugin:skill`. A plugin's skills are
   in its folder `skills` and in those that its `plugin.json` names.
 - `user` includes the enabled extensions of Gemini CLI. Their skills keep their names.
-- `marketplaces` reads the plugins that a marketplace of Claude Code or Codex holds on this machine.
-  Plugins with a remote source are listed and never fetched.
-- `packages` reads what installed packages declare: `agents.skills` in the `package.json` of npm
-  packages that the project depends on, and the entry points `skillyard.skills` of Python
-  distributions. A folder must belong to the distribution that names it.
 
-What is not read is reported as `plugin_disabled`, `plugin_remote`, `manifest_path` or
+What is not read is reported as `plugin_disabled`, `manifest_path` or
 `manifest_unreadable`. A hook decides for the folder of each prompt.
 Sources: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces (2026-11-28),
 openai/codex 03d21135, codex-rs/core-plugins (2026-11-28), google-gemini/gemini-cli 5411f113
-(2026-08-21), onmax/npm-agentskills 3a41aa3c (2026-11-28).
+(2026-08-21).
 
 ## Folders
 """

@@ -82,7 +82,7 @@ def test_a_project_has_no_section_of_the_user(project: Path, section: str) -> No
 
 
 def test_a_project_sends_no_request_to_an_embedder(project: Path) -> None:
-    scorer_in(project, "hybrid+http")
+    scorer_in(project, "hybrid+other")
     with pytest.raises(SkillIoError, match="names an embedder, which only your own file may"):
         default_scorer()
 

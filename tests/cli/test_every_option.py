@@ -107,7 +107,6 @@ OPTIONS: dict[str, Row] = {
     "--tag": row("--tag git"),
     "--not-tag": row("--not-tag git"),
     "--files": row("--files a.csv"),
-    "--package-scope": row("--package-scope"),
     "--recent": row("--recent csv"),
     "--scorer": row("--scorer overlap"),
     "--limit": row("--limit 0"),
@@ -220,10 +219,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("show", "--profile"): row(
         "--profile small", "git-bisect --root skills", refused="no skill named"
     ),
-    **{
-        (each, "--package-scope"): row("--package-scope", refused="--package-scope compares")
-        for each in ("rank", "select", "why")
-    },
     **{
         (each, "--recent"): row("--recent x", refused="counts only with --scorer confidence")
         for each in ("rank", "select", "why")

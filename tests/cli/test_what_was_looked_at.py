@@ -48,7 +48,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["../lib", "--scope", "user"], {"draw", "other"}, 3),
         (["--root", "../lib", "--scope", "user"], {"draw", "other"}, 3),
         (["--root", "../lib"], {"other"}, 2),
-        (["../lib", "--scope", "user", "--scope", "packages"], {"draw", "other"}, 3),
+        (["../lib", "--scope", "user", "--scope", "system"], {"draw", "other"}, 3),
         (["../lib/other/SKILL.md", "--scope", "user"], {"draw", "other"}, 3),
         ([str(Path("..", "..", "home", ".claude", "skills"))], {"draw"}, 1),
     ],
@@ -69,9 +69,7 @@ def test_scan_and_check_look_at_every_scope_root_and_path(
 
 
 @for_each("command", ["scan", "check"])
-@for_each(
-    "given", [[], ["."], ["--root", "."], ["--scope", "packages"], [".", "--scope", "system"]]
-)
+@for_each("given", [[], ["."], ["--root", "."], [".", "--scope", "system"]])
 def test_looking_at_nothing_is_an_error_that_says_where(
     given: list[str], command: str, run: Run, home: Path
 ) -> None:

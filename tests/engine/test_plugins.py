@@ -1,4 +1,4 @@
-"""Plugins and marketplaces of Claude Code, and extensions of Gemini CLI, as their hosts lay them
+"""Plugins of Claude Code and Codex, and extensions of Gemini CLI, as their hosts lay them
 out."""
 
 from __future__ import annotations
@@ -203,50 +203,6 @@ class TestInstalled:
         assert codes(find(tmp_path)) == ["manifest_path"]
 
 
-class TestMarketplaces:
-    LISTING = json.dumps(
-        {
-            "name": "team",
-            "metadata": {"pluginRoot": "./plugins"},
-            "plugins": [
-                {"name": "near", "source": "./plugins/near"},
-                {"name": "bare", "source": "bare"},
-                {"name": "far", "source": {"source": "github", "repo": "o/r", "ref": "v1"}},
-                {"name": "out", "source": "../elsewhere"},
-                {"name": "odd", "source": 7},
-                "no object",
-            ],
-        }
-    )
-
-    def tree(self, root: Path) -> Path:
-        return write_tree(
-            root,
-            {
-                ".git": "",
-                ".claude-plugin/marketplace.json": self.LISTING,
-                "plugins/near/skills/a/SKILL.md": document("a"),
-                "plugins/bare/skills/b/SKILL.md": document("b"),
-                "plugins/bare/skills/c/SKILL.md": "Claude Code loads it.\n",
-            },
-        )
-
-    def test_local_plugins_are_read_and_remote_ones_listed(self, tmp_path: Path) -> None:
-        project = self.tree(tmp_path / "project")
-        found = find(tmp_path / "home", "marketplaces", folder=project)
-        assert roots(found, project) == [
-            ("plugins/near/skills", "near"),
-            ("plugins/bare/skills", "bare"),
-        ]
-        assert codes(found) == ["plugin_remote", "manifest_path", "plugin_remote"]
-        assert found.problems[0].message.endswith("not read: github o/r v1")
-        assert found.problems[0].hint == "claude plugin install far@team"
-        listing = self.LISTING.replace('"far"', '"far`id`"')
-        (project / ".claude-plugin/marketplace.json").write_text(listing, encoding="utf-8")
-        found = find(tmp_path / "home", "marketplaces", folder=project)
-        assert found.problems[0].hint == "claude plugin install 'far`id`@team'"
-
-
 class TestCodex:
     CACHE = ".codex/plugins/cache/market/tools"
 
@@ -297,25 +253,6 @@ class TestCodex:
         (tmp_path / ".codex/plugins/cache/market/linked").symlink_to(tmp_path / "project")
         found = find(tmp_path)
         assert (found.roots, codes(found)) == ((), ["manifest_path"])
-
-    def test_its_marketplaces_are_read(self, tmp_path: Path) -> None:
-        plugins = [
-            {"name": "near", "source": {"source": "local", "path": "./plugins/near"}},
-            {"name": "out", "source": {"source": "local", "path": "../x"}},
-            {"name": "far", "source": {"source": "git", "url": "https://host.invalid/x"}},
-        ]
-        write_tree(
-            tmp_path,
-            {
-                ".git": "",
-                ".agents/plugins/marketplace.json": json.dumps({"name": "m", "plugins": plugins}),
-                "plugins/near/skills/a/SKILL.md": document("a"),
-            },
-        )
-        found = find(tmp_path / "home", "marketplaces", folder=tmp_path)
-        assert roots(found, tmp_path) == [("plugins/near/skills", "near")]
-        assert codes(found) == ["manifest_path", "plugin_remote"]
-        assert found.problems[1].hint == "install far@m in Codex"
 
 
 class TestExtensions:
@@ -384,15 +321,14 @@ class TestTrust:
 @for_each("text", ["./a\0b", "./\ud800"])
 def test_a_text_that_is_no_path_ends_nothing(text: str, tmp_path: Path) -> None:
     """Half a character and a NUL are refused by the system with other errors than OSError."""
-    market = {"name": "m", "plugins": [{"name": "p", "source": text}]}
     link = {"type": "link", "source": f"/{text}"}
+    known = {"market": {"installLocation": text}}
     home = write_tree(
         tmp_path,
         {
             ".gemini/extensions/e/.gemini-extension-install.json": json.dumps(link),
-            ".claude/plugins/known_marketplaces.json": json.dumps({"m": {"installLocation": text}}),
-            ".claude-plugin/marketplace.json": json.dumps(market),
+            ".claude/plugins/known_marketplaces.json": json.dumps(known),
         },
     )
-    install(home, "tools", installPath=f"/{text}", projectPath=f"/{text}", scope="project")
-    assert "manifest_path" in codes(find(home, "user", "project", "marketplaces"))
+    install(home, "tools", installPath=f"/{text}")
+    assert codes(find(home)) == ["manifest_path"]

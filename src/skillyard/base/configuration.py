@@ -54,7 +54,6 @@ SECTIONS = {
     "scorer": Section("skillyard.engine.ranking.registry:ScorerSection", True),
     "check": Section("skillyard.check.validation.config:CheckSection", True),
     "eval": Section("skillyard.evals.config_values:Config", True),
-    "embeddings": Section("skillyard.engine.embedding.endpoint:EmbeddingsSection", False),
     "sources": Section("skillyard.install.sources.settings:Settings", False),
     "log": Section("skillyard.hosts.decisions:LogSection", False),
     "store": Section("skillyard.store.opening:StoreSection", False),

@@ -196,10 +196,8 @@ SHARED_OPTIONS = dict(
             "--scope",
             "SCOPE",
             "also read the folders of agent hosts: those of the user, of the project that the "
-            "working directory is in, or of the system; marketplaces: the plugins that Claude "
-            "Code's marketplaces hold on this machine; packages: what npm and Python packages "
-            "declare",
-            choices=("user", "project", "system", "marketplaces", "packages"),
+            "working directory is in, or of the system",
+            choices=("user", "project", "system"),
         ),
         value(
             "--profile",

@@ -25,13 +25,16 @@ REMOVED = {
     "index build --adapt": "hybrid+encoder knows words that the bundled table does not contain",
     "index build --watch": "each command, hook and service brings the index up to date by itself",
     "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",
+    "rank --package-scope": "name the folder of the package: --root packages/a",
     "scan --also": "run the other scanner itself, as in: skill-scanner scan PATH",
     "scan --reader": "the rules scan alone; ask a model of your choice to read the files",
+    "select --package-scope": "name the folder of the package: --root packages/a",
     "store publish --jsonl": "publish folders of skills, or call CatalogStore.publish in Python",
     "store publish --partition": "one machine publishes all, with --jobs; or each a namespace",
     "store sync": "skillyard serve --store URL makes the folder of a node and follows the store",
     "summary --fit": "skillyard summary --query Q --budget-tokens N is a listing that fits",
     "summary --use": "skillyard usage counts what the decision log says was used",
     "usage --html": "skillyard usage --json has the same counts for any page",
+    "why --package-scope": "name the folder of the package: --root packages/a",
 }
 """Removed words -> what replaces them."""

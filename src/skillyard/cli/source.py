@@ -166,8 +166,6 @@ def ranking_inputs(
     ):
         if value and base in BUILT_IN and base != reader:
             raise InvalidInput(f"{flag} counts only with --scorer {reader}; {base} ignores it")
-    if request.package_scope and not request.files:
-        raise InvalidInput("--package-scope compares skills with --files: name the files")
     return with_feedback(request.as_query()), scorer, load(args, console, scorer)
 
 

@@ -277,11 +277,9 @@ def _pairs(
     if is_blank and not (query.include_tags or policy.include_tags):
         return []
     has_tags = bool(policy.include_tags and query.include_tags)
-    if scored.is_preordered and not has_tags and not query.package_scope:
+    if scored.is_preordered and not has_tags:
         return scored.scores()  # the scorer has applied the policy's tags
     pairs = eligible(catalog, query, zeros=True, scored=scored)
-    if scored.is_preordered and not has_tags:
-        return pairs
     if policy.include_tags:
         pairs = [pair for pair in pairs if has_tag(pair[0], policy.include_tags)]
     if policy.exclude_tags:

@@ -17,7 +17,7 @@ CONVENTION_TAG = "convention"
 """The tag that every convention document (AGENTS.md and kin) carries."""
 
 
-SCOPES = ("user", "project", "system", "marketplaces", "packages")
+SCOPES = ("user", "project", "system")
 """The names of the scopes, whose folders are added to those that are named."""
 
 STORED = "store://"

@@ -45,7 +45,6 @@ from skillyard.engine.catalog.entries import Progress
 from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
 from skillyard.engine.discovery.hosts import HOST_TITLES
 from skillyard.engine.discovery.scopes import places_of
-from skillyard.engine.embedding.endpoint import EmbeddingsSection, HttpEmbedder
 from skillyard.engine.ranking.registry import default_scorer, resolve
 from skillyard.hosts.hook.hosts import HOSTS, Host
 from skillyard.hosts.hook.installation import SettingsRefused, installed_commands, read_settings
@@ -525,7 +524,6 @@ def _settings(_: _Request) -> Iterator[Finding]:
     for key, value, check in (
         ("store.url", read_section("store", record_of("store")).url, check_kind),
         ("sources.ranker", sources.ranker, resolve),
-        ("embeddings.url", read_section("embeddings", EmbeddingsSection).url, _check_embeddings),
     ):
         try:
             if value:
@@ -539,11 +537,6 @@ def _settings(_: _Request) -> Iterator[Finding]:
     files = [each for each in places if os.path.isfile(each)]
     message = "skillyard.toml can be read" if files else "no skillyard.toml; the defaults hold"
     yield _finding("settings", OK, message, path=files[0] if files else path)
-
-
-def _check_embeddings(url: str) -> None:
-    section = read_section("embeddings", EmbeddingsSection)
-    HttpEmbedder(url, section.model, key=section.key or None)
 
 
 def _scorer(_: _Request) -> Iterator[Finding]:

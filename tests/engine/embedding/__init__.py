@@ -1,1 +1,1 @@
-"""Embedders: the protocol, the model, the endpoint, the cache."""
+"""Embedders: the protocol, the model, the cache."""

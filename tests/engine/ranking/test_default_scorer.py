@@ -66,7 +66,7 @@ def test_the_default_has_the_encoder_where_that_is_installed(
         ("nosuch", "unknown scorer"),
         ("hybrid+nosuch", "unknown embedder"),
         ("hybrid+encoder", "pip install skillyard-encoder"),
-        ("overlap+http", "takes no embedder"),
+        ("overlap+other", "takes no embedder"),
     ],
 )
 def test_a_scorer_that_cannot_be_used_is_refused_with_file_and_line(

@@ -104,7 +104,6 @@ def test_settings_that_cannot_be_used_are_an_error_with_file_and_line(
     [
         ("store", "url", "mysql://me:hunter2@host/db"),
         ("sources", "ranker", "no-such-scorer"),
-        ("embeddings", "url", "ftp://me:hunter2@host/"),
     ],
 )
 def test_a_value_that_only_a_command_can_judge_is_judged(

@@ -67,7 +67,7 @@ WRONG: dict[str, tuple[Question, str]] = {
     "too many": (lambda c: c.search("x", limit=51), "limit"),
     "a limit of words": (lambda c: c.rank("x", limit="five"), "limit"),
     "an unknown scorer": (lambda c: c.rank("x", scorer="best"), "scorer"),
-    "an embedder": (lambda c: c.select("x", scorer="hybrid+http"), "scorer"),
+    "an embedder": (lambda c: c.select("x", scorer="hybrid+other"), "scorer"),
     "an empty source": (lambda c: c.search("x", sources=[""]), "sources.0"),
     "a long text": (lambda c: c.select("x" * 20_001), "query"),
     "nothing to evaluate": (lambda c: c.evaluate(), "text"),

@@ -56,12 +56,12 @@ JSON_QUESTIONS: dict[str, tuple[Question, str, str, Any]] = {
     "select": (lambda c: c.select(WORDS), "Selected", "/select", {"text": WORDS}),
     "select by a policy": (
         lambda c: c.select(
-            sy.Query("tables", exclude_tags=["a"], package_scope=True),
+            sy.Query("tables", exclude_tags=["a"]),
             sy.SelectionPolicy(2, 0.5, exclude_tags=["b"], fallback_tag="all"),
             "overlap", limit=1, explain=True, diagnostics=True,
         ),
         "Selected", "/select",
-        {"text": "tables", "exclude_tags": ["a", "b"], "package_scope": True, "top_k": 2,
+        {"text": "tables", "exclude_tags": ["a", "b"], "top_k": 2,
          "min_score": 0.5, "fallback_tag": "all", "scorer": "overlap", "limit": 1, "explain": True,
          "diagnostics": True},
     ),

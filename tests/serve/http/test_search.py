@@ -35,7 +35,7 @@ def test_no_path_of_the_machine_stands_in_the_answer(served: Running) -> None:
     assert "SKILL.md" not in text.replace(LIBRARY["pdf-tables/SKILL.md"], "")
 
 
-@for_each("name", ["nothing", "hybrid+http", "overlap+http"])
+@for_each("name", ["nothing", "hybrid+other", "overlap+other"])
 def test_a_scorer_that_is_unknown_or_asks_an_embedder_is_refused(
     served: Running, name: str
 ) -> None:

@@ -21,7 +21,6 @@ class LoggedQuery:
     include_tags: Annotated[tuple[str, ...], "Only skills with one of these tags."]
     exclude_tags: Annotated[tuple[str, ...], "No skills with one of these tags."]
     include_references: Annotated[bool, "Whether reference files count."]
-    package_scope: Annotated[bool, "Whether skills of packages count for their files only."] = False
     tools: Annotated[tuple[str, ...], "Tools that the request named; absent without any."] = ()
 
 

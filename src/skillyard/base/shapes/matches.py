@@ -19,9 +19,6 @@ class Query:
     include_tags: Annotated[tuple[str, ...], "Only skills with one of these tags."]
     exclude_tags: Annotated[tuple[str, ...], "No skills with one of these tags."]
     include_references: Annotated[bool, "Whether reference files count."]
-    package_scope: Annotated[
-        bool, "Whether skills of a package count for files of that package only."
-    ] = False
     tools: Annotated[tuple[str, ...], "Tools that the caller has; empty where it did not say."] = ()
 
 

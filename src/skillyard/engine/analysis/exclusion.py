@@ -68,13 +68,9 @@ def _rows(language: str) -> dict[str, list[str]]:
                 continue
             code, kind, pattern = row.rstrip("\n").split("\t")
             if code == language or (code == _ENGLISH and language not in LATIN):
-                rows.setdefault(kind.replace(" ", "_"), []).append(pattern)
+                patterns = pattern.split("|") if kind == "sign" else [pattern]
+                rows.setdefault(kind.replace(" ", "_"), []).extend(patterns)
     return rows
-
-
-@cache
-def _signs(language: str) -> tuple[str, ...]:
-    return tuple("|".join(_rows(language).get("sign", ())).split("|"))
 
 
 @cache
@@ -98,7 +94,7 @@ def read_exclusions(text: str, language: str) -> Reading:
     ``language`` is its ISO 639-1 code; cues of English count in every language.
     """
     lower = text.lower()
-    if not any(sign in lower for sign in _signs(language)):
+    if not any(sign in lower for sign in _rows(language).get("sign", ("",))):
         return Reading(text, text, "")
     cues = _cues(language)
     no_cues = [match.span() for match in cues.keep.finditer(text)]

@@ -1,4 +1,4 @@
-"""Claude Code's plugins: the installed ones, and what its and Codex's marketplaces offer.
+"""Claude Code's installed plugins, and the folders of skills of a plugin.
 
 Source: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces, read on 2026-11-28.
 
@@ -6,9 +6,7 @@ Source: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces, read
   ``plugin@marketplace``: scope, path, and the project of those that are not the user's.
 * ``enabledPlugins`` in the settings says which of them are loaded.
 * ``.claude-plugin/plugin.json`` gives the plugin's name and further folders of skills.
-* ``.claude-plugin/marketplace.json`` lists plugins, ``.agents/plugins/marketplace.json`` those of
-  Codex (openai/codex 03d21135, codex-rs/core-plugins/src/marketplace.rs). Their sources are folders
-  of the marketplace, or remote places, which are listed and never fetched.
+* ``.claude-plugin/marketplace.json`` of the marketplace may name some of them too.
 """
 
 from __future__ import annotations
@@ -34,7 +32,6 @@ from skillyard.engine.discovery.manifests import (
 KNOWN_MARKETPLACES = "plugins/known_marketplaces.json"
 """In the folder of Claude Code: the source and the folder of each marketplace."""
 MARKETPLACE = ".claude-plugin/marketplace.json"
-_MARKETPLACES = {"claude-code": MARKETPLACE, "codex": ".agents/plugins/marketplace.json"}
 _MANIFESTS = {
     "claude-code": (".claude-plugin/plugin.json",),
     "codex": (".codex-plugin/plugin.json", ".claude-plugin/plugin.json"),
@@ -132,64 +129,9 @@ def _entry(home: str, marketplace: str, name: str) -> dict[str, Any]:
     return next((each for each in _entries(listing) if text_of(each, "name") == name), {})
 
 
-def marketplace_plugins(
-    environ: Mapping[str, str], folder: str, problems: Problems
-) -> Iterator[Root]:
-    """Yield the folders of skills of the plugins that marketplaces offer and that lie here.
-
-    Marketplaces are those of the project that ``folder`` lies in and those known to Claude Code.
-    Plugins with a remote source are reported, and not fetched.
-    """
-    home = expand_pattern(CLAUDE_HOME, environ)
-    known = read_manifest(os.path.join(home, KNOWN_MARKETPLACES), problems)
-    places = [(each, "project") for each in folders_upwards(folder)]
-    places += [(text_of(mapping_of(known, name), "installLocation"), "user") for name in known]
-    for place, scope in dict.fromkeys(places):
-        if place and os.path.isabs(place):
-            yield from _marketplace_roots(place, scope, problems)
-
-
-def _marketplace_roots(place: str, scope: str, problems: Problems) -> Iterator[Root]:
-    for host, relative in _MARKETPLACES.items():
-        yield from _listing_roots(os.path.join(place, relative), place, scope, host, problems)
-
-
-def _listing_roots(
-    path: str, place: str, scope: str, host: str, problems: Problems
-) -> Iterator[Root]:
-    listing = read_manifest(path, problems)
-    base = text_of(mapping_of(listing, "metadata"), "pluginRoot")
-    market = text_of(listing, "name")
-    for entry in _entries(listing):
-        name, source = text_of(entry, "name"), entry.get("source")
-        if isinstance(source, dict) and source.get("source") == "local":
-            source = text_of(source, "path")
-        if isinstance(source, str):
-            # A bare name lies in pluginRoot; a path is relative to the marketplace.
-            relative = source if "/" in source or not base else f"{base}/{source}"
-            folder = inner_folder(place, relative, path, problems)
-            if folder is not None:
-                yield from skill_roots(Plugin(folder, name, scope, entry, host), problems)
-        else:
-            plugin_id = clean_line(f"{name}@{market}")
-            message = f"the plugin {clean_line(name)} lies elsewhere and is not read"
-            hint = f"install {plugin_id} in Codex"
-            if host == "claude-code":
-                hint = shell_command(["claude", "plugin", "install", plugin_id])
-            problems.add("plugin_remote", path, f"{message}: {_source_text(source)}", hint, "info")
-
-
 def _entries(listing: dict[str, Any]) -> list[dict[str, Any]]:
     plugins = listing.get("plugins")
     return [each for each in plugins if isinstance(each, dict)] if isinstance(plugins, list) else []
-
-
-def _source_text(source: object) -> str:
-    """Return a remote source in words: its kind, then its place."""
-    if not isinstance(source, dict):
-        return "its source is neither a path nor an object"
-    keys = ("source", "repo", "url", "package", "path", "ref")
-    return clean_line(" ".join(text_of(source, key) for key in keys if text_of(source, key)))
 
 
 def skill_roots(plugin: Plugin, problems: Problems) -> Iterator[Root]:

@@ -27,7 +27,6 @@ from skillyard.engine.discovery.plugins import (
     Plugin,
     disabled_plugins,
     installed_plugins,
-    marketplace_plugins,
     skill_roots,
 )
 
@@ -56,12 +55,6 @@ def places_of(
     if "user" in enabled:
         roots.extend(extension_roots(variables, folder, problems))
         roots.extend(codex_plugins(variables, problems))
-    if "marketplaces" in enabled:
-        roots.extend(marketplace_plugins(variables, folder, problems))
-    if "packages" in enabled:
-        from skillyard.engine.discovery.packages import package_roots  # few need it
-
-        roots.extend(package_roots(folder, problems))
     by_path: dict[str, Root] = {}
     for root in roots:
         by_path.setdefault(root.path, root)

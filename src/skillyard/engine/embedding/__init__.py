@@ -1,5 +1,4 @@
 """Embedders beside the bundled table: text → vectors, cached.
 
-:mod:`.protocol` defines an embedder, :mod:`.endpoint` asks an embeddings server over HTTP,
-:mod:`.cache` stores the vectors.
+:mod:`.protocol` defines an embedder, :mod:`.cache` stores the vectors.
 """

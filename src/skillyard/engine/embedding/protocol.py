@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from importlib import import_module
 from math import isfinite, sqrt
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -18,7 +17,6 @@ UNIT = 127
 """The norm of a stored vector, whose components are signed bytes."""
 MAX_DIMENSIONS = 4_096
 
-_BUILT_IN = {"http": "skillyard.engine.embedding.endpoint:configured_endpoint"}
 _PACKAGES = {"encoder": "skillyard-encoder"}
 """Names that another package of ours adds."""
 
@@ -101,8 +99,8 @@ class Embedder(Protocol):
 
 
 def embedder_names() -> tuple[str, ...]:
-    """Return the known names, sorted: the built-in ones and those of installed packages."""
-    return tuple(sorted({*_BUILT_IN, *_entry_points()}))
+    """Return the names of the embedders of installed packages, sorted."""
+    return tuple(sorted(_entry_points()))
 
 
 def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
@@ -111,21 +109,16 @@ def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
     Raises UnknownName, InvalidInput, and EmbedderFailed when a dependency is not installed.
     """
     if isinstance(embedder, str):
-        target = _BUILT_IN.get(embedder)
-        if target is not None:
-            module, _, name = target.partition(":")
-            factory = getattr(import_module(module), name)
-        else:
-            load = _entry_points().get(embedder)
-            if load is None and embedder in _PACKAGES:
-                hint = (
-                    f"install it with: pip install {_PACKAGES[embedder]}"
-                    f" (in a checkout: pip install ./{embedder})"
-                )
-                raise EmbedderFailed(embedder, "not installed", hint=hint)
-            if load is None:
-                raise UnknownName("embedder", embedder, embedder_names())
-            factory = _from_package(embedder, load)
+        load = _entry_points().get(embedder)
+        if load is None and embedder in _PACKAGES:
+            hint = (
+                f"install it with: pip install {_PACKAGES[embedder]}"
+                f" (in a checkout: pip install ./{embedder})"
+            )
+            raise EmbedderFailed(embedder, "not installed", hint=hint)
+        if load is None:
+            raise UnknownName("embedder", embedder, embedder_names())
+        factory = _from_package(embedder, load)
         embedder = factory() if callable(factory) and not isinstance(factory, Embedder) else factory
     if isinstance(embedder, type) or not isinstance(embedder, Embedder):
         raise InvalidInput("an embedder is a name, or an object with an id and a method embed")

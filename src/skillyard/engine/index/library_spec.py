@@ -58,9 +58,7 @@ def index_folder(spec: LibrarySpec) -> str:
     parts = [*map(real_root, spec.roots)]
     if spec.files is not None:
         parts.append(spec.files.resolve().key)
-    if {"project", "marketplaces", "packages"}.intersection(
-        spec.scopes
-    ):  # their folders are those above the one of the work
+    if "project" in spec.scopes:  # its folders are those above the one of the work
         parts.append(os.path.abspath(spec.folder))
     elif "user" in spec.scopes:
         parts.extend(_disabled_for(spec.folder))

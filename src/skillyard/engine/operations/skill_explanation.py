@@ -20,7 +20,6 @@ from skillyard.engine.ranking.match import (
     QueryRequest,
     eligible,
     in_order,
-    is_of_other_package,
     score_query,
 )
 from skillyard.engine.ranking.protocol import Scorer
@@ -283,8 +282,6 @@ def _left_out(catalog: Catalog, why: WhyResult) -> Iterator[str]:
         yield f"it carries none of the tags {_listed(query.include_tags)}"
     if query.exclude_tags and has_tag(skill, query.exclude_tags):
         yield f"it carries a tag that was excluded ({_listed(query.exclude_tags)})"
-    if is_of_other_package(skill, catalog, query):
-        yield "it belongs to a package, and none of the files lies below that (package scope)"
     yield from _lack(catalog, why)
     if skill.origin == Origin.CONVENTION:
         yield "it is a convention document (AGENTS.md and kin), which agents read by themselves"

@@ -92,9 +92,6 @@ class QueryRequest:
         "Count the Markdown files beside each skill; only relevance does.",
         Spelling(flag="--references", on=("cli", "http")),
     ] = False
-    package_scope: Annotated[
-        bool, "With files: skills below packages/a count only for files there."
-    ] = False
     tools: Tools = ()
     scorer: ScorerName = None
     explain: Annotated[bool, "Add the tree behind each score.", Spelling(on=("cli", "http"))] = (
@@ -110,7 +107,6 @@ class QueryRequest:
             self.include_tags,
             self.exclude_tags,
             self.include_references,
-            self.package_scope,
             tools=self.tools,
         )
 
@@ -222,13 +218,12 @@ def eligible(
 ) -> Sequence[Pair]:
     """Return the candidates of the query with their scores, in catalog order.
 
-    Left out are shadowed skills, hidden skills that the text does not call, skills that the query's
-    tags exclude, and with ``package_scope`` those of other packages. ``zeros`` adds the candidates
-    with a score of 0. A preordered scorer applies all but the packages itself, has no zeros, and
-    its total order is returned.
+    Left out are shadowed skills, hidden skills that the text does not call, and skills that the
+    query's tags exclude. ``zeros`` adds the candidates with a score of 0. A preordered scorer
+    applies all of this itself, has no zeros, and its total order is returned.
     """
     if scored.is_preordered:
-        return _in_scope(catalog, query, scored.scores())
+        return scored.scores()
     pairs: Sequence[Pair] = list(scored.scores())
     skills = catalog.skills if isinstance(catalog, Catalog) else tuple(catalog)
     if zeros and not scored.exhaustive and len(pairs) < len(skills):
@@ -241,29 +236,7 @@ def eligible(
         pairs = [pair for pair in pairs if has_tag(pair[0], query.include_tags)]
     if query.exclude_tags:
         pairs = [pair for pair in pairs if not has_tag(pair[0], query.exclude_tags)]
-    return _in_scope(catalog, query, pairs)
-
-
-def is_of_other_package(skill: Skill, catalog: Catalog | Iterable[Skill], query: Query) -> bool:
-    """True for a skill that the package scope of the query leaves out."""
-    return not _in_scope(catalog, query, [(skill, 0.0)])
-
-
-def _in_scope(
-    catalog: Catalog | Iterable[Skill], query: Query, pairs: Sequence[Pair]
-) -> Sequence[Pair]:
-    """Return the pairs whose skills count for the files of the query, or that its text calls."""
-    if not (query.package_scope and query.files):
-        return pairs
-    from skillyard.engine.ranking.package_scope import counts_for
-
-    counts = counts_for(query.files, catalog.roots if isinstance(catalog, Catalog) else (".",))
-    called = called_words(query.text)
-    return [
-        pair
-        for pair in pairs
-        if counts(pair[0]) or (called and invokes(query.text, pair[0], called))
-    ]
+    return pairs
 
 
 def _unranked_ids(

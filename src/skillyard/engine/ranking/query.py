@@ -24,9 +24,6 @@ class Query:
     """Only skills with at least one of these tags are ranked (whole tag, ASCII case ignored)."""
     exclude_tags: Texts = conversion(())
     include_references: bool = False
-    package_scope: bool = False
-    """With files: a skill in a folder of a host, such as ``packages/a/.claude/skills``, counts only
-    when one of the files lies below ``packages/a``."""
     feedback: tuple[SkillFeedback, ...] = ()
     """What the user said about skills for earlier requests; ``hybrid`` counts it for similar
     ones."""
@@ -48,7 +45,6 @@ class Query:
             include_tags=self.include_tags,
             exclude_tags=self.exclude_tags,
             include_references=self.include_references,
-            package_scope=self.package_scope,
             tools=self.tools,
         )
 

@@ -101,7 +101,6 @@ def _query(query: Query, with_text: bool) -> LoggedQuery:
         include_tags=query.include_tags,
         exclude_tags=query.exclude_tags,
         include_references=query.include_references,
-        package_scope=query.package_scope,
         tools=query.tools,
     )
 

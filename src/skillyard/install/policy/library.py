@@ -228,7 +228,7 @@ def _shown(text: str) -> str:
 class ScopesSection(NamedTuple):
     """The folders of agents that are read."""
 
-    read: tuple[Literal["user", "project", "system", "marketplaces", "packages"], ...] = ()
+    read: tuple[Literal["user", "project", "system"], ...] = ()
     """The scopes of every command that names no root and no scope."""
 
 

@@ -157,7 +157,7 @@ class _Tables:
 @dataclass(frozen=True, slots=True)
 class _ProfileTables(_Tables):
     roots: tuple[Annotated[SomeText, _path], ...] = ()
-    scopes: tuple[Literal["user", "project", "system", "marketplaces", "packages"], ...] = ()
+    scopes: tuple[Literal["user", "project", "system"], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

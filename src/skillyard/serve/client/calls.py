@@ -284,7 +284,6 @@ def _query_values(query: Query) -> dict[str, Any]:
         "include_tags": query.include_tags,
         "exclude_tags": query.exclude_tags,
         "include_references": query.include_references,
-        "package_scope": query.package_scope,
         "tools": query.tools,
     }
 
