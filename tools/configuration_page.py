@@ -117,6 +117,8 @@ def _range(bounds: Bounds) -> str:
 
 def _docstrings(record: type[Any]) -> Iterator[tuple[str, str]]:
     """Yield the name and the docstring of each field, as one line."""
+    if record.__base__ not in (object, tuple, None):
+        yield from _docstrings(record.__base__)
     body = ast.parse(inspect.getsource(record)).body[0]
     assert isinstance(body, ast.ClassDef)
     for field, after in zip(body.body, body.body[1:], strict=False):

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING
 from functools import cache
+from sys import float_info
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -45,6 +46,7 @@ _KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
 _STATEMENT = rf"[ \t]*(?:\[\[?[ \t]*(?P<table>{_KEYS})[ \t]*\]|(?P<key>{_KEYS})[ \t]*=)"
 _PLACE = re.compile(r" \((?:at line (\d+), column (\d+)|at end of document)\)$")
 _SHOWN = 80
+_MAX_FLOAT = float_info.max
 
 Place = tuple[str, ...]
 Record = type
@@ -284,7 +286,7 @@ def _of_kind(file: TomlFile, value: Any, kind: Any, place: Place) -> Any:
             for key, item, here in pairs
         }
     if kind is float:
-        if value - value != 0:  # infinite or NaN
+        if not -_MAX_FLOAT <= value <= _MAX_FLOAT:  # infinite, NaN, or a whole number beyond it
             raise file.fault(place, "must be a finite number")
         return float(value)
     if kind is NoneType:

@@ -9,12 +9,12 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds
 from skillyard.base.strict_toml import NOT_BLANK, USER_ONLY, SomeText
+from skillyard.evals.criteria import DEFAULT_ROLE
 from skillyard.evals.statistics.intervals import MARGIN
 
 _SECRET = re.compile(r"\s*(?:Bearer\s+\S|sk-[A-Za-z0-9]|sk_[A-Za-z0-9])", re.IGNORECASE)
@@ -40,20 +40,13 @@ def _address(text: str) -> str:
 
 ModelId = Annotated[str, NOT_BLANK, _no_secret]
 Orders = Literal["both", "single"]
-Provider = Literal["anthropic", "openai"]
 Share = Annotated[float, Bounds(0, 1)]
 Points = Annotated[float, Bounds(0, 4)]
 """On the scale of 1 to 5."""
-Seconds = Annotated[float | None, Bounds(above=0, most=36_000)]
 Cases = Annotated[int, Bounds(1, 1_000_000)]
-Runs = Annotated[int, Bounds(1, 1_000)]
 Seed = Annotated[int, Bounds(0, 2**63 - 1)]
-Concurrency = Annotated[int, Bounds(1, 64)]
-Temperature = Annotated[float, Bounds(0, 2)]
-Tokens = Annotated[int, Bounds(1, 1_000_000)]
 JudgeTokens = Annotated[int, Bounds(256, 1_000_000)]
 JudgeRetries = Annotated[int, Bounds(0, 10)]
-CharsPerToken = Annotated[float, Bounds(1, 20)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,38 +154,44 @@ class Judging:
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
-    """How evaluations run, before the options of the command line are applied."""
+class RunValues:
+    """What the configuration and the settings of a run have in common."""
 
-    provider: Provider = "anthropic"
+    provider: Literal["anthropic", "openai"] = "anthropic"
     base_url: Annotated[str | None, _address, USER_ONLY] = None
     """A server with the provider's API, which gets the key; else from the environment, or the
     provider's own."""
-    models: Models = Models()
-    temperature: Temperature = 0.0
+    temperature: Annotated[float, Bounds(0, 2)] = 0.0
     """As requested; a model profile decides whether it is sent."""
-    max_tokens: Tokens = 16_000
+    max_tokens: Annotated[int, Bounds(1, 1_000_000)] = 16_000
     """Most output tokens of a generation; current models count what they think against it."""
-    runs: Runs = 1
-    concurrency: Concurrency = 4
+    runs: Annotated[int, Bounds(1, 1_000)] = 1
+    concurrency: Annotated[int, Bounds(1, 64)] = 4
     """Requests in flight at a time."""
-    role: Annotated[str | None, _no_secret] = None
+    role: Annotated[str, _no_secret] = DEFAULT_ROLE
     """The fixed first sentence of every system text."""
-    chars_per_token: CharsPerToken = 4.0
+    chars_per_token: Annotated[float, Bounds(1, 20)] = 4.0
     """For estimates; 3.6 fits English on newer tokenizers better."""
+    timeout_s: Annotated[float | None, Bounds(above=0, most=36_000)] = None
+    """Time limit of a request in seconds. ``"none"``: 15, and one for each 50 output tokens that it
+    may have."""
+    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What models take, by the beginning of their ids; goes before our own table
+    (``models/profiles.py``, which checks it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config(RunValues):
+    """How evaluations run, before the options of the command line are applied."""
+
+    models: Models = Models()
     retry: RetryTimes = RetryTimes()
     cost: Cost = Cost()
     default_seed: Seed = 42
     paths: Paths = Paths()
     fail_fast: FailFast = FailFast()
-    timeout_s: Seconds = None
-    """Time limit of a request in seconds. ``"none"``: 15, and one for each 50 output tokens that it
-    may have."""
     regression: Regression = Regression()
     judging: Judging = Judging()
-    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
-    """What models take, by the beginning of their ids; goes before our own table
-    (``models/profiles.py``, which checks it)."""
 
     def below(self, folder: str | os.PathLike[str]) -> Config:
         """Return the config with every relative path put below a folder."""

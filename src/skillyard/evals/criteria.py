@@ -1,27 +1,26 @@
-"""Criteria for answers: each has a name and a weight."""
+"""What answers are asked to be, and the criteria by which a judge scores them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from skillyard.evals.cases.reading import Notes
-
-WEIGHT_SUM_TOLERANCE = 0.01
-"""Tolerance for the sum of the weights of a rubric, which should be 1."""
-_ROUNDING = 1e-9  # binary sums of decimal weights
-ADVISED_CRITERIA = (3, 6)
-_STRICT = {"extra": "forbid"}
+STRICT = {"extra": "forbid", "str_strip_whitespace": True}
+"""The ``__pydantic_config__`` of a class that has every field which its file may have."""
+DEFAULT_ROLE = (
+    "You are an experienced professional. Answer the request completely and correctly, "
+    "in a form that can be used as it is."
+)
+"""What every answer is asked to be: the first sentence of each system text."""
+_TOLERANCE = 0.01 + 1e-9  # and binary sums of decimal weights
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
     """One line of a rubric. The weights of a rubric sum to 1 (within 0.01)."""
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
 
     name: str
     weight: float
@@ -44,28 +43,16 @@ DEFAULT_CRITERIA = (
 """For cases that bring no rubric of their own."""
 
 
-def check_criteria(criteria: Sequence[Criterion], line: int | None, notes: Notes) -> None:
-    """Note everything that is wrong with the criteria of a file; none at all is no fault."""
+def criteria_faults(criteria: Sequence[Criterion]) -> Iterator[str]:
+    """Yield what is wrong with the criteria of a file, each with what to write instead."""
     names = [criterion.name.casefold() for criterion in criteria]
     for number, criterion in enumerate(criteria):
-        where = f"criteria[{number}]"
         if not criterion.name or not criterion.description:
-            message = f"{where} has no name or no description"
-            notes.error("case_bad_field", line, message, "write some text")
+            yield f"criteria[{number}] has no name or no description; write some text"
         elif names.index(names[number]) < number:
-            message = f"{where}.name is that of criteria[{names.index(names[number])}] too"
-            notes.error("case_bad_field", line, message, "rename one of the two", criterion.name)
+            yield f"criteria[{number}].name is that of another one too; rename one of the two"
         if not 0 < criterion.weight <= 1:
-            message = f"{where}.weight must be above 0 and at most 1"
-            hint = "write a number in that range"
-            notes.error("case_bad_field", line, message, hint, criterion.weight)
+            yield f"criteria[{number}].weight must be above 0 and at most 1; correct it"
     total = fsum(criterion.weight for criterion in criteria)
-    if criteria and abs(total - 1) > WEIGHT_SUM_TOLERANCE + _ROUNDING:
-        weights = ", ".join(f"{criterion.weight:g}" for criterion in criteria)
-        message = f"the weights sum to {total:.6g}, not to 1"
-        hint = f"make them sum to 1 (within {WEIGHT_SUM_TOLERANCE})"
-        notes.error("rubric_weights", line, message, hint, weights)
-    low, high = ADVISED_CRITERIA
-    if criteria and not low <= len(criteria) <= high:
-        hint = f"{low} to {high} are advised: fewer say little, more are not kept apart by judges"
-        notes.warning("rubric_criteria_count", line, f"{len(criteria)} criteria", hint)
+    if criteria and abs(total - 1) > _TOLERANCE:
+        yield f"the weights sum to {total:.6g}, not to 1; make them sum to 1 (within 0.01)"

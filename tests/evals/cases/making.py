@@ -7,8 +7,6 @@ from pathlib import Path
 
 from skillyard import Catalog, Diagnostic, Skill
 from skillyard.evals.cases.case_files import (
-    DOCUMENT,
-    SKILL,
     CasePlaces,
     Dataset,
     build_dataset,
@@ -41,23 +39,16 @@ def written(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def told(diagnostics: Iterable[Diagnostic]) -> list[tuple[str, int | None, str]]:
-    """Return (severity, line, message) of each, for comparing."""
-    return [(each.severity, each.line, each.message) for each in diagnostics]
-
-
 def one(diagnostics: Iterable[Diagnostic], path: Path, line: int | None, says: str) -> None:
     """Assert that one diagnostic names the file, the line and what is wrong, with a way out."""
-    listed = list(diagnostics)
-    fitting = [each for each in listed if each.line == line and says in each.message]
-    assert fitting, told(listed)
-    assert fitting[0].path == str(path)
-    assert fitting[0].hint
+    listed = [(each.path, each.line, each.message) for each in diagnostics if each.hint]
+    assert any(each[:2] == (str(path), line) and says in each[2] for each in listed), listed
 
 
-def read_documents(place: str | Path, catalog: Catalog) -> Dataset[SkillCases]:
-    """Return the cases of rubrics and candidates."""
-    notes = Notes()
-    files = find_sources(CasePlaces((str(place),)), catalog, notes)
-    cases = read_case_files(files, catalog, notes, kinds=(DOCUMENT, SKILL))
-    return build_dataset(cases, notes, files, (DOCUMENT, SKILL))
+def read_cases(
+    place: str | Path, catalog: Catalog | None = None, skill: str | None = None
+) -> Dataset[SkillCases]:
+    """Return the cases of skills in a file or folder, as no layer has changed them yet."""
+    notes, library_ = Notes(), catalog or library()
+    files = find_sources(CasePlaces((str(place),)), library_, notes)
+    return build_dataset(read_case_files(files, library_, notes, skill), notes, files)

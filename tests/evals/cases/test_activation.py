@@ -1,4 +1,4 @@
-"""Activation cases: JSON lines, read by file and line, whatever stands in them."""
+"""Activation cases: from lines of JSON and from files about one skill, without contradictions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import Catalog
-from skillyard.evals.cases.activation import (
-    ActivationCase,
-    LocatedCase,
-    read_activation_cases,
-)
-from skillyard.evals.cases.answers import read_answer_cases
+from skillyard.evals.cases.activation import ActivationCase, read_activation_cases
 from skillyard.evals.cases.case_files import CasePlaces, Dataset
 from tests.evals.cases.making import library, one, written
 from tests.tables import for_each
@@ -36,8 +31,10 @@ def line(base: dict[str, Any] = GOOD, /, **changes: Any) -> str:
     return json.dumps({**base, **changes})
 
 
-def read(*paths: Path, catalog: Catalog | None = None) -> Dataset[LocatedCase]:
-    return read_activation_cases(CasePlaces(tuple(map(str, paths))), catalog or library())
+def read(
+    place: Path, catalog: Catalog | None = None, skill: str | None = None
+) -> Dataset[ActivationCase]:
+    return read_activation_cases(CasePlaces((str(place),), skill=skill), catalog or library())
 
 
 def test_cases_are_read_past_comments_and_blank_lines(tmp_path: Path) -> None:
@@ -45,20 +42,12 @@ def test_cases_are_read_past_comments_and_blank_lines(tmp_path: Path) -> None:
     result = read(written(tmp_path, "x.jsonl", text))
     assert result.diagnostics == ()
     path = str(tmp_path / "x.jsonl")
+    repair, graph = ("table-repair",), ("graph-drawing",)
     assert result.cases == (
-        LocatedCase(
-            ActivationCase(
-                "a-1",
-                "my list does not load",
-                True,
-                ("table-repair",),
-                ("graph-drawing",),
-                category="symptom",
-            ),
-            path,
-            3,
+        ActivationCase(
+            "a-1", "my list does not load", True, repair, graph, "symptom", path=path, line=3
         ),
-        LocatedCase(ActivationCase("f-1", "hello", False), path, 6),
+        ActivationCase("f-1", "hello", False, path=path, line=6),
     )
 
 
@@ -66,30 +55,22 @@ def test_cases_are_read_past_comments_and_blank_lines(tmp_path: Path) -> None:
     ("bad", "says"),
     [
         ("{", "not JSON"),
-        ("[1, 2]", "the line is not a JSON object"),
-        ('{"id": 1} trailing', "not JSON"),
+        ("[1, 2]", "the entry is wrong"),
         ('{"id": "a", "id": "b"}', "the key 'id' stands twice in one object"),
         ('{"id": NaN}', "NaN is no number of JSON"),
-        ("[" * 100_000, "nested too deep"),
-        ('{"id": ' + "9" * 5_000 + "}", "JSON that is refused"),
+        ("[" * 100_000, "JSON that is refused"),
         (line(id=None), "id is wrong"),
         (line(id=""), "id is wrong"),
-        (line(id=7), "id is wrong"),
-        (line(id="a\u200bb"), "id holds a character that no reader sees"),
-        (line(id="x" * 201), "id is longer than 200 characters"),
+        (line(id="x" * 201), "id is wrong"),
         (line(user_prompt="  "), "user_prompt is wrong"),
-        (line(user_prompt="x" * 100_001), "user_prompt is longer than 100,000 characters"),
-        (line(user_prompt="half \ud83d of it"), "user_prompt holds half of a character"),
-        (line(user_prompt="hello \u200b \ud83d"), "user_prompt holds half of a character"),
+        (line(user_prompt="x" * 100_001), "user_prompt is wrong"),
+        (line(user_prompt="half \ud83d of it"), "the entry is wrong"),
         (line(expected_skills="table-repair"), "expected_skills is wrong"),
-        (line(expected_skills=[]), "expected_skills is empty, yet something should be activated"),
         (line(expected_skills=["nobody"]), "expected_skills names a skill that is not there"),
         (line(expected_skills=["wipe-out"]), "expected_skills names a hidden skill"),
-        (line(acceptable_skills=["table-repair"]), "acceptable_skills names a skill that is"),
-        (line(should_activate="yes"), "should_activate is wrong"),
         (line(should_activate=1), "should_activate is wrong"),
-        (line(should_activate=None), "should_activate is wrong"),
         (line(should_activate=False), "should_activate is false, yet skills are named"),
+        (line(FAR, should_activate=True), "should_activate is true, yet no skill is expected"),
         (line(user_prompt="use table-repair on it"), "the prompt names the skill under test"),
         (line(user_promt="x"), "there is no field user_promt"),
     ],
@@ -101,30 +82,44 @@ def test_a_bad_line_is_told_with_its_line_and_the_others_are_read(
         tmp_path, "x.jsonl", f"{line(FAR, id='first')}\n{bad}\n{line(FAR, user_prompt='bye')}\n"
     )
     result = read(path)
-    assert [each.case.id for each in result.cases] == ["first", "f-1"]
+    assert [each.id for each in result.cases] == ["first", "f-1"]
     one(result.errors, path, 2, says)
 
 
-def test_an_id_is_taken_once_over_all_files(tmp_path: Path) -> None:
+def test_an_id_is_taken_once(tmp_path: Path) -> None:
     written(tmp_path, "a.jsonl", line(FAR) + "\n")
-    second = written(tmp_path, "b.jsonl", "\n" + line(FAR, user_prompt="other") + "\n")
+    text = f"{line(FAR, user_prompt='other')}\n{line(FAR, user_prompt='third')}\n"
+    second = written(tmp_path, "b.jsonl", text)
     result = read(tmp_path)
-    assert len(result.cases) == 1
-    one(result.errors, second, 2, f"the id is taken (first at {tmp_path / 'a.jsonl'}:1)")
+    assert [each.id for each in result.cases] == ["f-1", "f-1/b"]
+    one(result.errors, second, 2, "the id occurs twice")
 
 
-def test_a_prompt_that_occurs_twice_is_a_remark(tmp_path: Path) -> None:
-    text = f"{line(FAR)}\n{line(FAR, id='2', user_prompt=' HELLO')}\n"
-    result = read(written(tmp_path, "x.jsonl", text))
-    assert len(result.cases) == 2
-    assert [(each.severity, each.line) for each in result.diagnostics] == [("warning", 2)]
+def test_a_prompt_that_occurs_twice_is_used_once(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.jsonl", f"{line(FAR)}\n{line(FAR, id='2', user_prompt=' HELLO')}\n")
+    result = read(path)
+    assert (len(result.cases), result.errors) == (1, ())
+    one(result.diagnostics, path, 2, f"the prompt is also at {path}:1")
 
 
 def test_an_id_of_a_skill_stands_for_its_name(tmp_path: Path) -> None:
     catalog = library()
-    key = catalog.get("letter").id
-    path = written(tmp_path, "x.jsonl", line(expected_skills=[key]))
-    assert read(path, catalog=catalog).cases[0].case.expected_skills == ("letter",)
+    path = written(tmp_path, "x.jsonl", line(expected_skills=[catalog.get("letter").id]))
+    assert read(path, catalog).cases[0].expected_skills == ("letter",)
+
+
+def test_a_case_of_a_group_of_similar_skills_is_read(tmp_path: Path) -> None:
+    group = {"group": "g", "user_prompt": "p", "acceptable_skills": ["letter"]}
+    text = f"{line(group, id='1', expected_skill='table-repair')}\n"
+    far = {"id": "2", "group": "g", "user_prompt": "q", "expected_skill": None}
+    result = read(written(tmp_path, "x.jsonl", text + line(far)))
+    assert result.diagnostics == ()
+    assert [
+        (each.expected_skills, each.should_activate, each.category) for each in result.cases
+    ] == [
+        (("table-repair",), True, "g"),
+        ((), False, "g"),
+    ]
 
 
 JSON = st.recursive(
@@ -138,36 +133,108 @@ RECORDS = st.dictionaries(st.sampled_from([*GOOD, "other"]), JSON, max_size=8)
 
 
 @given(st.lists(RECORDS, max_size=4))
-def test_every_line_gives_a_case_or_an_error(
+def test_every_line_gives_a_case_or_a_note(
     tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, Any]]
 ) -> None:
     path = tmp_path_factory.mktemp("cases") / "x.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    lines = [line(FAR), *map(json.dumps, records)]
+    path.write_text("".join(f"{each}\n" for each in lines), encoding="utf-8")
     result = read(path)
     valid = {case.line for case in result.cases}
-    wrong = {each.line for each in result.errors}
+    wrong = {each.line for each in result.diagnostics}
     assert valid.isdisjoint(wrong)
-    assert valid | wrong == set(range(1, len(records) + 1))
+    assert valid | wrong == set(range(1, len(lines) + 1))
 
 
-BROKEN = {
-    "quote": ('skill: table-repair\nprompts:\n  - "my list\n', "yaml_invalid"),
-    "anchor": ("skill: &a table-repair\nprompts: [*a]\n", "yaml_anchor"),
-    "tag": ("skill: !!python/name:os.system x\nprompts: [b]\n", "yaml_tag"),
-    "depth": (f"skill: table-repair\nprompts: {'[' * 200}{']' * 200}\n", "yaml_too_deep"),
-    "nodes": (f"skill: table-repair\nprompts: [{'a,' * 60_000}a]\n", "yaml_too_large"),
-}
+TRIGGERS = """\
+[
+  {"query": "my list does not load", "should_trigger": true, "note": "x"},
+  {"query": "what is a table?",
+   "should_trigger": false}
+]
+"""
 
 
-@for_each("name", BROKEN)
-def test_a_yaml_file_that_cannot_be_read_is_an_error_with_its_line(
-    name: str, tmp_path: Path
+@for_each(
+    "document",
+    [TRIGGERS, f'{{"skill_name": "table-repair", "evals":\n{TRIGGERS.strip()}}}\n'],
+)
+def test_a_trigger_set_is_about_one_skill_and_has_no_answers(tmp_path: Path, document: str) -> None:
+    shift = document.count("evals")
+    result = read(written(tmp_path, "triggers.json", document), skill="table-repair")
+    assert result.diagnostics == ()
+    assert [
+        (each.id, each.user_prompt, each.expected_skills, each.about, each.line)
+        for each in result.cases
+    ] == [
+        (
+            "table-repair/triggers/1",
+            "my list does not load",
+            ("table-repair",),
+            "table-repair",
+            2 + shift,
+        ),
+        ("table-repair/triggers/2", "what is a table?", (), "table-repair", 3 + shift),
+    ]
+
+
+def test_the_triggers_of_a_hidden_skill_are_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.json", TRIGGERS)
+    result = read(path, skill="wipe-out")
+    assert result.cases == ()
+    one(result.diagnostics, path, 1, "wipe-out is hidden")
+
+
+def test_a_request_of_two_files_about_one_skill_counts_once(tmp_path: Path) -> None:
+    written(tmp_path, "letter.yaml", "skill: letter\nprompts: [p, q]\n")
+    path = written(
+        tmp_path,
+        "triggers.json",
+        '{"skill_name": "letter", "evals": [{"query": "p", "should_trigger": true},\n'
+        ' {"query": "r", "should_trigger": true}]}',
+    )
+    result = read(tmp_path)
+    assert [(each.id, each.user_prompt) for each in result.cases] == [
+        ("letter/1", "p"),
+        ("letter/2", "q"),
+        ("letter/triggers/2", "r"),
+    ]
+    one(result.diagnostics, path, 1, "the prompt is also at")
+
+
+def test_a_request_that_should_trigger_and_should_not_is_an_error_with_both_lines(
+    tmp_path: Path,
 ) -> None:
-    """As for the layers that compare answers; it is not called a file without cases."""
-    text, code = BROKEN[name]
-    path = written(tmp_path, f"{name}.yaml", text)
-    for reader in (read_activation_cases, read_answer_cases):
-        (error,) = reader(CasePlaces((str(path),)), library()).errors
-        assert (error.code, error.path) == (code, str(path))
-        assert error.line is not None
-        assert error.hint
+    text = (
+        '[{"query": "Write a letter", "should_trigger": true},\n'
+        ' {"query": "a poster", "should_trigger": false},\n'
+        ' {"query": " write  A letter ", "should_trigger": false}]'
+    )
+    path = written(tmp_path, "triggers.json", text)
+    (error,) = read(path, skill="letter").errors
+    assert (error.code, error.path, error.line) == ("case_contradiction", str(path), 3)
+    assert error.message.casefold() == (
+        f'letter should not fire for "write a letter", but at {str(path).casefold()}:1'
+        " letter should fire for it"
+    )
+
+
+def test_files_contradict_each_other_only_about_one_skill(tmp_path: Path) -> None:
+    entry = {"query": "write it up", "should_trigger": True}
+    first = written(tmp_path, "a.json", json.dumps({"skill_name": "letter", "evals": [entry]}))
+    other = {"skill_name": "table-repair", "evals": [{**entry, "should_trigger": False}]}
+    written(tmp_path, "b.json", json.dumps(other))
+    assert read(tmp_path).diagnostics == ()
+    path = written(tmp_path, "c.jsonl", line(FAR, user_prompt="Write it up"))
+    (error,) = read(tmp_path).errors
+    assert (error.path, error.message) == (
+        str(first),
+        f'letter should fire for "write it up", but at {path}:1 no skill should fire for it',
+    )
+
+
+def test_one_of_several_expected_skills_may_be_the_wrong_one(tmp_path: Path) -> None:
+    written(tmp_path, "a.jsonl", line(expected_skills=["letter", "table-repair"]))
+    entry = {"query": GOOD["user_prompt"], "should_trigger": False}
+    written(tmp_path, "b.json", json.dumps({"skill_name": "letter", "evals": [entry]}))
+    assert read(tmp_path).diagnostics == ()

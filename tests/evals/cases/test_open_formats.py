@@ -1,4 +1,4 @@
-"""``evals.json`` and trigger sets: read as they are, from files and from inside skill folders."""
+"""``evals.json``: read as it is, from files and from the folders of skills, never from outside."""
 
 from __future__ import annotations
 
@@ -6,21 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from skillyard import Catalog
 from skillyard.engine.catalog import read_catalog
 from skillyard.evals.cases.activation import read_activation_cases
 from skillyard.evals.cases.answers import read_answer_cases
-from skillyard.evals.cases.case_files import (
-    JSON,
-    CasePlaces,
-    Dataset,
-    build_dataset,
-    find_sources,
-    read_case_files,
-)
-from skillyard.evals.cases.reading import Notes
-from skillyard.evals.cases.skill_cases import SkillCases
-from tests.evals.cases.making import library, one, written
+from skillyard.evals.cases.case_files import CasePlaces
+from tests.evals.cases.making import library, one, read_cases, written
 from tests.tables import for_each
 
 EVALS = """\
@@ -35,13 +25,8 @@ EVALS = """\
   ]
 }
 """
-TRIGGERS = """\
-[
-  {"query": "my list does not load", "should_trigger": true, "note": "x"},
-  {"query": "what is a table?",
-   "should_trigger": false}
-]
-"""
+TRIGGERS = '[{"query": "my list does not load", "should_trigger": true}]'
+IN_SKILLS = CasePlaces(in_skills=True)
 
 
 def skill(folder: Path, name: str = "table-repair") -> Path:
@@ -51,15 +36,9 @@ def skill(folder: Path, name: str = "table-repair") -> Path:
     return folder / name
 
 
-def read(path: Path, catalog: Catalog, skill: str | None = None) -> Dataset[SkillCases]:
-    notes = Notes()
-    files = find_sources(CasePlaces((str(path),)), catalog, notes)
-    return build_dataset(read_case_files(files, catalog, notes, skill), notes, files, (JSON,))
-
-
 def test_evals_are_read_as_they_are(tmp_path: Path) -> None:
     path = written(tmp_path, "evals.json", EVALS)
-    result = read(path, library())
+    result = read_cases(path)
     assert result.diagnostics == ()
     (cases,) = result.cases
     assert cases.skill == "table-repair"
@@ -75,15 +54,15 @@ def test_evals_are_read_as_they_are(tmp_path: Path) -> None:
     assert second.assertions == ("says that b is missing",)
 
 
-@for_each("name", ["../secret.txt", "/etc/passwd", "gone.csv"])
+@for_each("name", ["../secret.txt", "/etc/passwd", "gone.csv", "SKILL.md"])
 def test_an_entry_whose_files_may_not_be_read_is_left_out(tmp_path: Path, name: str) -> None:
     written(tmp_path, "secret.txt", "secret")
     folder = skill(tmp_path)
     entries = [{"id": 1, "prompt": "look", "files": [name]}, {"id": 2, "prompt": "go"}]
     path = written(folder, "evals/evals.json", json.dumps({"evals": entries}))
-    result = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    result = read_answer_cases(IN_SKILLS, read_catalog(tmp_path))
     assert [prompt.prompt for prompt in result.cases[0].prompts] == ["go"]
-    one(result.diagnostics, path, 1, "the eval 1 is left out")
+    one(result.diagnostics, path, 1, "the prompt 1 is left out")
     assert "secret" not in result.diagnostics[0].message.replace(name, "")
 
 
@@ -91,9 +70,9 @@ def test_of_files_that_are_no_text_only_the_name_is_given(tmp_path: Path) -> Non
     folder = skill(tmp_path)
     for name in ("claim.pdf", "sheet.xlsx"):
         (folder / name).write_bytes(b"\x00\xff" + name.encode())
-    entry = {"id": 1, "prompt": "look", "files": ["claim.pdf", "sheet.xlsx", "SKILL.md"]}
+    entry = {"id": 1, "prompt": "look", "files": ["claim.pdf", "sheet.xlsx"]}
     path = written(folder, "evals/evals.json", json.dumps({"evals": [entry]}))
-    result = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    result = read_answer_cases(IN_SKILLS, read_catalog(tmp_path))
     (prompt,) = result.cases[0].prompts
     assert [each.name for each in prompt.files] == ["claim.pdf", "sheet.xlsx"]
     assert prompt.prompt == (
@@ -101,116 +80,65 @@ def test_of_files_that_are_no_text_only_the_name_is_given(tmp_path: Path) -> Non
         "\n\nThe file sheet.xlsx (12 bytes) cannot be shown here; it is no text."
     )
     one(result.diagnostics, path, 1, "no model can read the file sheet.xlsx")
-    one(result.diagnostics, path, 1, "SKILL.md is an input file of an eval")
 
 
 @for_each(
-    ("entry", "line", "says"),
+    ("entry", "says"),
     [
-        ({"id": 1}, 4, "prompt is missing"),
-        ({"id": 1, "prompt": " "}, 4, "prompt is wrong"),
-        ({"id": 1, "prompt": "use table-repair"}, 4, "names the skill under test"),
-        ({"id": 1, "prompt": "x", "files": 3}, 4, "files is wrong"),
-        (5, 4, "evals[0] is not an object"),
+        ({"id": 1}, "evals[0].prompt is missing"),
+        ({"id": 1, "prompt": " "}, "prompt is wrong"),
+        ({"id": 1, "prompt": "use table-repair"}, "names the skill under test"),
+        ({"id": 1, "prompt": "x", "files": 3}, "files is wrong"),
+        ({"id": 1, "query": "x", "should_trigger": "true"}, "should_trigger is wrong"),
+        (5, "evals[0] is wrong"),
     ],
 )
 def test_a_bad_entry_is_left_out_with_its_line_and_the_others_are_read(
-    tmp_path: Path, entry: Any, line: int, says: str
+    tmp_path: Path, entry: Any, says: str
 ) -> None:
     text = (
         '{"skill_name": "table-repair",\n\n "evals": [\n'
         f'  {json.dumps(entry)},\n  {{"id": 2, "prompt": "fine"}}\n]}}'
     )
     path = written(tmp_path, "evals.json", text)
-    result = read(path, library())
+    result = read_cases(path)
+    assert result.errors == ()
     assert [(each.id, each.line) for each in result.cases[0].prompts] == [("2", 5)]
-    one(result.diagnostics, path, line, says)
+    one(result.diagnostics, path, 4, says)
+
+
+def test_an_entry_with_half_of_a_character_is_left_out(tmp_path: Path) -> None:
+    text = '{"skill_name": "letter", "evals": [{"prompt": "q"}, {"prompt": "deep\\ud800"}]}'
+    path = written(tmp_path, "evals.json", text)
+    result = read_cases(path)
+    assert [prompt.prompt for prompt in result.cases[0].prompts] == ["q"]
+    one(result.diagnostics, path, 1, "evals[1] is wrong")
 
 
 @for_each(
     ("text", "line", "says"),
     [
-        ('{"skill_name": "table-repair",\n "evals": [}', 2, "not JSON"),
+        ('{"skill_name": "letter",\n "evals": [{"prompt": 1}, }', 2, "not JSON"),
         ('{"evals": [{"prompt": "x"}]}', 1, "skill_name is missing"),
-        (
-            '{"skill_name": "nobody", "evals": [{"prompt": "x"}]}',
-            1,
-            "the skill is not there",
-        ),
+        ('{"skill_name": "nobody", "evals": [{"prompt": "x"}]}', 1, "a skill that is not there"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_an_error(
     tmp_path: Path, text: str, line: int, says: str
 ) -> None:
     path = written(tmp_path, "evals.json", text)
-    result = read(path, library())
-    errors = [each for each in result.diagnostics if each.severity == "error"]
-    one(errors, path, line, says)
+    one(read_cases(path).errors, path, line, says)
 
 
 def test_nothing_that_a_file_says_is_dropped_silently(tmp_path: Path) -> None:
     entries = [
-        {"prompt": "x", "assertions": [{"text": "t", "cmd": ["a"]}], "turns": 3},
+        {"prompt": "x", "assertions": [{"id": 1, "text": "t", "cmd": ["a"]}], "turns": 3},
         {"prompt": "y", "assertions": [7], "turns": 3},
     ]
     text = json.dumps({"skill_name": "letter", "harness": "h", "notes": "n", "evals": entries})
     path = written(tmp_path, "evals.json", text)
-    result = read(path, library())
-    one(
-        result.diagnostics,
-        path,
-        1,
-        "not read: assertions.cmd, turns (2 times), assertions, harness",
-    )
-
-
-@for_each(
-    ("entry", "expected", "assertions"),
-    [
-        # skill-creator, as it documents the file
-        (
-            {"id": 1, "prompt": "p", "expected_output": "e", "files": [], "expectations": ["a"]},
-            "e",
-            ("a",),
-        ),
-        # the format for evaluations of agentskills.io
-        ({"id": 1, "name": "n", "prompt": "p", "assertions": ["a", "b"]}, "", ("a", "b")),
-        # assertions as objects, with ids or without
-        ({"id": "x", "prompt": "p", "assertions": [{"id": "x", "text": "a"}]}, "", ("a",)),
-    ],
-)
-def test_entries_of_evals_are_read(
-    tmp_path: Path, entry: dict[str, Any], expected: str, assertions: tuple[str, ...]
-) -> None:
-    text = json.dumps({"skill_name": "table-repair", "evals": [entry]})
-    result = read(written(tmp_path, "evals.json", text), library())
-    assert result.diagnostics == ()
-    prompt = result.cases[0].prompts[0]
-    assert (prompt.prompt, prompt.expected, prompt.assertions) == ("p", expected, assertions)
-
-
-@for_each(
-    "document",
-    [
-        [{"query": "p", "should_trigger": True}, {"query": "q", "should_trigger": False}],
-        {
-            "skill_name": "letter",
-            "evals": [
-                {"prompt": "p", "should_trigger": True},
-                {"prompt": "q", "should_trigger": False},
-            ],
-        },
-    ],
-)
-def test_trigger_sets_are_read(tmp_path: Path, document: Any) -> None:
-    path = written(tmp_path, "triggers.json", json.dumps(document))
-    result = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
-    assert result.diagnostics == ()
-    assert [
-        (each.case.user_prompt, each.case.should_activate, each.about, each.case.expected_skills)
-        for each in result.cases
-    ] == [("p", True, "letter", ("letter",)), ("q", False, "letter", ())]
-    assert read_answer_cases(CasePlaces((str(path),), skill="letter"), library()).cases == ()
+    says = "not read: harness, turns (2 times), assertions.cmd, assertions"
+    one(read_cases(path).diagnostics, path, 1, says)
 
 
 @for_each(
@@ -219,14 +147,15 @@ def test_trigger_sets_are_read(tmp_path: Path, document: Any) -> None:
         ("promptfooconfig.yaml", "prompts: [a]\ntests:\n- vars: {request: x}\n"),
         ("samples.jsonl", '{"input": "x", "target": "y"}\n'),
         ("triggers.json", '{"should_trigger": ["x"], "should_not_trigger": ["y"]}'),
+        ("scenario.json", '{"prompt": "x", "rubric": []}'),
     ],
 )
 def test_files_of_other_tools_beside_a_skill_are_named_and_not_read(
     tmp_path: Path, name: str, text: str
 ) -> None:
     path = written(skill(tmp_path), f"evals/{name}", text)
-    result = read_activation_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
-    assert result.cases == ()
+    result = read_activation_cases(IN_SKILLS, read_catalog(tmp_path))
+    assert (result.cases, result.errors) == ((), ())
     one(result.diagnostics, path, None, "the file holds no cases")
 
 
@@ -234,86 +163,13 @@ def test_one_file_can_say_what_fires_and_what_a_good_answer_has(tmp_path: Path) 
     entries = [
         {"id": "positive-1", "should_trigger": True, "prompt": "p", "expectations": ["a"]},
         {"id": "negative-1", "should_trigger": False, "prompt": "q", "expectations": ["b"]},
+        {"id": "trigger", "should_trigger": True, "prompt": "r"},
     ]
     text = json.dumps({"skill_name": "letter", "evals": entries})
     places = CasePlaces((str(written(tmp_path, "evals.json", text)),))
-    assert len(read_activation_cases(places, library()).cases) == 2
+    assert len(read_activation_cases(places, library()).cases) == 3
     (answers,) = read_answer_cases(places, library()).cases
     assert [prompt.prompt for prompt in answers.prompts] == ["p"]
-
-
-def test_trigger_entries_have_their_lines_and_ids_of_their_own(tmp_path: Path) -> None:
-    path = written(tmp_path, "triggers.json", TRIGGERS)
-    result = read_activation_cases(CasePlaces((str(path),), skill="table-repair"), library())
-    assert [(each.case.id, each.line) for each in result.cases] == [
-        ("table-repair/triggers/1", 2),
-        ("table-repair/triggers/2", 3),
-    ]
-
-
-def test_a_bad_trigger_is_left_out_and_one_that_names_the_skill_is_a_remark(tmp_path: Path) -> None:
-    text = (
-        '[{"query": "x"},\n {"query": "y", "should_trigger": "true"},\n'
-        ' {"query": "@letter z", "should_trigger": true}]'
-    )
-    path = written(tmp_path, "t.json", text)
-    result = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
-    assert [each.case.user_prompt for each in result.cases] == ["@letter z"]
-    one(result.diagnostics, path, 1, "should_trigger is missing")
-    one(result.diagnostics, path, 2, "should_trigger is wrong")
-    one(result.diagnostics, path, 3, "the prompt names the skill under test")
-
-
-def test_a_request_that_should_trigger_and_should_not_is_an_error_with_both_lines(
-    tmp_path: Path,
-) -> None:
-    text = (
-        '[{"query": "Write a letter", "should_trigger": true},\n'
-        ' {"query": "a poster", "should_trigger": false},\n'
-        ' {"query": " write  A letter ", "should_trigger": false}]'
-    )
-    path = written(tmp_path, "triggers.json", text)
-    places = CasePlaces((str(path),), skill="letter")
-    result = read_activation_cases(places, library())
-    (error,) = (each for each in result.diagnostics if each.severity == "error")
-    assert (error.code, error.path, error.line) == ("case_contradiction", str(path), 3)
-    assert error.message.casefold() == (
-        f'letter should not fire for "write a letter", but at {str(path).casefold()}:1'
-        " letter should fire for it"
-    )
-    assert error.hint.startswith("remove the entry that is wrong")
-
-
-def test_files_contradict_each_other_only_about_one_skill(tmp_path: Path) -> None:
-    entry = {"query": "write it up", "should_trigger": True}
-    written(tmp_path, "a.json", json.dumps({"skill_name": "letter", "evals": [entry]}))
-    other = {"skill_name": "table-repair", "evals": [{**entry, "should_trigger": False}]}
-    written(tmp_path, "b.json", json.dumps(other))
-    places = CasePlaces((str(tmp_path),))
-    assert read_activation_cases(places, library()).diagnostics == ()
-    line = {"id": "n", "user_prompt": "Write it up", "should_activate": False}
-    path = written(tmp_path, "c.jsonl", json.dumps(line))
-    (error,) = read_activation_cases(places, library()).diagnostics
-    assert error.path == str(tmp_path / "a.json")
-    assert error.message == (
-        f'letter should fire for "write it up", but at {path}:1 no skill should fire for it'
-    )
-
-
-def test_one_of_several_expected_skills_may_be_the_wrong_one(tmp_path: Path) -> None:
-    line = {"id": "n", "user_prompt": "Write it up", "should_activate": True}
-    either = {**line, "expected_skills": ["letter", "table-repair"]}
-    written(tmp_path, "a.jsonl", json.dumps(either))
-    other = {"query": "write it up", "should_trigger": False}
-    written(tmp_path, "b.json", json.dumps({"skill_name": "letter", "evals": [other]}))
-    assert read_activation_cases(CasePlaces((str(tmp_path),)), library()).diagnostics == ()
-
-
-def test_the_triggers_of_a_hidden_skill_are_left_out(tmp_path: Path) -> None:
-    path = written(tmp_path, "t.json", TRIGGERS)
-    result = read_activation_cases(CasePlaces((str(path),), skill="wipe-out"), library())
-    assert result.cases == ()
-    one(result.diagnostics, path, 1, "wipe-out is hidden")
 
 
 def test_skill_folders_are_looked_into_and_other_files_named(tmp_path: Path) -> None:
@@ -325,10 +181,10 @@ def test_skill_folders_are_looked_into_and_other_files_named(tmp_path: Path) -> 
     written(folder, "evals/deep/more.json", TRIGGERS)
     written(folder, "other.json", TRIGGERS)
     catalog = read_catalog(tmp_path)
-    answers = read_answer_cases(CasePlaces(in_skills=True), catalog)
-    triggers = read_activation_cases(CasePlaces(in_skills=True), catalog)
+    answers = read_answer_cases(IN_SKILLS, catalog)
+    triggers = read_activation_cases(IN_SKILLS, catalog)
     assert [len(each.prompts) for each in answers.cases] == [3]
-    assert [case.about for case in triggers.cases] == ["table-repair"] * 2
+    assert [case.about for case in triggers.cases] == ["table-repair"]
     for result in (answers.diagnostics, triggers.diagnostics):
         one(result, other, None, "the file holds no cases")
         assert len(result) == 1
@@ -336,11 +192,10 @@ def test_skill_folders_are_looked_into_and_other_files_named(tmp_path: Path) -> 
 
 def test_a_skill_cannot_bring_evals_for_another_one(tmp_path: Path) -> None:
     skill(tmp_path, "other")
-    folder = skill(tmp_path)
-    path = written(folder, "evals/evals.json", EVALS.replace("table-repair", "other"))
-    result = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    path = written(skill(tmp_path), "evals/evals.json", EVALS.replace("table-repair", "other"))
+    result = read_answer_cases(IN_SKILLS, read_catalog(tmp_path))
     assert [each.skill for each in result.cases] == ["table-repair"]
-    one(result.diagnostics, path, 1, "skill_name is not that of the skill it lies in")
+    one(result.diagnostics, path, 1, "skill_name is other, but table-repair is evaluated")
 
 
 def test_a_skill_cannot_have_files_outside_of_it_read(tmp_path: Path) -> None:
@@ -359,27 +214,8 @@ def test_a_link_out_of_the_skill_is_not_followed(tmp_path: Path) -> None:
     written(outside, "t.json", TRIGGERS)
     folder = skill(tmp_path / "root")
     (folder / "evals").symlink_to(outside)
-    places = CasePlaces(in_skills=True)
-    assert read_activation_cases(places, read_catalog(tmp_path / "root")).cases == ()
+    assert read_activation_cases(IN_SKILLS, read_catalog(tmp_path / "root")).cases == ()
     (folder / "evals").unlink()
     (folder / "evals").mkdir()
     (folder / "evals" / "t.json").symlink_to(outside / "t.json")
-    assert read_activation_cases(places, read_catalog(tmp_path / "root")).cases == ()
-
-
-@for_each(
-    ("field", "fault"),
-    [
-        ('"prompt": "how deep\\ud800"', "prompt holds half of a character"),
-        ('"prompt": "p", "assertions": ["\\ud800"]', "assertions[0] holds half of a character"),
-        ('"prompt": "p", "id": "\\ud800"', "id holds half of a character"),
-    ],
-)
-def test_an_entry_with_half_of_a_character_is_left_out(
-    tmp_path: Path, field: str, fault: str
-) -> None:
-    text = f'{{"skill_name": "letter", "evals": [{{"prompt": "q"}},\n {{{field}}}]}}'
-    path = written(tmp_path, "evals.json", text)
-    result = read(path, library())
-    assert [prompt.prompt for prompt in result.cases[0].prompts] == ["q"]
-    one(result.diagnostics, path, 1, fault)
+    assert read_activation_cases(IN_SKILLS, read_catalog(tmp_path / "root")).cases == ()

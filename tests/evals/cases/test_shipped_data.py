@@ -12,12 +12,12 @@ from skillyard import Catalog, Skill
 from skillyard.engine.catalog import read_catalog
 from skillyard.evals.cases.activation import ActivationCase, read_activation_cases
 from skillyard.evals.cases.case_files import CasePlaces
-from skillyard.evals.cases.skill_cases import SkillCases, find_name
-from skillyard.evals.conditions.arms import DEFAULT_ROLE, Arms, skill_arms
+from skillyard.evals.cases.skill_cases import SkillCases
+from skillyard.evals.conditions.arms import Arms, skill_arms
 from skillyard.evals.config_values import Config
 from skillyard.evals.operations.eval_runs import eval_config
 from skillyard.evals.statistics.planning import planned_verdicts
-from tests.evals.cases.making import read_documents
+from tests.evals.cases.making import read_cases
 from tests.shared_data import REPOSITORY
 
 HOME = REPOSITORY / "examples/evals"
@@ -35,7 +35,7 @@ def config() -> Config:
 
 @pytest.fixture(scope="module")
 def rubrics(config: Config, catalog: Catalog) -> tuple[SkillCases, ...]:
-    dataset = read_documents(config.paths.rubrics, catalog)
+    dataset = read_cases(config.paths.rubrics, catalog)
     assert dataset.diagnostics == ()
     return dataset.cases
 
@@ -44,12 +44,12 @@ def rubrics(config: Config, catalog: Catalog) -> tuple[SkillCases, ...]:
 def activation(config: Config, catalog: Catalog) -> tuple[ActivationCase, ...]:
     dataset = read_activation_cases(CasePlaces((config.paths.activation,)), catalog)
     assert dataset.diagnostics == ()
-    return tuple(each.case for each in dataset.cases)
+    return dataset.cases
 
 
 @pytest.fixture(scope="module")
 def candidates(config: Config, catalog: Catalog) -> tuple[SkillCases, ...]:
-    dataset = read_documents(config.paths.candidates, catalog)
+    dataset = read_cases(config.paths.candidates, catalog)
     assert dataset.diagnostics == ()
     return dataset.cases
 
@@ -77,7 +77,6 @@ def arms(candidate: SkillCases, catalog: Catalog) -> Arms:
     return skill_arms(
         text,
         os.path.dirname(skill.path),
-        role=DEFAULT_ROLE,
         siblings=candidate.siblings,
         max_sibling_bytes=candidate.max_sibling_bytes,
     )
@@ -99,17 +98,6 @@ def test_candidates_span_three_tiers_with_siblings(
         tiers[values.tier] += 1
     assert min(tiers[name] for name in ("small", "medium", "large")) >= 3
     assert sum(bool(candidate.siblings) for candidate in candidates) >= 3
-
-
-def test_no_prompt_names_a_skill_that_it_is_about(
-    rubrics: tuple[SkillCases, ...],
-    candidates: tuple[SkillCases, ...],
-    activation: tuple[ActivationCase, ...],
-) -> None:
-    listed = [*rubrics, *candidates]
-    about = [(each.skill, prompt.prompt) for each in listed for prompt in each.prompts]
-    about += [(name, case.user_prompt) for case in activation for name in case.expected_skills]
-    assert [pair for pair in about if find_name(pair[1], pair[0])] == []
 
 
 def test_no_prompt_is_used_twice_or_taken_from_the_ranking_requests(
@@ -139,7 +127,7 @@ def test_the_readme_counts_what_is_there(activation: tuple[ActivationCase, ...])
 def test_the_case_file_can_show_a_difference_of_a_point(catalog: Catalog) -> None:
     places = CasePlaces((str(REPOSITORY / "examples/cases"),))
     cases = read_activation_cases(places, catalog).cases
-    fires = [each for each in cases if each.case.should_activate]
+    fires = [each for each in cases if each.should_activate]
     (plan,) = planned_verdicts({"csv-cleaning": len(fires)})
     assert plan.smallest_detectable is not None
     assert plan.smallest_detectable <= 1.0

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import string
-
-from hypothesis import given
-from hypothesis import strategies as st
-
 from skillyard.evals.cases.skill_cases import find_name
 from tests.tables import for_each
 
@@ -65,19 +60,3 @@ def test_an_ordinary_word_is_a_name_only_where_the_prompt_makes_it_one(
     prompt: str, named: bool
 ) -> None:
     assert (find_name(prompt, "pdf") is not None) is named
-
-
-WORDS = st.text(alphabet=string.ascii_letters, min_size=1, max_size=8)
-
-
-@given(st.lists(WORDS, min_size=2, max_size=4), st.sampled_from(["-", "_"]), st.data())
-def test_a_name_of_several_words_is_found_alone_and_not_inside_another(
-    words: list[str], joint: str, data: st.DataObject
-) -> None:
-    name = "-".join(words)
-    spelling = joint.join(words).swapcase()
-    before, after = (data.draw(st.sampled_from(["", " ", "(", "\n", "„"])) for _ in range(2))
-    assert find_name(f"do{before or ' '}{spelling}{after}", name) is not None
-    extra = data.draw(WORDS)
-    assert find_name(f"{extra}{spelling}", f"{name}x{'z' * 9}") is None
-    assert find_name(f"q{extra}-{spelling}-{extra}q", f"{name}-{extra}{'z' * 9}") is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def outcome(check: Check, answer: str = ANSWER, *, allow_scripts: bool = False) 
         ("not_regex", "(?i)FORM", False, "The form is filled."),
     ],
 )
-def test_a_check_says_what_it_saw(kind: str, value: str, passed: bool, evidence: str) -> None:
+def test_a_check_says_what_it_saw(kind: Any, value: str, passed: bool, evidence: str) -> None:
     result = outcome(Check(kind, value))
     assert (result.passed, evidence in result.evidence) == (passed, True), result.evidence
 

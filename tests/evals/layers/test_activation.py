@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skillyard import Catalog
-from skillyard.evals.cases.activation import ActivationCase, LocatedCase
+from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.layers.activation import (
     ActivationRun,
     activation_summary,
@@ -20,8 +20,10 @@ from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
 
 
-def work_of(cases: Sequence[LocatedCase], runs: int) -> LayerWork:
-    return LayerWork(RunSettings("activation", runs=runs), Catalog.from_skills([]), cases, "", {})
+def work_of(cases: Sequence[ActivationCase], runs: int) -> LayerWork:
+    return LayerWork(
+        RunSettings(eval_type="activation", runs=runs), Catalog.from_skills([]), cases, "", {}
+    )
 
 
 def case(
@@ -30,16 +32,16 @@ def case(
     acceptable: Sequence[str] = (),
     about: str | None = None,
     category: str = "direct",
-) -> LocatedCase:
-    case = ActivationCase(
+) -> ActivationCase:
+    return ActivationCase(
         id=name,
         user_prompt=f"prompt {name}",
         expected_skills=tuple(expected),
         acceptable_skills=tuple(acceptable),
         should_activate=bool(expected or acceptable),
         category=category,
+        about=about,
     )
-    return LocatedCase(case, "", None, about)
 
 
 class Says:
@@ -53,7 +55,7 @@ class Says:
 
 
 def outcomes(
-    cases: Sequence[LocatedCase], *text: RouterChoice, runs: int = 1
+    cases: Sequence[ActivationCase], *text: RouterChoice, runs: int = 1
 ) -> list[dict[str, Any]]:
     run = ActivationRun(work_of(cases, runs), Says(*text), lambda case: None)
     for job in run.jobs():
@@ -61,7 +63,7 @@ def outcomes(
     return run.cases("")
 
 
-def outcome(one: LocatedCase, *picked: str, **more: Any) -> dict[str, Any]:
+def outcome(one: ActivationCase, *picked: str, **more: Any) -> dict[str, Any]:
     (told,) = outcomes([one], RouterChoice(picked, **more))
     return told
 
@@ -89,7 +91,7 @@ def outcome(one: LocatedCase, *picked: str, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_one_choice(
-    one: LocatedCase,
+    one: ActivationCase,
     picked: str,
     passed: bool,
     precision: float,
@@ -117,7 +119,7 @@ def test_one_choice(
     ],
 )
 def test_an_expected_skill_that_was_not_picked_is_named(
-    one: LocatedCase, picked: str, missing: list[str]
+    one: ActivationCase, picked: str, missing: list[str]
 ) -> None:
     assert outcome(one, *picked)["missing"] == missing
 

@@ -20,7 +20,7 @@ KEYS = [f"case-{number}" for number in range(30)]
 def chosen(
     keys: list[str], limit: int | None, seed: int = 42, layer: Any = "activation"
 ) -> tuple[str, ...]:
-    return sample(keys, RunSettings(layer, seed=seed, limit=limit), key=lambda key: key)
+    return sample(keys, RunSettings(eval_type=layer, seed=seed, limit=limit), key=lambda key: key)
 
 
 def test_the_choice_is_what_it_always_was() -> None:
@@ -64,7 +64,7 @@ def test_both_kinds_are_kept_where_there_is_room(kinds: list[bool], limit: int, 
     cases = [ActivationCase(f"c{n}", "p", kind) for n, kind in enumerate(kinds)]
     dataset = sample(
         cases,
-        RunSettings("activation", seed=seed, limit=limit),
+        RunSettings(eval_type="activation", seed=seed, limit=limit),
         key=lambda case: case.id,
         is_positive=lambda case: case.should_activate,
     )

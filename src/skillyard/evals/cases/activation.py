@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated
 
-from skillyard.base.errors import AmbiguousName, SkillNotFound
-from skillyard.base.invisible import find_hidden
+from pydantic import Field
+
 from skillyard.engine.catalog import Catalog
 from skillyard.evals.cases.case_files import (
-    JSON,
-    LINES,
-    SKILL,
     CasePlaces,
     Dataset,
     build_dataset,
@@ -29,8 +27,10 @@ from skillyard.evals.cases.reading import (
     Notes,
     SomeText,
     SourceFile,
+    Text,
     checked,
     json_lines,
+    known_skill,
     prompt_key,
     quote,
 )
@@ -43,28 +43,27 @@ ID_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class ActivationCase:
-    """One request, and what a router should pick for it."""
+class _Line:
+    """One request as a line has it, and what a router should pick for it."""
 
     __pydantic_config__ = STRICT
 
-    id: SomeText
+    id: Annotated[SomeText, Field(max_length=ID_CHARS)]
     user_prompt: SomeText
     should_activate: bool
     expected_skills: tuple[str, ...] = ()
-    """Any of them is right. Empty exactly where nothing should be picked."""
+    """Any of them is right."""
     acceptable_skills: tuple[str, ...] = ()
     """Neither right nor wrong beside an expected one."""
-    category: str = ""
+    category: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
-class LocatedCase:
-    """An activation case, and where it stands."""
+class ActivationCase(_Line):
+    """One request, what a router should pick for it, and where it stands."""
 
-    case: ActivationCase
-    path: str
-    line: int | None
+    path: str = ""
+    line: int | None = None
     about: str | None = None
     """For a file about one skill: that skill. Only whether it is picked counts then; what else is
     picked is neither right nor wrong. None: every pick counts."""
@@ -77,17 +76,22 @@ class LocatedCase:
     @property
     def claim(self) -> str:
         """What the case says of its request."""
-        if self.case.should_activate:
-            return f"{quote(' or '.join(self.case.expected_skills))} should fire"
+        if self.should_activate:
+            names = self.expected_skills or self.acceptable_skills
+            return f"{quote(' or '.join(names))} should fire"
         return f"{self.about} should not fire" if self.about else "no skill should fire"
 
 
-def read_activation_cases(places: CasePlaces, catalog: Catalog) -> Dataset[LocatedCase]:
+def read_activation_cases(places: CasePlaces, catalog: Catalog) -> Dataset[ActivationCase]:
     """Return the activation cases: which skills a request should activate."""
     notes = Notes()
     files = find_sources(places, catalog, notes)
-    cases = [case for file in files if file.kind == LINES for case in _lines(file, catalog, notes)]
-    cases = list(_with_own_ids(cases, notes))
+    cases = [
+        case
+        for file in files
+        if file.path.endswith(".jsonl")
+        for case in _lines(file, catalog, notes)
+    ]
     for each in read_case_files(files, catalog, notes, places.skill):
         if catalog.get(each.skill).hidden:
             what = f"{each.skill} is hidden: no router may choose it, so its prompts are left out"
@@ -96,42 +100,43 @@ def read_activation_cases(places: CasePlaces, catalog: Catalog) -> Dataset[Locat
             continue
         for prompt in each.prompts:
             if prompt.should_fire is not None:
-                expected = (each.skill,) if prompt.should_fire else ()
                 case = ActivationCase(
                     each.prompt_id(prompt),
                     prompt.prompt,
                     prompt.should_fire,
-                    expected,
+                    (each.skill,) if prompt.should_fire else (),
                     category=CATEGORY,
+                    path=each.path,
+                    line=prompt.line,
+                    about=each.skill,
                 )
-                cases.append(LocatedCase(case, each.path, prompt.line, each.skill))
-    return build_dataset(_distinct(cases, notes), notes, files, (LINES, SKILL, JSON))
+                cases.append(case)
+    return build_dataset(_distinct(cases, notes), notes, files)
 
 
-def _lines(file: SourceFile, catalog: Catalog, notes: Notes) -> Iterator[LocatedCase]:
+def _lines(file: SourceFile, catalog: Catalog, notes: Notes) -> Iterator[ActivationCase]:
     own = notes.of_file(file.path)
     for entry in json_lines(file.text, own):
         before = own.errors
-        case = checked(ActivationCase, _renamed(entry), own)
-        if case is None:
+        line = checked(_Line, _renamed(entry), own)
+        if line is None:
             continue
-        case = replace(
-            case,
-            expected_skills=_known(case.expected_skills, "expected_skills", entry, catalog, own),
-            acceptable_skills=_known(
-                case.acceptable_skills, "acceptable_skills", entry, catalog, own
-            ),
-        )
-        if own.errors == before:  # else a list may only be empty without its unknown names
-            _note_faults(case, entry, own)
-        check_prompt(case.user_prompt, case.expected_skills, own, entry.line())
+        if line.should_activate != bool(line.expected_skills or line.acceptable_skills):
+            named = "no skill is expected" if line.should_activate else "skills are named"
+            message = f"should_activate is {str(line.should_activate).lower()}, yet {named}"
+            own.error("case_bad_field", entry.line(), message, "correct one of the two")
+        expected = _known(line.expected_skills, "expected_skills", entry, catalog, own)
+        others = _known(line.acceptable_skills, "acceptable_skills", entry, catalog, own)
+        check_prompt(line.user_prompt, expected, entry.line(), own)
         if own.errors == before:
-            yield LocatedCase(case, file.path, entry.line())
+            acceptable = tuple(name for name in others if name not in expected)
+            skills = {"expected_skills": expected, "acceptable_skills": acceptable}
+            yield ActivationCase(**{**asdict(line), **skills}, path=file.path, line=entry.line())
 
 
 def _renamed(entry: Located) -> Located:
     """Return a case of a group of similar skills, as files up to 0.1 have it, as one of ours."""
-    if "expected_skill" not in entry.value:
+    if not isinstance(entry.value, dict) or "expected_skill" not in entry.value:
         return entry
     fields = {**entry.value}
     skill, group = fields.pop("expected_skill"), fields.pop("group", "")
@@ -143,123 +148,53 @@ def _known(
     names: Sequence[str], field: str, entry: Located, catalog: Catalog, notes: Notes
 ) -> tuple[str, ...]:
     """Return the names of the skills that names or ids refer to; others are noted."""
-    known = []
-    for name in names:
-        try:
-            skill = catalog.get(name)
-            known.append(skill.name)
-            why, hint = "a hidden skill", "no router may choose it: only @name calls it"
-            if not skill.hidden:
-                continue
-        except SkillNotFound as error:
-            why = "a skill that is not there"
-            hint = error.hint or "check the name, and the folder of skills"
-        except AmbiguousName:
-            why, hint = "a skill that is there several times", "use an id"
-        notes.error("case_bad_field", entry.line(), f"{field} names {why}", hint, name)
-    return tuple(dict.fromkeys(known))
+    skills = [known_skill(name, field, entry.line(), catalog, notes) for name in names]
+    for skill in skills:
+        if skill is not None and skill.hidden:
+            message, hint = f"{field} names a hidden skill", "only @name calls it, and no router"
+            notes.error("case_bad_field", entry.line(), message, hint, skill.name)
+    return tuple(dict.fromkeys(skill.name for skill in skills if skill is not None))
 
 
-def _note_faults(case: ActivationCase, entry: Located, notes: Notes) -> None:
-    """Note fields that contradict each other, and ids that nobody can write."""
-    named = [*case.expected_skills, *case.acceptable_skills]
-    faults = (
-        (
-            case.should_activate and not case.expected_skills,
-            "expected_skills is empty, yet something should be activated",
-            "name the skills of which one must be picked, or write should_activate: false",
-        ),
-        (
-            bool(named) and not case.should_activate,
-            "should_activate is false, yet skills are named",
-            "leave the lists of skills empty, or write should_activate: true",
-        ),
-        (
-            not {*case.expected_skills}.isdisjoint(case.acceptable_skills),
-            "acceptable_skills names a skill that is expected",
-            "name each skill in one of the lists",
-        ),
-        (len(case.id) > ID_CHARS, f"id is longer than {ID_CHARS} characters", "shorten it"),
-        (
-            find_hidden(case.id) is not None or not case.id.isprintable(),
-            "id holds a character that no reader sees",
-            "use visible ones",
-        ),
-    )
-    for is_fault, message, hint in faults:
-        if is_fault:
-            notes.error("case_bad_field", entry.line(), message, hint, ", ".join(named) or case.id)
+def _distinct(cases: Iterable[ActivationCase], notes: Notes) -> Iterator[ActivationCase]:
+    """Yield the cases, each with an id of its own.
 
-
-def _with_own_ids(cases: Sequence[LocatedCase], notes: Notes) -> Iterator[LocatedCase]:
-    """Yield the cases of lines. An id that occurs twice is an error, a prompt a warning."""
-    seen: dict[tuple[str, str], LocatedCase] = {}
-    for each in cases:
-        own, case = notes.of_file(each.path), each.case
-        first = seen.setdefault(("id", case.id), each)
-        if first is not each:
-            message = f"the id is taken (first at {first.place})"
-            hint = "give each case an id of its own"
-            own.error("case_duplicate_id", each.line, message, hint, case.id)
-            continue
-        first = seen.setdefault(("prompt", prompt_key(case.user_prompt)), each)
-        if first is not each:
-            message = f"the prompt occurs twice (first at {first.place})"
-            hint = "remove one: it would weigh double"
-            own.warning("case_duplicate_prompt", each.line, message, hint, case.user_prompt)
-        yield each
-
-
-def _distinct(cases: Sequence[LocatedCase], notes: Notes) -> list[LocatedCase]:
-    """Return the cases, each with an id of its own.
-
-    A request that a file about one skill has again is used once, with a warning. One that should
-    fire and should not is an error.
+    A request that occurs twice is used once, with a warning. One that should fire a skill by one
+    case, and by another should not, is an error. Of several skills any one may fire, so that one of
+    them should not is no contradiction.
     """
-    _note_contradictions(cases, notes)
-    first_of: dict[tuple[str, str], LocatedCase] = {}
+    first_of: dict[tuple[str | None, str], ActivationCase] = {}
+    claims: dict[tuple[bool, str, str | None], ActivationCase] = {}
     ids: set[str] = set()
-    distinct: list[LocatedCase] = []
     for each in cases:
-        case = each.case
-        first = first_of.setdefault((each.about or "", prompt_key(case.user_prompt)), each)
-        if each.about is not None and first is not each:
-            what = f"the prompt is also in {first.place}, and used once"
-            hint = "keep each prompt in one place"
-            own = notes.of_file(each.path)
-            own.warning("case_duplicate_prompt", each.line, what, hint, case.user_prompt)
-            continue
-        stem = os.path.splitext(os.path.basename(each.path))[0]
-        if case.id in ids:
-            each = replace(each, case=replace(case, id=f"{case.id}/{stem}"))
-        distinct.append(each)
-        ids.add(case.id)
-    return distinct
-
-
-def _note_contradictions(cases: Iterable[LocatedCase], notes: Notes) -> None:
-    """Note each request that should fire a skill by one case, and by another should not.
-
-    Of several skills any one may fire, so that one of them should not is no contradiction.
-    """
-    fires: dict[tuple[str, str | None], LocatedCase] = {}
-    silent: dict[tuple[str, str | None], LocatedCase] = {}
-    for each in cases:
-        case = each.case
-        own, others = (fires, silent) if case.should_activate else (silent, fires)
+        own, fires, prompt = notes.of_file(each.path), each.should_activate, each.user_prompt
+        key = prompt_key(prompt)
         # None stands for every skill: a negative case that is about no skill in particular.
-        only = case.expected_skills if len(case.expected_skills) == 1 else ()
-        names = (*only, None) if case.should_activate else (each.about,)
-        keys = [(prompt_key(case.user_prompt), name) for name in names]
-        opposite = next((others[key] for key in keys if key in others), None)
+        only = each.expected_skills if len(each.expected_skills) == 1 else ()
+        skills = (*only, None) if fires else (each.about,)
+        opposite = next(
+            filter(None, (claims.get((not fires, key, skill)) for skill in skills)), None
+        )
         if opposite is not None:
-            notes.of_file(each.path).error(
-                "case_contradiction",
-                each.line,
-                f'{each.claim} for "{quote(case.user_prompt)}", but at '
-                f"{opposite.place} {opposite.claim} for it",
-                "remove the entry that is wrong: with both, the request would count as each",
-                case.user_prompt,
+            message = (
+                f'{each.claim} for "{quote(prompt)}", but at {opposite.place} {opposite.claim}'
             )
-        for key in keys:
-            own.setdefault(key, each)
+            hint = "remove the entry that is wrong: with both, the request would count as each"
+            own.error("case_contradiction", each.line, f"{message} for it", hint, prompt)
+        for skill in skills:
+            claims.setdefault((fires, key, skill), each)
+        first = first_of.setdefault((each.about, key), each)
+        if first is not each:
+            message = f"the prompt is also at {first.place}, and used once"
+            hint = "keep each prompt in one place"
+            own.warning("case_duplicate_prompt", each.line, message, hint, prompt)
+            continue
+        if each.id in ids:
+            stem = os.path.splitext(os.path.basename(each.path))[0]
+            each = replace(each, id=f"{each.id}/{stem}")
+        if each.id in ids:
+            message, hint = "the id occurs twice", "give each case an id of its own"
+            own.error("case_duplicate_id", each.line, message, hint, each.id)
+            continue
+        ids.add(each.id)
+        yield each

@@ -5,38 +5,35 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partialmethod
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
-from skillyard.base.errors import Diagnostic, SkillYamlError
-from skillyard.base.invisible import find_hidden
+from skillyard.base.errors import AmbiguousName, Diagnostic, SkillNotFound, SkillYamlError
 from skillyard.base.io.strict_json import strict_loads
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import clean_line, shorten
+from skillyard.engine.catalog import Catalog
 from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
+from skillyard.engine.skill import Skill
+from skillyard.evals.criteria import STRICT as STRICT
 
 Kind = TypeVar("Kind")
 Place = tuple[str | int, ...]
 """Where a value stands in a file: names of fields, and numbers of items."""
-SomeText = Annotated[str, Field(min_length=1)]
-STRICT = {"extra": "forbid"}
-"""The ``__pydantic_config__`` of a class that has every field which its file may have."""
 TEXT_CHARS = 100_000
 """Longest text of one field: longer than any prompt, shorter than what a context holds."""
+Text = Annotated[str, Field(max_length=TEXT_CHARS)]
+SomeText = Annotated[Text, Field(min_length=1)]
 _MAX_QUOTED_CHARS = 60
 _YAML_LIMITS = DEFAULT_LIMITS._replace(yaml_nodes=50_000)
 """As for frontmatter, but for files of many prompts."""
-_HINTS = {
-    "yaml_too_large": "split the file",
-    "yaml_invalid": "keep one YAML document in the file, without `...` or a second `---`",
-    "yaml_not_mapping": "write one field a line, as `field: value`",
-}
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_OF_SKILLS = re.compile("fences|name: my-skill|beside the skill")
+"""In a hint for SKILL.md, which is of no use for a file of cases."""
 
 
 def quote(name: str) -> str:
@@ -65,25 +62,24 @@ class Notes:
         return Notes(path, self.diagnostics)
 
     def error(
-        self, code: str, line: int | None, message: str, hint: str, found: object = ""
+        self,
+        code: str,
+        line: int | None,
+        message: str,
+        hint: str,
+        found: object = "",
+        *,
+        severity: str = "error",
     ) -> None:
         """Record something that keeps the entry from being used."""
-        self.errors += 1
-        self._add("error", code, line, message, hint, found)
-
-    def warning(
-        self, code: str, line: int | None, message: str, hint: str, found: object = ""
-    ) -> None:
-        """Record something that is used as it is."""
-        self._add("warning", code, line, message, hint, found)
-
-    def _add(
-        self, severity: str, code: str, line: int | None, message: str, hint: str, found: object
-    ) -> None:
         quoted = shorten(found if isinstance(found, str) else repr(found), _MAX_QUOTED_CHARS)
         self.diagnostics.append(
             Diagnostic(code, severity, self.path, message, hint, line=line, found=quoted)
         )
+        self.errors += severity == "error"
+
+    warning = partialmethod(error, severity="warning")
+    """Record something that is used as it is."""
 
 
 class Located(NamedTuple):
@@ -109,25 +105,21 @@ class Located(NamedTuple):
         return Located(value, self.lines, (*self.place, *place))
 
 
-def yaml_nodes(text: str, notes: Notes) -> dict[str, Node] | None:
+def yaml_value(text: str, notes: Notes) -> Located | None:
     """Return the mapping of a YAML file, or None and a note.
 
     Anchors, aliases, tags, merge keys, duplicate keys, and too much depth or size are refused as in
     frontmatter (:mod:`skillyard.engine.formats.yaml_guard`).
     """
     try:
-        return read_mapping(text, notes.path, _YAML_LIMITS, first_line=1)[0]
+        nodes = read_mapping(text, notes.path, _YAML_LIMITS, first_line=1)[0]
     except SkillYamlError as error:
-        message = error.message.replace("the frontmatter", "the file")
-        hint = error.hint.replace("the frontmatter", "the file")
-        if error.code in _HINTS and ("fences" in hint or error.code != "yaml_invalid"):
-            hint = _HINTS[error.code]
+        texts = (error.message, error.hint)
+        message, hint = (each.replace("the frontmatter", "the file") for each in texts)
+        if _OF_SKILLS.search(hint):
+            hint = "keep one YAML mapping of fields in the file, or split it"
         notes.error(error.code, error.line, message, hint, error.found)
         return None
-
-
-def located(nodes: Node) -> Located:
-    """Return the nodes of a YAML file as plain values, with their lines."""
     lines: dict[Place, int] = {}
 
     def plain(node: Node, place: Place) -> Any:
@@ -154,15 +146,13 @@ def json_value(text: str, notes: Notes, line: int = 1) -> Located | None:
         bad = text.split("\n")[error.lineno - 1].strip()
         where = line + error.lineno - 1
         notes.error("json_invalid", where, message, "check quotes, commas and brackets there", bad)
-    except RecursionError:
-        notes.error("json_invalid", line, "the JSON is nested too deep", "flatten it")
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         message = f"JSON that is refused: {error}"
-        notes.error("json_invalid", line, message, "write it another way")
+        notes.error("json_invalid", line, message, "write it another way, and less nested")
     return None
 
 
-def json_item_lines(text: str, field: str) -> list[int]:
+def json_item_lines(text: str, field: str = "") -> list[int]:
     """Return the line of each item of the list in a field of a JSON object, or of the text itself.
 
     JSON is YAML, but for a few odd texts: of those no line is known, and the list is empty.
@@ -176,19 +166,12 @@ def json_item_lines(text: str, field: str) -> list[int]:
 
 
 def json_lines(text: str, notes: Notes) -> Iterator[Located]:
-    """Yield the object of each line; blank lines and lines that start with ``#`` are skipped.
-
-    A line that is no JSON object is a note, and the others are read.
-    """
+    """Yield the value of each line; blank lines and lines that start with ``#`` are skipped."""
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        value = json_value(line, notes, number)
-        if value is not None and not isinstance(value.value, dict):
-            message = "the line is not a JSON object"
-            notes.error("json_not_object", number, message, "write {…} on one line")
-        elif value is not None:
-            yield value
+        if line.strip() and not line.lstrip().startswith("#"):
+            value = json_value(line, notes, number)
+            if value is not None:
+                yield value
 
 
 @cache
@@ -204,81 +187,70 @@ def _fields_of(kind: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for part in parts for name in part.get("properties", ())))
 
 
-def checked(kind: type[Kind], entry: Located, notes: Notes, what: str = "") -> Kind | None:
-    """Return a value of a file as a dataclass; None, and a note for each fault, where it is none.
-
-    Texts are stripped. ``what`` names the entry.
-    """
-    before = notes.errors
-    value = _clean(entry.value, entry, (), notes, what)
-    if notes.errors > before:
-        return None
+def checked(kind: type[Kind], entry: Located, notes: Notes) -> Kind | None:
+    """Return a value of a file as a dataclass; None, and a note for each fault, without one."""
     key: Any = kind  # for the cache, that of a type
-    adapter = _adapter(key)
     try:
         # From JSON, because there a list is a tuple, and a whole number is a number, also strictly.
-        read: Kind = adapter.validate_json(json.dumps(value), strict=True)
+        read: Kind = _adapter(key).validate_json(json.dumps(entry.value), strict=True)
         return read
     except ValidationError as error:
         faults = error.errors(include_url=False)
-        for fault in faults:
-            # What is wrong with a list as a whole follows from what is wrong with its items.
-            loc, size = fault["loc"], len(fault["loc"])
-            if not any(size < len(each["loc"]) and each["loc"][:size] == loc for each in faults):
-                _note_fault(fault, _fields_of(key), entry, notes, what)
-        return None
+    for fault in faults:
+        # What is wrong with a list as a whole follows from what is wrong with its items.
+        place, size = fault["loc"], len(fault["loc"])
+        if not any(size < len(each["loc"]) and each["loc"][:size] == place for each in faults):
+            _note_fault(fault, key, entry, notes)
+    return None
 
 
-def _note_fault(
-    fault: Mapping[str, Any], known: Sequence[str], entry: Located, notes: Notes, what: str
-) -> None:
-    place: Place = tuple(fault["loc"])
-    name, last, found = name_of(place, what), str(place[-1]) if place else what, fault["input"]
+def _note_fault(fault: Mapping[str, Any], kind: Any, entry: Located, notes: Notes) -> None:
+    place: Place = tuple(part for part in fault["loc"] if part != "[key]")
+    name, line, found = name_of(entry, place), entry.line(*place), fault["input"]
+    last = str(place[-1]) if place else name
     if fault["type"] in ("missing", "missing_argument"):
-        line = entry.line(*place[:-1])
         notes.error("case_missing_field", line, f"{name} is missing", f"add {last}")
     elif fault["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-        near = get_close_matches(last, known, 1, 0.6)
-        hint = f"did you mean {near[0]}?" if near else f"the fields are: {', '.join(known)}"
-        message = f"there is no field {quote(name)}"
-        notes.error("case_unknown_field", entry.line(*place), message, hint, last)
+        near = get_close_matches(last, _fields_of(kind), 1, 0.6)
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(_fields_of(kind))}"
+        notes.error("case_unknown_field", line, f"there is no field {quote(name)}", hint, last)
     else:
         kinds: dict[type, str] = {list: "a list", dict: "a mapping"}
-        hint = fault["msg"].partition("should ")[2].removesuffix(" after validation, not 0")
-        message = f"{name} is wrong" if name else "the entry is wrong"
         shown = kinds.get(type(found), found)
-        notes.error("case_bad_field", entry.line(*place), message, f"it should {hint}", shown)
+        _, should, hint = fault["msg"].removesuffix(" after validation, not 0").partition("should ")
+        message = f"{quote(name) or 'the entry'} is wrong"
+        hint = f"it {should}{hint}" if should else fault["msg"]
+        notes.error("case_bad_field", line, message, hint, shown)
 
 
-def name_of(place: Iterable[str | int], what: str = "") -> str:
+def name_of(entry: Located, place: Place = ()) -> str:
     """Return the name of a part of a file: ``criteria[2].weight``."""
-    name = what
-    for key in place:
+    name = ""
+    for key in (*entry.place, *place):
         name += f"[{key}]" if isinstance(key, int) else f".{key}" if name else key
     return name
 
 
-def _clean(value: Any, entry: Located, place: Place, notes: Notes, what: str) -> Any:
-    """Return a value with its texts stripped, and checked."""
-    if isinstance(value, dict):
-        return {k: _clean(part, entry, (*place, k), notes, what) for k, part in value.items()}
-    if isinstance(value, list):
-        return [_clean(part, entry, (*place, n), notes, what) for n, part in enumerate(value)]
-    if not isinstance(value, str):
-        return value
-    line, name = entry.line(*place), name_of(place, what)
-    if len(value) > TEXT_CHARS:
-        message = f"{name} is longer than {TEXT_CHARS:,} characters"
-        notes.error("case_bad_field", line, message, "shorten it")
-    hidden = find_hidden(value)
-    if hidden is not None and _SURROGATES.search(value):
-        hint = "write the character itself, or both halves of its escape"
-        notes.error("case_bad_field", line, f"{name} holds half of a character", hint)
-    elif hidden is not None:
-        message = f"{name} holds {hidden.label}, which no reader sees"
-        hint = "remove it, unless the case is about it"
-        notes.warning("case_hidden_character", line, message, hint)
-    return value.strip()
+def known_skill(
+    name: str, field: str, line: int | None, catalog: Catalog, notes: Notes
+) -> Skill | None:
+    """Return the skill that a name or id of a file refers to; None, and a note, without one."""
+    try:
+        return catalog.get(name)
+    except SkillNotFound as error:
+        why, hint = "is not there", error.hint or "check the name, and the folder of skills"
+    except AmbiguousName:
+        why, hint = "is there several times", "use an id"
+    notes.error(
+        "case_bad_field", line, f"{field} names a skill that {why}: {quote(name)}", hint, name
+    )
+    return None
+
+
+def note_not_used(notes: Notes) -> None:
+    """Note a file of no known format; it may belong to another tool."""
+    hint = "see the formats of cases in the guide; other files can lie in a folder below"
+    notes.warning("case_file_not_used", None, "the file holds no cases, and is not read", hint)
 
 
 class SourceFile(NamedTuple):
@@ -287,9 +259,5 @@ class SourceFile(NamedTuple):
     path: str
     text: str
     """UTF-8 decoded, without a byte order mark, line ends as LF."""
-    data: bytes
-    """As read."""
-    kind: str = ""
-    """What it holds, as :mod:`~skillyard.evals.cases.case_files` names it; empty: not known."""
     home: str | None = None
     """The skill in whose folder it lies."""

@@ -15,32 +15,46 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from skillyard.base.text import plural
 from skillyard.engine.catalog import Catalog
-from skillyard.engine.formats.yaml_guard import Node, Scalar
+from skillyard.engine.skill import Skill
 from skillyard.evals.cases.reading import (
     STRICT,
     Located,
     Notes,
     SomeText,
     SourceFile,
+    Text,
     checked,
     json_item_lines,
     json_value,
-    located,
+    known_skill,
+    name_of,
+    note_not_used,
     prompt_key,
-    yaml_nodes,
+    quote,
+    yaml_value,
 )
-from skillyard.evals.checks.outcome import Check, read_checks
+from skillyard.evals.checks.outcome import Check, CheckKind
 from skillyard.evals.conditions.arms import MAX_SIBLING_BYTES
-from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion, check_criteria
+from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion, criteria_faults
 
+PLACEHOLDER = "TODO"
+"""A prompt that begins with this word is still to be written."""
+_ADVISED_CRITERIA = range(3, 7)
+_LIST = "evals"
+_STATEMENTS = ("assertions", "expectations")
+_JSON_FIELDS = (
+    "id", "prompt", "query", "expected_output", *_STATEMENTS, "files", "should_trigger",
+)  # fmt: skip
+_DESCRIPTIVE = ("name", "category", "description", "notes", "note", "tags", "reason", "version")
+"""Fields of JSON that describe an entry or a file and change nothing in a run."""
 _BEFORE = r"(?<![^\W_])(?<![-_])"
 _AFTER = r"(?![^\W_])(?![-_][^\W_])"
 
@@ -54,10 +68,9 @@ def find_name(prompt: str, name: str) -> str | None:
     counts only in the forms ``@pdf``, ``/pdf``, ``[skill:pdf]``, *the pdf skill* and *the skill
     pdf*.
     """
-    words = [part for part in re.split(r"[-_\s]+", name.strip()) if part]
-    if not words or _lacks_one(prompt, words):
+    parts = [re.escape(part) for part in re.split(r"[-_\s]+", name.strip()) if part]
+    if not parts:
         return None
-    parts = [re.escape(part) for part in words]
     hyphenated = r"[-_]".join(parts)
     spoken = r"[-_\s]+".join(parts)
     patterns = [
@@ -72,71 +85,45 @@ def find_name(prompt: str, name: str) -> str | None:
     return match.group() if match else None
 
 
-def _lacks_one(prompt: str, words: list[str]) -> bool:
-    """Tell that a name cannot be there, without a pattern compiled for it."""
-    if not prompt.isascii() or not all(word.isascii() for word in words):
-        return False  # the cases of other letters are for the pattern
-    lowered = prompt.lower()
-    return any(word.lower() not in lowered for word in words)
-
-
-def check_prompt(
-    prompt: str, names: Iterable[str], notes: Notes, line: int | None, *, severe: bool = True
-) -> None:
-    """Note a prompt that names one of the skills; an error, or a warning where not ``severe``."""
+def check_prompt(prompt: str, names: Iterable[str], line: int | None, notes: Notes) -> None:
+    """Note a prompt that names one of the skills: it would tell the arm without the skill of it."""
     for name in names:
         mention = find_name(prompt, name)
-        if mention is None:
-            continue
-        note = notes.error if severe else notes.warning
-        note(
-            "case_names_skill",
-            line,
-            f"the prompt names the skill under test, {name}",
-            "ask for what is wanted, as somebody would who does not know the skill",
-            mention,
-        )
+        if mention is not None:
+            message = f"the prompt names the skill under test, {name}"
+            hint = "ask for what is wanted, as somebody would who does not know the skill"
+            notes.error("case_names_skill", line, message, hint, mention)
 
 
-PLACEHOLDER = "TODO"
-"""A prompt that begins with this word is still to be written."""
-_DOCUMENTS = {"skill_name": "skill", "test_prompts": "prompts", "test_prompt": "prompts"}
-"""Fields of the size-impact document, and what they are called here."""
-_LIST = "evals"
-_PROMPT = ("prompt", "query")
-_STATEMENTS = ("assertions", "expectations")
-_DESCRIPTIVE = ("name", "category", "description", "notes", "note", "tags", "reason", "version")
-"""Fields of JSON that describe an entry or a file and change nothing in a run."""
-_READ = ("id", *_PROMPT, "expected_output", *_STATEMENTS, "files", "should_trigger", *_DESCRIPTIVE)
-
-
-class Owner(NamedTuple):
-    """The skill that a file is about, and the catalog that has it."""
-
-    catalog: Catalog
-    home: str | None = None
-    """The skill in whose folder the file lies. It goes before a name in the file."""
-    otherwise: str | None = None
-    """The skill of a file that names none."""
+def _or(*names: str) -> Any:
+    return Field(validation_alias=AliasChoices(*names))
 
 
 @dataclass(frozen=True, slots=True)
-class SkillPrompt:
-    """One request, and what should follow from it."""
+class PromptEntry:
+    """One request as a file has it, and what should follow from it."""
 
-    id: str
+    __pydantic_config__ = STRICT
+
+    prompt: Annotated[SomeText, _or("prompt", "query")]
+    id: Text | int = ""
     """Unique among the prompts of the file; its number where it has none."""
-    prompt: str
-    should_fire: bool | None = True
+    should_fire: Annotated[bool | None, _or("should_fire", "should_trigger")] = None
     """Whether the skill should be picked for it. None: the file does not say."""
-    expected: str = ""
+    expected: Annotated[Text, _or("expected", "expected_output")] = ""
     """What a good answer has, for the judge."""
-    assertions: tuple[str, ...] = ()
+    assertions: Annotated[tuple[SomeText, ...], _or(*_STATEMENTS)] = ()
     """Statements that must be true of a good answer, for the judge."""
-    files: tuple[str, ...] = ()
+    files: tuple[SomeText, ...] = ()
     """Input files, relative to the folder of the file, or to the folder above it."""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Annotated[dict[CheckKind, SomeText], Field(min_length=1, max_length=1)], ...] = ()
     """Checks that need no judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPrompt(PromptEntry):
+    """One request of a skill."""
+
     is_answered: bool = True
     """False for an entry of a trigger set, which only says when the skill should be picked."""
     line: int | None = None
@@ -167,22 +154,7 @@ class SkillCases:
 
     def prompt_id(self, prompt: SkillPrompt) -> str:
         """Return the id of a prompt among those of all skills."""
-        return "/".join(filter(None, (self.skill, self.source, prompt.id)))
-
-
-@dataclass(frozen=True, slots=True)
-class _PromptEntry:
-    """A prompt as a YAML file has it."""
-
-    __pydantic_config__ = STRICT
-
-    prompt: SomeText
-    id: str = ""
-    should_fire: bool | None = None
-    expected: str = ""
-    assertions: tuple[SomeText, ...] = ()
-    files: tuple[SomeText, ...] = ()
-    checks: tuple[dict[str, Any], ...] = ()
+        return "/".join(filter(None, (self.skill, self.source, str(prompt.id))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +163,10 @@ class _SkillEntry:
 
     __pydantic_config__ = STRICT
 
-    skill: SomeText
-    prompts: Annotated[tuple[_PromptEntry, ...], Field(min_length=1)]
+    skill: Annotated[SomeText, _or("skill", "skill_name")]
+    prompts: Annotated[
+        tuple[PromptEntry, ...], Field(min_length=1), _or("prompts", "test_prompts", "test_prompt")
+    ]
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)] | None = None
     siblings: tuple[SomeText, ...] = ()
     max_sibling_bytes: Annotated[int, Field(ge=1, le=10_000_000)] = MAX_SIBLING_BYTES
@@ -200,90 +174,83 @@ class _SkillEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class _JsonEntry:
-    """An entry of a JSON file, without what is read apart."""
+class _Candidates:
+    __pydantic_config__ = STRICT
 
-    prompt: SomeText
-    id: str | int = ""
-    should_trigger: bool | None = None
-    expected_output: str = ""
-    assertions: tuple[SomeText, ...] = ()
-    files: tuple[SomeText, ...] = ()
+    candidates: tuple[dict[str, Any], ...]
 
 
-def read_yaml_cases(file: SourceFile, owner: Owner, notes: Notes) -> list[SkillCases]:
-    """Return the cases of a YAML file; of a skill with a fault there are none, and notes."""
-    nodes = yaml_nodes(file.text, notes)
-    if nodes is None:
-        return []
-    entries = nodes.get("candidates")
-    if "candidates" not in nodes:
-        return [each for each in [_skill(nodes, (), file, notes)] if each is not None]
-    if len(nodes) > 1 or not isinstance(entries, list):
-        hint = "put the skills below `candidates:`, each as `- skill: name`"
-        notes.error("case_bad_field", 1, "candidates is not the one list of the file", hint)
-        return []
-    read = []
-    for number, entry in enumerate(entries):
-        fields: dict[str, Node] = entry if isinstance(entry, dict) else {}
-        each = _skill(fields, ("candidates", number), file, notes)
-        if each is not None:
-            read.append(each if each.criteria else replace(each, criteria=DEFAULT_CRITERIA))
-    twice = [name for name, count in Counter(each.skill for each in read).items() if count > 1]
-    for name in twice:
-        hint = "put all prompts into one entry"
-        notes.error("case_bad_field", 1, f"{name} is a candidate twice", hint, name)
-    return [each for each in read if each.skill not in twice]
+def read_yaml_cases(file: SourceFile, catalog: Catalog, notes: Notes) -> Iterator[SkillCases]:
+    """Yield the cases of a YAML file; of a skill with a fault there are none, and notes."""
+    root = yaml_value(file.text, notes)
+    if root is None:
+        return
+    if "candidates" not in root.value:
+        yield from _skill_cases(root, file, catalog, notes)
+    elif (read := checked(_Candidates, root, notes)) is not None:
+        for number in range(len(read.candidates)):
+            entry = root.at("candidates", number)
+            for cases in _skill_cases(entry, file, catalog, notes):
+                yield replace(cases, criteria=cases.criteria or DEFAULT_CRITERIA)
 
 
-def _skill(
-    nodes: dict[str, Node], place: tuple[str | int, ...], file: SourceFile, notes: Notes
-) -> SkillCases | None:
-    """Return the cases of one skill; None, and notes, where one of them is wrong."""
-    fires = "prompts" in nodes or None  # in the document's forms nothing is said of it
-    renamed = {_DOCUMENTS.get(name, name): node for name, node in nodes.items()}
-    if isinstance(one := nodes.get("test_prompt"), Scalar):
-        renamed["prompts"] = [one]
-    if isinstance(prompts := renamed.get("prompts"), list):
-        renamed["prompts"] = [
-            {"prompt": each} if isinstance(each, Scalar) and not each.null else each
-            for each in prompts
-        ]
-    entry, before = located(renamed), notes.errors
-    if len(renamed) < len(nodes):
-        hint = "keep one of the two"
-        notes.error("case_bad_field", entry.line(), "a field is there under two names", hint)
-    what = "".join(f"[{key}]" if isinstance(key, int) else key for key in place)
-    read = checked(_SkillEntry, entry, notes, what)
+def _skill_cases(
+    entry: Located, file: SourceFile, catalog: Catalog, notes: Notes
+) -> Iterator[SkillCases]:
+    """Yield the cases of one skill, unless one of them is wrong."""
+    before, fields = notes.errors, dict(entry.value)
+    if isinstance(fields.get("test_prompt"), str):
+        fields["test_prompt"] = [fields["test_prompt"]]
+    for name, prompts in fields.items():
+        if name.endswith(("prompts", "prompt")) and isinstance(prompts, list):
+            fields[name] = [{"prompt": each} if isinstance(each, str) else each for each in prompts]
+    read = checked(_SkillEntry, entry._replace(value=fields), notes)
     if read is None:
-        return None
-    read_prompts = tuple(
-        SkillPrompt(
-            each.id or str(number + 1),
-            each.prompt,
-            fires if each.should_fire is None else each.should_fire,
-            each.expected,
-            each.assertions,
-            each.files,
-            read_checks(each.checks, entry.at("prompts", number), notes),
-            line=entry.line("prompts", number, "prompt"),
+        return
+    fires = "prompts" in fields  # in the document's forms nothing is said of it
+    name = next(name for name in fields if name.endswith(("prompts", "prompt")))
+    prompts = tuple(
+        _prompt(
+            each if each.should_fire is not None or not fires else replace(each, should_fire=True),
+            number,
+            entry.line(name, number, "prompt"),
         )
         for number, each in enumerate(read.prompts)
     )
-    _check_prompts(read_prompts, read.skill, notes)
-    check_criteria(read.criteria or (), entry.line("criteria"), notes)
-    if notes.errors > before:
-        return None
-    return SkillCases(
-        read.skill,
-        read_prompts,
-        read.criteria or (),
-        tuple(dict.fromkeys(read.siblings)),
-        read.max_sibling_bytes,
-        read.expected_tier,
-        file.path,
-        entry.line("skill"),
-    )
+    skill = known_skill(read.skill, "skill", entry.line("skill"), catalog, notes)
+    _check_prompts(prompts, read.skill, notes)
+    for number, prompt in enumerate(prompts):
+        for place, check in enumerate(prompt.checks):
+            for kind, value in check.items():
+                if fault := Check(kind, value).fault:
+                    line = entry.line(name, number, "checks", place)
+                    message = f"checks[{place}].{kind} {fault}"
+                    notes.error("case_bad_check", line, message, "correct it", value)
+    for fault in criteria_faults(read.criteria or ()):
+        message, _, hint = fault.partition("; ")
+        notes.error("case_bad_field", entry.line("criteria"), message, hint)
+    if read.criteria and len(read.criteria) not in _ADVISED_CRITERIA:
+        hint = "3 to 6 are advised: fewer say little, more are not kept apart by judges"
+        message = f"there are {len(read.criteria)} criteria"
+        notes.warning("rubric_criteria_count", entry.line("criteria"), message, hint)
+    if skill is not None and notes.errors == before:
+        yield SkillCases(
+            skill.name,
+            prompts,
+            read.criteria or (),
+            tuple(dict.fromkeys(read.siblings)),
+            read.max_sibling_bytes,
+            read.expected_tier,
+            file.path,
+            entry.line("skill"),
+        )
+
+
+def _prompt(
+    entry: PromptEntry, number: int, line: int | None, *, is_answered: bool = True
+) -> SkillPrompt:
+    fields = {**asdict(entry), "id": str(entry.id) or str(number + 1)}
+    return SkillPrompt(**fields, is_answered=is_answered, line=line)
 
 
 def _check_prompts(prompts: Sequence[SkillPrompt], skill: str, notes: Notes) -> None:
@@ -293,8 +260,8 @@ def _check_prompts(prompts: Sequence[SkillPrompt], skill: str, notes: Notes) -> 
     for prompt in prompts:
         if prompt in to_write:
             continue
-        check_prompt(prompt.prompt, [skill], notes, prompt.line)
-        for field, value in (("id", prompt.id), ("prompt", prompt.prompt)):
+        check_prompt(prompt.prompt, [skill], prompt.line, notes)
+        for field, value in (("id", str(prompt.id)), ("prompt", prompt.prompt)):
             first = seen.setdefault((field, prompt_key(value)), prompt)
             if first is not prompt:
                 message = f"the {field} occurs twice (first on line {first.line})"
@@ -307,130 +274,96 @@ def _check_prompts(prompts: Sequence[SkillPrompt], skill: str, notes: Notes) -> 
         notes.error("case_placeholder", to_write[0].line, message, hint)
 
 
-def json_entries(value: Any) -> list[Any]:
-    """Return the entries of a JSON file of requests; empty for any other content."""
-    entries = value.get(_LIST) if isinstance(value, dict) else value
-    items = entries if isinstance(entries, list) else []
-    requests = [
-        each for each in items if isinstance(each, dict) and not each.keys().isdisjoint(_PROMPT)
-    ]
-    return items if requests else []
+def read_json_cases(
+    file: SourceFile, default_skill: str | None, catalog: Catalog, notes: Notes
+) -> Iterator[SkillCases]:
+    """Yield the cases of a JSON file with a list of entries.
 
-
-def read_json_cases(file: SourceFile, owner: Owner, notes: Notes) -> list[SkillCases]:
-    """Return the cases of a JSON file. One without entries, or without a skill, is noted."""
+    They are about the skill in whose folder the file lies, else the one that it names, else
+    ``default_skill``.
+    """
     root = json_value(file.text, notes)
     if root is None:
-        return []
+        return
     top = root.value if isinstance(root.value, dict) else {}
-    entries, skill = json_entries(root.value), _skill_of(top, owner, notes)
-    if not entries:
-        hint = 'write {"skill_name": …, "evals": [{"id": …, "prompt": …}]}'
-        notes.error("eval_no_list", 1, "there is no list of entries", hint)
-    elif not skill:
-        hint = "add skill_name to the file, or give --skill NAME"
-        notes.error("case_missing_field", 1, "skill_name is missing", hint)
-    if not entries or not skill:
-        return []
-    unread: Counter[str] = Counter()
-    field = _LIST if top else ""
-    lines = json_item_lines(file.text, field) or [1] * len(entries)
-    read = [
-        _json_prompt(entry, f"{field}[{number}]", str(number + 1), line, skill, notes, unread)
-        for number, (entry, line) in enumerate(zip(entries, lines, strict=True))
-    ]
-    unread.update(name for name in top if name not in (_LIST, "skill_name", *_DESCRIPTIVE))
+    place = (_LIST,) if top else ()
+    entries = top.get(_LIST) if top else root.value
+    if not isinstance(entries, list) or not any(map(_is_request, entries)):
+        note_not_used(notes)
+        return
+    skill = _skill_of(str(top.get("skill_name") or "").strip(), file, default_skill, catalog, notes)
+    if skill is None:
+        return
+    lines = enumerate(json_item_lines(file.text, *place))
+    root = Located(root.value, {(): 1, **{(*place, number): line for number, line in lines}})
+    unread = Counter(name for name in top if name not in (_LIST, "skill_name", *_DESCRIPTIVE))
+    read = (
+        _json_prompt(root.at(*place, number), number, skill, notes, unread)
+        for number in range(len(entries))
+    )
+    prompts = tuple(each for each in read if each is not None)
     if unread:
         names = (f"{name} ({count} times)" if count > 1 else name for name, count in unread.items())
         hint = "write what matters as assertions, or as checks in a case file of skillyard"
         notes.warning("eval_unread_fields", 1, f"not read: {', '.join(names)}", hint)
-    prompts = tuple(_usable([each for each in read if each is not None], notes))
-    if not prompts:
-        return []
-    # The entries of trigger sets are only numbered: their ids need the name of the file.
-    is_trigger_set = not any(prompt.is_answered for prompt in prompts)
-    source = os.path.splitext(os.path.basename(file.path))[0] if is_trigger_set else ""
-    return [SkillCases(skill, prompts, path=file.path, line=1, source=source)]
+    if prompts:
+        # The entries of trigger sets are only numbered: their ids need the name of the file.
+        is_trigger_set = not any(prompt.is_answered for prompt in prompts)
+        source = os.path.splitext(os.path.basename(file.path))[0] if is_trigger_set else ""
+        yield SkillCases(skill.name, prompts, path=file.path, line=1, source=source)
 
 
-def _skill_of(top: Mapping[str, Any], owner: Owner, notes: Notes) -> str:
-    """Return the skill of the file. A name beside that of its own folder is noted."""
-    name = top.get("skill_name")
-    name = name.strip() if isinstance(name, str) else ""
-    if owner.home is not None and name not in ("", owner.home):
-        home = owner.home
-        what = f"skill_name is not that of the skill it lies in, {home}; that one is evaluated"
-        notes.warning("eval_other_skill", 1, what, f"write {home}", name)
-    return owner.home or name or owner.otherwise or ""
+def _is_request(item: Any) -> bool:
+    return isinstance(item, dict) and not item.keys().isdisjoint(("prompt", "query"))
+
+
+def _skill_of(
+    named: str, file: SourceFile, default_skill: str | None, catalog: Catalog, notes: Notes
+) -> Skill | None:
+    """Return the skill that a JSON file is about; None, and a note, without one."""
+    names = [name for name in (file.home, named, default_skill) if name]
+    if not names:
+        hint = "add skill_name to the file, or give --skill NAME"
+        notes.error("case_missing_field", 1, "skill_name is missing", hint)
+    skill, tried = None, Notes(file.path)
+    for name in names:
+        skill = skill or known_skill(name, "skill_name", 1, catalog, tried)
+    if skill is None:
+        notes.diagnostics += tried.diagnostics[:1]
+    elif named and known_skill(named, "", 1, catalog, tried) is not skill:
+        what = f"skill_name is {quote(named)}, but {skill.name} is evaluated"
+        notes.warning("eval_other_skill", 1, what, f"write {skill.name}", named)
+    return skill
 
 
 def _json_prompt(
-    item: Any,
-    what: str,
-    default_id: str,
-    line: int,
-    skill: str,
-    notes: Notes,
-    unread: Counter[str],
+    entry: Located, number: int, skill: Skill, notes: Notes, unread: Counter[str]
 ) -> SkillPrompt | None:
     """Return the prompt of an entry; None, and a warning, where it cannot be used."""
-    if not isinstance(item, dict):
-        notes.warning("json_not_object", line, f"{what} is not an object", "write {…}")
+    own, fields = Notes(notes.path), entry.value
+    if isinstance(fields, dict):
+        unread.update(name for name in fields if name not in (*_JSON_FIELDS, *_DESCRIPTIVE))
+        fields = {name: fields[name] for name in _JSON_FIELDS if fields.get(name) is not None}
+        for name in _STATEMENTS & fields.keys():
+            fields[name] = list(_texts(fields[name], name, unread))
+    read = checked(PromptEntry, entry._replace(value=fields), own)
+    if read is not None:
+        check_prompt(read.prompt, [skill.name], entry.line(), own)
+    if read is None or own.errors:
+        first = own.diagnostics[0]
+        message = f"{name_of(entry)} is left out: {first.message}"
+        notes.warning("eval_left_out", entry.line(), message, first.hint, first.found)
         return None
-    own = Notes(notes.path)
-    used = [name for name in _READ if name not in _DESCRIPTIVE]
-    fields = {name: item[name] for name in used if item.get(name) is not None}
-    prompts = [fields.pop(name) for name in _PROMPT if name in fields]
-    fields |= {"prompt": prompts[0]} if prompts else {}
-    texts = [text for name in _STATEMENTS for text in _texts(fields.pop(name, None), name, unread)]
-    entry = checked(_JsonEntry, Located({**fields, "assertions": texts}, {(): line}), own, what)
-    if entry is not None:
-        fires, judged = entry.should_trigger, bool(entry.expected_output or texts)
-        prompt = SkillPrompt(
-            " ".join(str(entry.id).split()) or default_id,
-            entry.prompt,
-            fires,
-            entry.expected_output,
-            entry.assertions,
-            entry.files,
-            is_answered=fires is None or judged,
-            line=line,
-        )
-        check_prompt(prompt.prompt, [skill], own, line, severe=prompt.is_answered)
-    errors = [each for each in own.diagnostics if each.severity == "error"]
-    if entry is None or errors:
-        message = f"{what} is left out: {errors[0].message}"
-        notes.warning("eval_left_out", line, message, errors[0].hint, errors[0].found)
-        return None
-    notes.diagnostics += own.diagnostics
-    unread.update(name for name in item if name not in _READ)
-    return prompt
+    judged = bool(read.expected or read.assertions)
+    return _prompt(read, number, entry.line(), is_answered=read.should_fire is None or judged)
 
 
 def _texts(items: Any, field: str, unread: Counter[str]) -> Iterator[Any]:
     """Yield the statements of a field: texts, or objects with a text."""
-    for item in items if isinstance(items, list) else ([] if items is None else [items]):
+    for item in items if isinstance(items, list) else [items]:
         fields = item if isinstance(item, dict) else {"text": item}
         unread.update(f"{field}.{name}" for name in fields if name not in ("id", "text"))
         if isinstance(fields.get("text"), str):
             yield fields["text"]
         else:
             unread[field] += 1
-
-
-def _usable(prompts: list[SkillPrompt], notes: Notes) -> Iterator[SkillPrompt]:
-    """Yield the prompts, each with an id of its own.
-
-    Entries of a trigger set that do not say whether to trigger are left out.
-    """
-    is_trigger_set = any(prompt.should_fire is not None for prompt in prompts)
-    seen: Counter[str] = Counter()
-    for prompt in prompts:
-        judged = prompt.expected or prompt.assertions
-        if is_trigger_set and prompt.should_fire is None and not judged:
-            what = f"the entry {prompt.id} is left out: should_trigger is missing"
-            notes.warning("eval_left_out", prompt.line, what, "write true or false")
-            continue
-        seen[prompt.id] += 1
-        again = seen[prompt.id]
-        yield replace(prompt, id=f"{prompt.id}-{again}") if again > 1 else prompt

@@ -1,4 +1,7 @@
-"""Runs the checks of a prompt on an answer; each has evidence, whether it passes or fails."""
+"""Checks of an answer that need no judge: texts, patterns and scripts.
+
+Each outcome has evidence, whether the check passes or fails.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +10,35 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from skillyard.base.errors import InvalidInput, ScriptRefused
 from skillyard.base.extras import install_command
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.context.scripts import own_environment, run_command
 from skillyard.evals.cases.input_files import InputFile
-from skillyard.evals.cases.reading import Located, Notes
 
-KINDS = ("contains", "not_contains", "regex", "not_regex", "script")
+CheckKind = Literal["contains", "not_contains", "regex", "not_regex", "script"]
 """``contains`` and ``not_contains`` respect case; ``regex`` is searched for, with RE2's syntax."""
+ANSWER_FILE = "answer.txt"
+"""The answer, in the folder in which a script runs. It is its standard input too."""
+SCRIPT_SECONDS = 30.0
+SCRIPT_OUTPUT_BYTES = 10_000
 _LABEL_CHARS = 100
+_AROUND = 40
+_EXCERPT_CHARS = 160
+_PYTHON = ("python", "python3")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """One statement about an answer that a program can decide."""
 
-    kind: str
-    """One of :data:`KINDS`."""
+    kind: CheckKind
     value: str
     """The text, the pattern, or the command."""
     files: tuple[InputFile, ...] = ()
@@ -42,52 +50,22 @@ class Check:
         value = self.value if self.kind == "script" else json.dumps(self.value)
         return f"{self.kind}: {clean_line(shorten(value, _LABEL_CHARS))}"
 
+    @property
+    def fault(self) -> str:
+        """What is wrong with the pattern or command; empty if nothing is.
 
-def read_checks(
-    entries: Sequence[Mapping[str, Any]], prompt: Located, notes: Notes
-) -> tuple[Check, ...]:
-    """Return the ``checks`` of a prompt, each a mapping with one field, one of :data:`KINDS`."""
-    checks = []
-    for number, entry in enumerate(entries):
-        kind, value = next(iter(entry.items()), ("", None))
-        fault = "" if kind in KINDS and len(entry) == 1 else "must have one field that is a check"
-        if not fault and not (isinstance(value, str) and value):
-            fault = "is not text"
-        fault = fault or find_fault(kind, str(value))
-        if fault:
-            message = f"checks[{number}]{f'.{kind}' if kind in KINDS else ''} {fault}"
-            hint = f"write one check an entry: {', '.join(KINDS)}"
-            line = prompt.line("checks", number)
-            notes.error("case_bad_check", line, message, hint, ", ".join(map(str, entry)))
-        else:
-            checks.append(Check(kind, str(value)))
-    return tuple(checks)
-
-
-def find_fault(kind: str, value: str) -> str:
-    """Return what is wrong with the pattern or command of a check; empty if nothing is.
-
-    Nothing is found where a library is not installed: a run names the extra that is missing.
-    """
-    try:
-        if kind.endswith("regex"):
-            compile_pattern(value)
-        elif kind == "script":
-            _check_command(value)
-    except InvalidInput as error:
-        return str(error)
-    except ImportError:
+        Nothing is where a library is not installed: a run names the extra that is missing.
+        """
+        try:
+            if self.kind.endswith("regex"):
+                compile_pattern(self.value)
+            elif self.kind == "script" and not shlex.split(self.value):
+                return "is empty"
+        except ImportError:
+            return ""
+        except ValueError as error:  # InvalidInput is one
+            return f"is wrong: {error}"
         return ""
-    return ""
-
-
-def _check_command(command: str) -> None:
-    try:
-        arguments = shlex.split(command)
-    except ValueError as error:
-        raise InvalidInput(f"cannot be split into arguments: {error}") from None
-    if not arguments:
-        raise InvalidInput("is empty")
 
 
 @lru_cache(256)
@@ -106,16 +84,7 @@ def compile_pattern(pattern: str) -> Any:
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise InvalidInput(f"is not a pattern of RE2: {text}") from None
-
-
-ANSWER_FILE = "answer.txt"
-"""The answer, in the folder in which a script runs. It is its standard input too."""
-SCRIPT_SECONDS = 30.0
-SCRIPT_OUTPUT_BYTES = 10_000
-_AROUND = 40
-_EXCERPT_CHARS = 160
-_PYTHON = ("python", "python3")
+        raise InvalidInput(f"not a pattern of RE2: {text}") from None
 
 
 class CheckOutcome(NamedTuple):

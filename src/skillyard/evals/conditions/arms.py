@@ -23,6 +23,7 @@ from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_file, read_resource, real_resource_path, safe_parts
 from skillyard.engine.skill import Skill
 from skillyard.evals.conditions.summaries import extract_summary, line_feeds, split_document
+from skillyard.evals.criteria import DEFAULT_ROLE
 
 CHARS_PER_TOKEN = 4.0
 """English prose has about four characters a token; 3.6 is reported for Claude 4.7 and later
@@ -216,12 +217,6 @@ def old_path(skill: Skill, folder: str) -> str | None:
     paths = (os.path.join(folder, *below, name) for below in ((own,), (skill.name,), ()))
     return next((path for path in paths if os.path.isfile(path)), None)
 
-
-DEFAULT_ROLE = (
-    "You are an experienced professional. Answer the request completely and correctly, "
-    "in a form that can be used as it is."
-)
-"""The sentence that every arm starts with; the configuration may replace it."""
 
 _CONDITIONS = ("full", "summary", "baseline", "full_siblings")
 """The arms of the size-impact document."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.sums import wilson
-from skillyard.evals.cases.activation import LocatedCase, read_activation_cases
+from skillyard.evals.cases.activation import ActivationCase, read_activation_cases
 from skillyard.evals.layers.router import (
     ModelRouter,
     Router,
@@ -61,15 +61,15 @@ class ActivationLayer:
     def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> LayerWork:
         """Return the activation cases."""
         data = require_cases(read_activation_cases(places, catalog), places)
-        cases: Sequence[LocatedCase] = data.cases
+        cases: Sequence[ActivationCase] = data.cases
         if settings.skill is not None:
             check_known("--skill", settings.skill, {n for case in cases for n in _skills_of(case)})
             cases = [case for case in cases if settings.skill in _skills_of(case)]
         sampled = sample(
             cases,
             settings,
-            key=lambda each: each.case.id,
-            is_positive=lambda each: each.case.should_activate,
+            key=lambda each: each.id,
+            is_positive=lambda each: each.should_activate,
         )
         digests = {skill.name: skill.hash for skill in routed_skills(catalog)}
         return LayerWork(settings, catalog, sampled, data.sha256, digests, data.diagnostics)
@@ -143,7 +143,7 @@ class ActivationRun:
 
     def _work(self, place: int) -> None:
         run, each = self._units[place]
-        choice = self._router.route(each.case.user_prompt, run)
+        choice = self._router.route(each.user_prompt, run)
         case = {**_unanswered(each, run), **_answered(each, choice)}
         self._done[place] = case
         self._on_case(case)
@@ -167,20 +167,19 @@ def _is_other(skill: str, case: Mapping[str, Any]) -> bool:
     return skill not in expected and case.get("about") in (None, skill)
 
 
-def _skills_of(each: LocatedCase) -> tuple[str, ...]:
+def _skills_of(each: ActivationCase) -> tuple[str, ...]:
     about = (each.about,) if each.about is not None else ()
-    return (*each.case.expected_skills, *each.case.acceptable_skills, *about)
+    return (*each.expected_skills, *each.acceptable_skills, *about)
 
 
-def _unanswered(each: LocatedCase, run: int) -> CaseResult:
+def _unanswered(case: ActivationCase, run: int) -> CaseResult:
     """Return what is known of a case before, and the fields that stay empty where it fails."""
-    case = each.case
     fields: dict[str, Any] = {
         "user_prompt": case.user_prompt,
         "expected_skills": list(case.expected_skills),
         "acceptable_skills": list(case.acceptable_skills),
         "should_activate": case.should_activate,
-        "about": each.about,
+        "about": case.about,
     }
     return {
         "id": case.id,
@@ -197,7 +196,7 @@ def _unanswered(each: LocatedCase, run: int) -> CaseResult:
     }
 
 
-def _answered(each: LocatedCase, choice: RouterChoice) -> dict[str, Any]:
+def _answered(each: ActivationCase, choice: RouterChoice) -> dict[str, Any]:
     """Return the fields of a case that follow from the choice, with its error if any."""
     fields: dict[str, Any] = {
         "picked": list(choice.picked),
@@ -212,7 +211,7 @@ def _answered(each: LocatedCase, choice: RouterChoice) -> dict[str, Any]:
     return {**fields, **rounded(_score(each, choice))}
 
 
-def _score(each: LocatedCase, choice: RouterChoice) -> dict[str, Any]:
+def _score(case: ActivationCase, choice: RouterChoice) -> dict[str, Any]:
     """Return the measures of one choice.
 
     It passes if any expected or acceptable skill is picked (evals.md §1.14). Precision is the share
@@ -220,8 +219,7 @@ def _score(each: LocatedCase, choice: RouterChoice) -> dict[str, Any]:
     Acceptable skills do not change precision, unless nothing else is picked:
     then they count as expected. For recall they count as one expected skill if none is picked.
     """
-    case = each.case
-    picked = [name for name in choice.picked if each.about in (None, name)]
+    picked = [name for name in choice.picked if case.about in (None, name)]
     decisive = [name for name in picked if name not in case.acceptable_skills]
     if not case.should_activate:
         return _figures(not decisive, float(not decisive), float(not decisive))
