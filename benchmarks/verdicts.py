@@ -191,7 +191,7 @@ def _measure(rng: random.Random, skill: int, worth: Sequence[float], repeats: in
         f"{skill}#{place}": [rng.gauss(each, NOISE) for _ in range(repeats)]
         for place, each in enumerate(worth)
     }
-    return Measure(str(skill), "mean", "lower", True, cases, threshold=0.5)
+    return Measure(str(skill), "mean", "lower", cases, threshold=0.5)
 
 
 def _plans(runs: int) -> Iterator[Figure]:

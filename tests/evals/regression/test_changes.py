@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations, product
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skillyard.evals.config_values import EffectivenessLimits, Regression
 from skillyard.evals.layers.activation import ACTIVATION
 from skillyard.evals.layers.pairs import SIZE_IMPACT
 from skillyard.evals.layers.work import load_layer
-from skillyard.evals.regression.changes import Measure, MeasureChange, changes_of_measures
-from tests.evals.statistics.planting import Judge, run_of
+from skillyard.evals.regression.changes import (
+    FALSE_ALARMS,
+    Measure,
+    MeasureChange,
+    changes_of_measures,
+)
+from tests.evals.statistics.planting import Judge, allowed, run_of
 from tests.tables import for_each
 
 pytest.importorskip("numpy")
@@ -22,7 +32,7 @@ DEFAULTS = Regression()
 
 def measure(values: Sequence[float], worse: str = "lower", **limits: Any) -> Measure:
     cases = {str(n): [value] for n, value in enumerate(values)}
-    return Measure("entity", "rate", worse, True, cases, **limits)
+    return Measure("entity", "rate", worse, cases, **limits)
 
 
 def change(before: Measure, after: Measure) -> MeasureChange:
@@ -74,8 +84,8 @@ def test_a_limit_may_be_given_in_spreads_of_the_baseline() -> None:
     [(3, 1, "cannot tell"), (3, 3, "regression"), (5, 1, "regression")],
 )
 def test_too_small_a_set_cannot_tell_and_more_runs_help(cases: int, runs: int, status: str) -> None:
-    before = Measure("e", "mean", "lower", True, {str(n): [2.0] * runs for n in range(cases)})
-    after = Measure("e", "mean", "lower", True, {str(n): [0.0] * runs for n in range(cases)})
+    before = Measure("e", "mean", "lower", {str(n): [2.0] * runs for n in range(cases)})
+    after = Measure("e", "mean", "lower", {str(n): [0.0] * runs for n in range(cases)})
     result = change(before, after)
     assert result.status == status
     assert ("cannot tell" in result.message) == (status == "cannot tell")
@@ -92,12 +102,6 @@ def test_the_interval_of_a_rate_ends_where_rates_do() -> None:
     assert result.low is not None
     assert 0 < result.low < 1
     assert result.high == 1.0
-
-
-def test_a_measure_that_is_only_shown_is_no_regression() -> None:
-    shown = Measure("e", "full/summary", "lower", False, {str(n): [2.0] for n in range(8)})
-    fallen = Measure("e", "full/summary", "lower", False, {str(n): [0.0] for n in range(8)})
-    assert change(shown, fallen).status == "worse"
 
 
 def activation_case(number: int, expected: list[str], picked: list[str], **more: Any) -> Any:
@@ -124,16 +128,14 @@ def test_the_measures_of_activation_are_by_skill_and_over_all() -> None:
     assert ("rice", "tpr") not in measures, "a case that failed is no evidence"
 
 
-def test_the_measures_of_pairs_gate_the_headline_alone() -> None:
+def test_the_measures_of_pairs_are_those_of_the_headline() -> None:
     arms = [("full", "baseline"), ("full", "summary")]
     cases = run_of(Judge(), 1, skills=2, prompts=3, runs=2, comparisons=arms)
     measures = list(SIZE_IMPACT.measures(cases, DEFAULTS))
-    assert [(each.entity, each.measure, each.gate) for each in measures] == [
-        ("_overall", "full/baseline", True),
-        ("skill-00", "full/baseline", True),
-        ("skill-00", "full/summary", False),
-        ("skill-01", "full/baseline", True),
-        ("skill-01", "full/summary", False),
+    assert [(each.entity, each.measure) for each in measures] == [
+        ("_overall", "full/baseline"),
+        ("skill-00", "full/baseline"),
+        ("skill-01", "full/baseline"),
     ]
     assert len(measures[0].cases) == 6
     assert all(len(values) == 2 for values in measures[1].cases.values())
@@ -155,3 +157,101 @@ def test_a_measure_in_which_no_case_differs_has_no_interval_in_its_sentence() ->
     message = change(same, same).message
     assert "(+0, no case differs, which does not show that others would not," in message
     assert "interval" not in message
+
+
+TENTHS = st.integers(-20, 20)
+RUNS = st.tuples(st.lists(TENTHS, min_size=1, max_size=2), st.lists(TENTHS, min_size=1, max_size=2))
+
+
+def p_of_all_deals(cases: list[tuple[list[int], list[int]]]) -> tuple[float, float]:
+    """Return the exact p of a fall and of a rise: over every way to deal out the answers."""
+    ways = []
+    for before, after in cases:
+        both = [*after, *before]
+        chosen = [set(each) for each in combinations(range(len(both)), len(after))]
+        # Twelfths: whole numbers for any of these counts.
+        ways.append(
+            [
+                sum(12 * x // len(after) if n in each else -12 * x // len(before)
+                    for n, x in enumerate(both))
+                for each in chosen
+            ]
+        )  # fmt: skip
+    sums = [sum(deal) for deal in product(*ways)]
+    return (
+        sum(each <= sums[0] for each in sums) / len(sums),
+        sum(each >= sums[0] for each in sums) / len(sums),
+    )
+
+
+@given(st.lists(RUNS, min_size=1, max_size=4))
+def test_its_p_is_the_share_of_all_deals(cases: list[tuple[list[int], list[int]]]) -> None:
+    before, after = (
+        {str(place): [value / 10 for value in each[now]] for place, each in enumerate(cases)}
+        for now in (0, 1)
+    )
+    result = change(Measure("e", "m", "lower", before), Measure("e", "m", "lower", after))
+    assert result.change is not None
+    fall, rise = p_of_all_deals(cases)
+    exact = fall if result.change < 0 else rise
+    # Random deals: four standard errors of a share of 10,000.
+    assert result.p_adjusted == pytest.approx(
+        exact, abs=4 * (exact * (1 - exact) / 1e4) ** 0.5 + 2e-4
+    )
+
+
+def test_cases_of_one_run_only_are_left_out() -> None:
+    before = Measure("e", "m", "lower", {"a": [1.0], "b": [2.0], "c": []})
+    result = change(before, Measure("e", "m", "lower", {"a": [0.5], "c": [1.0]}))
+    assert (result.cases, result.before, result.after) == (1, 1.0, 0.5)
+    nothing = change(Measure("e", "m", "lower", {"a": [1.0]}), Measure("e", "m", "lower", {}))
+    assert (nothing.status, nothing.before) == ("cannot tell", None)
+
+
+def family(rng: random.Random, skills: int, fall: float) -> tuple[list[Measure], list[Measure]]:
+    """Return measures before and now, of which the first falls."""
+    before, after = (
+        [
+            Measure(f"{skill:02}", "m", "lower", {
+                f"{skill}#{prompt}": [
+                    rng.gauss(0 if skill else -fall * now, 1.0) for _ in range(2)
+                ]
+                for prompt in range(8)
+            })
+            for skill in range(skills)
+        ]
+        for now in (0, 1)
+    )  # fmt: skip
+    return before, after
+
+
+@given(st.integers(0, 50), st.integers(1, 6))
+def test_the_interval_and_the_p_agree(seed: int, skills: int) -> None:
+    for each in changes_of_measures("effectiveness", *family(random.Random(seed), skills, 0.8)):
+        assert each.low is not None
+        assert each.high is not None
+        assert each.change is not None
+        assert each.p_adjusted is not None
+        assert each.low <= each.change <= each.high
+        assert (each.high < 0 or each.low > 0) == (each.p_adjusted <= FALSE_ALARMS)
+
+
+def test_neither_the_order_of_measures_nor_a_copy_of_one_changes_anything() -> None:
+    """A case is dealt alike in all measures, so a copy is corrected for nothing."""
+    before, after = family(random.Random(1), 4, 0.5)
+    expected = changes_of_measures("effectiveness", before, after)
+    assert changes_of_measures("effectiveness", before[::-1], after[::-1]) == expected
+    copies = [[*each, replace(each[0], entity="copy")] for each in (before, after)]
+    assert changes_of_measures("effectiveness", *copies)[:4] == expected
+
+
+def test_unchanged_skills_are_seldom_accused_and_a_fall_among_twelve_is_found() -> None:
+    rng = random.Random(8)
+    trials, alarms, result = 100, 0, 0
+    for _ in range(trials):
+        changes = changes_of_measures("effectiveness", *family(rng, 12, 0.0))
+        alarms += any(each.status == "regression" for each in changes)
+        first = changes_of_measures("effectiveness", *family(rng, 12, 2.0))[0]
+        result += first.status == "regression"
+    assert alarms / trials <= allowed(FALSE_ALARMS, trials)
+    assert result / trials > 0.9

@@ -10,6 +10,7 @@ import pytest
 
 from skillyard import InvalidInput, SkillIoError
 from skillyard.evals.config_values import Regression
+from skillyard.evals.operations.eval_results import EvalComparison
 from skillyard.evals.regression.baselines import (
     BaselineComparison,
     compare_folders,
@@ -91,6 +92,25 @@ def test_what_may_not_be_compared(tmp_path: Path, change: dict[str, Any], why: s
     result = compared(tmp_path, envelope(), envelope(**change))
     assert why in result.refused
     assert result.changes == ()
+
+
+def test_scores_of_a_judge_that_failed_a_check_are_compared_with_nothing(tmp_path: Path) -> None:
+    """So a gate exits with 2: it would pass or fail by what the judge prefers."""
+    failed = {"trust": {"failed": ["filler"]}}
+    for trusted, not_trusted in ((0, 1), (1, 0)):
+        envelopes = [envelope(), envelope(mean=0.2)]
+        envelopes[not_trusted]["artifacts"] = failed
+        envelopes[trusted]["artifacts"] = {"trust": {"failed": []}}
+        result = compared(tmp_path, *envelopes)
+        assert (result.refused, result.changes) == (
+            "the judge is not trusted: it failed filler", (),
+        )  # fmt: skip
+        with pytest.raises(InvalidInput, match="the gate would pass whatever happened: the judge"):
+            EvalComparison((result,)).require_pairs()
+    results = str(tmp_path / "results")
+    write_results(results, envelope() | {"artifacts": failed})
+    with pytest.raises(InvalidInput, match="cannot be a baseline: the judge is not trusted"):
+        save_baseline(results, str(tmp_path / "baselines"))
 
 
 def test_cases_are_paired_one_by_one_and_those_of_one_run_are_named(tmp_path: Path) -> None:

@@ -153,8 +153,8 @@ def _rates(
     entity: str, positives: Values, negatives: Values, limits: ActivationLimits
 ) -> Iterator[Measure]:
     least = limits.min_cases
-    yield Measure(entity, "tpr", "lower", True, positives, limits.tpr_drop, least, largest=1)
-    yield Measure(entity, "fpr", "higher", True, negatives, limits.fpr_increase, least, largest=1)
+    yield Measure(entity, "tpr", "lower", positives, limits.tpr_drop, least, largest=1)
+    yield Measure(entity, "fpr", "higher", negatives, limits.fpr_increase, least, largest=1)
 
 
 def _fires(skill: str, case: Mapping[str, Any]) -> bool:

@@ -111,18 +111,15 @@ class PairLayer:
         return summary, artifacts
 
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
-        """Yield each comparison of each skill, and the headline of all skills together."""
+        """Yield the headline comparison of each skill, and of all skills together."""
         values: dict[tuple[str, str], Values] = {}
         for pair in judged_pairs(cases):
-            of_skill = values.setdefault((pair.unit[0], pair.comparison), {})
-            of_skill.setdefault(case_key(pair.case), []).append(pair.improvement)
-        overall: dict[tuple[str, str], Values] = {}
-        for (_, comparison), of_skill in values.items():
-            if comparison in HEADLINES:
-                overall.setdefault((OVERALL, comparison), {}).update(of_skill)
-        for (entity, comparison), of_entity in sorted({**values, **overall}.items()):
-            gate = comparison in HEADLINES
-            yield Measure(entity, comparison, "lower", gate, of_entity, *self.limits(rules))
+            if pair.comparison in HEADLINES:
+                for entity in (pair.unit[0], OVERALL):
+                    of_entity = values.setdefault((entity, pair.comparison), {})
+                    of_entity.setdefault(case_key(pair.case), []).append(pair.improvement)
+        for (entity, comparison), of_entity in sorted(values.items()):
+            yield Measure(entity, comparison, "lower", of_entity, *self.limits(rules))
 
     def view(self, envelope: Mapping[str, object]) -> LayerView:
         """Return the verdicts and comparisons, as they are shown."""

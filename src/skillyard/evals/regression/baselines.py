@@ -31,13 +31,12 @@ from skillyard.evals.storage.results import (
     write_envelope,
 )
 
-BASELINE = "_baseline.json"
-"""``<type>_baseline.json``."""
-_SAME = ("provider", "host", "model", "judge_model", "router", "orders", "sandbox")
+_SAME = ("provider", "host", "model", "judge_model", "router", "orders")
 """Results that differ in one of these answer different questions. A skill's own text may differ:
 that is what is compared; and so may the cases, which are compared one by one."""
 _NAMED = 5
 """Cases that a sentence names."""
+Envelope = Mapping[str, Any]
 
 
 class SavedBaseline(NamedTuple):
@@ -54,15 +53,15 @@ def save_baseline(
     """Store the latest results as baselines, and return what was saved.
 
     Nothing is written unless all of them can be baselines. Raises InvalidInput when there are no
-    results or they cannot be a baseline (aborted, limited, filtered, or from a stand-in), and
-    SkillIoError.
+    results or they cannot be a baseline (aborted, limited, filtered, from a stand-in, or by a judge
+    that failed a check), and SkillIoError.
     """
     latest = tuple(latest_of_each(results, eval_type))
     for each in latest:
-        meta = each.envelope["meta"]
-        is_fake = meta.get("backend") == "fake"
-        why = part_of_run(meta) or ("a stand-in server made the answers" if is_fake else "")
-        if why:
+        is_fake = each.envelope["meta"].get("backend") == "fake"
+        why = part_of_run(each.envelope["meta"]) or _distrust(each.envelope)
+        if why or is_fake:
+            why = why or "a stand-in server made the answers"
             raise InvalidInput(f"{each.path} cannot be a baseline: {why}")
         check_cases(each.path, each.envelope)
     if not latest:
@@ -78,7 +77,7 @@ def save_baseline(
 
 def baseline_path(baselines: str, eval_type: str) -> str:
     """Return where the baseline of a type lies."""
-    return os.path.join(baselines, f"{eval_type}{BASELINE}")
+    return os.path.join(baselines, f"{eval_type}_baseline.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ def compare_folders(
 
 
 def compare_with_baseline(
-    path: str, envelope: Mapping[str, Any], baselines: str, regression: Regression
+    path: str, envelope: Envelope, baselines: str, regression: Regression
 ) -> BaselineComparison:
     """Compare one result with the baseline of its type. Raises for a damaged baseline."""
     eval_type = envelope["meta"]["eval_type"]
@@ -163,19 +162,19 @@ def compare_with_baseline(
     except InvalidInput as error:  # of an earlier release, or damaged
         raise InvalidInput(f"{error}; `skillyard eval compare --save` writes one") from None
     compared = compare_runs(place, path, (before, envelope), regression)
-    refused = _incomparable_reason(before["meta"], envelope["meta"])
+    refused = compared.refused or _difference(before["meta"], envelope["meta"])
     if not refused:
         return compared
-    return replace(compared, refused=refused, changes=(), note="", blind=False)
+    return BaselineComparison(eval_type, path, place, refused)
 
 
 def compare_runs(
-    before: str, after: str, envelopes: Sequence[Mapping[str, Any]], regression: Regression
+    before: str, after: str, envelopes: Sequence[Envelope], regression: Regression
 ) -> BaselineComparison:
     """Compare the results at the path ``after`` with those at ``before``.
 
-    What else differs in the two runs is the note. Raises InvalidInput for damaged cases, and where
-    the runs are of two types.
+    What else differs in the two runs is the note. Scores of a judge that failed a check are not
+    compared. Raises InvalidInput for damaged cases, and where the runs are of two types.
     """
     first, second = envelopes
     eval_type = second["meta"]["eval_type"]
@@ -183,35 +182,26 @@ def compare_runs(
         raise InvalidInput("two results files of the same type of evaluation can be compared")
     check_cases(before, first)
     check_cases(after, second)
+    if distrust := _distrust(second) or _distrust(first):
+        return BaselineComparison(eval_type, after, before, distrust)
     layer = load_layer(eval_type)
     earlier, now = (tuple(layer.measures(each["cases"], regression)) for each in envelopes)
     changes = [
-        *(
-            _only(eval_type, name, NEW)
-            for name in second["summary"]
-            if name not in first["summary"]
-        ),
-        *(
-            _only(eval_type, name, REMOVED)
-            for name in first["summary"]
-            if name not in second["summary"]
-        ),
-        *changes_of_measures(eval_type, earlier, now),
+        MeasureChange(eval_type, name, "", status)
+        for status, one, other in ((NEW, second, first), (REMOVED, first, second))
+        for name in one["summary"]
+        if name not in other["summary"]
     ]
+    changes += changes_of_measures(eval_type, earlier, now)
     unpaired, blind = _unpaired(first["cases"], second["cases"])
-    notes = (_incomparable_reason(first["meta"], second["meta"]), unpaired)
     return BaselineComparison(
         eval_type,
         after,
         before,
         changes=tuple(sorted(changes, key=lambda change: (change.entity, change.measure))),
-        note=" ".join(filter(None, notes)),
+        note=" ".join(filter(None, (_difference(first["meta"], second["meta"]), unpaired))),
         blind=blind,
     )
-
-
-def _only(eval_type: str, entity: str, status: str) -> MeasureChange:
-    return MeasureChange(eval_type, entity, "", status)
 
 
 def _unpaired(
@@ -228,9 +218,18 @@ def _unpaired(
     return note, any(2 * len(both) < len(each) for each in ids)
 
 
-def _incomparable_reason(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    why = part_of_run(after)
-    if why:
+def _distrust(envelope: Envelope) -> str:
+    """Return which checks the judge failed; empty where it is trusted, or nothing is known."""
+    trust = envelope["artifacts"].get("trust")
+    failed = trust.get("failed") if isinstance(trust, Mapping) else None
+    if not isinstance(failed, list) or not failed:
+        return ""
+    return f"the judge is not trusted: it failed {shorten(', '.join(map(str, failed)), 80)}"
+
+
+def _difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return why two runs answer different questions; empty where they do not."""
+    if why := part_of_run(after):
         return f"the results are no whole run: {why}"
     for name in _SAME:
         if before.get(name) != after.get(name):
