@@ -34,6 +34,8 @@ T = TypeVar("T")
 _NAME = "skillyard"
 
 CONFIG_FILE = "skillyard.toml"
+FEEDBACK_FILE = "feedback.jsonl"
+"""In :func:`state_folder`: what the user said of skills."""
 CONFIG_VARIABLE = "SKILLYARD_CONFIG"
 """The environment variable with the path of the user's file."""
 _MAX_BYTES = 256 * 1024

@@ -13,16 +13,14 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from skillyard.base.configuration import read_section, state_folder
+from skillyard.base.configuration import FEEDBACK_FILE, read_section, state_folder
 from skillyard.base.errors import SkillIoError
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.query import Query
 
-FEEDBACK_FILE = "feedback.jsonl"
-"""What the user said of choices, in the state folder."""
 
-__all__ = ["FEEDBACK_FILE", "LogSection", "is_enabled", "log_section", "with_feedback"]
+__all__ = ["LogSection", "is_enabled", "log_section", "with_feedback"]
 
 
 class LogSection(NamedTuple):

@@ -8,11 +8,10 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from skillyard.base.configuration import state_folder
+from skillyard.base.configuration import FEEDBACK_FILE, state_folder
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.files import append, iter_last_lines, open_to_append, replace_file
 from skillyard.base.io.locks import file_lock
-from skillyard.hosts.decisions import FEEDBACK_FILE
 
 MAX_BYTES = 16 * 1024 * 1024
 """Size at which a file is renamed to ``FILE.1``, replacing the previous one."""
