@@ -36,7 +36,7 @@ class Looking:
         version = current(store, asked)
         found = store.standing([asked, *nothing, key("b", namespace="eu"), asked])
         assert set(found) == {asked, key("b", namespace="eu")}
-        assert found[asked] == Standing(1, version.digest, 3)
+        assert found[asked] == Standing(version.digest, 3)
         store.withdraw([asked], tenant="acme", publisher="ci")
         assert store.standing([asked]) == {}
         assert store.standing([]) == {}

@@ -77,7 +77,6 @@ class Version:
 class Standing(NamedTuple):
     """The current state of a key without its content: enough to detect changes."""
 
-    version: int
     digest: str
     """See :class:`Version`."""
     installs: int

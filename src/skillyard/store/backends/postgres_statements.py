@@ -97,7 +97,7 @@ SELECT * FROM skillyard.visible_after(
 )
 """),
     standing="""
-SELECT :tenant, k.namespace, k.source, k.place, v.version, v.digest, v.installs
+SELECT :tenant, k.namespace, k.source, k.place, v.digest, v.installs
 FROM json_to_recordset(:keys::json) AS k (namespace text, source text, place text)
 CROSS JOIN LATERAL (
     SELECT * FROM skillyard.versions o

@@ -75,7 +75,7 @@ DIALECT = Dialect(
     page_of_view=_page("visible"),
     # SQLite runs a cross join in the written order: one lookup for each key.
     standing="""
-SELECT v.tenant, v.namespace, v.source, v.place, v.version, v.digest, v.installs
+SELECT v.tenant, v.namespace, v.source, v.place, v.digest, v.installs
 FROM json_each(:keys) k
 CROSS JOIN main.versions v ON v.tenant = :tenant
   AND v.namespace = json_extract(k.value, '$.namespace')

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from threading import Event
 from typing import Any
 
-from skillyard.base.errors import SkillIoError, SkillyardError, StoreFailed, StoreUnavailable
+from skillyard.base.errors import SkillIoError, SkillyardError
 from skillyard.base.io.workers import end_with_parent
 from skillyard.engine.catalog.roots import Admission
 from skillyard.store.node.generation_builder import catch_up
@@ -36,8 +36,8 @@ class RebuildProcess:
     def rebuild(self, *, anew: bool = False) -> None:
         """Bring the node to the store's last generation; see ``generation_builder.catch_up``.
 
-        Raises StoreFailed and SkillIoError of the process, and SkillIoError when it died. Returns
-        at once after :meth:`end`.
+        Raises SkillyardError with what the process says, and SkillIoError when it died. Returns at
+        once after :meth:`end`.
         """
         context = get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
@@ -47,23 +47,30 @@ class RebuildProcess:
         process = context.Process(target=_rebuild, args=arguments, name="skillyard-rebuild")
         process.start()
         theirs.close()
-        message: tuple[Any, ...] = ()
+        failure: str | None = None
         try:
-            while not self._ended.is_set():
+            while failure is None and not self._ended.is_set():
                 if not ours.poll(LOOK_S):
                     continue
                 try:
                     message = ours.recv()
                 except EOFError:
                     break
-                if message[0] != "copied":
-                    break
-                self.copied = message[1]
+                if isinstance(message, str):
+                    failure = message
+                else:
+                    self.copied = message
         finally:
             self.copied = 0
             _end(process, ours)
-        if not self._ended.is_set():
-            _raise(message, process.exitcode, self._state.folder)
+        if failure is None and not self._ended.is_set():
+            raise SkillIoError(
+                f"the process that takes the store's skills over ended with {process.exitcode}",
+                path=self._state.folder,
+                hint="it is tried again; check for a lack of memory",
+            )
+        if failure:
+            raise SkillyardError(failure)
 
     def end(self) -> None:
         """End the running process. None is started afterwards."""
@@ -81,22 +88,6 @@ def _end(process: Any, ours: Any) -> None:
         process.join()
 
 
-def _raise(message: tuple[Any, ...], code: int | None, folder: str) -> None:
-    """Raise the error that the process reported, if any. Raises StoreFailed, SkillIoError."""
-    kind = message[0] if message else ""
-    if kind == "done":
-        return
-    if kind == "store":
-        raise StoreUnavailable(message[1], message[2])
-    if kind == "failed":
-        raise SkillIoError(message[1], path=folder)
-    raise SkillIoError(
-        f"the process that takes the store's skills over ended with {code}",
-        path=folder,
-        hint="it is tried again; check for a lack of memory",
-    )
-
-
 def _rebuild(
     pipe: Connection,
     url: str,
@@ -106,7 +97,7 @@ def _rebuild(
     jobs: int,
     anew: bool,
 ) -> None:
-    """Run one rebuild in the child process and report the outcome through the pipe."""
+    """Run one rebuild in the child process; send counts, then the failure or an empty text."""
     end_with_parent()
     reported_at = 0.0
 
@@ -114,16 +105,14 @@ def _rebuild(
         nonlocal reported_at
         if time.monotonic() - reported_at > LOOK_S:
             reported_at = time.monotonic()
-            pipe.send(("copied", copied))
+            pipe.send(copied)
 
     try:
         state = NodeState(folder, caller, login_of(url), policy)
         with state.lock_making(), open_store(url, caller=caller, connections=2) as store:
             catch_up(store, state, jobs=jobs, progress=tell, anew=anew)
-        pipe.send(("done",))
-    except StoreFailed as error:
-        pipe.send(("store", error.store, error.what + (f"; {error.hint}" if error.hint else "")))
-    except (SkillyardError, OSError) as error:
-        pipe.send(("failed", str(error)))
+        pipe.send("")
     except BrokenPipeError:
         pass
+    except (SkillyardError, OSError) as error:
+        pipe.send(str(error) or type(error).__name__)

@@ -14,7 +14,7 @@ from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import SkillIoError
 from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.files import rename_folder
-from skillyard.base.io.locks import Closeable, file_lock
+from skillyard.base.io.locks import HeldLock, file_lock
 from skillyard.base.io.platforms import refuse_windows
 from skillyard.base.io.sha256 import sha256
 from skillyard.engine.catalog.roots import Admission
@@ -150,12 +150,12 @@ class NodeState:
             if _NAMED.fullmatch(other) and other != name:
                 shutil.rmtree(os.path.join(self.folder, other), ignore_errors=True)
 
-    def lock(self) -> FollowerLock:
+    def lock(self) -> HeldLock:
         """Lock this folder for changes. Raises SkillIoError when another process holds the lock.
 
         A rebuild process of a killed follower may still run here; this waits for its end.
         """
-        lock = FollowerLock(os.path.join(self.folder, _LOCK), self.folder)
+        lock = self._locked(_LOCK, 0.0)
         try:
             self.lock_making().close()
         except BaseException:
@@ -163,10 +163,22 @@ class NodeState:
             raise
         return lock
 
-    def lock_making(self) -> FollowerLock:
+    def lock_making(self) -> HeldLock:
         """Lock the building of an index. Raises SkillIoError."""
-        path = os.path.join(self.folder, _MAKING)
-        return FollowerLock(path, self.folder, wait_s=MAKING_WAIT_S)
+        return self._locked(_MAKING, MAKING_WAIT_S)
+
+    def _locked(self, name: str, wait_s: float) -> HeldLock:
+        try:
+            return file_lock(os.path.join(self.folder, name), timeout_s=wait_s)
+        except BlockingIOError:
+            raise SkillIoError(
+                "another process follows the store into this folder",
+                path=self.folder,
+                code="node_busy",
+                hint="give each node a folder of its own: --state-dir",
+            ) from None
+        except OSError as error:
+            raise self._folder_error(error) from None
 
     def _folder_error(self, error: OSError) -> SkillIoError:
         return SkillIoError(
@@ -174,26 +186,3 @@ class NodeState:
             path=self.folder,
             hint="check that it may be written and that the disk has room",
         )
-
-
-class FollowerLock(Closeable):
-    """The lock of the one process that changes a node's folder. The system releases it on exit."""
-
-    def __init__(self, path: str, folder: str, *, wait_s: float = 0.0) -> None:
-        try:
-            self._lock = file_lock(path, timeout_s=wait_s)
-        except BlockingIOError:
-            raise SkillIoError(
-                "another process follows the store into this folder",
-                path=folder,
-                code="node_busy",
-                hint="give each node a folder of its own: --state-dir",
-            ) from None
-        except OSError as error:
-            raise SkillIoError(
-                f"cannot use the node's folder: {error.strerror or error}", path=folder
-            ) from None
-
-    def close(self) -> None:
-        """Release the lock."""
-        self._lock.close()
