@@ -87,6 +87,30 @@ class TestFolders:
         assert project.run("remove", "PDF").code == 0
         assert project.run("verify", "--json").json["differs"] is False
 
+    def test_a_folder_that_was_named_is_remembered_by_the_lock(self, project: Project) -> None:
+        assert project.run("remove", "pdf").code == 0
+        assert project.run("add", "pdf", "--into", "tools/skills").code == 0
+        assert project.lock()["skills"]["pdf"]["into"] == "tools/skills"
+        copy = project.root / "tools" / "skills" / "pdf"
+        project.publish(**{"SKILL.md": NEWER})
+        assert project.state("verify") == "current"
+        assert project.state("update", "--yes") == "updated"
+        assert (copy / "SKILL.md").read_text() == NEWER
+        shutil.rmtree(project.root / "tools")  # as after a clone that does not hold it
+        assert project.state("sync") == "installed"
+        assert (copy / "SKILL.md").read_text() == NEWER
+        assert not (project.skills / "pdf").exists()
+        (project.root.parent / "outside").mkdir()
+        (project.root / "link").symlink_to(project.root.parent / "outside")
+        for outside in ("../outside", str(project.root.parent / "outside"), ".git/hooks", "link"):
+            project.relock(lambda shape, into=outside: shape["skills"]["pdf"].update(into=into))  # type: ignore[misc]
+            assert project.state("sync") == "installed"
+            shutil.rmtree(project.skills / "pdf")
+        assert not list((project.root.parent / "outside").iterdir())
+        project.relock(lambda shape: shape["skills"]["pdf"].update(into="tools/skills"))
+        assert project.run("remove", "pdf").code == 0
+        assert not copy.exists()
+
     def test_a_hint_names_the_skill_as_a_shell_takes_it(self, project: Project) -> None:
         project.relock(lambda shape: shape["skills"].update({"Pd f!": shape["skills"].pop("pdf")}))
         (project.skills / "pd-f").symlink_to(project.root)

@@ -12,17 +12,15 @@ import pytest
 
 from skillyard import SkillIoError
 from skillyard.install.copies.lockfile import (
-    Lock,
     LockedSkill,
-    change_user_lock,
+    ProjectLock,
+    UserLock,
     portable_source,
     read_project_lock,
-    read_user_lock,
     render_project_lock,
     source_folder,
     stamped,
     user_lock_path,
-    write_project_lock,
 )
 from tests.install.copies.asking_node import Questions, stored
 from tests.tables import for_each
@@ -88,7 +86,7 @@ def test_the_users_lock_is_read_with_its_own_fields(tmp_path: Path) -> None:
         },
         ".skill-lock.json",
     )  # fmt: skip
-    lock = read_user_lock(path)
+    lock = UserLock(path).read()
     skill = lock.skills[0]
     assert (skill.folder_hash, skill.plugin_name) == ("5a", "p")
     assert (skill.installed_at, skill.updated_at) == ("t1", "t2")
@@ -98,17 +96,17 @@ def test_the_users_lock_is_read_with_its_own_fields(tmp_path: Path) -> None:
 
 
 @for_each(
-    ("read", "version", "word"),
-    [(read_user_lock, 2, "older"), (read_user_lock, 1, "older"), (read_user_lock, 4, "newer"),
-     (read_project_lock, 0, "older"), (read_project_lock, 3, "newer")],
+    ("kind", "version", "word"),
+    [(UserLock, 2, "older"), (UserLock, 1, "older"), (UserLock, 4, "newer"),
+     (ProjectLock, 0, "older"), (ProjectLock, 3, "newer")],
 )  # fmt: skip
 def test_another_version_is_reported_and_the_file_stays(
-    tmp_path: Path, read: Any, version: int, word: str
+    tmp_path: Path, kind: Any, version: int, word: str
 ) -> None:
     path = file_of(tmp_path, {"version": version, "skills": {}})
     before = Path(path).read_bytes()
     with pytest.raises(SkillIoError, match=f"version {version}, {word}") as caught:
-        read(path)
+        kind(path).read()
     assert (caught.value.code, caught.value.path) == ("lock_version", path)
     assert caught.value.hint
     assert Path(path).read_bytes() == before
@@ -141,7 +139,7 @@ def test_a_damaged_file_is_a_named_error_and_is_never_overwritten(
     assert caught.value.hint
     str(caught.value).encode()
     with pytest.raises(SkillIoError):
-        write_project_lock(path, Lock((PDF,)))
+        ProjectLock(path).note(PDF)
     assert Path(path).read_bytes() == before
     assert os.listdir(tmp_path) == [os.path.basename(path)]
 
@@ -181,7 +179,7 @@ def test_what_is_no_plain_file_is_neither_read_nor_replaced(tmp_path: Path, make
     with pytest.raises(SkillIoError):
         read_project_lock(str(path))
     with pytest.raises(SkillIoError):
-        write_project_lock(str(path), Lock((PDF,)))
+        ProjectLock(str(path)).note(PDF)
     assert target.read_bytes() == before
     assert path.is_symlink() == (make == "link")
 
@@ -189,10 +187,10 @@ def test_what_is_no_plain_file_is_neither_read_nor_replaced(tmp_path: Path, make
 def test_one_entry_of_the_users_lock_changes_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / ".skill-lock.json"
     for name in ("b", "a"):
-        change_user_lock(str(path), name, LockedSkill(name, "acme/skills", "github"))
+        UserLock(str(path)).note(LockedSkill(name, "acme/skills", "github"))
     stored = json.loads(path.read_bytes())
     path.write_text(json.dumps({"version": 3, "more": 1, "skills": stored["skills"]}))
-    change_user_lock(str(path), "b", None)
+    UserLock(str(path)).drop("b")
     assert list(json.loads(path.read_bytes()).items()) == [
         ("version", 3), ("more", 1), ("skills", {"a": stored["skills"]["a"]}),
     ]  # fmt: skip
@@ -211,7 +209,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     with monkeypatch.context() as patch:
         patch.setattr(f"skillyard.install.copies.lockfile.os.{step}", fail)
         with pytest.raises(SkillIoError, match="No space left") as caught:
-            write_project_lock(path, Lock((PDF,)))
+            ProjectLock(path).note(PDF)
     assert caught.value.code == "lock_unwritable"
     assert Path(path).read_bytes() == before
     assert os.listdir(tmp_path) == ["skills-lock.json"]
@@ -231,7 +229,8 @@ def test_a_local_source_is_relative_to_the_lock(source: str, wanted: str) -> Non
 def test_writing_makes_local_sources_portable_and_only_these(tmp_path: Path) -> None:
     path = str(tmp_path / "skills-lock.json")
     local = LockedSkill("own", str(tmp_path / "skills" / "own"), "local")
-    write_project_lock(path, Lock((local, PDF)))
+    ProjectLock(path).note(local)
+    ProjectLock(path).note(PDF)
     read = read_project_lock(path)
     own = read.get("own")
     assert own is not None

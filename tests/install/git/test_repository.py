@@ -14,7 +14,7 @@ from skillyard.install.git.command import Git, failure_of
 from skillyard.install.git.repository import GitRepository, clear_repositories
 from tests.install.git.home import git_home as git_home
 from tests.install.git.home import server_of as server_of
-from tests.install.git.servers import KINDS, GitServer, Upstream, git, http_server
+from tests.install.git.servers import KINDS, GitServer, Upstream, http_server
 from tests.tables import for_each
 
 every_server = pytest.mark.parametrize("server_of", KINDS, indirect=True)
@@ -57,23 +57,6 @@ def test_what_was_fetched_once_answers_offline(server_of: GitServer) -> None:
         with pytest.raises(SourceFailed, match="SKILLYARD_OFFLINE") as caught:
             text_at(offline, ref, path)
         assert caught.value.code == "offline"
-
-
-@pytest.mark.parametrize("server_of", ["file", "http"], indirect=True)
-def test_a_pinned_commit_is_found_in_history_where_its_name_is_refused(
-    server_of: GitServer,
-) -> None:
-    """Servers of the older protocol give only what a branch or tag points at."""
-    upstream = server_of.upstream("one.git")
-    first = upstream.publish({"a.txt": "first"})
-    upstream.publish({"a.txt": "second"})
-    git("config", "protocol.version", "0", folder=upstream.folder)
-    Path(os.environ["GIT_CONFIG_GLOBAL"]).write_text(
-        "[safe]\n\tdirectory = *\n[protocol]\n\tversion = 0\n"
-    )
-    repository = reader(server_of.url("one.git"))
-    assert text_at(repository) == "second"  # shallow, so that history has to be fetched after all
-    assert text_at(repository, first) == "first"
 
 
 def test_a_commit_that_is_gone_is_said(tmp_path: Path, git_home: Path) -> None:

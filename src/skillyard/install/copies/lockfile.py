@@ -7,11 +7,11 @@ file, or an older user lock, as empty and overwrites it; here both are errors.
 
 The keys of an entry in a project's lock are ``source``, ``sourceUrl``, ``ref``, ``sourceType``,
 ``skillPath``, ``computedHash`` and, after these, ``subagents`` and ``wellKnownDigest``. skillyard
-adds three, which the installer ignores: ``commit``, the commit that was fetched, ``digest``, a
-digest of the content, and ``executableDigest``, one of the paths of executable files. The installer
-preserves them when it changes other skills. When it installs or updates the skill itself, it
-replaces the entry and drops them. An entry without them is therefore valid: the skill is not
-pinned. Fields beside ``version`` and ``skills`` are preserved
+adds four, which the installer ignores: ``commit``, the commit that was fetched, ``digest``, a
+digest of the content, ``executableDigest``, one of the paths of executable files, and ``into``, a
+folder of skills that no host reads. The installer preserves them when it changes other skills. When
+it installs or updates the skill itself, it replaces the entry and drops them. An entry without them
+is therefore valid: the skill is not pinned. Fields beside ``version`` and ``skills`` are preserved
 here, and dropped when the installer writes.
 
 Sources: the form of the text, the order of names and keys, and the folder hash come from the
@@ -59,6 +59,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "commit": "commit",
         "digest": "digest",
         "executable_digest": "executableDigest",
+        "into": "into",
         "folder_hash": "skillFolderHash",
         "plugin_name": "pluginName",
         "installed_at": "installedAt",
@@ -68,7 +69,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
 """Fields of a locked skill and their keys in a file, in the order in which new ones are written."""
 FIELDS: Mapping[str, str] = MappingProxyType({key: field for field, key in KEYS.items()})
 """The inverse mapping."""
-_OWN = ("commit", "digest", "executableDigest")
+_OWN = ("commit", "digest", "executableDigest", "into")
 """Keys that the installer does not know."""
 
 
@@ -100,6 +101,9 @@ class LockedSkill:
     """Only written by skillyard: a digest of the content."""
     executable_digest: str | None = None
     """Only written by skillyard: a digest of which files may be executed; None where not known."""
+    into: str | None = None
+    """Only written by skillyard: the folder of skills that was named, below that of the lock, if it
+    is none of a host."""
     folder_hash: str | None = None
     """In the user's lock: the SHA-1 of a tree on GitHub, a ``folder_hash``, or empty."""
     plugin_name: str | None = None
@@ -181,7 +185,7 @@ MAX_DEPTH = 32
 
 _TRIES = 20
 _PAUSE_S = 0.02
-"""The installer needs a millisecond from reading the user's lock to having written it."""
+"""Between two tries: the installer takes a millisecond to read and write the user's lock."""
 
 _CONFLICT = re.compile("^<{7} ", re.MULTILINE)
 
@@ -192,7 +196,7 @@ def read_project_lock(path: str) -> Lock:
     Raises SkillIoError when the file cannot be read, is a link, is not a lock (``lock_damaged``,
     ``lock_conflict``), or has another version (``lock_version``).
     """
-    return _lock(_stored(path, path, PROJECT_VERSION), PROJECT_VERSION, path)
+    return _lock(_stored(path, path, PROJECT_VERSION), path)
 
 
 def project_lock_path(folder: str) -> str:
@@ -229,65 +233,10 @@ def is_user_lock(path: str) -> bool:
     return os.path.basename(path) == USER_LOCK
 
 
-def read_user_lock(path: str) -> Lock:
-    """Return the user's lock; an empty one when there is no file. A link is followed.
-
-    Raises SkillIoError as :func:`read_project_lock` does. An older version is an error too,
-    although the installer treats it as empty.
-    """
-    return _lock(_stored(os.path.realpath(path), path, USER_VERSION), USER_VERSION, path)
-
-
-def change_user_lock(path: str, name: str, entry: LockedSkill | None) -> None:
-    """Add or replace the entry of a name in the user's lock, or remove it with None.
-
-    All other entries and keys stay as they are, in their order. A link is followed. The installer
-    takes no lock: it reads and then writes the file at any moment, in place. So a moment after the
-    rename, what it wrote to the replaced file is put back, and the entry is added to that. Raises
-    SkillIoError as :func:`read_user_lock` does, or when the file cannot be written.
-    """
-    real = os.path.realpath(path)
-    with suppress(OSError):
-        os.makedirs(os.path.dirname(real), exist_ok=True)
-    shape = None if entry is None else entry.to_json()
-    for _ in range(_TRIES):
-        with suppress(FileExistsError), ExitStack() as files:
-            replaced: BinaryIO = BytesIO(_bytes(real))
-            if os.sep == "/" and os.path.exists(real):  # Windows replaces no file that is open
-                replaced = files.enter_context(open(real, "rb"))
-            before = replaced.read()
-            stored = _stored(real, path, USER_VERSION)
-            skills = stored["skills"]
-            assert isinstance(skills, dict)
-            if skills.get(name) == shape:
-                return
-            skills.pop(name, None) if shape is None else skills.update({name: shape})
-            data = _encoded({"version": USER_VERSION, **stored})
-            _write(real, path, data, before)
-            time.sleep(_PAUSE_S)  # the installer may have read the file before, and write it now
-            theirs = _written_since(replaced, before)
-            if theirs != before:
-                _write(real, path, theirs, data)
-    hint = "run the command again when `npx skills` has ended"
-    raise SkillIoError("another program writes it", path=path, code="lock_unwritable", hint=hint)
-
-
 def _bytes(path: str) -> bytes:
     with suppress(FileNotFoundError), open(path, "rb") as file:
         return file.read()
     return b""
-
-
-def _written_since(file: BinaryIO, before: bytes) -> bytes:
-    """Return what another program wrote to an open file once that is whole, else ``before``."""
-    for _ in range(_TRIES):
-        file.seek(0)
-        data = file.read()
-        with suppress(ValueError, RecursionError):
-            if data == before or json.loads(data):
-                return data
-        time.sleep(_PAUSE_S)
-    return before
 
 
 def _stored(real: str, path: str, version: int) -> dict[str, Json]:
@@ -319,7 +268,7 @@ def _stored(real: str, path: str, version: int) -> dict[str, Json]:
     return stored
 
 
-def _lock(stored: dict[str, Json], version: int, path: str) -> Lock:
+def _lock(stored: dict[str, Json], path: str) -> Lock:
     entries = stored.pop("skills", None)
     if not isinstance(entries, dict):
         raise _damaged(path, "`skills` is no object")
@@ -422,26 +371,7 @@ def is_path(text: str) -> bool:
         return False
 
 
-def write_project_lock(path: str, lock: Lock) -> None:
-    """Write a project's lock atomically; local sources become portable.
-
-    The new file is written beside the old one, synced and renamed, with the old permission bits.
-    Nothing is written when the content is unchanged. Raises SkillIoError when
-    :func:`read_project_lock` refuses the existing file (so a damaged file is never overwritten) or
-    when it cannot be written. When two programs write at once, the last one wins.
-    """
-    folder = os.path.dirname(os.path.abspath(path))
-    skills = tuple(
-        replace(skill, source=portable_source(skill.source, folder))
-        if skill.source_type == LOCAL
-        else skill
-        for skill in lock.skills
-    )
-    read_project_lock(path)
-    _write(path, path, render_project_lock(replace(lock, skills=skills)))
-
-
-def _write(real: str, path: str, data: bytes, before: bytes | None = None) -> None:
+def _replace(real: str, path: str, data: bytes, before: bytes | None = None) -> None:
     """Replace a file. Raises SkillIoError, FileExistsError where it is not ``before`` any more."""
 
     def check() -> None:
@@ -491,24 +421,78 @@ class ProjectLock(NamedTuple):
             raise SkillIoError(what, path=self.path, code="lock_unwritable") from None
 
     def _write(self, lock: Lock, name: str, entry: LockedSkill | None) -> None:
+        """Write the lock; local sources become portable. When two programs write, the last wins."""
         new = lock.without(name) if entry is None else lock.with_skill(entry)
-        write_project_lock(self.path, new)
+        folder = os.path.dirname(os.path.abspath(self.path))
+        skills = tuple(
+            replace(skill, source=portable_source(skill.source, folder))
+            if skill.source_type == LOCAL
+            else skill
+            for skill in new.skills
+        )
+        _replace(self.path, self.path, render_project_lock(replace(new, skills=skills)))
 
 
 class UserLock(ProjectLock):
-    """The lock of the skills of a user, which the common installer writes too."""
+    """The lock of the skills of a user, which the common installer writes too. A link is followed.
+
+    An older version is an error, although the installer treats it as empty.
+    """
 
     __slots__ = ()
 
     def read(self) -> Lock:
         """Return the lock as it is now. Raises SkillIoError."""
-        return read_user_lock(self.path)
+        return _lock(_stored(os.path.realpath(self.path), self.path, USER_VERSION), self.path)
 
     def _write(self, lock: Lock, name: str, entry: LockedSkill | None) -> None:
+        """Change one entry; all others and other keys stay as they are, in their order.
+
+        The installer takes no lock: it reads and then writes the file at any moment, in place. So a
+        moment after the rename, what it wrote to the replaced file is put back, and the entry is
+        added to that.
+        """
         known = lock.get(name)
         entry = entry and stamped(entry, known, time.time())
-        if entry != known:
-            change_user_lock(self.path, name, entry)
+        shape = None if entry is None else entry.to_json()
+        if entry == known:
+            return
+        real = os.path.realpath(self.path)
+        with suppress(OSError):
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+        for _ in range(_TRIES):
+            with suppress(FileExistsError), ExitStack() as files:
+                replaced: BinaryIO = BytesIO(_bytes(real))
+                if os.sep == "/" and os.path.exists(real):  # Windows replaces no file that is open
+                    replaced = files.enter_context(open(real, "rb"))
+                before = replaced.read()
+                stored = _stored(real, self.path, USER_VERSION)
+                skills = stored["skills"]
+                assert isinstance(skills, dict)
+                if skills.get(name) == shape:
+                    return
+                skills.pop(name, None) if shape is None else skills.update({name: shape})
+                data = _encoded({"version": USER_VERSION, **stored})
+                _replace(real, self.path, data, before)
+                time.sleep(_PAUSE_S)  # the installer may have read the file before, and write now
+                theirs = _written_since(replaced, before)
+                if theirs != before:
+                    _replace(real, self.path, theirs, data)
+        hint = "run the command again when `npx skills` has ended"
+        what = "another program writes it"
+        raise SkillIoError(what, path=self.path, code="lock_unwritable", hint=hint)
+
+
+def _written_since(file: BinaryIO, before: bytes) -> bytes:
+    """Return what another program wrote to an open file once that is whole, else ``before``."""
+    for _ in range(_TRIES):
+        file.seek(0)
+        data = file.read()
+        with suppress(ValueError, RecursionError):
+            if data == before or json.loads(data):
+                return data
+        time.sleep(_PAUSE_S)
+    return before
 
 
 def stamped(entry: LockedSkill, known: LockedSkill | None, now: float) -> LockedSkill:

@@ -39,8 +39,6 @@ class GitTree(NamedTuple):
     """The entries of a commit."""
 
     commit: str
-    branch: str
-    """A branch or tag that the commit is found in."""
     blobs: Mapping[str, str]
     """The object of each regular file, by path."""
     executable: frozenset[str]
@@ -87,28 +85,26 @@ class GitRepository:
             hint="check the spelling; a commit is named by all of its digits",
         )
 
-    def tree(self, ref: str = _HEAD, *, branch: str = "") -> GitTree:
+    def tree(self, ref: str = _HEAD) -> GitTree:
         """Return the entries of a branch, tag or commit, fetched unless they are here.
 
-        ``branch`` is where to look for a commit that the server does not hand out by its name.
         Raises SourceFailed.
         """
         commit = self.commit(ref)
-        return self._exclusive(lambda: self._tree(ref, commit, branch))
+        return self._exclusive(lambda: self._tree(ref, commit))
 
-    def _tree(self, ref: str, commit: str, branch: str) -> GitTree:
-        branch = branch or (_HEAD if is_commit(ref) else ref)
+    def _tree(self, ref: str, commit: str) -> GitTree:
         tree = self._tree_here(commit)
         if tree is None:
             if self.offline:
                 raise self._offline()
-            self._fetch(commit, branch)
+            self._fetch(commit)
             tree = self._tree_here(commit)
         if tree is None:
             raise SourceFailed("bad_answer", f"{self.address.shown} does not give all its folders")
         if not is_commit(ref):
             self._git.read("update-ref", _own_ref(ref), commit)
-        return tree._replace(branch=branch)
+        return tree
 
     def _tree_here(self, commit: str) -> GitTree | None:
         """Return the entries of a commit; None unless it and all of its trees are here."""
@@ -122,35 +118,23 @@ class GitRepository:
             return None
         return _parsed(commit, output)
 
-    def _fetch(self, commit: str, branch: str, *, partial: bool = True) -> None:
-        """Fetch a commit; where the server refuses its name, the branch with its history."""
+    def _fetch(self, commit: str, *, partial: bool = True) -> None:
+        """Fetch a commit. Raises SourceFailed, also where the server has it no longer."""
         self._init(commit, partial=partial)
+        refs = f"+{commit}:{_own_ref(commit)}"
         try:
-            self._fetch_refs("--depth=1", f"+{commit}:{_own_ref(commit)}")
+            self._fetch_refs("--depth=1", refs)
         except SourceFailed as error:
             if error.code != "bad_answer":
                 raise
-            self._fetch_history(commit, branch, error)
-
-    def _fetch_history(self, commit: str, branch: str, first: SourceFailed) -> None:
-        shallow = os.path.exists(os.path.join(self.folder, "shallow"))
-        names = [_HEAD] if branch == _HEAD else [n for n in _names(branch) if "^" not in n]
-        for name in names:
-            try:
-                self._fetch_refs(
-                    *(["--unshallow"] if shallow else []), f"+{name}:{_own_ref('history')}"
-                )
-            except SourceFailed as error:
-                if error.code != "bad_answer":
-                    raise
-                continue
-            if self._tree_here(commit) is not None:
-                return
-        raise SourceFailed(
-            "not_found",
-            f"{self.address.shown} does not give commit {commit[:12]} ({first.what})",
-            hint="it may have been removed upstream; name a branch, or say `skillyard update`",
-        )
+            try:  # a server that only serves files gives no part of a history
+                self._fetch_refs(refs)
+            except SourceFailed:
+                raise SourceFailed(
+                    "not_found",
+                    f"{self.address.shown} does not give commit {commit[:12]} ({error.what})",
+                    hint="it may be gone upstream; name a branch, or say `skillyard update`",
+                ) from None
 
     def _fetch_refs(self, *arguments: str, stdin: bytes = b"", git: Git | None = None) -> None:
         git = self._git if git is None else git
@@ -178,14 +162,12 @@ class GitRepository:
         Raises SourceFailed, also when they have more than ``max_bytes`` together.
         """
         objects = [tree.blobs[path] for path in paths]
-        yield from self._exclusive(
-            lambda: self._contents(objects, max_bytes), tree.commit, tree.branch
-        )
+        yield from self._exclusive(lambda: self._contents(objects, max_bytes), tree.commit)
 
     def blob_sizes(self, tree: GitTree, paths: Sequence[str]) -> dict[str, int]:
         """Return the sizes of files of a tree, by path; they are fetched first."""
         objects = [tree.blobs[path] for path in paths]
-        sizes = self._exclusive(lambda: self._sizes(objects), tree.commit, tree.branch)
+        sizes = self._exclusive(lambda: self._sizes(objects), tree.commit)
         return {path: sizes[tree.blobs[path]] for path in paths}
 
     def _sizes(self, objects: Sequence[str]) -> dict[str, int]:
@@ -281,10 +263,10 @@ class GitRepository:
             hint="unset SKILLYARD_OFFLINE, or offline in [sources] of skillyard.toml",
         )
 
-    def _exclusive(self, work: Callable[[], _T], commit: str = "", branch: str = _HEAD) -> _T:
+    def _exclusive(self, work: Callable[[], _T], commit: str = "") -> _T:
         """Do something alone with the repository; where that fails for damage, once more anew.
 
-        ``commit`` is what the repository has to hold for it, and ``branch`` where that is found.
+        ``commit`` is what the repository has to hold for it.
         """
         with _alone(self.folder):
             try:
@@ -296,7 +278,7 @@ class GitRepository:
                     raise
                 shutil.rmtree(self.folder, ignore_errors=True)
                 if commit:  # with its files: some servers do not give them by name
-                    self._fetch(commit, branch, partial=False)
+                    self._fetch(commit, partial=False)
                 return work()
 
 
@@ -328,9 +310,7 @@ def _parsed(commit: str, output: bytes) -> GitTree:
             if mode == "100755":
                 executable.add(path)
     ordered = {path: blobs[path] for path in sorted(blobs)}
-    return GitTree(
-        commit, "", ordered, frozenset(executable), frozenset(links), frozenset(submodules)
-    )
+    return GitTree(commit, ordered, frozenset(executable), frozenset(links), frozenset(submodules))
 
 
 def _root() -> str:

@@ -17,7 +17,7 @@ from skillyard.base.shapes import remote as shapes
 from skillyard.base.shapes.scans import ScanFinding
 from skillyard.base.text import folder_name
 from skillyard.engine.discovery.added_sources import note_added_source
-from skillyard.engine.discovery.hosts import host_roots
+from skillyard.engine.discovery.hosts import HOST_FOLDERS, host_roots
 from skillyard.install.copies.file_paths import name_in_shell, shown_path
 from skillyard.install.copies.installed import InstallRefused, manifest_at, note_installed
 from skillyard.install.copies.lockfile import (
@@ -203,7 +203,10 @@ async def _add(
     new = locked_skill(
         name if known is None else known.name, result.hit, package, pin.ref if pin else query.ref
     )
-    new = _as_locked(new, known, package, lock)
+    new = replace(
+        _as_locked(new, known, package, lock),
+        into=_named_folder(options.into, lock.path, known),
+    )
     option = " --global" if options.user else ""
     _check_source(known, new, lock.path, option)
     if pin is not None:
@@ -289,6 +292,16 @@ def _as_locked(
         folder = os.path.dirname(os.path.abspath(lock.path))
         new = replace(new, source=portable_source(new.source, folder))
     return new
+
+
+def _named_folder(into: str | None, lock: str, known: LockedSkill | None) -> str | None:
+    """Return the folder of ``--into`` as the lock names it, if no host looks into it."""
+    if into is not None:
+        folder = os.path.realpath(os.path.dirname(os.path.abspath(lock)))
+        path = os.path.relpath(os.path.realpath(into), folder).replace(os.sep, "/")
+        if path not in {row.pattern for row in HOST_FOLDERS if row.scope == "project"}:
+            return path
+    return None if known is None else known.into
 
 
 def _linked(

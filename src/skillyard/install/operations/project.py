@@ -1,11 +1,12 @@
 """The skills that a lock file names, and what lies on the disk for each of them.
 
-The lock file does not say where a skill's folder is. With ``--into DIR`` it is ``DIR/NAME``.
-Without it, it is each folder ``NAME`` in the folders of agent hosts in the project
-(``.agents/skills``, ``.claude/skills``, …) that was written there on this machine, or where nothing
-was, as after a clone, each folder ``NAME``; and ``.agents/skills/NAME`` when there is none. A link
-to such a folder, as the common installer makes them, is another name for it. The folder that an
-entry names as its source is the user's own, wherever it lies.
+With ``--into DIR`` the folder of a skill is ``DIR/NAME``. Without it, it is the one below the
+folder that its entry names (``into``), and each folder ``NAME`` in the folders of agent hosts in
+the project (``.agents/skills``, ``.claude/skills``, …) that was written there on this machine, or
+where nothing was, as after a clone, each folder ``NAME``; where there is none, it goes to the
+folder that the entry names, else to ``.agents/skills``. A link to such a folder, as the common
+installer makes them, is another name for it. The folder that an entry names as its source is the
+user's own, wherever it lies.
 
 The skills of a user are a project too: its lock is that of the common installer, and its folders
 are those in which hosts look for all projects.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import chain
 from shlex import quote
 from typing import NamedTuple
 
@@ -26,7 +28,7 @@ from skillyard.base.shapes.installation import FileChange
 from skillyard.base.text import folder_name
 from skillyard.engine.discovery.added_sources import may_read_source
 from skillyard.engine.discovery.hosts import expand_pattern
-from skillyard.install.copies.file_paths import name_in_shell, shown_path
+from skillyard.install.copies.file_paths import is_inside, name_in_shell, shown_path
 from skillyard.install.copies.installed import (
     LINK,
     Installed,
@@ -167,6 +169,17 @@ class LockedProject(NamedTuple):
         """The folders in which skills of the lock may lie."""
         return self.hosts if self.into is None else (self.into,)
 
+    def _named(self, entry: LockedSkill) -> tuple[str, ...]:
+        """Return the folder of skills that an entry names; none outside of the project."""
+        if self.into is not None or entry.into is None:
+            return ()
+        if entry.into != "." and not is_inside(entry.into):
+            return ()
+        root = os.path.dirname(self.lock.path)
+        path = os.path.normpath(os.path.join(root, entry.into))
+        is_below_root = is_below(os.path.realpath(path), os.path.realpath(root or "."))
+        return (path,) if is_below_root else ()
+
     def skills(
         self, lock: Lock, entries: Iterable[LockedSkill] | None = None
     ) -> list[InstalledSkill]:
@@ -191,14 +204,14 @@ class LockedProject(NamedTuple):
             conflict = self._foreign(entry, problem, "drops this entry, and leaves the folder")
             return InstalledSkill(entry, (conflict,), (), self.default, (), self.option)
         copies, links, _ = self._copies_and_links(entry, sources)
-        if not copies and os.path.isdir(os.path.join(self.default, name)):
+        default, *_ = (*self._named(entry), self.default)
+        if not copies and os.path.isdir(os.path.join(default, name)):
             problem = "it is missing, and in the place is a folder of yours"
             copies = [self._foreign(entry, problem, "drops its entry; then add it for a HOST")]
-        default = self.default
         real = {os.path.realpath(copy.folder) for copy in copies}
         lacking = tuple({each.folder: 0 for each in self.agents if not each.finds(name, real)})
         if not copies and not self.agents:
-            default, *rest = self._former(name) or [self.default]
+            default, *rest = self._former(entry) or [default]
             lacking = tuple(rest)
         if self.agents and not copies:
             folders = dict.fromkeys(agent.folder for agent in self.agents)
@@ -207,12 +220,14 @@ class LockedProject(NamedTuple):
             )
         return InstalledSkill(entry, tuple(copies), tuple(links), default, lacking, self.option)
 
-    def _former(self, name: str) -> list[str]:
+    def _former(self, entry: LockedSkill) -> list[str]:
         """Return the folders of skills in which this user's record says a skill was written.
 
         One that got the files goes before those that got links.
         """
-        places = {os.path.join(into, name): into for into in self.folders}
+        name = folder_name(entry.name)
+        folders = (*self.folders, *self._named(entry))
+        places = {os.path.join(into, name): into for into in folders}
         written = {path: written_digest(path) for path in places if not os.path.lexists(path)}
         noted = sorted(filter(written.get, written), key=lambda path: written[path] == LINK)
         return [places[path] for path in noted]
@@ -236,13 +251,14 @@ class LockedProject(NamedTuple):
         written, and each folder that is a source or holds one.
         """
         name = folder_name(entry.name)
-        places = {into: os.path.join(into, name) for into in (*self.folders, *self.hosts)}
+        folders = (*self.folders, *self._named(entry))
+        places = {into: os.path.join(into, name) for into in (*folders, *self.hosts)}
         written = {into: written_digest(path) for into, path in places.items()}
         own = places_written(places.values())
         noted = {into for into, path in places.items() if path in own} or set(places)
         copies: list[Copy] = []
         links, foreign = [], []
-        for into in self.folders:
+        for into in folders:
             path = places[into]
             if os.path.islink(path):
                 continue
@@ -268,7 +284,7 @@ class LockedProject(NamedTuple):
                 copies += [self._link(into, name, source)] if into in noted else []
             elif real in real_places or not os.path.lexists(real):
                 links.append(path)
-            elif into not in self.folders:
+            elif into not in folders:
                 continue
             elif home in noted and not _holds_source(real, sources):
                 assert home is not None
@@ -325,11 +341,13 @@ class LockedProject(NamedTuple):
         Left alone is what has neither an entry nor a note of this user. Raises SkillIoError for the
         lock file.
         """
-        named = {folder_name(entry.name) for entry in self.lock.read().skills}
+        lock = self.lock.read()
+        named = {folder_name(entry.name) for entry in lock.skills}
+        folders = dict.fromkeys((*self.folders, *chain(*map(self._named, lock.skills))))
         with suppress(OSError):
             remove_leftovers(os.path.realpath(self.lock.path))
         failures: dict[str, SkillyardError] = {}
-        for into in self.folders:
+        for into in folders:
             try:
                 names = stopped_runs(into)
             except OSError:

@@ -66,8 +66,6 @@ class GitQuery(NamedTuple):
     """``git`` or ``gitlab``, as a lock file names it; empty for a repository of GitHub."""
     ref: str = "HEAD"
     choice: SkillChoice = ONLY_ONE
-    branch: str = ""
-    """Where to look for a commit that the server does not give by its name."""
     source: str = ""
     """What the lock file calls the repository (default: its address)."""
     newest_of: LockedSkill | None = None
@@ -140,7 +138,7 @@ async def _in_thread(work: Callable[[], _T], git: Git) -> _T:
 
 def _package(repository: GitRepository, query: GitQuery) -> Package:
     address = query.address
-    tree = repository.tree(query.ref, branch=query.branch)
+    tree = repository.tree(query.ref)
     source = query.source or address.url
     folders = skill_folders(tree.blobs, also="skill.md")
     shown = source if query.source else address.shown
@@ -183,7 +181,7 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
         skipped=skipped,
         executable=frozenset(path for path in files if inside + path in tree.executable),
         source_type=query.source_type,
-        ref="" if query.ref == "HEAD" or (is_commit(query.ref) and query.branch) else query.ref,
+        ref="" if query.ref == "HEAD" or is_commit(query.ref) else query.ref,
         notes=notes,
     )
 
@@ -290,8 +288,6 @@ async def through_git(
     choice: SkillChoice,
     ref: str,
     error: SourceFailed,
-    *,
-    branch: str = "",
     newest_of: LockedSkill | None = None,
 ) -> Package:
     """Return the files by git after the API failed.
@@ -306,7 +302,7 @@ async def through_git(
         raise error
     try:
         address = parse_git_address(f"{url.rstrip('/')}/{repository}.git")
-        query = GitQuery(address, "", ref, choice, branch, repository, newest_of)
+        query = GitQuery(address, "", ref, choice, repository, newest_of)
         package = await git_package(settings, query)
     except SkillGone:
         raise

@@ -167,10 +167,7 @@ async def _of_github(request: _Request) -> Package:
         raise
     except SourceFailed as error:
         choice = SkillChoice("" if locked.skill_path else name, path)
-        branch = locked.ref or "HEAD"
-        return await through_git(
-            search.settings, locked.source, choice, ref, error, branch=branch, newest_of=newest_of
-        )
+        return await through_git(search.settings, locked.source, choice, ref, error, newest_of)
 
 
 async def _folder_now(github: GitHub, locked: LockedSkill, commit: str) -> str:
@@ -197,7 +194,7 @@ async def _of_git(request: _Request) -> Package:
         raise _refused(locked, str(error)) from None
     path = _folder(locked)
     choice = SkillChoice("", path) if locked.skill_path else SkillChoice(folder_name(locked.name))
-    query = GitQuery(address, locked.source_type, ref, choice, locked.ref or "HEAD")
+    query = GitQuery(address, locked.source_type, ref, choice)
     query = query._replace(newest_of=newest_of if locked.skill_path else None)
     return await locked_git_package(search.settings, query)
 

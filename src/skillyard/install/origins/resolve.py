@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillyard.base.errors import InvalidInput, SkillNotFound, SourceFailed
 from skillyard.install.copies.lockfile import LOCAL
-from skillyard.install.git.address import is_commit, parse_git_address
+from skillyard.install.git.address import parse_git_address
 from skillyard.install.origins.choice import SkillChoice
 from skillyard.install.origins.files import ARCHIVE, archive_package, local_package
 from skillyard.install.origins.git import GitQuery, git_package, github_package, through_git
@@ -101,8 +101,7 @@ async def whole_package(search: SearchService, result: FoundSkill, ref: str) -> 
             return fetched  # only what was read whole has a commit
     if fetched is not None and fetched.source_type:  # the same at another commit
         choice = SkillChoice(path=fetched.path)
-        address, branch = parse_git_address(fetched.source), fetched.ref or HEAD
-        query = GitQuery(address, fetched.source_type, ref, choice, branch=branch)
+        query = GitQuery(parse_git_address(fetched.source), fetched.source_type, ref, choice)
         return await git_package(search.settings, query)
     failure: SourceFailed | None = None
     if is_repository(hit.source):
@@ -113,10 +112,7 @@ async def whole_package(search: SearchService, result: FoundSkill, ref: str) -> 
         path = hit.path if fetched is None else fetched.path
         try:
             choice = SkillChoice(hit.id if path is None else "", path)
-            # A commit is the one that the lock pins: the branch beside it stays what is noted.
-            branch = HEAD if is_commit(ref) else ""
-            settings = search.settings
-            return await through_git(settings, hit.source, choice, ref, failure, branch=branch)
+            return await through_git(search.settings, hit.source, choice, ref, failure)
         except SourceFailed as error:
             failure = error
     for source in search.sources:
