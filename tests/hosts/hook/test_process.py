@@ -33,7 +33,10 @@ def test_each_host_gets_the_skill_in_its_format(
     assert events() == []
 
 
-@pytest.mark.parametrize("prompt", ["", "   \n", "bake a sponge cake", "\ud800"])
+NOTICE = "<task-notification><summary>bisect a regression: done</summary></task-notification>"
+
+
+@pytest.mark.parametrize("prompt", ["", "   \n", "bake a sponge cake", "\ud800", NOTICE])
 def test_without_a_skill_that_fits_there_is_no_answer_and_nothing_to_log(
     prompt: str, hook: Hook, users_skill: Path, events: Events
 ) -> None:

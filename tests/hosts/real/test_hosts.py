@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.hosts.hook.test_host_text import HOST_TEXTS
 from tests.hosts.real.conftest import BISECT, ClaudeCode, Codex
 from tests.hosts.real.scripted_model import Call, texts_in
 from tests.shared_data import REPOSITORY
@@ -39,6 +40,14 @@ class TestHook:
         assert "skillyard chose" not in sent(host.asked("thanks, that was all"))
         host.skillyard("hook", "uninstall", host.name)
         assert "skillyard chose" not in sent(host.asked(BISECT))
+
+    def test_what_the_host_writes_itself_gets_no_skill(self, host: ClaudeCode | Codex) -> None:
+        host.own(*SKILLS)
+        host.skillyard("hook", "install", host.name, *UNHURRIED)
+        texts = [text for text in HOST_TEXTS if not text.startswith("[")]  # a command for a shell
+        for text in texts[:10]:
+            asked = text.replace("PDF form", "bisect a regression").replace("pdf", "git-bisect")
+            assert "skillyard chose" not in sent(host.asked(asked)), asked
 
     def test_the_host_hands_over_what_the_recorded_payload_has(
         self, host: ClaudeCode | Codex

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from skillyard.base.io.platforms import read_within
+from skillyard.hosts.hook.host_text import own_words
 from skillyard.hosts.hook.hosts import EVENT
 
 DEFAULT_MS = 500
@@ -60,8 +61,8 @@ class Prompt(NamedTuple):
 
     @property
     def query(self) -> str:
-        """The text that is used as the query: all of it, or both ends."""
-        text = self.text
+        """What the user wrote, as the query: all of it, or both ends."""
+        text = own_words(self.text)
         if len(text) > 2 * MAX_END_CHARS:
             text = f"{text[:MAX_END_CHARS]}\n{text[-MAX_END_CHARS:]}"
         # A lone surrogate cannot be encoded as UTF-8.
