@@ -104,14 +104,14 @@ def _round(job: Callable[[int], object], url: str, limit: int, count: int) -> tu
 
 
 def _ours(provider: str, url: str, limit: int) -> Callable[[int], object]:
+    from skillyard.evals.models.budget import Budget
     from skillyard.evals.models.calls import Calls
-    from skillyard.evals.models.factory import open_model
-    from skillyard.evals.models.ledger import Ledger
     from skillyard.evals.models.protocol import ModelRequest
+    from skillyard.evals.models.sdk import open_model
 
     keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
     model = open_model(provider, base_url=url, environment=keys)
-    calls = Calls(model, ledger=Ledger(10_000.0, 1_000_000))
+    calls = Calls(model, Budget(10_000.0, 1_000_000))
 
     def job(number: int) -> object:
         request = ModelRequest(MODELS[provider], SYSTEM, USER.format(number=number))

@@ -65,9 +65,11 @@ def test_the_text_of_answers_stands_on_the_page_of_cases(kitchen: Project, repor
     envelope = making.effectiveness(prompts=1)
     store(kitchen, envelope)
     path = envelope["cases"][0]["generations"]["enhanced"]
-    Entries(str(kitchen.results)).write(
-        path, {"key": Path(path).stem, "text": "An answer of its own"}
-    )
+    entry = {
+        "key": Path(path).stem, "text": "An answer of its own", "stop_reason": "end", "cost": 0.0,
+        "usage": {"input_tokens": 1, "output_tokens": 1}, "sdk": "", "fake": False,
+    }  # fmt: skip
+    Entries(str(kitchen.results)).write(path, entry)
     assert report("--out", "page.html").code == 0
     assert "An answer of its own" not in Path("page.html").read_text("utf-8")
     assert "An answer of its own" in Path("page.cases.html").read_text("utf-8")

@@ -30,7 +30,7 @@ def _no_secret(text: str) -> str:
 
 
 def _address(text: str) -> str:
-    from skillyard.evals.models.servers import address_fault
+    from skillyard.evals.models.providers import address_fault
 
     fault = address_fault(text)
     if fault:
@@ -177,7 +177,7 @@ class RunValues:
     may have."""
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What models take, by the beginning of their ids; goes before our own table
-    (``models/profiles.py``, which checks it)."""
+    (``models/providers.py``, which checks it)."""
 
 
 @dataclass(frozen=True, slots=True)

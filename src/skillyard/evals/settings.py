@@ -22,7 +22,7 @@ from skillyard.evals.config_values import (
     Seed,
 )
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.models.servers import address_of, server_of
+from skillyard.evals.models.providers import address_of, server_of
 from skillyard.evals.statistics.intervals import MARGIN
 
 _MOST = 1_000_000_000

@@ -261,18 +261,3 @@ def test_a_folder_that_cannot_be_written_is_said(trap: Trap, workspace: Project,
     assert str(blocked) in done.err
     assert "--output-dir" in done.err
     assert trap.came == 0, "nothing is paid for that cannot be kept"
-
-
-def test_events_of_a_killed_run_are_read(tmp_path: Path) -> None:
-    from skillyard.evals.storage.events import Events, read_events
-
-    for name in ("a", "b"):
-        events = Events(str(tmp_path), name)
-        events.append("start", settings={})
-        events.close()
-        with (tmp_path / "events.jsonl").open("ab") as file:
-            file.write(b'{"event":"ca')
-    warnings: list[str] = []
-    assert [event["run_id"] for event in read_events(str(tmp_path), warnings.append)] == ["a", "b"]
-    assert len(warnings) == 2
-    assert "events.jsonl:2" in warnings[0]

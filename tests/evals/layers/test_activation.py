@@ -9,12 +9,8 @@ import pytest
 
 from skillyard import Catalog
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.layers.activation import (
-    ActivationRun,
-    activation_summary,
-    confusion_of,
-)
-from skillyard.evals.layers.router import RouterChoice
+from skillyard.evals.layers.activation import ActivationRunner, RouterChoice
+from skillyard.evals.layers.activation_rates import activation_summary, confusion_of
 from skillyard.evals.layers.work import LayerWork
 from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
@@ -44,23 +40,22 @@ def case(
     )
 
 
-class Says:
+class Says(ActivationRunner):
     """A router that says what it was told to."""
 
-    def __init__(self, *text: RouterChoice) -> None:
+    def __init__(self, work: LayerWork, text: Sequence[RouterChoice]) -> None:
+        super().__init__(work, None)
         self._said = list(text)
 
-    def route(self, prompt: str, run: int) -> RouterChoice:
+    def choose(self, prompt: str, run: int) -> RouterChoice:
         return self._said.pop(0)
 
 
 def outcomes(
     cases: Sequence[ActivationCase], *text: RouterChoice, runs: int = 1
 ) -> list[dict[str, Any]]:
-    run = ActivationRun(work_of(cases, runs), Says(*text), lambda case: None)
-    for job in run.jobs():
-        job()
-    return run.cases("")
+    router = Says(work_of(cases, runs), text)
+    return [each for run in range(runs) for case in cases for each in router.results(case, run)]
 
 
 def outcome(one: ActivationCase, *picked: str, **more: Any) -> dict[str, Any]:

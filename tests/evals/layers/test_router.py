@@ -10,14 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import Catalog, Skill
-from skillyard.evals.layers.router import (
-    DESCRIPTION_CHARS,
-    ModelRouter,
-    ScorerRouter,
-    index_text,
-)
+from skillyard.evals.layers.activation import DESCRIPTION_CHARS, ActivationRunner, index_text
 from skillyard.evals.layers.session import ModelSession
+from skillyard.evals.layers.work import LayerWork
 from skillyard.evals.models.protocol import ModelReply, ModelRequest, TokenUsage
+from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import Entries
 from tests.tables import for_each
 
@@ -45,10 +42,13 @@ class Model:
 
 def router(
     tmp_path: Path, *replies: str, names: tuple[str, ...] = ("a", "b", "c")
-) -> tuple[ModelRouter, Model]:
+) -> tuple[ActivationRunner, Model]:
     model = Model(*replies)
-    session = ModelSession(model, Entries(str(tmp_path)), now=str, price_of=lambda name: None)
-    return ModelRouter(session, "m", index_text([skill(name) for name in names])), model
+    settings = RunSettings(eval_type="activation", router="model", model="m")
+    entries = Entries(str(tmp_path))
+    session = ModelSession(model, entries, settings, price_of=lambda name: None)
+    catalog = Catalog.from_skills([skill(name) for name in names])
+    return ActivationRunner(LayerWork(settings, catalog, (), "", {}), session), model
 
 
 def test_the_index_is_sorted_folded_and_cut() -> None:
@@ -56,16 +56,15 @@ def test_the_index_is_sorted_folded_and_cut() -> None:
     text = index_text(
         [skill("b", long), skill("a", "one\ntwo\r\nthree\u2028four"), skill("c", "y" * 120)]
     )
-    lines = text.text.split("\n")
+    lines = text.split("\n")
     assert lines[0] == "- a: one two three four"
     assert lines[1] == f"- b: {'x' * 117}..."
     assert lines[2] == f"- c: {'y' * 120}"
-    assert text.names == ("a", "b", "c")
 
 
 @given(description=st.text(max_size=300))
 def test_a_description_cannot_forge_a_line(description: str) -> None:
-    text = index_text([skill("a", f"x{description}x"), skill("b")]).text
+    text = index_text([skill("a", f"x{description}x"), skill("b")])
     assert len(text.splitlines()) == 2
     assert all(len(line) <= len("- a: ") + DESCRIPTION_CHARS for line in text.splitlines())
 
@@ -83,7 +82,7 @@ def test_a_reply_is_read(
     replies: str, picked: tuple[str, ...], dropped: tuple[str, ...], tmp_path: Path
 ) -> None:
     requests, model = router(tmp_path, replies)
-    result = requests.route("p", 0)
+    result = requests.choose("p", 0)
     assert (result.picked, result.dropped) == (picked, dropped)
     assert not result.error
     assert len(model.requests) == 1
@@ -97,7 +96,7 @@ def test_a_reply_is_read(
 )  # fmt: skip
 def test_a_reply_that_cannot_be_read_is_an_error(replies: str, tmp_path: Path) -> None:
     requests, model = router(tmp_path, replies)
-    result = requests.route("p", 0)
+    result = requests.choose("p", 0)
     assert (result.picked, result.error_kind, len(model.requests)) == ((), "unreadable", 1)
 
 
@@ -105,18 +104,19 @@ def test_scorers_pick_by_rule() -> None:
     catalog = Catalog.from_skills(
         [skill("tea", "Brews tea with hot water."), skill("bread", "Bakes bread in an oven.")]
     )
-    requests = ScorerRouter(catalog, "hybrid")
-    result = requests.route("how do I brew tea", 0)
+    work = LayerWork(RunSettings(eval_type="activation"), catalog, (), "", {})
+    requests = ActivationRunner(work, None)
+    result = requests.choose("how do I brew tea", 0)
     assert result.picked == ("tea",)
     assert result.confidence is not None
-    nothing = requests.route("quarterly tax returns", 0)
+    nothing = requests.choose("quarterly tax returns", 0)
     assert nothing.picked == ()
 
 
 def test_a_second_run_of_a_case_is_another_answer(tmp_path: Path) -> None:
     requests, model = router(tmp_path, *['{"skills": ["a"]}'] * 2)
     for run in (0, 1, 0, 1):
-        assert requests.route("p", run).picked == ("a",)
+        assert requests.choose("p", run).picked == ("a",)
     assert len(model.requests) == 2
     entry: Mapping[str, object] = json.loads(
         next(tmp_path.glob("generations/*/*.json")).read_text()

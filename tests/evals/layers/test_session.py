@@ -14,6 +14,7 @@ from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelRequest, TokenUsage
+from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import Entries
 from tests.tables import for_each
 
@@ -26,6 +27,7 @@ VERDICT: dict[str, Any] = {
     "overall_winner": "A",
 }
 REQUEST = ModelRequest("m", "system", "user")
+KNOBS = RunSettings.__dataclass_fields__
 
 
 class Model:
@@ -56,7 +58,9 @@ def session(
     a_session = ModelSession(
         model,
         Entries(str(folder), warned.append),
-        now=lambda: "2026-11-20T10:00:00Z",
+        RunSettings(
+            eval_type="effectiveness", **{name: more.pop(name) for name in [*more] if name in KNOBS}
+        ),
         price_of=lambda name: Price(1.0, 2.0),
         **more,
     )
@@ -101,37 +105,21 @@ def test_the_time_limit_grows_with_the_tokens_of_the_answer(tmp_path: Path) -> N
 
 
 HOSTILE: dict[str, list[Any]] = {
-    "cost": [10**400, -1, "1", True, None, [1], 1e308],
-    "usage": [{"input_tokens": 10**400}, {"output_tokens": -5}, [1], "x", {"input_tokens": 1.5}],
+    "text": [None, 5, ["tea"], {"text": "tea"}],
+    "cost": [10**400, -1, "1", None, [1], 1e308],
+    "usage": [{"input_tokens": 10**400, "output_tokens": 1}, [1], "x", {}],
     "stop_reason": [{}, [1], 5, None],
     "sdk": ["x" * 1_000, 5, None],
     "fake": ["yes", 1, None],
-    "sent": [[], "x"],
-    "timestamp": [None, 10**400],
 }
 
 
 @for_each(
     ("field", "value"), [(field, value) for field, values in HOSTILE.items() for value in values]
 )
-def test_an_entry_may_say_anything_beside_its_text(
-    field: str, value: object, tmp_path: Path
-) -> None:
+def test_an_entry_that_is_none_is_made_again(field: str, value: object, tmp_path: Path) -> None:
     session(tmp_path, "tea")[0].generate("tea", REQUEST, 0)
-    change(tmp_path, **{field: value})
-    a_session, model, _ = session(tmp_path)
-    answer = a_session.generate("tea", REQUEST, 0)
-    assert (answer.text, answer.error, model.requests) == ("tea", "", 0)
-    assert 0 <= a_session.counts.cost_of_cached < 1e9
-    assert answer.input_tokens is None or 0 <= answer.input_tokens < 1e9
-    assert not a_session.counts.fake
-    assert all(len(sdk) <= 100 for sdk in a_session.counts.sdks)
-
-
-@for_each("text", [None, 5, ["tea"], {"text": "tea"}])
-def test_an_entry_without_a_text_is_made_again(text: object, tmp_path: Path) -> None:
-    session(tmp_path, "tea")[0].generate("tea", REQUEST, 0)
-    path = change(tmp_path, text=text)
+    path = change(tmp_path, **{field: value})
     a_session, model, warned = session(tmp_path, "new")
     assert a_session.generate("tea", REQUEST, 0).text == "new"
     assert model.requests == 1
@@ -173,7 +161,7 @@ def test_a_tampered_judgement_is_made_again(parsed: object, tmp_path: Path) -> N
 
 def test_a_judgement_that_failed_is_asked_for_again_in_another_run(tmp_path: Path) -> None:
     first, model, _ = session(tmp_path, "prose", judge_retries=0)
-    assert judge(first).error.startswith("no_json") or judge(first).error
+    assert judge(first).error.startswith("no_json")
     assert judge(first).error
     assert model.requests == 1, "not in this one"
     resumed, model, _ = session(tmp_path, keep_failures=True)

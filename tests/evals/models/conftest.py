@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.models.factory import open_model
 from skillyard.evals.models.protocol import ModelRequest
-from skillyard.evals.models.sdk_model import SdkModel
+from skillyard.evals.models.sdk import SdkModel, open_model
 from skillyard_testkit.fake_llm import FakeLlm
 
 KEY = "sk-test-4f9a2c7781d04e6b"

@@ -7,9 +7,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from skillyard.evals.models.bounded_client import BodyTooLarge, bounded_client
-from skillyard.evals.models.factory import as_model
 from skillyard.evals.models.protocol import ModelFailed, ModelRequest
+from skillyard.evals.models.sdk import as_model, bounded_client
 from skillyard_testkit.fake_llm import FakeLlm, faults
 from skillyard_testkit.messages import Response
 from tests.evals.models.conftest import KEY, TIMEOUT_S
@@ -44,7 +43,9 @@ def test_a_body_within_the_bound_comes_whole_and_unpacked(fake: FakeLlm) -> None
 
 @pytest.mark.parametrize("answer", [Response(200, b"x" * 1_001), packed(50_000_000)])
 def test_a_longer_one_is_refused_also_when_it_was_packed(fake: FakeLlm, answer: Response) -> None:
-    with pytest.raises(BodyTooLarge, match="more than 1,000 bytes"):
+    import httpx2
+
+    with pytest.raises(httpx2.ReadError, match="more than 1,000 bytes"):
         post(fake, faults.respond_with(answer), 1_000)
 
 
@@ -55,7 +56,7 @@ def test_a_body_that_drips_ends_with_the_time_of_a_read(fake: FakeLlm) -> None:
         post(fake, faults.dripping(), 10_000, timeout_s=0.2)
 
 
-def test_through_a_library_a_body_too_long_is_a_bad_reply(fake: FakeLlm) -> None:
+def test_through_a_library_a_body_too_long_is_a_failed_connection(fake: FakeLlm) -> None:
     anthropic = pytest.importorskip("anthropic")
     with (
         anthropic.Anthropic(
@@ -64,4 +65,4 @@ def test_through_a_library_a_body_too_long_is_a_bad_reply(fake: FakeLlm) -> None
         pytest.raises(ModelFailed, match="more than 100 bytes") as caught,
     ):
         as_model(client).complete(ModelRequest("claude-haiku-4-5", "", "Hello."), TIMEOUT_S)
-    assert (caught.value.kind, caught.value.charged) == ("bad_reply", True)
+    assert (caught.value.kind, caught.value.charged) == ("connection", True)

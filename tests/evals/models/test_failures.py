@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillyard.evals.models.failures import NO_MONEY, wait_s_of
+from skillyard.evals.models.failures import NO_MONEY
 from skillyard.evals.models.protocol import ModelFailed
 from skillyard_testkit.fake_llm import faults
 from skillyard_testkit.messages import json_response
@@ -80,9 +80,3 @@ def test_a_body_of_any_shape_is_a_failure_of_a_known_kind(
     if not any(word in words for word in NO_MONEY):
         assert failed.status == status
         assert failed.retry is (status in (429, 500, 529))
-
-
-@given(st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms"]), st.text(max_size=30)))
-def test_what_a_server_asks_to_wait_is_none_or_a_time_up_to_a_day(headers: dict[str, str]) -> None:
-    seconds = wait_s_of(headers, 1_000_000.0)
-    assert seconds is None or 0.0 <= seconds <= 86_400.0

@@ -11,10 +11,12 @@ from collections.abc import Callable
 import pytest
 
 from skillyard import InvalidInput
-from skillyard.evals.models.calls import Calls, Retry
-from skillyard.evals.models.factory import open_model
+from skillyard.evals.config_values import RetryTimes
+from skillyard.evals.models.budget import Budget
+from skillyard.evals.models.calls import Calls
 from skillyard.evals.models.failures import redacted
 from skillyard.evals.models.protocol import ModelFailed
+from skillyard.evals.models.sdk import open_model
 from skillyard_testkit.fake_llm import FakeLlm, faults
 from skillyard_testkit.messages import json_response, text_response
 from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
@@ -52,7 +54,7 @@ def test_a_server_that_repeats_the_key_does_not_make_us_say_it(
     caplog.clear()
     provider.fake.faults.clear()
     provider.fake.faults.add(fault, times=None)
-    calls = Calls(provider.model, retry=Retry(base_s=0.0))
+    calls = Calls(provider.model, Budget(), retry=RetryTimes(base_s=0.0))
     told = io.StringIO()
     try:
         calls.complete(provider.request(), TIMEOUT_S)
@@ -62,7 +64,7 @@ def test_a_server_that_repeats_the_key_does_not_make_us_say_it(
         traceback.print_exception(error, file=told)
     else:
         pytest.fail("the fault gave a reply")
-    told.write(repr(calls) + repr(provider.model) + repr(calls.counts))
+    told.write(repr(calls) + repr(provider.model))
     ours = [record for record in caplog.records if record.name.startswith("skillyard")]
     told.write(repr([record.getMessage() for record in ours]))
     assert KEY not in told.getvalue()

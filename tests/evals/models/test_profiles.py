@@ -7,13 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skillyard import InvalidInput
-from skillyard.evals.models.factory import offline_model
-from skillyard.evals.models.profiles import PROFILES, ModelProfile, profile_of
 from skillyard.evals.models.protocol import ModelFailed
+from skillyard.evals.models.providers import ModelProfile, profile_of
+from skillyard.evals.models.sdk import offline_model
 from tests.evals.models.conftest import TIMEOUT_S, Provider
 from tests.tables import for_each
 
@@ -42,10 +40,6 @@ def test_the_table(provider: str, model: str, expected: tuple[bool, bool, str]) 
     assert (result.temperature, result.structured, result.max_tokens_field) == expected
 
 
-def test_every_row_has_a_source() -> None:
-    assert [row for row in PROFILES if not row.profile.source] == []
-
-
 def test_the_longest_beginning_of_an_own_table_decides_field_by_field() -> None:
     own: dict[str, dict[str, Any]] = {
         "gpt": {"temperature": True, "structured": False},
@@ -54,9 +48,7 @@ def test_the_longest_beginning_of_an_own_table_decides_field_by_field() -> None:
         "other": {"temperature": False},
     }
     result = profile_of("openai", "gpt-5-mini-2025", own=own)
-    assert result == ModelProfile(
-        True, True, "max_tokens", "the configuration's profile 'GPT-5-mini'"
-    )
+    assert result == ModelProfile(True, True, "max_tokens")
     assert profile_of("openai", "gpt-4", own=own).structured is False
 
 
@@ -64,10 +56,9 @@ def test_the_longest_beginning_of_an_own_table_decides_field_by_field() -> None:
     ("own", "message"),
     [
         ({"m": {"temprature": True}}, "temprature is no field of a profile; known: max_tokens_f"),
-        ({"m": {"source": "me"}}, "source is no field"),
-        ({"m": {"temperature": "yes"}}, "temperature must be true or false, not 'yes'"),
-        ({"m": {"structured": 1}}, "structured must be true or false"),
-        ({"m": {"max_tokens_field": "limit"}}, "must be one of max_tokens, max_completion_tokens"),
+        ({"m": {"temperature": "yes"}}, "temperature must be True or False, not 'yes'"),
+        ({"m": {"structured": 1}}, "structured must be True or False"),
+        ({"m": {"max_tokens_field": "limit"}}, "must be 'max_tokens' or 'max_completion_tokens'"),
     ],
 )
 def test_a_wrong_own_table_is_refused_wherever_it_is_given(
@@ -77,11 +68,6 @@ def test_a_wrong_own_table_is_refused_wherever_it_is_given(
         offline_model("openai", "host", own)
     with pytest.raises(InvalidInput, match=message):
         opened("openai", profiles=own)
-
-
-@given(st.sampled_from(["anthropic", "openai"]), st.text(max_size=30))
-def test_every_model_has_a_profile(provider: str, model: str) -> None:
-    assert profile_of(provider, model).source
 
 
 def test_no_temperature_goes_to_claude_unless_an_own_profile_says_so(

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion
-from skillyard.evals.models.factory import offline_model
 from skillyard.evals.models.protocol import ModelRequest
-from skillyard.evals.models.servers import ADDRESSES, server_of
-from skillyard.evals.storage.keys import canonical, generation_key, judgement_key
+from skillyard.evals.models.providers import ADDRESSES, server_of
+from skillyard.evals.models.sdk import offline_model
+from skillyard.evals.storage.entries import digest_of, generation_key, judgement_key
 from tests.tables import for_each
 
 MODEL = offline_model("openai", "127.0.0.1:8080")
@@ -130,7 +130,7 @@ def test_one_value_has_one_text(value: Any) -> None:
             return {name: turned(part[name]) for name in reversed(part)}
         return [turned(each) for each in part] if isinstance(part, list) else part
 
-    assert canonical(value) == canonical(turned(value))
+    assert digest_of(value) == digest_of(turned(value))
 
 
 @given(system=st.text(), user=st.text())

@@ -12,7 +12,7 @@ from skillyard.evals.conditions.arms import skill_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from skillyard.evals.judgement.prompt import judge_prompt
 from skillyard.evals.judgement.verdicts import verdict
-from skillyard.evals.layers.router import (
+from skillyard.evals.layers.activation import (
     _REPLY_SCHEMA,
     _SYSTEM,
 )

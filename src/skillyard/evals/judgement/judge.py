@@ -17,9 +17,9 @@ from skillyard.evals.judgement.verdicts import (
     read_criteria,
     verdict,
 )
-from skillyard.evals.models.factory import as_model
 from skillyard.evals.models.prices import Price, cost_of
 from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelRequest
+from skillyard.evals.models.sdk import as_model
 
 MAX_TOKENS = 16_000
 """Current models count what they think against it (spec/evals.md §1.8)."""

@@ -22,13 +22,11 @@ from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.checks.rates import add_pass_rates
 from skillyard.evals.conditions.arms import old_document, skill_arms
 from skillyard.evals.conditions.summaries import split_document
-from skillyard.evals.layers.looks import LOOKS
-from skillyard.evals.layers.pair_run import PairRun
+from skillyard.evals.layers.pair_runner import PairRunner
 from skillyard.evals.layers.work import (
     CaseResult,
     Layer,
     LayerWork,
-    OnCase,
     PairUnit,
     Summary,
     TestedSkill,
@@ -38,7 +36,7 @@ from skillyard.evals.layers.work import (
 )
 from skillyard.evals.regression.changes import Measure, Values, case_key
 from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, judged_pairs
-from skillyard.evals.storage.keys import text_digest
+from skillyard.evals.storage.entries import text_digest
 
 if TYPE_CHECKING:
     from skillyard.evals.agent.workspace import AgentSkill
@@ -85,10 +83,10 @@ class PairLayer:
             settings, catalog, units, data.sha256, digests, data.diagnostics, tested=tested
         )
 
-    def run(self, work: LayerWork, session: ModelSession | None, on_case: OnCase) -> PairRun:
-        """Return the run of the pairs, which needs a model."""
+    def runner(self, work: LayerWork, session: ModelSession | None) -> PairRunner:
+        """Return what runs the pairs, which needs a model."""
         assert session is not None
-        return PairRun(work.cases, work.settings, session, on_case)
+        return PairRunner(work, session)
 
     def summarise(self, cases: list[CaseResult], work: LayerWork) -> Summary:
         """Return the comparisons by skill; the artifacts are findings about the judge."""
@@ -98,7 +96,7 @@ class PairLayer:
             cases,
             tie_band=work.settings.tie_band,
             margin=work.settings.margin,
-            looks=LOOKS if work.settings.until_decided else 1,
+            looks=work.looks,
         )
         add_pass_rates(summary, cases)
         for tested in work.tested:

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import median_high
 from typing import Any, NamedTuple
 
 from skillyard.base.text import plural
-from skillyard.evals.cases.input_files import InputFile
-from skillyard.evals.checks.outcome import Check, CheckOutcome
 from skillyard.evals.conditions.arms import estimate_tokens
-from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion, judge_prompt
-from skillyard.evals.layers.looks import LOOKS
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.layers.session import (
-    Judgement,
-    ModelAnswer,
-    ModelSession,
-    answer_of,
-    generation_fault,
-    is_failed_judgement,
-    judgement_fault,
-)
+from skillyard.evals.layers.session import Judgement, ModelAnswer, ModelSession
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
-from skillyard.evals.models.prices import estimate
-from skillyard.evals.models.protocol import ChatModel, ModelRequest
+from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.statistics.planning import PlannedVerdict, least_units, planned_verdicts
-from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries, count_of
-from skillyard.evals.storage.keys import generation_key, judgement_key
+from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entry
 
 UNSEEN_TOKENS = 800
 """Assumed output tokens of a call if the cache has no call of its kind."""
@@ -115,45 +101,43 @@ class Plan:
 def plan(work: LayerWork, session: PlanSession) -> Plan:
     """Return the plan of a run.
 
-    The jobs of the run are worked through with a session that looks into the cache and sends
-    nothing. Judgements of answers that do not exist yet count as calls. A run makes fewer calls
-    where two answers turn out to be equal.
+    The cases are worked through with a session that looks into the cache and sends nothing.
+    Judgements of answers that do not exist yet count as calls. A run makes fewer calls where two
+    answers turn out to be equal.
     """
     settings = work.settings
     layer = LAYERS[settings.eval_type]
-    run = load_layer(layer.name).run(work, session, lambda case: None)
+    runner = load_layer(layer.name).runner(work, session)
     if settings.asks_models:
-        for job in run.jobs():
-            job()
-    models = sorted({call.request.model for call in session.calls})
+        for run in range(settings.runs):
+            for case in work.cases:
+                list(runner.results(case, run))
+    models = sorted({call.request.model for call in session.missing})
     prices = {name: session.price_of(name) for name in models if name}
     known = next((price for price in prices.values() if price is not None), None)
     prompts = Counter(unit.skill for unit in work.cases if work.tested)
     judged = Counter(unit.skill for unit in work.cases if work.tested and unit.case.criteria)
-    looks = LOOKS if settings.until_decided else 1
-    verdicts = planned_verdicts(judged, looks=looks) if layer.decides else ()
-    low, high = session.estimate(session.calls, low=True), session.estimate(session.calls)
     return Plan(
         eval_type=settings.eval_type,
-        cases=len(run.cases("")),
+        cases=settings.runs * sum(len(runner.blank(case, 0)) for case in work.cases),
         generations=session.planned(GENERATIONS),
         judgements=session.planned(JUDGEMENTS),
-        cost_low=low.cost,
-        cost_high=high.cost,
-        output_assumed=any(not session.outputs[call.kind] for call in session.calls),
+        cost_low=session.cost(low=True),
+        cost_high=session.cost(),
+        output_assumed=any(not session.outputs[call.kind] for call in session.missing),
         price_source=known.source if known else "",
         price_date=known.date if known else "",
         unpriced=tuple(name for name, price in prices.items() if price is None),
         unnamed=("--model",) if "" in models else (),
-        input_tokens=low.input_tokens,
-        max_output_tokens=high.output_tokens,
+        input_tokens=sum(session.sizes(call, low=True)[0] for call in session.missing),
+        max_output_tokens=sum(call.request.max_tokens for call in session.missing),
         warnings=tuple(map(diagnostic_line, work.diagnostics)),
         skills=tuple(
             {"skill": each.skill, "prompts": prompts[each.skill], **each.to_dict()}
             for each in work.tested
             if prompts[each.skill]
         ),
-        verdicts=verdicts,
+        verdicts=planned_verdicts(judged, looks=work.looks) if layer.decides else (),
         checks_only=dict(sorted((prompts - judged).items())),
     )
 
@@ -168,21 +152,10 @@ class _PlannedText(str):
 
 
 _PLANNED = _PlannedText('{"skills": []}')
-_NOT_JUDGED = Judgement("", error="only planned")
 
 
-class _Estimate(NamedTuple):
-    """The expected size of some calls."""
-
-    input_tokens: int
-    output_tokens: int
-    cost: float | None
-    """US dollars; None where a price is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A call of the run, to make or in the cache."""
+class _Call(NamedTuple):
+    """A call that the run has to make."""
 
     kind: str
     request: ModelRequest
@@ -196,92 +169,74 @@ class PlanSession(ModelSession):
     Its model gives only the parameters that it would send.
     """
 
-    def __init__(self, model: ChatModel, entries: Entries, **options: Any) -> None:
-        super().__init__(model, entries, now=str, **options)
-        self.calls: list[_Call] = []
-        self.cached_calls: list[_Call] = []
-        """The calls whose entries are in the cache."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.missing: list[_Call] = []
         self.outputs: dict[str, list[int]] = {GENERATIONS: [], JUDGEMENTS: []}
         """Output tokens of the cached entries, by kind."""
+        self._cached: Counter[str] = Counter()
         self._answers: dict[str, ModelAnswer] = {}
 
     def planned(self, kind: str) -> dict[str, int]:
         """Return the number of entries of a kind: planned, cached and missing."""
-        to_make = sum(call.kind == kind for call in self.calls)
-        cached = sum(call.kind == kind for call in self.cached_calls)
-        return {"planned": cached + to_make, "kept": cached, "to_make": to_make}
+        to_make, kept = sum(call.kind == kind for call in self.missing), self._cached[kind]
+        return {"planned": kept + to_make, "kept": kept, "to_make": to_make}
 
     def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
         """Return the cached answer, or a planned one. Those that share it count it once."""
-        path = self.entries.path(GENERATIONS, folder, generation_key(self.model, request, run))
+        path = self.generation_path(folder, request, run)
         if path not in self._answers:
-            entry = None if self.fresh_generations else self.entries.read(path)
-            if entry is None or generation_fault(entry):
-                self._answers[path] = ModelAnswer(path, _PLANNED)
-                self.calls.append(_Call(GENERATIONS, request))
-            else:
-                self._answers[path] = answer_of(path, entry)
-                self._count_cached(_Call(GENERATIONS, request), entry)
+            entry = self.cached(path)
+            self._plan(_Call(GENERATIONS, request), entry)
+            self._answers[path] = ModelAnswer(path, _PLANNED)
+            if entry is not None:
+                self._answers[path] = self.answer(path, entry)
         return self._answers[path]
-
-    def check(
-        self, checks: Sequence[Check], answer: str, files: Sequence[InputFile]
-    ) -> tuple[CheckOutcome, ...]:
-        """Return nothing: a plan checks no answers."""
-        return ()
 
     def judge(self, folder: str, question: JudgeQuestion) -> Judgement:
         """Count a judgement. Its verdict is not read."""
         unknown = sum(isinstance(text, _PlannedText) for text in question.slots)
         first, second = ("" if isinstance(text, _PlannedText) else text for text in question.slots)
         prompt = judge_prompt(question.user_prompt, first, second, question.criteria)
-        request = ModelRequest(question.judge_model, prompt.system, prompt.user, self.judge_tokens)
-        call = _Call(JUDGEMENTS, request, unknown)
-        if not unknown and not self.fresh_judgements:
-            key = judgement_key(self.model, question)
-            entry = self.entries.read(self.entries.path(JUDGEMENTS, folder, key))
-            if entry is not None and self._is_usable(entry, question.criteria):
-                self._count_cached(call, entry)
-                return _NOT_JUDGED
-        self.calls.append(call)
-        return _NOT_JUDGED
+        tokens = self.settings.judge_tokens
+        request = ModelRequest(question.judge_model, prompt.system, prompt.user, tokens)
+        path = self.judgement_path(folder, question)
+        entry = None if unknown else self.cached(path, question.criteria)
+        self._plan(_Call(JUDGEMENTS, request, unknown), entry)
+        return Judgement(path, error="only planned")
 
-    def _is_usable(self, entry: Mapping[str, Any], criteria: Sequence[Criterion]) -> bool:
-        if is_failed_judgement(entry, JUDGEMENTS) and not self.keep_failures:
-            return False
-        return not judgement_fault(criteria, entry)
-
-    def _count_cached(self, call: _Call, entry: Mapping[str, Any]) -> None:
-        self.cached_calls.append(call)
-        usage = entry.get("usage")
-        tokens = count_of(usage.get("output_tokens")) if isinstance(usage, dict) else None
+    def _plan(self, call: _Call, entry: Entry | None) -> None:
+        if entry is None:
+            self.missing.append(call)
+            return
+        self._cached[call.kind] += 1
+        tokens = entry["usage"]["output_tokens"]
         if tokens is not None:
             self.outputs[call.kind].append(tokens)
 
-    def estimate(self, calls: Sequence[_Call], *, low: bool = False) -> _Estimate:
-        """Return the tokens and the cost of calls.
+    def cost(self, *, low: bool = False) -> float | None:
+        """Return what the missing calls cost, in US dollars; None where a price is not known.
 
         Outputs are as long as the median of those that are kept (``low``), or as they may be.
         """
+        costs = []
+        for call in self.missing:
+            price = self.price_of(call.request.model)
+            if price is None:
+                return None
+            costs.append(price.cost(*self.sizes(call, low=low)))
+        return round(sum(costs), 6)
+
+    def sizes(self, call: _Call, *, low: bool = False) -> tuple[int, int]:
+        """Return the estimated input and output tokens of a call."""
         typical = {
             kind: median_high(outputs) if outputs else UNSEEN_TOKENS
             for kind, outputs in self.outputs.items()
         }
-        longest = max(
-            (call.request.max_tokens for call in calls if call.kind == GENERATIONS), default=0
-        )
-        answer = longest or typical[GENERATIONS]
+        answer = self.settings.max_tokens
         if low:
             answer = min(typical[GENERATIONS], answer)
-        inputs, outputs, costs = 0, 0, []
-        for call in calls:
-            request, most = call.request, call.request.max_tokens
-            size = estimate_tokens(request.system + request.user)
-            size += call.unknown * answer
-            returned = min(most, typical[call.kind]) if low else most
-            price = self.price_of(request.model)
-            costs.append(None if price is None else estimate(price, size, returned))
-            inputs, outputs = inputs + size, outputs + returned
-        known = [cost for cost in costs if cost is not None]
-        total = round(sum(known), 6) if len(known) == len(costs) else None
-        return _Estimate(inputs, outputs, total)
+        request = call.request
+        size = estimate_tokens(request.system + request.user) + call.unknown * answer
+        most = request.max_tokens
+        return size, min(most, typical[call.kind]) if low else most

@@ -5,36 +5,31 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from math import fsum
 from typing import Any, NamedTuple
 
-from skillyard.evals.layers.looks import run_in_looks
+from skillyard.evals.judgement.prompt import PROMPT_VERSION
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.layers.scheduler import run_jobs
-from skillyard.evals.layers.session import ModelSession, SessionCounts
-from skillyard.evals.layers.work import LayerWork, load_layer
-from skillyard.evals.models.calls import Calls, Counts
-from skillyard.evals.models.ledger import Spending
-from skillyard.evals.models.protocol import RunStopped
+from skillyard.evals.layers.session import ModelSession, SessionCounts, moment
+from skillyard.evals.layers.work import LOOKS, CaseResult, Layer, LayerWork, load_layer
+from skillyard.evals.models.budget import Spending
+from skillyard.evals.models.calls import Calls
+from skillyard.evals.models.prices import Price
+from skillyard.evals.models.protocol import ModelRequest, RunStopped
 from skillyard.evals.settings import RunSettings
+from skillyard.evals.statistics.intervals import FALSE_STATEMENTS
 from skillyard.evals.statistics.pairs import OVERALL
+from skillyard.evals.statistics.planning import least_units
+from skillyard.evals.statistics.verdicts import NOT_ENOUGH
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS
 from skillyard.evals.storage.events import START, Events
-from skillyard.evals.storage.results import (
-    DEGRADED,
-    SCHEMA,
-    TRUNCATED_PAIR,
-    write_results,
-)
+from skillyard.evals.storage.results import DEGRADED, SCHEMA, TRUNCATED_PAIR, write_results
 
-COST_DIGITS = 6
-
-
-def moment() -> str:
-    """Return the time now: ISO 8601 in UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+DECIDED = "decided"
+"""The reason in the cases of a skill that was decided before they were reached."""
+_COST_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +52,8 @@ class RunModels(NamedTuple):
     """None for a run without a model."""
     calls: Calls | None = None
     """None for a run without network."""
-    price_source: str = ""
-    """Empty where no price is known."""
+    prices: Mapping[str, Price | None] = {}
+    """By model; empty for a run that pays nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,77 +69,246 @@ class EvaluationResult:
     @property
     def usable(self) -> int:
         """Cases with a result; none where too many have none for any figure."""
-        if LAYERS[self.envelope["meta"]["eval_type"]].routes:
-            overall = self.envelope["summary"][OVERALL]
-            if not overall["n"]:
-                return 0
+        routes = LAYERS[self.envelope["meta"]["eval_type"]].routes
+        if routes and not self.envelope["summary"][OVERALL]["n"]:
+            return 0
         return sum(not case["errors"] and not case["skipped"] for case in self.envelope["cases"])
 
 
 def execute(
     work: LayerWork,
+    events: Events,
     *,
     results: str,
     run_id: str,
-    models: RunModels | None,
+    models: RunModels,
     stop: threading.Event,
     on_step: Callable[[RunStep], None] = lambda step: None,
     engine_version: str = "",
 ) -> EvaluationResult:
     """Run the cases, write ``<type>_<run_id>.json``, and return its content.
 
-    ``models`` is None for runs without a model. A stopped run writes its cases so far and the
-    reason. Raises SkillIoError if the file cannot be written, and InvalidInput for a scorer that is
-    not available.
+    A stopped run writes its cases so far and the reason. Raises SkillIoError if the file cannot be
+    written, and InvalidInput for a scorer that is not available.
     """
-    started, settings = time.monotonic(), work.settings
-    session, calls, price_source = models or RunModels()
-    events = Events(results, run_id)
-    try:
-        started_at = moment()
-        events.append(
-            START,
-            timestamp=started_at,
-            settings=settings.to_dict(),
-            dataset_sha256=work.dataset_sha256,
+    begin, started_at = time.monotonic(), moment()
+    settings, session = work.settings, models.session
+    events.append(
+        START,
+        timestamp=started_at,
+        settings=settings.to_dict(),
+        dataset_sha256=work.dataset_sha256,
+    )
+    layer = load_layer(settings.eval_type)
+    run = _Run(work, layer, models, events, stop, on_step)
+    cases = run.in_looks() if settings.until_decided else run.of(work.cases)
+    for case in cases:
+        case["run_id"], case["timestamp"] = run_id, started_at
+    summary, artifacts = layer.summarise(cases, work)
+    if session is not None:
+        artifacts["cost"] = _cost_by_kind(session.counts.costs)
+    meta = {
+        **_meta(work, models, run.stopped),
+        "run_id": run_id,
+        "timestamp": started_at,
+        "until_decided": run.looks_dict(cases) if settings.until_decided else None,
+        "engine_version": engine_version or None,
+        "degraded": _degraded(cases),
+        "duration_s": round(time.monotonic() - begin, 3),
+    }
+    envelope = {"meta": meta, "summary": summary, "cases": cases, "artifacts": artifacts}
+    path = write_results(results, envelope)
+    events.append("end", timestamp=moment(), stop_reason=meta["stop_reason"])
+    missing = tuple(sorted(session.counts.missing)) if session is not None else ()
+    return EvaluationResult(path, envelope, missing)
+
+
+class _Run:
+    """The cases of a run, on a few threads, with an event for each that is complete."""
+
+    def __init__(
+        self,
+        work: LayerWork,
+        layer: Layer,
+        models: RunModels,
+        events: Events,
+        stop: threading.Event,
+        on_step: Callable[[RunStep], None],
+    ) -> None:
+        self._work = work
+        self._layer = layer
+        self._models = models
+        self._events = events
+        self._stop = stop
+        self._on_step = on_step
+        self._guard = threading.Lock()
+        runner = layer.runner(work, models.session)
+        self._total = work.settings.runs * sum(len(runner.blank(case, 0)) for case in work.cases)
+        self._done = 0
+        self._calls_before = 0
+        self.stopped: RunStopped | None = None
+        self.decided_after: dict[str, int] = {}
+        """Prompts after which the verdict of a skill was decided, by skill."""
+
+    def of(self, cases: Sequence[Any], skipped: str = "") -> list[CaseResult]:
+        """Return the results of some cases; with ``skipped``, without asking anything.
+
+        Runs go outermost: a run that is stopped has looked at every skill about equally often.
+        """
+        settings = self._work.settings
+        runner = self._layer.runner(replace(self._work, cases=cases), self._models.session)
+        units = [(case, run) for run in range(settings.runs) for case in cases]
+        done: list[list[CaseResult]] = [[] for _ in units]
+
+        def ask(place: int) -> None:
+            for result in runner.results(*units[place]):
+                done[place].append(result)
+                self._note(result)
+
+        if not skipped:
+            # Without network calls, more threads only share one interpreter.
+            threads = settings.concurrency if self._models.calls is not None else 1
+            self.stopped = run_in_threads(ask, len(units), threads, self._stop)
+            skipped = self.stopped.reason if self.stopped is not None else ""
+        results = []
+        for unit, of_unit in zip(units, done, strict=True):
+            rest = runner.blank(*unit)[len(of_unit) :]
+            results += [*of_unit, *({**each, "skipped": skipped} for each in rest)]
+        return results
+
+    def in_looks(self) -> list[CaseResult]:
+        """Return the results of all cases; after each look, skills that are decided are left out.
+
+        Looking several times at growing results and stopping at the first that counts would find
+        differences that are not there. So each of three looks spends a third of the 5 % (a
+        Bonferroni spending rule), and the intervals of all looks hold together.
+        """
+        results: list[CaseResult] = []
+        queues = _queues(self._work)
+        start = dict.fromkeys(queues, 0)
+        for look in range(LOOKS):
+            units = []
+            for skill in [skill for skill in queues if skill not in self.decided_after]:
+                sizes = look_sizes(len(queues[skill]), len(queues))
+                end = sizes[min(look, len(sizes) - 1)]
+                units += queues[skill][start[skill] : end]
+                start[skill] = end
+            results += self.of(units)
+            if self.stopped is not None:
+                break
+            summary, _ = self._layer.summarise(results, self._work)
+            for skill in queues:
+                word = summary[skill]["word"] if skill in summary else NOT_ENOUGH
+                if word != NOT_ENOUGH:
+                    self.decided_after.setdefault(skill, start[skill])
+        rest = [unit for skill, queue in queues.items() for unit in queue[start[skill] :]]
+        return results + self.of(rest, self.stopped.reason if self.stopped else DECIDED)
+
+    def looks_dict(self, cases: Sequence[CaseResult]) -> dict[str, Any]:
+        """Return what ``meta`` says of the looks."""
+        return {
+            "looks": LOOKS,
+            "decided_after": dict(sorted(self.decided_after.items())),
+            "cases_saved": sum(case["skipped"] == DECIDED for case in cases),
+        }
+
+    def _note(self, case: CaseResult) -> None:
+        """Write the event of a case, on disk where it was paid for, and report the progress."""
+        calls = self._models.calls
+        spending = calls.budget.own if calls is not None else Spending()
+        names = ("winner", "improvement", "passed", "skipped", "cost")
+        fields = {name: case[name] for name in names if case.get(name) is not None}
+        errors = [error["kind"] for error in case["errors"]]
+        with self._guard:
+            paid = spending.calls > self._calls_before
+            self._calls_before = spending.calls
+            self._done += 1
+            step = RunStep(self._done, self._total, spending.calls, spending.cost)
+            self._on_step(step)
+        self._events.append(
+            "case", wait=paid, case=case["id"], run_index=case["run_index"], errors=errors, **fields
         )
-        progress = _ProgressReporter(events, calls, on_step)
-        layer = load_layer(settings.eval_type)
-        run = layer.run(work, session, progress.case)
-        progress.total = len(run.cases(""))
-        # Without network calls, more threads only share one interpreter.
-        concurrency = settings.concurrency if calls is not None else 1
-        looks = None
-        if settings.until_decided:
-            looks = run_in_looks(
-                layer,
-                work,
-                session,
-                progress.case,
-                lambda jobs: run_jobs(jobs, concurrency, stop),
-            )
-            cases, stopped = looks.cases, looks.stopped
-        else:
-            stopped = run_jobs(run.jobs(), concurrency, stop)
-            cases = run.cases(stopped.reason if stopped is not None else "")
-        meta = _meta(work, run_id, started_at, session, calls, stopped)
-        meta["until_decided"] = looks.to_dict() if looks is not None else None
-        meta["price_source"] = price_source or None
-        meta["engine_version"] = engine_version or None
-        for case in cases:
-            case["run_id"], case["timestamp"] = run_id, started_at
-        summary, artifacts = layer.summarise(cases, work)
-        if session is not None:
-            artifacts["cost"] = _cost_by_kind(session.counts.costs)
-        meta["degraded"] = _degraded(cases)
-        meta["duration_s"] = round(time.monotonic() - started, 3)
-        envelope = {"meta": meta, "summary": summary, "cases": cases, "artifacts": artifacts}
-        path = write_results(results, envelope)
-        events.append("end", timestamp=moment(), stop_reason=meta["stop_reason"])
-        missing = tuple(sorted(session.counts.missing)) if session is not None else ()
-        return EvaluationResult(path, envelope, missing)
-    finally:
-        events.close()
+
+
+def run_in_threads(
+    job: Callable[[int], None], count: int, threads: int, stop: threading.Event
+) -> RunStopped | None:
+    """Call a job with 0 to ``count - 1``, in order, on some threads; return what stopped it.
+
+    When a job raises RunStopped, or ``stop`` is set, no further job starts. Running jobs finish,
+    because their answers are paid for. Any other exception has the same effect and is raised here.
+    An interrupt of the waiting thread sets ``stop`` and waits as well; a second interrupt is
+    raised, and the threads do not keep the process. If all jobs had ended by then, the run was not
+    stopped.
+    """
+    places = iter(range(count))
+    guard = threading.Lock()
+    failures: list[BaseException] = []
+    ended: list[int] = []
+
+    def work(end: threading.Event) -> None:
+        while True:
+            with guard:
+                place = None if stop.is_set() else next(places, None)
+            if place is None:
+                break
+            try:
+                job(place)
+                ended.append(place)
+            except BaseException as failure:  # noqa: BLE001 - raised where the run waits
+                failures.append(failure)
+                stop.set()
+        end.set()
+
+    ends = [threading.Event() for _ in range(min(threads, count))]
+    for end in ends:
+        threading.Thread(target=work, args=(end,), daemon=True).start()
+    interrupted = False
+    # Not Thread.join: up to Python 3.12 an interrupt inside it marks a running thread as ended.
+    for end in ends:
+        while not end.is_set():
+            try:
+                _wait(end)
+            except KeyboardInterrupt:
+                # The command line takes the first interrupt itself, and sets ``stop``.
+                if interrupted or (stop.is_set() and not failures):
+                    raise
+                interrupted = True
+                stop.set()
+    for failure in failures:
+        if not isinstance(failure, RunStopped):
+            raise failure
+    if failures:
+        return failures[0]  # type: ignore[return-value]  # the only kind that is left
+    is_stopped = stop.is_set() and len(ended) < count
+    return RunStopped("interrupted", "the run was interrupted") if is_stopped else None
+
+
+def _wait(end: threading.Event) -> None:
+    end.wait()
+
+
+def look_sizes(prompts: int, skills: int) -> tuple[int, ...]:
+    """Return after how many prompts of a skill its results are looked at.
+
+    The first look is where a result can first count, the last at the end.
+    """
+    least = least_units(FALSE_STATEMENTS / (skills * LOOKS))
+    if prompts <= least:
+        return (prompts,)
+    step = (prompts - least) / (LOOKS - 1)
+    return tuple(sorted({round(least + step * look) for look in range(LOOKS)}))
+
+
+def _queues(work: LayerWork) -> dict[str, list[Any]]:
+    """Return the units of each skill in an order drawn by seed, that is not the author's."""
+    seed = work.settings.seed
+    queues: dict[str, list[Any]] = {}
+    for unit in work.cases:
+        queues.setdefault(unit.skill, []).append(unit)
+    for queue in queues.values():
+        queue.sort(key=lambda unit: sha256(f"{seed}/{unit.skill}/{unit.prompt}".encode()).digest())
+    return queues
 
 
 def _degraded(cases: Sequence[Mapping[str, Any]]) -> bool:
@@ -154,129 +318,82 @@ def _degraded(cases: Sequence[Mapping[str, Any]]) -> bool:
     return failed > DEGRADED * len(worked_on)
 
 
-class _ProgressReporter:
-    """Writes an event for each finished case, and reports the progress."""
-
-    def __init__(
-        self, events: Events, calls: Calls | None, on_step: Callable[[RunStep], None]
-    ) -> None:
-        self._events = events
-        self._calls = calls
-        self._on_step = on_step
-        self._guard = threading.Lock()
-        self._cases_done = 0
-        self._attempts = 0
-        self.total = 0
-
-    def case(self, case: Mapping[str, Any]) -> None:
-        counts = self._calls.counts if self._calls is not None else Counts()
-        with self._guard:
-            paid, self._attempts = (
-                counts.attempts > self._attempts,
-                max(self._attempts, counts.attempts),
-            )
-        fields = _event_fields(case)
-        self._events.append(
-            "case", wait=paid, case=case["id"], run_index=case["run_index"], **fields
-        )
-        with self._guard:
-            self._cases_done += 1
-            self._on_step(RunStep(self._cases_done, self.total, counts.attempts, counts.cost))
-
-
-def _event_fields(case: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("winner", "improvement", "passed", "predicted", "skipped", "cost")
-    fields = {name: case[name] for name in names if case.get(name) is not None}
-    return {**fields, "errors": [error["kind"] for error in case["errors"]]}
-
-
 def _cost_by_kind(costs: Mapping[str, float]) -> dict[str, float]:
     """Return the cost of the answers and of the judgements of a run, including cached ones."""
     folders = {"generation": GENERATIONS, "judging": JUDGEMENTS}
     return {
         name: round(
-            fsum(cost for path, cost in costs.items() if path.startswith(kind)), COST_DIGITS
+            fsum(cost for path, cost in costs.items() if path.startswith(kind)), _COST_DIGITS
         )
         for name, kind in folders.items()
     }
 
 
-def _meta(
-    work: LayerWork,
-    run_id: str,
-    started_at: str,
-    session: ModelSession | None,
-    calls: Calls | None,
-    stopped: RunStopped | None,
-) -> dict[str, Any]:
-    settings = work.settings
-    counts = calls.counts if calls is not None else Counts()
-    spending = calls.spending() if calls is not None else Spending()
-    spent = session.counts if session is not None else SessionCounts()
+def _meta(work: LayerWork, models: RunModels, stopped: RunStopped | None) -> dict[str, Any]:
+    settings, session, calls, prices = work.settings, *models
+    own = calls.budget.own if calls is not None else Spending()
+    spending = calls.budget.spending() if calls is not None else Spending()
+    counts = session.counts if session is not None else SessionCounts()
     asks = settings.asks_models
     options = LAYERS[settings.eval_type].options
+    judges = "judge" in options
     reason = stopped.reason if stopped is not None else None
     message = str(stopped) if stopped is not None else None
     return {
         "schema": SCHEMA,
-        "run_id": run_id,
-        "timestamp": started_at,
         "eval_type": settings.eval_type,
-        "backend": _backend(session, calls),
+        "backend": _backend(models),
         "provider": settings.provider if asks else None,
         "host": settings.host if asks else None,
         "model": settings.model if asks else None,
-        "judge_model": settings.judge_model if "judge" in options else None,
+        "judge_model": settings.judge_model if judges else None,
         "router": settings.router if "router" in options else None,
         "seed": settings.seed,
         "runs": settings.runs,
-        "orders": settings.orders if "judge" in options else None,
+        "orders": settings.orders if judges else None,
         "limit": settings.limit,
         "skill": settings.skill,
         "old_version": settings.old_version,
         "sandbox": settings.sandbox,
         "temperature_requested": settings.temperature if asks else None,
         "temperature_sent": _temperature(settings, session),
-        "total_cost": round(counts.cost, COST_DIGITS),
-        "cost_of_cached": round(spent.cost_of_cached, COST_DIGITS),
-        "calls": counts.attempts,
+        "total_cost": round(own.cost, _COST_DIGITS),
+        "cost_of_cached": round(counts.cost_of_cached, _COST_DIGITS),
+        "calls": own.calls,
         # What the run id has cost over all of its resumes and processes.
         "run_calls": spending.calls,
-        "run_cost": round(spending.cost, COST_DIGITS),
+        "run_cost": round(spending.cost, _COST_DIGITS),
         "lost_calls": spending.lost_calls,
-        "lost_cost": round(spending.lost_cost, COST_DIGITS),
-        "cache_hits": spent.cache_hits,
-        "unpriced": spent.unpriced,
+        "lost_cost": round(spending.lost_cost, _COST_DIGITS),
+        "cache_hits": counts.cache_hits,
+        "unpriced": own.calls > 0 and None in prices.values(),
+        "price_source": next((each.source for each in prices.values() if each), None),
         "max_cost": settings.max_cost if asks else None,
         "max_calls": settings.max_calls if asks else None,
-        "sdk": sorted(spent.sdks),
-        "judge_prompt_version": ", ".join(sorted(spent.judge_versions)) or None,
+        "sdk": sorted(counts.sdks),
+        "judge_prompt_version": PROMPT_VERSION if judges else None,
         "dataset_sha256": work.dataset_sha256,
         "skill_sha256s": dict(sorted(work.skill_sha256s.items())),
         "aborted": stopped is not None,
         "stop_reason": reason,
         "stop_message": message,
         "fail_fast_reason": message if reason == "fail_fast" else None,
-        "missing": len(spent.missing),
+        "missing": len(counts.missing),
     }
 
 
-def _backend(session: ModelSession | None, calls: Calls | None) -> str:
+def _backend(models: RunModels) -> str:
     """Return the backend: ``none`` (scorers), ``fake``, ``live``, or ``replay`` (all cached)."""
-    if session is None:
+    if models.session is None:
         return "none"
-    if session.counts.fake:
+    if models.session.counts.fake:
         return "fake"
-    return "live" if calls is not None and session.counts.live else "replay"
+    return "live" if models.session.counts.live else "replay"
 
 
 def _temperature(settings: RunSettings, session: ModelSession | None) -> float | None:
     if session is None or not settings.model:
         return None
-    from skillyard.evals.models.protocol import ModelRequest
-
-    parameters = session.model.sent(
-        ModelRequest(settings.model, "", "", temperature=settings.temperature)
-    )
-    temperature = parameters.get("temperature")
+    request = ModelRequest(settings.model, "", "", temperature=settings.temperature)
+    temperature = session.model.sent(request).get("temperature")
     return float(temperature) if isinstance(temperature, int | float) else None

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
+from datetime import UTC, datetime
 from typing import Any
 
-from skillyard.evals.cases.input_files import InputFile
-from skillyard.evals.checks.outcome import Check, CheckOutcome, run_checks
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
 from skillyard.evals.models.prices import PriceOf, cost_of
-from skillyard.evals.models.protocol import ChatModel, ModelFailed, ModelReply, ModelRequest
+from skillyard.evals.models.protocol import ChatModel, ModelFailed, ModelRequest
+from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import (
-    GENERATION_SCHEMA,
     GENERATIONS,
-    JUDGEMENT_SCHEMA,
     JUDGEMENTS,
     Entries,
-    count_of,
-    is_amount,
+    Entry,
+    generation_key,
+    judgement_key,
 )
-from skillyard.evals.storage.keys import generation_key, judgement_key
 
-_SDK_CHARS = 100
+GENERATION_SCHEMA = "skillyard.generation/1"
+JUDGEMENT_SCHEMA = "skillyard.judgement/1"
 TRUNCATED = "max_tokens"
 """The stop reason of an answer that reached the limit of output tokens."""
+_MISSING = "not kept, and the network is forbidden"
+
+
+def moment() -> str:
+    """Return the time now: ISO 8601 in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,6 @@ class ModelAnswer:
     cost: float = 0.0
     """US dollars paid in this run; 0 for a cached answer."""
     input_tokens: int | None = None
-    output_tokens: int | None = None
     error: str = ""
     """The reason why there is no usable text, or empty."""
     missing: bool = False
@@ -70,7 +72,7 @@ class Judgement:
 
 @dataclass(slots=True)
 class SessionCounts:
-    """Counts of a run, besides the calls and costs that the model counts."""
+    """Counts of a run, besides the calls and costs that the budget counts."""
 
     cache_hits: int = 0
     cost_of_cached: float = 0.0
@@ -81,11 +83,8 @@ class SessionCounts:
     """True if a stand-in gave at least one of the answers."""
     live: bool = False
     """True if at least one answer was generated in this run."""
-    unpriced: bool = False
-    """True if a model without a known price was used."""
     missing: list[str] = field(default_factory=list)
     sdks: set[str] = field(default_factory=set)
-    judge_versions: set[str] = field(default_factory=set)
 
 
 @dataclass(eq=False)
@@ -95,16 +94,9 @@ class ModelSession:
     model: ChatModel
     """It handles retries, counts and budgets."""
     entries: Entries
+    settings: RunSettings
     _: KW_ONLY
-    now: Callable[[], str]
     price_of: PriceOf
-    case: Callable[[], ChatModel] | None = None
-    """Returns a view of the model for the calls of one entry, which share a time limit."""
-    timeout_s: float | None = None
-    """Of one attempt; None: by the tokens of its answer."""
-    judge_retries: int = 2
-    judge_tokens: int = 4_096
-    temperature: float = 0.0
     offline: bool = False
     """Never call the model: entries that are not in the cache are missing."""
     fresh_generations: bool = False
@@ -120,233 +112,156 @@ class ModelSession:
         self._written: set[str] = set()
         self._guard = threading.Lock()
 
-    def ignores(self, kind: str) -> bool:
-        """True if entries of earlier runs are not used."""
-        return self.fresh_generations if kind == GENERATIONS else self.fresh_judgements
-
-    def check(
-        self, checks: Sequence[Check], answer: str, files: Sequence[InputFile]
-    ) -> tuple[CheckOutcome, ...]:
-        """Return the outcome of each check of an answer."""
-        return run_checks(checks, answer, files, allow_scripts=self.allow_scripts)
-
     def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
         """Return the answer to a request. ``folder`` is the skill's name or a shared folder.
 
         For a refusal, an empty answer or a failed call the result has an ``error``. Raises
         RunStopped, and SkillIoError when the answer cannot be stored.
         """
-        key = generation_key(self.model, request, run)
-        path = self.entries.path(GENERATIONS, folder, key)
-        with self._lookup(path, GENERATIONS, generation_fault) as entry:
-            if entry is not None:
-                return answer_of(path, entry)
-            if self.offline:
-                return ModelAnswer(path, error=self._record_missing(path), missing=True)
-            try:
-                limit_s = self.timeout_s or request.time_limit_s
-                reply = self._model_for().complete(request, limit_s)
-            except ModelFailed as failure:
-                return ModelAnswer(path, error=f"{failure.kind}: {failure}")
-            price = self.price_of(request.model)
-            cost = cost_of(price, reply.usage)
-            self._count_replies(1, reply.fake, reply.sdk, price is None)
-            self._write(path, self._generation(key, request, run, reply, cost))
-            return answer_of(path, self.entries.read(path) or {}, cost)
+        path = self.generation_path(folder, request, run)
+        try:
+            entry, cost = self._stored_or_new(path, None, lambda: self._ask(path, request, run))
+        except ModelFailed as failure:
+            return ModelAnswer(path, error=f"{failure.kind}: {failure}")
+        if entry is None:
+            return ModelAnswer(path, error=_MISSING, missing=True)
+        return self.answer(path, entry, cost)
+
+    def answer(self, path: str, entry: Entry, cost: float = 0.0) -> ModelAnswer:
+        """Return the answer of an entry; ``cost`` is what this run paid for it."""
+        text, stop = entry["text"], entry["stop_reason"]
+        error = "" if text.strip() else "the model gave no text"
+        if stop == "refusal":
+            error = "the model refused"
+        return ModelAnswer(path, text, stop, cost, entry["usage"]["input_tokens"], error)
 
     def judge(self, folder: str, question: JudgeQuestion) -> Judgement:
         """Return the judgement of two answers. Raises as :meth:`generate` does."""
-        from skillyard.evals.judgement.judge import invoke_judge
+        path = self.judgement_path(folder, question)
+        entry, cost = self._stored_or_new(
+            path, question.criteria, lambda: self._ask_judge(path, question)
+        )
+        if entry is None:
+            return Judgement(path, error=_MISSING, missing=True)
+        parsed, attempts = entry["parsed"], entry.get("attempts", 0)
+        error = "" if parsed is not None else entry.get("judge_error") or "no verdict"
+        return Judgement(path, parsed, entry["raw_judge_text"], attempts, cost, error)
 
-        key, judge_model = judgement_key(self.model, question), question.judge_model
-        path = self.entries.path(JUDGEMENTS, folder, key)
-        with self._guard:
-            self.counts.judge_versions.add(question.prompt_version)
-        with self._lookup(path, JUDGEMENTS, partial(judgement_fault, question.criteria)) as entry:
-            if entry is not None:
-                return _judgement_of(path, entry)
-            if self.offline:
-                return Judgement(path, error=self._record_missing(path), missing=True)
-            price = self.price_of(judge_model)
-            outcome = invoke_judge(
-                self._model_for(),
-                question.user_prompt,
-                *question.slots,
-                question.criteria,
-                judge_model,
-                temperature=self.temperature,
-                max_retries=self.judge_retries,
-                max_tokens=self.judge_tokens,
-                timeout_s=self.timeout_s,
-                price=price,
-            )
-            self._count_replies(outcome["calls"], outcome["fake"], outcome["sdk"], price is None)
-            if outcome["calls"] == outcome["attempts"]:  # else a call failed: worth asking again
-                self._write(path, self._judgement(key, judge_model, outcome))
-            return _judgement_of(path, outcome, outcome["cost"])
+    def generation_path(self, folder: str, request: ModelRequest, run: int) -> str:
+        """Return the path of an answer's entry."""
+        return self.entries.path(GENERATIONS, folder, generation_key(self.model, request, run))
 
-    def _model_for(self) -> ChatModel:
-        return self.model if self.case is None else self.case()
+    def judgement_path(self, folder: str, question: JudgeQuestion) -> str:
+        """Return the path of a judgement's entry."""
+        return self.entries.path(JUDGEMENTS, folder, judgement_key(self.model, question))
 
-    @contextmanager
-    def _lookup(
-        self, path: str, kind: str, fault: Callable[[Mapping[str, Any]], str]
-    ) -> Iterator[dict[str, Any] | None]:
-        """Yield the cached entry, or None while this thread alone may create it."""
-        entry = self._cached(path, kind, fault)
+    def _stored_or_new(
+        self,
+        path: str,
+        criteria: Sequence[Criterion] | None,
+        make: Callable[[], tuple[Entry, bool]],
+    ) -> tuple[Entry | None, float]:
+        """Return an entry, and what this run paid for it; None for a missing one of a replay.
+
+        One of all threads and processes makes it. ``make`` returns it, and whether it is stored.
+        """
+        entry = self.cached(path, criteria)
         if entry is not None or self.offline:
-            yield entry
-            return
+            if entry is None:
+                self.counts.missing.append(path)
+            return entry, 0.0
         with self.entries.lock(path):
-            yield self._cached(path, kind, fault)
+            entry = self.cached(path, criteria)
+            if entry is not None:
+                return entry, 0.0
+            entry, is_stored = make()
+            with self._guard:
+                self.counts.live = True
+                self._count(entry)
+                if is_stored:
+                    self._written.add(path)
+                    self.counts.costs[path] = entry["cost"]
+            if is_stored:
+                self.entries.write(path, entry)
+            return entry, entry["cost"]
 
-    def _cached(
-        self, path: str, kind: str, fault: Callable[[Mapping[str, Any]], str]
-    ) -> dict[str, Any] | None:
-        """Return a usable cached entry and count it. Unusable entries are reported."""
-        with self._guard:
-            ours = path in self._written
-        if self.ignores(kind) and not ours and not self.offline:
+    def cached(self, path: str, criteria: Sequence[Criterion] | None = None) -> Entry | None:
+        """Return a usable cached entry and count it. Unusable entries are reported.
+
+        A judgement is checked by its ``criteria`` again: the file may have been changed.
+        """
+        fresh = self.fresh_generations if criteria is None else self.fresh_judgements
+        ours = path in self._written
+        if fresh and not ours and not self.offline:
             return None
         entry = self.entries.read(path)
-        if entry is None or (
-            is_failed_judgement(entry, kind) and not (self.keep_failures or self.offline or ours)
-        ):
+        if entry is None:
             return None
-        why = fault(entry)
-        if why:
-            self.entries.refuse(path, why)
-            return None
+        if criteria is not None and entry["parsed"] is None:
+            if not (self.keep_failures or self.offline or ours):
+                return None
+        elif criteria is not None:
+            try:
+                verdict(entry["parsed"], criteria)
+            except BadVerdict as bad:
+                self.entries.refuse(path, f"its verdict is not valid: {bad}")
+                return None
         with self._guard:
             self.counts.cache_hits += 1
-            self.counts.costs[path] = _amount(entry.get("cost"))
-            if not ours:
-                self.counts.cost_of_cached += self.counts.costs[path]
-            self.counts.fake |= entry.get("fake") is True
-            sdk = entry.get("sdk")
-            if isinstance(sdk, str) and 0 < len(sdk) <= _SDK_CHARS:
-                self.counts.sdks.add(sdk)
+            self.counts.costs[path] = entry["cost"]
+            self.counts.cost_of_cached += 0.0 if ours else entry["cost"]
+            self._count(entry)
         return entry
 
-    def _record_missing(self, path: str) -> str:
-        with self._guard:
-            self.counts.missing.append(path)
-        return "not kept, and the network is forbidden"
+    def _count(self, entry: Entry) -> None:
+        self.counts.fake |= entry["fake"]
+        if entry["sdk"]:
+            self.counts.sdks.add(entry["sdk"])
 
-    def _count_replies(self, replies: int, fake: bool, sdk: str, unpriced: bool) -> None:
-        with self._guard:
-            self.counts.live |= replies > 0
-            self.counts.fake |= fake
-            self.counts.unpriced |= unpriced
-            if sdk:
-                self.counts.sdks.add(sdk)
-
-    def _write(self, path: str, entry: dict[str, Any]) -> None:
-        self.entries.write(path, entry)
-        with self._guard:
-            self._written.add(path)
-            self.counts.costs[path] = _amount(entry.get("cost"))
-
-    def _generation(
-        self, key: str, request: ModelRequest, run: int, reply: ModelReply, cost: float
-    ) -> dict[str, Any]:
-        return {
+    def _ask(self, path: str, request: ModelRequest, run: int) -> tuple[Entry, bool]:
+        limit_s = self.settings.timeout_s or request.time_limit_s
+        reply = self.model.complete(request, limit_s)
+        usage = reply.usage
+        entry: Any = {
             "schema": GENERATION_SCHEMA,
-            "key": key,
-            "provider": self.model.provider,
-            "host": self.model.host,
-            "model": request.model,
+            **self._origin(path, request.model),
             "run": run,
             "text": reply.text,
             "stop_reason": reply.stop_reason,
-            "usage": _usage(reply),
+            "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
             "sent": dict(reply.sent),
-            "cost": cost,
+            "cost": cost_of(self.price_of(request.model), usage),
             "latency_s": round(reply.latency_s, 3),
             "sdk": reply.sdk,
             "fake": reply.fake,
-            "timestamp": self.now(),
         }
+        return entry, True
 
-    def _judgement(self, key: str, model: str, outcome: Mapping[str, Any]) -> dict[str, Any]:
+    def _ask_judge(self, path: str, question: JudgeQuestion) -> tuple[Entry, bool]:
+        from skillyard.evals.judgement.judge import invoke_judge
+
+        settings, model = self.settings, question.judge_model
+        outcome = invoke_judge(
+            self.model,
+            question.user_prompt,
+            *question.slots,
+            question.criteria,
+            model,
+            temperature=settings.temperature,
+            max_retries=settings.judge_retries,
+            max_tokens=settings.judge_tokens,
+            timeout_s=settings.timeout_s,
+            price=self.price_of(model),
+        )
+        entry: Any = {"schema": JUDGEMENT_SCHEMA, **self._origin(path, model), **outcome}
+        # Where a call failed, it is worth asking again.
+        return entry, outcome["calls"] == outcome["attempts"]
+
+    def _origin(self, path: str, model: str) -> dict[str, str]:
         return {
-            "schema": JUDGEMENT_SCHEMA,
-            "key": key,
+            "key": path.rpartition("/")[2].removesuffix(".json"),
             "provider": self.model.provider,
             "host": self.model.host,
             "model": model,
-            **outcome,
-            "latency_s": round(outcome["latency_s"], 3),
-            "timestamp": self.now(),
+            "timestamp": moment(),
         }
-
-
-def is_failed_judgement(entry: Mapping[str, Any], kind: str) -> bool:
-    """True for a cached judgement without a verdict. Another run may repeat it."""
-    has_error = isinstance(entry.get("judge_error"), str)
-    return kind == JUDGEMENTS and entry.get("parsed") is None and has_error
-
-
-def generation_fault(entry: Mapping[str, Any]) -> str:
-    """Return why a cached generation cannot be used; empty where it can."""
-    return "" if isinstance(entry.get("text"), str) else "it holds no text"
-
-
-def judgement_fault(criteria: Sequence[Criterion], entry: Mapping[str, Any]) -> str:
-    """Return why a cached judgement by these criteria cannot be used; empty where it can.
-
-    The file may have been changed since the reply was checked, so it is checked again.
-    """
-    if is_failed_judgement(entry, JUDGEMENTS):
-        return ""
-    try:
-        verdict(entry.get("parsed"), criteria)
-    except BadVerdict as bad:
-        return f"its verdict is not valid: {bad}"
-    return ""
-
-
-def answer_of(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> ModelAnswer:
-    """Return the answer of an entry; ``cost`` is what this run paid for it."""
-    text = str(entry.get("text") or "")
-    stop = str(entry.get("stop_reason") or "")
-    usage = entry.get("usage")
-    usage_fields = usage if isinstance(usage, dict) else {}
-    return ModelAnswer(
-        path,
-        text,
-        stop,
-        cost,
-        count_of(usage_fields.get("input_tokens")),
-        count_of(usage_fields.get("output_tokens")),
-        unusable_reason(text, stop),
-    )
-
-
-def unusable_reason(text: str, stop_reason: str) -> str:
-    """Return why an answer has no usable text; empty where it has."""
-    if stop_reason == "refusal":
-        return "the model refused"
-    return "" if text.strip() else "the model gave no text"
-
-
-def _judgement_of(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Judgement:
-    parsed = entry.get("parsed")
-    attempts = count_of(entry.get("attempts")) or 0
-    return Judgement(
-        path,
-        parsed if isinstance(parsed, dict) else None,
-        str(entry.get("raw_judge_text") or ""),
-        attempts,
-        cost,
-        "" if isinstance(parsed, dict) else str(entry.get("judge_error") or "no verdict"),
-    )
-
-
-def _usage(reply: ModelReply) -> dict[str, int | None]:
-    counted = reply.usage
-    return {"input_tokens": counted.input_tokens, "output_tokens": counted.output_tokens}
-
-
-def _amount(value: Any) -> float:
-    return float(value) if is_amount(value) else 0.0

@@ -1,24 +1,24 @@
-"""What a layer does, and the values of a run: the skills under test, their units, and the cases.
+"""What a layer does: it reads cases, runs them, and says what came of them.
 
-A layer reads cases, runs them, and says what came of them. It is one object of the protocol
-:class:`Layer` and one entry of the table in :mod:`skillyard.evals.layers.registry`. The runner, the
-plan of ``--dry-run``, the comparison with a baseline and the reports know nothing else of it.
+A layer is one object of the protocol :class:`Layer` and one entry of the table in
+:mod:`skillyard.evals.layers.registry`. The runner, the plan of ``--dry-run``, the comparison with a
+baseline and the reports know nothing else of it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.io.sha256 import sha256
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.storage.keys import canonical
+from skillyard.evals.storage.entries import digest_of
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from skillyard.evals.cases.case_files import CasePlaces, Dataset
     from skillyard.evals.conditions.arms import Arms
     from skillyard.evals.config_values import Regression
-    from skillyard.evals.layers.scheduler import Job
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.regression.changes import Measure
     from skillyard.evals.report.layer_view import LayerView
     from skillyard.evals.settings import RunSettings
 
 Unit = TypeVar("Unit")
+LOOKS = 3
+"""Of a run with ``--until-decided`` (:func:`skillyard.evals.layers.runner.execute`)."""
 _SHOWN = 3
 """Reasons that are named why no case can be used."""
 
@@ -41,6 +42,8 @@ CaseResult = dict[str, Any]
 """The result of one case in one run, as it stands in the results file. Every layer has the fields
 ``id``, ``run_index``, ``cost``, ``errors`` (a list of ``{kind, message}``) and ``skipped`` (the
 reason, or None)."""
+Summary = tuple[dict[str, dict[str, Any]], dict[str, Any]]
+"""``summary`` (figures by skill) and ``artifacts`` of the results file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,7 @@ class PairUnit:
         criteria = [[each.name, each.weight, each.description] for each in self.case.criteria]
         checks = [[each.kind, each.value] for each in self.case.checks]
         files = [[file.name, sha256(file.data).hex()] for file in self.case.files]
-        inputs = [self.skill, self.prompt, criteria, checks, files]
-        return sha256(canonical(inputs)).hex()
+        return digest_of([self.skill, self.prompt, criteria, checks, files])
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -115,21 +117,20 @@ class LayerWork:
     tested: tuple[TestedSkill, ...] = ()
     """The skills under test with their arms; empty for a layer without arms."""
 
+    @property
+    def looks(self) -> int:
+        """How often the results are looked at, each time with its share of the 5 %."""
+        return LOOKS if self.settings.until_decided else 1
 
-OnCase: TypeAlias = Callable[[CaseResult], None]
-"""Called with each case when it is complete, on the thread that completed it."""
-Summary = tuple[dict[str, dict[str, Any]], dict[str, Any]]
-"""``summary`` (figures by skill) and ``artifacts`` of the results file."""
 
+class UnitRunner(Protocol):
+    """Runs the cases of a layer, one at a time. Safe for many threads."""
 
-class LayerRun(Protocol):
-    """The jobs of a layer, and its cases after the jobs have ended."""
+    def results(self, case: Any, run: int) -> Iterator[CaseResult]:
+        """Ask, and yield each result of a case as soon as it is complete. Raises RunStopped."""
 
-    def jobs(self) -> list[Job]:
-        """Return the jobs, in the order in which they should start."""
-
-    def cases(self, skipped: str) -> list[CaseResult]:
-        """Return every case. ``skipped`` is the reason in those that were not reached."""
+    def blank(self, case: Any, run: int) -> list[CaseResult]:
+        """Return the same results without anything that was asked."""
 
 
 class Layer(Protocol):
@@ -142,8 +143,8 @@ class Layer(Protocol):
         names none of them, and SkillError for a skill that cannot be read.
         """
 
-    def run(self, work: LayerWork, session: ModelSession | None, on_case: OnCase) -> LayerRun:
-        """Return the run of the cases. ``session`` is None for a run without a model."""
+    def runner(self, work: LayerWork, session: ModelSession | None) -> UnitRunner:
+        """Return what runs the cases. ``session`` is None for a run without a model."""
 
     def summarise(self, cases: list[CaseResult], work: LayerWork) -> Summary:
         """Return what follows from the cases."""
@@ -191,7 +192,7 @@ def require_cases(data: Dataset[Unit], places: CasePlaces) -> Dataset[Unit]:
     paths = ", ".join(os.path.normpath(path) for path in places.paths)
     where = "the skills' folders" if places.in_skills else paths
     if data.diagnostics:
-        reasons = list(dict.fromkeys(_fault(each) for each in data.diagnostics))
+        reasons = list(dict.fromkeys(map(_fault, data.diagnostics)))
         more = f" (and {len(reasons) - _SHOWN} more)" if len(reasons) > _SHOWN else ""
         raise InvalidInput(f"no case in {where} can be used: {'; '.join(reasons[:_SHOWN])}{more}")
     raise InvalidInput(

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-import math
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
 from skillyard.base.extras import install_command
 from skillyard.base.io.retry_after import retry_after_s
 from skillyard.base.text import clean_line, shorten
-from skillyard.evals.models.bounded_client import BodyTooLarge
 from skillyard.evals.models.protocol import ModelFailed
 
-NO_MONEY = frozenset(
-    [
-        # Anthropic: anthropic.types.shared, and error type of API errors
-        "enforced_spend_limit_reached",
-        "contract_spend_limit_reached",
-        "linked_organization_spend_limit_reached",
-        "billing_error",
-        # OpenAI: platform.openai.com, error codes
-        "insufficient_quota",
-        "billing_hard_limit_reached",
-        "billing_not_active",
-    ]
+NO_MONEY = (
+    # Anthropic: anthropic.types.shared, and error type of API errors
+    "enforced_spend_limit_reached",
+    "contract_spend_limit_reached",
+    "linked_organization_spend_limit_reached",
+    "billing_error",
+    "credit balance is too low",  # with status 400 and without a code
+    # OpenAI: platform.openai.com, error codes
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "billing_not_active",
 )
-"""Error codes for an account without money."""
-_NO_CREDIT = "credit balance is too low"
-"""Anthropic reports this with status 400 and without a code."""
+"""What the body of an error says where an account has no money, whatever its status."""
 _ON_HOLD = "organization_on_hold"
 
 _KINDS = {
-    400: "bad_request",
     401: "authentication",
     402: "no_money",
     403: "permission",
@@ -42,24 +36,18 @@ _KINDS = {
     408: "timeout",
     409: "server",
     413: "too_large",
-    422: "bad_request",
     429: "rate_limited",
     503: "overloaded",
     529: "overloaded",
 }
-_PERMANENT = frozenset(["authentication", "permission", "not_found", "no_money"])
-_RETRIED = frozenset([408, 409, 429])
+_PERMANENT = ("authentication", "permission", "not_found", "no_money")
+_RETRIED = (408, 409, 429)
 """And all from 500 up (evals.md §1.17)."""
-_UNSENT = frozenset(
-    ["ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol",
-     "LocalProtocolError", "InvalidURL"]
-)  # fmt: skip
+_UNSENT = ("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol")
 """Errors of the HTTP library after which no server has seen the request."""
-_LONGEST_WAIT_S = 86_400.0
 _TEXT = 300
 _MAX_TEXT_READ = 65_536
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_*.-]{6,}")
-_BEARER = re.compile(r"(?i)\bbearer\s+\S+")
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_*.-]{6,}|(?i:\bbearer)\s+\S+")
 
 
 def failure_of(
@@ -72,72 +60,46 @@ def failure_of(
     """
     if isinstance(error, library.APIStatusError):
         return _status_failure(error, provider, secrets)
-    cause = type(error.__cause__).__name__
-    if isinstance(error.__cause__, BodyTooLarge):
-        return bad_reply(provider, str(error.__cause__), charged=True)
+    cause = error.__cause__
+    charged = type(cause).__name__ not in _UNSENT
     if isinstance(error, library.APITimeoutError):
-        return ModelFailed(
-            "timeout",
-            f"{provider} did not answer in time",
-            retry=True,
-            charged=cause not in _UNSENT,
-        )
+        what = f"{provider} did not answer in time"
+        return ModelFailed("timeout", what, retry=True, charged=charged)
+    text = _safe(str(cause or error), secrets) or type(cause).__name__
     if isinstance(error, library.APIConnectionError):
-        why = _safe(str(error.__cause__ or error), secrets)
-        return ModelFailed(
-            "connection",
-            f"the connection to {provider} failed: {why or cause}",
-            retry=True,
-            charged=cause not in _UNSENT,
-        )
-    if isinstance(error, TypeError) and "authentication" in str(error):
-        return ModelFailed("missing_key", f"the {provider} client has no key", permanent=True)
-    if isinstance(error, UnicodeError):
-        what = "the texts hold half a surrogate pair, which UTF-8 cannot write"
-        return ModelFailed("bad_request", f"nothing was sent to {provider}: {what}")
-    what = _safe(str(error), secrets)
-    return ModelFailed("bad_request", f"the {provider} library refused the request: {what}")
+        what = f"the connection to {provider} failed: {text}"
+        return ModelFailed("connection", what, retry=True, charged=charged)
+    return ModelFailed("bad_request", f"the {provider} library refused the request: {text}")
 
 
 def _status_failure(error: Any, provider: str, secrets: Iterable[str]) -> ModelFailed:
     """Return what an answer with an error status means."""
     status: int = error.status_code
-    words, text = _error_fields(error.body)
-    headers = error.response.headers
+    headers, body = error.response.headers, error.response.text.casefold()
     if status < 400:
         to = _safe(headers.get("location", ""), secrets)
         return bad_reply(provider, f"redirects to {to}; give the final address as base URL", status)
     kind = _KINDS.get(status, "server" if status >= 500 else "bad_request")
-    if words & NO_MONEY or _NO_CREDIT in text.casefold():
+    if any(each in body for each in NO_MONEY):
         kind = "no_money"
-    elif _ON_HOLD in words:
+    elif _ON_HOLD in body:
         kind = "permission"
-    message_text = _safe(text, secrets) or _safe(str(error.message), secrets)
+    text = _safe(_message(error.body) or str(error.message), secrets)
     return ModelFailed(
         kind,
-        f"{provider} said {status} ({kind}): {message_text}",
+        f"{provider} said {status} ({kind}): {text}",
         retry=kind not in _PERMANENT and (status in _RETRIED or status >= 500),
         permanent=kind in _PERMANENT,
-        retry_after_s=wait_s_of(headers, time.time()),
+        retry_after_s=retry_after_s(headers.get("retry-after"), time.time()),
         status=status,
     )
 
 
-def _error_fields(body: object) -> tuple[set[str], str]:
-    """Return the error types and codes, and the message, of an error body.
-
-    OpenAI's library gives the inner object, Anthropic's the outer one.
-    """
-    if not isinstance(body, dict):
-        return set(), body if isinstance(body, str) else ""
-    inner = body.get("error")
-    error: Mapping[Any, Any] = inner if isinstance(inner, dict) else body
-    details = error.get("details")
-    coded = details.get("error_code") if isinstance(details, dict) else None
-    types = (error.get("type"), error.get("code"), coded)
-    words = {word for word in types if isinstance(word, str)}
-    message = error.get("message") if isinstance(inner, dict | None) else inner
-    return words, message if isinstance(message, str) else ""
+def _message(body: object) -> str:
+    """Return the message in the body of an error: OpenAI's library gives the inner object."""
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    message = inner.get("message") if isinstance(inner, dict) else inner
+    return message if isinstance(message, str) else ""
 
 
 def bad_reply(
@@ -159,33 +121,11 @@ def missing_library(name: str) -> ModelFailed:
 
 def redacted(text: str, secrets: Iterable[str]) -> str:
     """Return the text without the secrets, and without what looks like some key."""
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, "[key]")
-    return _KEY_LIKE.sub("[key]", _BEARER.sub("[key]", text))
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "[key]")
+    return _KEY_LIKE.sub("[key]", text)
 
 
 def _safe(text: str, secrets: Iterable[str]) -> str:
     """Return a server's text on one line, without keys, control characters and length."""
     return shorten(clean_line(redacted(text[:_MAX_TEXT_READ], secrets)), _TEXT)
-
-
-def wait_s_of(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that a server asks to wait, 0 to a day; None where it says nothing good.
-
-    ``retry-after-ms`` goes before ``retry-after``; ``now`` is the Unix time that a date is compared
-    with.
-    """
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return min(max(milliseconds / 1000, 0.0), _LONGEST_WAIT_S)
-    seconds = retry_after_s(headers.get("retry-after"), now)
-    return None if seconds is None else min(seconds, _LONGEST_WAIT_S)
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None

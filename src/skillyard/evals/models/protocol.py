@@ -75,7 +75,7 @@ class ModelFailed(SkillyardError):
     ``missing_key``. ``retry``: another attempt may succeed. ``permanent``: every other request will
     fail too, so the run should end. ``retry_after_s``: the delay that the server asked for.
     ``charged``: the provider may bill the attempt, because the request reached it and its result is
-    unknown. ``fingerprint`` is equal for failures of one cause.
+    unknown.
     """
 
     def __init__(
@@ -96,11 +96,6 @@ class ModelFailed(SkillyardError):
         self.retry_after_s = retry_after_s
         self.status = status
         self.charged = charged
-
-    @property
-    def fingerprint(self) -> str:
-        """The kind and the status: what three failures in a row have in common."""
-        return f"{self.kind}/{self.status}" if self.status is not None else self.kind
 
 
 class RunStopped(SkillyardError):

@@ -20,8 +20,7 @@ from skillyard.evals.regression.baselines import (
     compare_with_baseline,
     save_baseline,
 )
-from skillyard.evals.storage.entries import Entries
-from skillyard.evals.storage.files import write_file
+from skillyard.evals.storage.entries import Entries, write_file
 from skillyard.evals.storage.results import latest_of_each, read_results
 
 if TYPE_CHECKING:
@@ -238,9 +237,8 @@ def _texts(source: ReportSource) -> TextOf:
     entries = {id(envelope): Entries(folder) for envelope, folder in source.results}
 
     def text_of(run: Results, path: str) -> str | None:
-        entry = (entries[id(run.value)].read_named(path) if path else None) or {}
-        text = entry.get("text", entry.get("raw_judge_text"))
-        return text if isinstance(text, str) else None
+        entry = entries[id(run.value)].read(path)
+        return entry and entry.get("text", entry.get("raw_judge_text"))
 
     return text_of
 
@@ -251,4 +249,5 @@ def _file_name(name: str) -> str:
 
 
 def _write(path: str, text: str) -> None:
-    write_file(path, text, "report", hint="--out names another file", write=write_output)
+    data = text.encode("utf-8", "backslashreplace")
+    write_file(path, data, "report", hint="--out names another file", write=write_output)

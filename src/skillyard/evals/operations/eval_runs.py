@@ -16,31 +16,28 @@ from skillyard.base.configuration import CONFIG_FILE, read_section
 from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog
-from skillyard.evals.agent.model import TOKENS, require_inspect
+from skillyard.evals.agent.model import require_inspect
 from skillyard.evals.cases.answers import read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.checks.outcome import require_library
 from skillyard.evals.config_values import Config
 from skillyard.evals.layers.plan import Plan, PlanSession, plan
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.layers.runner import EvaluationResult, RunModels, RunStep, execute, moment
+from skillyard.evals.layers.runner import EvaluationResult, RunModels, RunStep, execute
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
-from skillyard.evals.models.calls import Calls, Retry
-from skillyard.evals.models.factory import offline_model, open_model
-from skillyard.evals.models.ledger import Ledger, Spending, require_prices
+from skillyard.evals.models.budget import Budget, Spending, require_prices
+from skillyard.evals.models.calls import Calls
 from skillyard.evals.models.prices import Price, price
-from skillyard.evals.models.protocol import ChatModel, ModelFailed, ModelRequest
+from skillyard.evals.models.protocol import ChatModel, ModelFailed
+from skillyard.evals.models.sdk import SdkModel, offline_model, open_model
 from skillyard.evals.settings import MODEL, RunSettings
-from skillyard.evals.storage.account import RunAccount
 from skillyard.evals.storage.entries import Entries
-from skillyard.evals.storage.events import start_of_latest_run, start_of_run
+from skillyard.evals.storage.events import Events, start_of_latest_run, start_of_run
 
 _FORMER = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 """It becomes a part of a file's name."""
-_ATTEMPTS_OF_A_CASE, _MORE_S = 3, 60.0
-"""All attempts at a case may take so many times the limit of one, and a minute to wait between."""
 _OF_MODELS: Sequence[str] = (
     "model",
     "provider",
@@ -118,10 +115,18 @@ def eval_run(
     halt = stop or threading.Event()
     run_id = new_run_id(options)
     with ExitStack() as at_end:
-        models = open_models(ready, run_id, halt, warn, at_end) if settings.asks_models else None
+        model = None
+        if settings.asks_models and not options.replay:
+            model = ready.online_model()
+            at_end.callback(model.close)
+        events = at_end.enter_context(Events(ready.results, run_id))
+        models = (
+            ready.open_models(model, events, halt, warn) if settings.asks_models else RunModels()
+        )
         try:
             return execute(
                 ready.work,
+                events,
                 results=ready.results,
                 run_id=run_id,
                 models=models,
@@ -130,8 +135,8 @@ def eval_run(
                 engine_version=engine_version,
             )
         except KeyboardInterrupt:
-            if models is not None and models.calls is not None:
-                _warn_of_lost_calls(models.calls.spending(), run_id, warn)
+            if models.calls is not None:
+                _warn_of_lost_calls(models.calls.budget.spending(), run_id, warn)
             raise
 
 
@@ -227,6 +232,14 @@ class ReadyRun:
 
         return AgentModel(model, settings.base_url, settings.sandbox, self.results)
 
+    def online_model(self) -> SdkModel:
+        """Return the models of the run. Raises ModelFailed without a key or a library."""
+        settings, options = self.settings, self.options
+        caps_calls = options.resume is not None or options.overrides.get("max_calls") is not None
+        require_prices(settings.max_cost, settings.max_calls if caps_calls else None, self.prices())
+        profiles = settings.profiles or None
+        return open_model(settings.provider, base_url=settings.base_url, profiles=profiles)
+
     def prices(self) -> dict[str, Price | None]:
         """Return the price of each model. Raises ModelFailed without the library of prices."""
         models = dict.fromkeys((self.settings.model, self.settings.judge_model))
@@ -234,20 +247,52 @@ class ReadyRun:
 
     def plan_session(self) -> PlanSession:
         """Return a session that sends nothing. It does without the library of prices."""
-        settings, options = self.settings, self.options
+        options = self.options
         prices: dict[str, Price | None] = {}
         with suppress(ModelFailed):
             prices = self.prices()
         return PlanSession(
             self.offline_model(),
             Entries(self.results),
+            self.settings,
             price_of=prices.get,
-            temperature=settings.temperature,
-            judge_tokens=settings.judge_tokens,
             fresh_generations=options.regenerate,
             fresh_judgements=options.regenerate or options.rejudge,
             keep_failures=options.resume is not None or options.replay,
         )
+
+    def open_models(
+        self,
+        model: ChatModel | None,
+        events: Events,
+        stop: threading.Event,
+        warn: Callable[[str], None],
+    ) -> RunModels:
+        """Return the models of a run behind its budget and its cache; None is a replay."""
+        settings, options, config = self.settings, self.options, self.config
+        prices = {} if model is None else self.prices()  # nothing is paid for
+        calls = None
+        if model is not None:
+            calls = Calls(
+                self.with_agents(model),
+                Budget(settings.max_cost, settings.max_calls, events),
+                retry=config.retry,
+                price_of=prices.get,
+                stop=stop,
+                consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
+            )
+        session = ModelSession(
+            calls or self.offline_model(),
+            Entries(self.results, warn),
+            settings,
+            price_of=prices.get,
+            offline=options.replay,
+            fresh_generations=options.regenerate,
+            fresh_judgements=options.regenerate or options.rejudge,
+            keep_failures=options.resume is not None,
+            allow_scripts=options.allow_scripts,
+        )
+        return RunModels(session, calls, prices)
 
 
 def _prepare_run(
@@ -395,67 +440,6 @@ def _option(name: str) -> str:
 
 def _shown(value: object) -> str:
     return "none" if value in (None, "") else shorten(clean_line(str(value)), 200)
-
-
-def open_models(
-    ready: ReadyRun,
-    run_id: str,
-    stop: threading.Event,
-    warn: Callable[[str], None],
-    at_end: ExitStack,
-) -> RunModels:
-    """Open the models and the account of a run; ``at_end`` closes both."""
-    settings, options = ready.settings, ready.options
-    prices = {} if options.replay else ready.prices()  # nothing is paid for
-    calls = None if options.replay else _open_calls(ready, prices, stop, run_id, at_end)
-    session = ModelSession(
-        ready.offline_model() if calls is None else calls,
-        Entries(ready.results, warn),
-        now=moment,
-        price_of=prices.get,
-        case=calls.case if calls is not None else None,
-        timeout_s=settings.timeout_s,
-        judge_retries=settings.judge_retries,
-        judge_tokens=settings.judge_tokens,
-        temperature=settings.temperature,
-        offline=options.replay,
-        fresh_generations=options.regenerate,
-        fresh_judgements=options.regenerate or options.rejudge,
-        keep_failures=options.resume is not None,
-        allow_scripts=options.allow_scripts,
-    )
-    sources = (each.source for each in prices.values() if each is not None)
-    return RunModels(session, calls, next(sources, ""))
-
-
-def _open_calls(
-    ready: ReadyRun,
-    prices: Mapping[str, Price | None],
-    stop: threading.Event,
-    run_id: str,
-    at_end: ExitStack,
-) -> Calls:
-    settings, config, options = ready.settings, ready.config, ready.options
-    caps_calls = options.resume is not None or options.overrides.get("max_calls") is not None
-    require_prices(settings.max_cost, settings.max_calls if caps_calls else None, prices)
-    model = open_model(
-        settings.provider, base_url=settings.base_url, profiles=settings.profiles or None
-    )
-    at_end.callback(model.close)
-    account = RunAccount(ready.results, run_id)
-    at_end.callback(account.close)
-    times = config.retry
-    tokens = settings.max_tokens if settings.sandbox is None else TOKENS
-    longest = ModelRequest("", "", "", max(tokens, settings.judge_tokens))
-    return Calls(
-        ready.with_agents(model),
-        retry=Retry(times.max_retries, times.base_s, times.jitter, seed=settings.seed),
-        ledger=Ledger(settings.max_cost, settings.max_calls, account),
-        prices=prices.get,
-        stop=stop,
-        limit_s=_MORE_S + _ATTEMPTS_OF_A_CASE * (settings.timeout_s or longest.time_limit_s),
-        consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
-    )
 
 
 def new_run_id(options: EvalOptions) -> str:

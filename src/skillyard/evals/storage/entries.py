@@ -1,52 +1,76 @@
-"""Stored generations and judgements: one JSON file each, written atomically, shared by runs."""
+"""Stored generations and judgements: one JSON file each, written atomically, shared by runs.
+
+The name of an entry is its key, a digest of everything that can change the answer.
+"""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from skillyard.base.errors import SkillIoError
+from skillyard.base.io.atomic_write import atomic_write
 from skillyard.base.io.files import read_regular
 from skillyard.base.io.locks import file_lock
-from skillyard.evals.storage.files import FOLDER_HINT, write_file
+from skillyard.base.io.sha256 import sha256
+from skillyard.evals.judgement.prompt import JudgeQuestion
+from skillyard.evals.models.protocol import ChatModel, ModelRequest
 
 GENERATIONS = "generations"
 JUDGEMENTS = "judgements"
-GENERATION_SCHEMA = "skillyard.generation/1"
-JUDGEMENT_SCHEMA = "skillyard.judgement/1"
 SHARED = "_without_skill"
 """The folder of answers that no skill had a part in."""
 ENTRY_BYTES = 16_777_216
 """Largest entry that is read. Answers of 64,000 tokens have about 400,000 bytes."""
-
-LOCKS = ".locks"
+FOLDER_HINT = "check the folder and its space; --output-dir names another one"
+_LOCKS = ".locks"
 """The folder of 256 files, each the lock of the keys that end in its two digits, and the lock of
 the budgets."""
-_UNLOCKABLE = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
-"""Error numbers of file systems without locks."""
-
+_SCHEMA = 1
+"""Part of every key: raised when the meaning of an entry changes."""
 _SAFE = re.compile(r"[^a-z0-9._-]+")
 
-
-_LARGEST = 1_000_000_000
-"""No count or cost of an entry is larger."""
-
-
-def is_amount(value: Any) -> bool:
-    """True for a number from 0 up: the cost of an entry or an event, which are not trusted."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and 0 <= value <= _LARGEST
+_Tokens = Annotated[int | None, Field(ge=0, le=1_000_000_000)]
+_Dollars = Annotated[float, Field(ge=0, le=1_000_000_000)]
 
 
-def count_of(value: Any) -> int | None:
-    """Return a count of an entry; None where it is missing or none."""
-    return value if isinstance(value, int) and is_amount(value) else None
+class EntryUsage(TypedDict):
+    """Tokens by the provider's count; None where it gave none."""
+
+    input_tokens: _Tokens
+    output_tokens: _Tokens
+
+
+class Entry(TypedDict):
+    """What a run reads in an entry; it is written with more, which says how it came about."""
+
+    key: str
+    cost: _Dollars
+    usage: EntryUsage
+    sdk: Annotated[str, Field(max_length=100)]
+    fake: bool
+    text: NotRequired[str]
+    """Of a generation."""
+    stop_reason: NotRequired[str]
+    parsed: NotRequired[dict[str, Any] | None]
+    """Of a judgement."""
+    raw_judge_text: NotRequired[str]
+    attempts: NotRequired[Annotated[int, Field(ge=0, le=1_000)]]
+    judge_error: NotRequired[str | None]
+
+
+_ENTRY = TypeAdapter(Entry)
+_REQUIRED: Mapping[str, set[str]] = {
+    GENERATIONS: {"text", "stop_reason"},
+    JUDGEMENTS: {"parsed", "raw_judge_text"},
+}
 
 
 class Entries:
@@ -59,9 +83,7 @@ class Entries:
     def __init__(self, results: str, warn: Callable[[str], None] = lambda text: None) -> None:
         self._results = results
         self._warn = warn
-        self._guard = threading.Lock()
         self._reported: set[str] = set()
-        self._locks: dict[str, threading.Lock] = {}
 
     def path(self, kind: str, skill: str, key: str) -> str:
         """Return an entry's path below the results folder, with forward slashes.
@@ -72,79 +94,128 @@ class Entries:
         folder = _SAFE.sub("-", skill.lower()).strip(".-") or "unnamed"
         return f"{kind}/{folder[:100]}/{key}.json"
 
-    def read(self, path: str) -> dict[str, Any] | None:
-        """Return the entry at a path from :meth:`path`; None when there is no usable one."""
-        full = os.path.join(self._results, *path.split("/"))
+    def read(self, path: str) -> Entry | None:
+        """Return the entry at a path, which may come from a results file; None without a good one.
+
+        The path is that of :meth:`path`; any other has no entry.
+        """
+        kind, *parts = path.split("/")
+        if kind not in _REQUIRED or len(parts) != 2 or _SAFE.search("".join(parts)):
+            return None
         try:
-            data, _ = read_regular(full, ENTRY_BYTES, follow=True)
+            data, _ = read_regular(self._full(path), ENTRY_BYTES, follow=True)
+            entry = _ENTRY.validate_json(data, strict=True)
+            if f"{entry['key']}.json" == parts[1] and _REQUIRED[kind] <= entry.keys():
+                return entry
+            why = "it is the entry of another key"
         except FileNotFoundError:
             return None
         except OSError as error:
-            self.refuse(path, error.strerror or "unreadable")
-            return None
-        return self._parse(path, data)
-
-    def read_named(self, path: str) -> dict[str, Any] | None:
-        """Return the entry at a path of a results file, which may come from anywhere.
-
-        None where there is no usable entry, or where the path is not one of this folder.
-        """
-        parts = path.split("/")
-        if len(parts) != 3 or any(part in ("", ".", "..") or "\\" in part for part in parts):
-            return None
-        return self.read(path)
+            why = error.strerror or "unreadable"
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            why = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+        self.refuse(path, why)
+        return None
 
     def refuse(self, path: str, why: str) -> None:
         """Report once that an entry cannot be used."""
-        with self._guard:
-            first = path not in self._reported
+        if path not in self._reported:
             self._reported.add(path)
-        if first:
             self._warn(f"{path}: cannot be used ({why}), so it counts as missing")
 
-    def write(self, path: str, entry: dict[str, Any]) -> None:
+    def write(self, path: str, entry: Mapping[str, Any]) -> None:
         """Write an entry atomically. Raises SkillIoError."""
-        full = os.path.join(self._results, *path.split("/"))
         text = json.dumps(entry, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        write_file(full, text, "entry")
+        # Half of a surrogate pair is no character, and no reader of JSON need take it.
+        write_file(self._full(path), text.encode("utf-8", "replace"), "entry")
 
-    @contextmanager
-    def lock(self, path: str) -> Iterator[None]:
-        """Hold the lock of an entry, within this process and between processes.
+    def lock(self, path: str) -> AbstractContextManager[object]:
+        """Return the lock of an entry, held, between threads and between processes.
 
         After waiting for the lock, the caller should read again, because the other holder may have
-        stored the answer. The lock ends with the process that holds it.
+        stored the answer. The lock ends with the process that holds it. Raises SkillIoError.
         """
-        with self._guard:
-            lock = self._locks.setdefault(path, threading.Lock())
-        with lock, lock_between_processes(self._results, f"{path[-7:-5]}.lock"):
-            yield
+        return lock_between_processes(self._results, f"{path[-7:-5]}.lock")
 
-    def _parse(self, path: str, data: bytes) -> dict[str, Any] | None:
-        try:
-            entry = json.loads(data)
-            if not isinstance(entry, dict):
-                raise ValueError("it is not a JSON object")
-            if entry.get("key") != path.rpartition("/")[2].removesuffix(".json"):
-                raise ValueError("it is the entry of another key")
-        except (ValueError, RecursionError) as error:
-            self.refuse(path, str(error))
-            return None
-        return entry
+    def _full(self, path: str) -> str:
+        return os.path.join(self._results, *path.split("/"))
 
 
 def lock_between_processes(results: str, name: str) -> AbstractContextManager[object]:
-    """Return a lock of a results folder, held. Raises SkillIoError.
-
-    On a file system without locks there is none: two runs may then both pay for one answer, and
-    both keep a whole entry.
-    """
-    path = os.path.join(results, LOCKS, name)
+    """Return a lock of a results folder, held. Raises SkillIoError."""
+    path = os.path.join(results, _LOCKS, name)
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         return file_lock(path, timeout_s=None, mode=None)
     except OSError as error:
-        if error.errno in _UNLOCKABLE:
-            return nullcontext()
         message = f"cannot lock the results: {error.strerror}"
         raise SkillIoError(message, path=path, hint=FOLDER_HINT) from None
+
+
+def write_file(
+    path: str,
+    data: bytes,
+    what: str,
+    *,
+    hint: str = FOLDER_HINT,
+    write: Callable[[str, bytes], None] = atomic_write,
+) -> None:
+    """Write a file, and the folders above it. Raises SkillIoError, which calls it ``what``."""
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        write(path, data)
+    except OSError as error:
+        message = f"cannot write the {what}: {error.strerror}"
+        raise SkillIoError(message, path=path, hint=hint) from None
+
+
+def digest_of(value: Any) -> str:
+    """Return the SHA-256 of a value's one JSON text, in hexadecimal: sorted keys, no blanks."""
+    return sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hex()
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text's UTF-8, in hexadecimal."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hex()
+
+
+def generation_key(model: ChatModel, request: ModelRequest, run: int) -> str:
+    """Return the key of one generation (evals.md §1.11).
+
+    It contains the provider, the server (with its port and path, unless it is the provider's own),
+    the model, both texts, every parameter that is sent, and the run: run 0 and
+    run 1 of one prompt are two answers. It does not contain the skill, so all skills with the same
+    prompt share the answer without a skill.
+    """
+    return digest_of(
+        {
+            "schema": _SCHEMA,
+            "kind": "generation",
+            "provider": model.provider,
+            "host": model.host,
+            "model": request.model,
+            "system": request.system,
+            "user": request.user,
+            "sent": model.sent(request),
+            "run": run,
+        }
+    )
+
+
+def judgement_key(model: ChatModel, question: JudgeQuestion) -> str:
+    """Return the key of one judgement."""
+    return digest_of(
+        {
+            "schema": _SCHEMA,
+            "kind": "judgement",
+            "provider": model.provider,
+            "host": model.host,
+            "judge_model": question.judge_model,
+            "prompt_version": question.prompt_version,
+            "user_prompt": text_digest(question.user_prompt),
+            "criteria": [[each.name, each.weight, each.description] for each in question.criteria],
+            "slots": [text_digest(each) for each in question.slots],
+            "run": question.run,
+        }
+    )

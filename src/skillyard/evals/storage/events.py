@@ -5,34 +5,38 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import IO, Any
 
 from skillyard.base.errors import InvalidInput, SkillIoError
 from skillyard.base.io.files import append, open_to_append
-from skillyard.evals.storage.files import FOLDER_HINT
+from skillyard.base.io.locks import Closeable
+from skillyard.evals.storage.entries import FOLDER_HINT, lock_between_processes
 
 EVENTS = "events.jsonl"
 START = "start"
 """The first event of a run, which holds its settings."""
-LINE_BYTES = 16_777_216
+_LINE_BYTES = 16_777_216
 """Longest line that is read."""
 
 
-class Events:
-    """Appends events of one run. Safe for many threads; many processes may share the file."""
+class Events(Closeable):
+    """The events of one run. Safe for many threads; many processes may share the file."""
 
     def __init__(self, results: str, run_id: str) -> None:
         """Open the file. Raises SkillIoError."""
-        self.path = os.path.join(results, EVENTS)
+        self._results = results
+        self._path = os.path.join(results, EVENTS)
         self._run_id = run_id
         self._guard = threading.Lock()
         try:
             os.makedirs(results, exist_ok=True)
-            self._descriptor = open_to_append(self.path, readable=True)
+            self._descriptor = open_to_append(self._path)
+            self._file = open(self._path, "rb")  # noqa: SIM115 - close() closes it
             self._end_incomplete_line()
         except OSError as error:
-            raise _write_error(self.path, error) from None
+            raise self._write_error(error) from None
 
     def append(self, event: str, *, wait: bool = True, **fields: Any) -> None:
         """Append one event and wait until it, and all before it, is on disk.
@@ -44,57 +48,58 @@ class Events:
         line = (json.dumps(record, separators=(",", ":")) + "\n").encode("ascii")
         with self._guard:
             try:
-                append(self._descriptor, self.path, line)
+                append(self._descriptor, self._path, line)
                 if wait:
                     os.fsync(self._descriptor)
             except OSError as error:
-                raise _write_error(self.path, error) from None
+                raise self._write_error(error) from None
+
+    def unread(self) -> Iterator[dict[str, Any]]:
+        """Yield the events of the run, of every process, since the last call."""
+        for record in _records(self._file, self._run_id):
+            if record.get("run_id") == self._run_id:
+                yield record
+
+    def exclusive(self) -> AbstractContextManager[object]:
+        """Return a lock that one process of all in the folder has. Raises SkillIoError."""
+        return lock_between_processes(self._results, "budget.lock")
 
     def close(self) -> None:
         """Close the file."""
+        self._file.close()
         os.close(self._descriptor)
 
     def _end_incomplete_line(self) -> None:
         """Begin on a line of our own where a killed run left half of one."""
-        size = os.fstat(self._descriptor).st_size
-        if not size:
-            return
-        os.lseek(self._descriptor, size - 1, os.SEEK_SET)
-        if os.read(self._descriptor, 1) != b"\n":
-            append(self._descriptor, self.path, b"\n")
+        if self._file.seek(0, os.SEEK_END):
+            self._file.seek(-1, os.SEEK_END)
+            if self._file.read(1) != b"\n":
+                append(self._descriptor, self._path, b"\n")
+        self._file.seek(0)
+
+    def _write_error(self, error: OSError) -> SkillIoError:
+        message = f"cannot write the events: {error.strerror}"
+        return SkillIoError(message, path=self._path, hint=FOLDER_HINT)
 
 
-def read_events(
-    results: str, warn: Callable[[str], None] = lambda text: None, *, only: str | None = None
-) -> Iterator[dict[str, Any]]:
-    """Yield the events of a results folder, oldest first. A damaged line is reported and left out.
+def _records(file: IO[bytes], word: str) -> Iterator[dict[str, Any]]:
+    """Yield the events that have a word in them, from here to the last whole line of a file.
 
-    ``only`` names the kind of events to return; other lines are then not parsed.
+    A line that a run left damaged when it was killed is left out.
     """
-    needle = None if only is None else json.dumps(only).encode()
-    path = os.path.join(results, EVENTS)
-    try:
-        file = open(path, "rb")  # noqa: SIM115 - closed below; a missing file is no error
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise SkillIoError(
-            f"cannot read the events: {error.strerror}", path=path, hint="check the file"
-        ) from None
-    with file:
-        number = 0
-        while line := file.readline(LINE_BYTES + 1):
-            number += 1
-            if not line.strip() or (needle is not None and needle not in line):
-                continue
+    needle = json.dumps(word).encode()
+    while True:
+        start = file.tell()
+        line = file.readline(_LINE_BYTES)
+        if not line.endswith(b"\n") and len(line) < _LINE_BYTES:
+            file.seek(start)  # the end, or a line that is being written
+            return
+        if needle in line:
             try:
                 record = json.loads(line)
-                if not isinstance(record, dict):
-                    raise ValueError
             except (ValueError, RecursionError):
-                warn(f"{path}:{number}: not an event, left out (a run was killed as it wrote)")
                 continue
-            if only is None or record.get("event") == only:
+            if isinstance(record, dict) and isinstance(record.get("event"), str):
                 yield record
 
 
@@ -124,10 +129,13 @@ def start_of_latest_run(results: str, eval_type: str) -> dict[str, Any]:
 
 def _starts(results: str) -> list[dict[str, Any]]:
     """Return the first events of runs, oldest first."""
-    starts = read_events(results, only=START)
-    return [record for record in starts if isinstance(record.get("settings"), dict)]
-
-
-def _write_error(path: str, error: OSError) -> SkillIoError:
-    message = f"cannot write the events: {error.strerror}"
-    return SkillIoError(message, path=path, hint=FOLDER_HINT)
+    path = os.path.join(results, EVENTS)
+    try:
+        with open(path, "rb") as file:
+            records = [each for each in _records(file, START) if each["event"] == START]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        message = f"cannot read the events: {error.strerror}"
+        raise SkillIoError(message, path=path, hint="check the file") from None
+    return [each for each in records if isinstance(each.get("settings"), dict)]

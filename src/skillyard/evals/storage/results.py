@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Annotated, Any, NamedTuple, NotRequired
 
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.io.files import read_regular
 from skillyard.base.text import plural
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.storage.files import FOLDER_HINT, read_bounded, write_file
+from skillyard.evals.storage.entries import FOLDER_HINT, write_file
 
 SCHEMA = "skillyard.eval/1"
 DEGRADED = 0.1
@@ -29,34 +29,11 @@ RESULT_BYTES = 268_435_456
 """Largest results file that is read: 100,000 cases of 2.5 KB."""
 
 
-def write_results(results: str, envelope: Mapping[str, Any]) -> str:
-    """Write an envelope to ``<type>_<run_id>.json`` and return the path. Raises SkillIoError."""
-    meta = envelope["meta"]
-    path = os.path.join(results, f"{meta['eval_type']}_{meta['run_id']}.json")
-    write_envelope(path, envelope, "results")
-    return path
-
-
-def write_envelope(
-    path: str, envelope: Mapping[str, Any], what: str, *, hint: str = FOLDER_HINT
-) -> None:
-    """Write results to a file. Raises SkillIoError, which calls it ``what``."""
-    write_file(path, _text(envelope), what, hint=hint)
-
-
-def read_results(path: str) -> dict[str, Any]:
-    """Return an envelope that may come from anywhere, with its four parts and a known type.
-
-    Raises SkillIoError, and InvalidInput with the path and what is wrong.
-    """
-    data = read_bounded(path, RESULT_BYTES, "results", hint="check the path")
-    try:
-        return _check(json.loads(data))
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(
-            f"{path}: not the results of an evaluation ({error}); "
-            "a results file is written by `skillyard eval`"
-        ) from None
+class _Envelope(TypedDict):
+    meta: dict[str, Any]
+    summary: dict[str, dict[str, Any]]
+    cases: list[dict[str, Any]]
+    artifacts: dict[str, Any]
 
 
 _Count = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -87,20 +64,61 @@ class _PairCase(_AnyCase):
     lost: NotRequired[list[str]]
 
 
-@cache
-def _cases_of(eval_type: str) -> TypeAdapter[Any]:
-    routes = LAYERS[eval_type].routes
-    return TypeAdapter(list[_ActivationCase]) if routes else TypeAdapter(list[_PairCase])
+_ENVELOPE = TypeAdapter(_Envelope)
+_ROUTED, _PAIRED = TypeAdapter(list[_ActivationCase]), TypeAdapter(list[_PairCase])
+
+
+def write_results(results: str, envelope: Mapping[str, Any]) -> str:
+    """Write an envelope to ``<type>_<run_id>.json`` and return the path. Raises SkillIoError."""
+    meta = envelope["meta"]
+    path = os.path.join(results, f"{meta['eval_type']}_{meta['run_id']}.json")
+    write_envelope(path, envelope, "results")
+    return path
+
+
+def write_envelope(
+    path: str, envelope: Mapping[str, Any], what: str, *, hint: str = FOLDER_HINT
+) -> None:
+    """Write results to a file. Raises SkillIoError, which calls it ``what``.
+
+    Half of a surrogate pair in a prompt is written as its escape.
+    """
+    text = json.dumps(envelope, indent=1, ensure_ascii=False) + "\n"
+    write_file(path, text.encode("utf-8", "backslashreplace"), what, hint=hint)
+
+
+def read_results(path: str) -> dict[str, Any]:
+    """Return an envelope that may come from anywhere, with its four parts and a known type.
+
+    Raises SkillIoError, and InvalidInput with the path and what is wrong.
+    """
+    try:
+        envelope = json.loads(read_regular(path, RESULT_BYTES, follow=True)[0])
+        _ENVELOPE.validate_python(envelope, strict=True)
+        if envelope["meta"].get("eval_type") not in tuple(LAYERS):  # it may be unhashable
+            raise ValueError(f"`meta.eval_type` is none of {', '.join(LAYERS)}")
+    except OSError as error:
+        message = f"cannot read the results: {error.strerror}"
+        raise SkillIoError(message, path=path, hint="check the path") from None
+    except (ValueError, RecursionError) as error:
+        why = str(error)
+        if isinstance(error, ValidationError):
+            fault = error.errors(include_url=False)[0]
+            why = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+        raise InvalidInput(
+            f"{path}: not the results of an evaluation ({why}); "
+            "a results file is written by `skillyard eval`"
+        ) from None
+    return dict(envelope)
 
 
 def check_cases(path: str, envelope: Mapping[str, Any]) -> None:
     """Raise InvalidInput, with the file and the case, where a field is not what a layer writes."""
     cases = envelope["cases"]
+    adapter = _ROUTED if LAYERS[envelope["meta"]["eval_type"]].routes else _PAIRED
     try:
-        _cases_of(envelope["meta"]["eval_type"]).validate_python(cases, strict=True)
-        where = next(
-            (f"[{number}].scores" for number, case in enumerate(cases) if not _both(case)), ""
-        )
+        adapter.validate_python(cases, strict=True)
+        where = next((f"[{place}].scores" for place, case in enumerate(cases) if _lacks(case)), "")
     except ValidationError as error:
         number, *rest = error.errors(include_url=False)[0]["loc"]
         where = f"[{number}].{'.'.join(map(str, rest))}"
@@ -112,13 +130,13 @@ def check_cases(path: str, envelope: Mapping[str, Any]) -> None:
         )
 
 
-def _both(case: Mapping[str, Any]) -> bool:
-    """True if a judged case has the scores of both conditions, and what follows from them."""
+def _lacks(case: Mapping[str, Any]) -> bool:
+    """True if a judged case lacks the scores of a condition, or what follows from them."""
     if case.get("scores") is None or case.get("errors") or case.get("skipped"):
-        return True
+        return False
     both = {case["condition_a"], case["condition_b"]}
     has_winner = case["winner"] in {*both, "tie"} and case["improvement"] is not None
-    return has_winner and both <= case["scores"].keys()
+    return not has_winner or not both <= case["scores"].keys()
 
 
 def results_in(folder: str) -> dict[str, list[str]]:
@@ -127,13 +145,12 @@ def results_in(folder: str) -> dict[str, list[str]]:
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
-        raise SkillIoError(
-            f"cannot list the results: {error.strerror}", path=folder, hint="check --results-dir"
-        ) from None
+        message = f"cannot list the results: {error.strerror}"
+        raise SkillIoError(message, path=folder, hint="check --results-dir") from None
     for name in names:
-        types = [each for each in LAYERS if name.startswith(f"{each}_")]
-        if types and name.endswith(".json"):  # one type may be the beginning of another
-            paths[max(types, key=len)].append(os.path.join(folder, name))
+        for eval_type in LAYERS:
+            if name.startswith(f"{eval_type}_") and name.endswith(".json"):
+                paths[eval_type].append(os.path.join(folder, name))
     return paths
 
 
@@ -167,23 +184,17 @@ def latest(folder: str, eval_type: str) -> LatestResult | None:
     where there are no others, since they say nothing about a skill. None if there are none. Raises
     as the functions above.
     """
-    parts: dict[tuple[str, str], str] = {}
-    best: LatestResult | None = None
-    best_rank: tuple[bool, bool, tuple[str, str]] | None = None
+    ranked = []
     for path in results_in(folder)[eval_type]:
-        envelope = read_results(path)
-        meta = envelope["meta"]
-        is_real, is_whole = meta.get("backend") != "fake", not part_of_run(meta)
+        meta = read_results(path)["meta"]
         age = (str(meta.get("timestamp", "")), str(meta.get("run_id", "")))
-        if is_real and not is_whole:
-            parts[age] = path
-        rank = (is_real, is_whole, age)
-        if best_rank is None or rank > best_rank:
-            best, best_rank = LatestResult(eval_type, path, envelope), rank
-    if best is None or best_rank is None or best_rank[:2] != (True, True):
-        return best
-    newer = tuple(parts[age] for age in sorted(parts) if age > best_rank[2])
-    return best._replace(passed_over=newer)
+        ranked.append((meta.get("backend") != "fake", not part_of_run(meta), age, path))
+    if not ranked:
+        return None
+    best = max(ranked)
+    newer = sorted(each[2:] for each in ranked if each[0] and each[2] > best[2])
+    passed_over = tuple(path for _, path in newer) if best[:2] == (True, True) else ()
+    return LatestResult(eval_type, best[3], read_results(best[3]), passed_over)
 
 
 def latest_of_each(folder: str, eval_type: str | None = None) -> Iterator[LatestResult]:
@@ -205,40 +216,3 @@ def part_of_run(meta: Mapping[str, Any]) -> str:
     if meta.get("old_version") is not None:
         return "the run compared with old versions (--old-version)"
     return ""
-
-
-def _text(envelope: Mapping[str, Any]) -> str:
-    """Return an envelope as JSON: a line for each case, entity, artifact and field of ``meta``.
-
-    So it can be read, and compared line by line; the standard library indents only with its slow
-    encoder.
-    """
-    parts = [f"{_json(name)}: {_part(part)}" for name, part in envelope.items()]
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _part(part: Any) -> str:
-    if isinstance(part, dict) and part:
-        return "{\n " + ",\n ".join(f"{_json(key)}: {_json(part[key])}" for key in part) + "\n}"
-    if isinstance(part, list) and part:
-        return "[\n " + ",\n ".join(map(_json, part)) + "\n]"
-    return _json(part)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _check(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError("it is not a JSON object")
-    for part, kind in (("meta", dict), ("summary", dict), ("cases", list), ("artifacts", dict)):
-        if not isinstance(value.get(part), kind):
-            raise ValueError(f"`{part}` is missing or of another type")
-    if value["meta"].get("eval_type") not in tuple(LAYERS):  # it may be unhashable
-        raise ValueError(f"`meta.eval_type` is none of {', '.join(LAYERS)}")
-    if not all(isinstance(case, dict) for case in value["cases"]):
-        raise ValueError("a case is not a JSON object")
-    if not all(isinstance(entity, dict) for entity in value["summary"].values()):
-        raise ValueError("an entry of the summary is not a JSON object")
-    return value

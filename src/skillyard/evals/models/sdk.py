@@ -1,0 +1,380 @@
+"""One call through a provider's library: what is sent, the validated reply, and its latency.
+
+Our own clients have limits that those of the libraries lack: these apply a time limit to each read,
+so that a server that sends a byte now and then holds a call open without end; they read bodies of
+any size; and they follow redirects with the key in a header.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from skillyard.base.errors import InvalidInput
+from skillyard.base.text import clean_line, shorten
+from skillyard.evals.models.failures import bad_reply, failure_of, missing_library
+from skillyard.evals.models.protocol import (
+    ChatModel,
+    ModelFailed,
+    ModelReply,
+    ModelRequest,
+    TokenUsage,
+)
+from skillyard.evals.models.providers import (
+    Profiles,
+    check_profiles,
+    key_of,
+    profile_of,
+    server_of,
+    valid_address_of,
+)
+
+if TYPE_CHECKING:
+    import httpx2
+
+BACKEND_HEADER = "x-skillyard-backend"
+"""A stand-in sets it to ``fake``; no real provider sends it."""
+MAX_BODY = 32 * 1024 * 1024
+"""Maximum bytes of one response, decompressed; about a hundred times the longest answer."""
+_CONNECTIONS = 256
+_CONNECT_S = 10.0
+_WORD = 40
+_MOST_TOKENS = 1_000_000_000
+_SECRETS = ("api_key", "auth_token", "admin_api_key")
+"""Attributes of clients that contain keys."""
+_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
+"""Exceptions of the libraries for an unexpected body."""
+
+
+class SdkModel(ABC):
+    """A ``ChatModel`` over a client of a provider's library, or one that behaves like it.
+
+    Without a client it only knows what would be sent to ``host``. Plans and replays use it so, and
+    need no library, no key and no network. ``profiles`` go before the table of
+    ``providers.py``. Safe for many threads.
+    """
+
+    provider: str
+    """The name of the provider and of its library."""
+    client_class: str
+    """The library's class of clients; the raw response is read from these alone."""
+    _stops: ClassVar[Mapping[str, str]]
+    """Our word for each of the provider's reasons to stop."""
+
+    def __init__(
+        self, client: Any = None, profiles: Profiles | None = None, *, host: str = ""
+    ) -> None:
+        """Raises InvalidInput for invalid ``profiles``, ModelFailed (``missing_library``)."""
+        check_profiles(profiles or {})
+        self._profiles = profiles
+        self.host = host
+        self._client = client
+        if client is None:
+            return
+        self.host = server_of(self.provider, getattr(client, "base_url", ""))
+        self._library = _library(self.provider)
+        self._own = isinstance(client, getattr(self._library, self.client_class))
+        api = self._api(client.with_options(max_retries=0) if self._own else client)
+        self._create = (api.with_raw_response if self._own else api).create
+        secrets = (getattr(client, name, None) for name in _SECRETS)
+        self._secrets = tuple(each for each in secrets if isinstance(each, str))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.host!r})"
+
+    def close(self) -> None:
+        """Close the client and its connections; nothing can be asked afterwards."""
+        self._client.close()
+
+    @abstractmethod
+    def _api(self, client: Any) -> Any:
+        """Return the part of a client that has ``create``."""
+
+    @abstractmethod
+    def _format(self, schema: dict[str, object]) -> dict[str, object]:
+        """Return the parameters that hold a reply to a JSON schema."""
+
+    @abstractmethod
+    def _arguments(self, request: ModelRequest, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of ``create``."""
+
+    @abstractmethod
+    def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
+        """Return text, reason to stop and token counts. Raises an error of an unreadable body."""
+
+    def sent(self, request: ModelRequest) -> dict[str, object]:
+        """Return the parameters beside model and texts, as they stand in the request's body."""
+        profile = profile_of(self.provider, request.model, self._profiles)
+        parameters: dict[str, object] = {profile.max_tokens_field: request.max_tokens}
+        if request.temperature is not None and profile.temperature:
+            parameters["temperature"] = request.temperature
+        if request.schema is not None and profile.structured:
+            parameters |= self._format(dict(request.schema))
+        return parameters
+
+    def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
+        """Ask once, for at most ``timeout_s`` seconds. Raises ModelFailed."""
+        if self._client is None:
+            raise ModelFailed("connection", "the network is forbidden in this run", permanent=True)
+        parameters = self.sent(request)
+        started = time.monotonic()
+        response = self._send(self._arguments(request, dict(parameters)), timeout_s)
+        latency_s = time.monotonic() - started
+        text, stop, usage = self._read_response(response)
+        backend = response.headers.get(BACKEND_HEADER, "") if self._own else ""
+        return ModelReply(
+            "" if stop == "refusal" else text,
+            stop,
+            usage,
+            parameters,
+            latency_s,
+            f"{self.provider} {self._library.__version__}",
+            backend.strip().lower() == "fake",
+        )
+
+    def _send(self, arguments: Mapping[str, Any], timeout_s: float) -> Any:
+        """Return the library's response; with headers and not yet parsed, from its own client.
+
+        The library's exception is not chained, because it holds the request with the key and the
+        unfiltered text of the server.
+        """
+        errors = getattr(self._library, f"{self.client_class}Error")
+        failed: ModelFailed
+        try:
+            return self._create(**arguments, timeout=timeout_s)
+        except (errors, TypeError, ValueError) as error:
+            failed = failure_of(error, self._library, self.provider, self._secrets)
+        raise failed
+
+    def _read_response(self, response: Any) -> tuple[str, str, TokenUsage]:
+        """Return text, reason to stop and token counts. Raises ModelFailed (``bad_reply``)."""
+        try:
+            body = response.parse() if self._own else response
+            if isinstance(body, str | bytes | None):
+                what = "answered with a page or plain text, not JSON; is the base URL right?"
+                raise bad_reply(self.provider, what)
+            text, stop, usage = self._read(body)
+            return text, self._stop_word(stop), usage
+        except _UNREADABLE:
+            pass
+        raise bad_reply(self.provider, "answered with something that is no answer", charged=True)
+
+    def _stop_word(self, stop: object) -> str:
+        """Return our word for a reason to stop, else the provider's, cleaned, or ``unknown``."""
+        if not isinstance(stop, str):
+            return "unknown"
+        return self._stops.get(stop) or shorten(clean_line(stop), _WORD) or "unknown"
+
+
+class AnthropicModel(SdkModel):
+    """Claude through Anthropic's library, version 2: the Messages API."""
+
+    provider = "anthropic"
+    client_class = "Anthropic"
+    _stops: ClassVar[Mapping[str, str]] = {
+        "end_turn": "end",
+        "stop_sequence": "end",
+        "max_tokens": "max_tokens",
+        "model_context_window_exceeded": "max_tokens",  # the text ends early as well
+        "refusal": "refusal",
+    }
+
+    def _api(self, client: Any) -> Any:
+        return client.messages
+
+    def _format(self, schema: dict[str, object]) -> dict[str, object]:
+        return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+
+    def _arguments(self, request: ModelRequest, parameters: dict[str, Any]) -> dict[str, Any]:
+        # Version 2 of the library knows no temperature; an own profile may know better.
+        unknown = {name: parameters.pop(name) for name in ("temperature",) if name in parameters}
+        return {
+            "model": request.model,
+            "messages": [{"role": "user", "content": request.user}],
+            **({"system": request.system} if request.system else {}),
+            **parameters,
+            **({"extra_body": unknown} if unknown else {}),
+        }
+
+    def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
+        usage = _field(body, "usage")
+        # All input is the sum of these three (the library's ``Message.usage``).
+        cached = ("cache_creation_input_tokens", "cache_read_input_tokens")
+        tokens = _tokens(usage, "input_tokens")
+        if tokens is not None:
+            tokens += sum(_tokens(usage, name) or 0 for name in cached)
+        counted = TokenUsage(tokens, _tokens(usage, "output_tokens"))
+        return _joined_text(_field(body, "content")), _field(body, "stop_reason"), counted
+
+
+class OpenAIModel(SdkModel):
+    """OpenAI's models, and servers with the same protocol, through OpenAI's library, version 3.
+
+    The protocol is Chat Completions, which self-hosted servers support.
+    """
+
+    provider = "openai"
+    client_class = "OpenAI"
+    _stops: ClassVar[Mapping[str, str]] = {
+        "stop": "end",
+        "length": "max_tokens",
+        "content_filter": "refusal",
+    }
+
+    def _api(self, client: Any) -> Any:
+        return client.chat.completions
+
+    def _format(self, schema: dict[str, object]) -> dict[str, object]:
+        reply = {"name": "reply", "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": reply}}
+
+    def _arguments(self, request: ModelRequest, parameters: dict[str, Any]) -> dict[str, Any]:
+        messages = [{"role": "user", "content": request.user}]
+        if request.system:
+            messages.insert(0, {"role": "system", "content": request.system})
+        return {"model": request.model, "messages": messages, **parameters}
+
+    def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
+        choice = _field(body, "choices")[0]
+        message = _field(choice, "message")
+        if message is None:
+            raise TypeError("no message")
+        text = _field(message, "content") or ""
+        refuses = _field(message, "refusal")
+        usage = _field(body, "usage")
+        return (
+            text if isinstance(text, str) else _joined_text(text),
+            "content_filter" if refuses else _field(choice, "finish_reason"),
+            TokenUsage(_tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")),
+        )
+
+
+PROVIDERS: Mapping[str, type[SdkModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
+
+
+def open_model(
+    provider: str,
+    *,
+    base_url: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+    profiles: Profiles | None = None,
+) -> SdkModel:
+    """Return a provider's models: ``anthropic``, or ``openai`` for every server of that protocol.
+
+    The key is read only from ``ANTHROPIC_API_KEY`` or ``OPENAI_API_KEY``. The address is
+    ``base_url``, else ``ANTHROPIC_BASE_URL`` or ``OPENAI_BASE_URL``, else the provider's own.
+    ``profiles`` override the table of parameters by the beginning of a model's id. No request is
+    sent; ``close`` ends the connections.
+
+    Raises InvalidInput for an unknown provider, an invalid address and invalid profiles, and
+    ModelFailed (``missing_key``, ``missing_library``).
+    """
+    address = valid_address_of(provider, base_url, environment)
+    key = key_of(provider, environment)
+    model_class = PROVIDERS[provider]
+    client_class = getattr(_library(provider), model_class.client_class)
+    client = client_class(
+        api_key=key, base_url=address, max_retries=0, http_client=bounded_client()
+    )
+    return model_class(client, profiles)
+
+
+def offline_model(provider: str, host: str, profiles: Profiles | None = None) -> SdkModel:
+    """Return models that are never asked: they know what would be sent to ``host``."""
+    return PROVIDERS[provider](None, profiles, host=host)
+
+
+def as_model(client: object) -> ChatModel:
+    """Return a client as a ChatModel: one that is a ChatModel already, or a library's own.
+
+    ``anthropic.Anthropic`` and ``openai.OpenAI`` are taken, and objects with the same methods; a
+    library's own retries are switched off. Raises InvalidInput for anything else, asynchronous
+    clients among it.
+    """
+    name = type(client).__name__
+    if name.startswith("Async"):
+        raise InvalidInput(f"client: {name} is asynchronous; give {name.removeprefix('Async')}")
+    if hasattr(client, "complete") and hasattr(client, "sent"):
+        return client  # type: ignore[return-value]  # by its methods, as protocols are
+    if hasattr(client, "messages"):
+        return AnthropicModel(client)
+    if hasattr(client, "chat"):
+        return OpenAIModel(client)
+    raise InvalidInput(f"client: {name} is neither a ChatModel nor a client of anthropic or openai")
+
+
+def bounded_client(max_body: int = MAX_BODY) -> httpx2.Client:
+    """Return an HTTP client for many threads, which follows no redirects.
+
+    A request's read timeout is also the time by which its whole body must have come. A longer one
+    is an error in reading, as is a body of more than ``max_body`` bytes.
+    """
+    import httpx2
+
+    class Bounded(httpx2.Client):
+        def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+            limit_s = request.extensions.get("timeout", {}).get("read")
+            deadline = float("inf") if limit_s is None else time.monotonic() + limit_s
+            response = super().send(request, **{**options, "stream": True})
+            body = bytearray()
+            try:
+                for piece in response.iter_bytes():
+                    body += piece
+                    if len(body) > max_body:
+                        raise httpx2.ReadError(f"the answer has more than {max_body:,} bytes")
+                    if time.monotonic() > deadline:
+                        raise httpx2.ReadTimeout("the body took too long", request=request)
+            finally:
+                response.close()
+            # What the server said of the body as it was sent no longer fits.
+            for name in ("content-encoding", "content-length", "transfer-encoding"):
+                response.headers.pop(name, None)
+            return httpx2.Response(
+                response.status_code,
+                headers=response.headers,
+                content=bytes(body),
+                request=response.request,
+                extensions=response.extensions,
+            )
+
+    return Bounded(
+        limits=httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS),
+        timeout=httpx2.Timeout(600.0, connect=_CONNECT_S),
+        follow_redirects=False,
+    )
+
+
+def _library(provider: str) -> Any:
+    """Return a provider's library. Raises ModelFailed (``missing_library``)."""
+    try:
+        return import_module(provider)
+    except ImportError:
+        raise missing_library(provider) from None
+
+
+def _field(value: Any, name: str) -> Any:
+    """Return a field of a library's object, or of a plain record; None where it is missing."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def _tokens(value: Any, name: str) -> int | None:
+    """Return a count of tokens in a field; None for an invalid one."""
+    count = _field(value, name)
+    is_count = isinstance(count, int) and not isinstance(count, bool)
+    return count if is_count and 0 <= count <= _MOST_TOKENS else None
+
+
+def _joined_text(parts: object) -> str:
+    """Return the joined text of the blocks of type ``text``, in order.
+
+    Blocks of other types (thinking, tool use) are ignored. Raises TypeError if the value is not a
+    list or a text block holds no text.
+    """
+    if not isinstance(parts, list | tuple):
+        raise TypeError("no list of blocks")
+    texts = [_field(part, "text") for part in parts if _field(part, "type") == "text"]
+    return "".join(texts)
