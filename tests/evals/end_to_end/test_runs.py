@@ -119,7 +119,7 @@ def test_terminal_report_and_summary_have_one_f1(run: Run, workspace: Project) -
     assert "L3: F1 0.86, " in done.out
     report = next((workspace.folder / "evals").glob("reports/*.md")).read_text()
     assert "F1 0.86, " in report
-    assert re.search(r"`tea-brewing` .* 0\\?\.67 \|", report)
+    assert re.search(r"tea-brewing .* 0\\?\.67 \|", report)
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
