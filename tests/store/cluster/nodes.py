@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -132,10 +131,6 @@ class Node:
         told = [event for event in self.events() if event["event"] == "store"]
         return str(told[-1].get("error", "")) if told else ""
 
-    def wait_ready(self) -> None:
-        """Return when it is ready."""
-        until(lambda: self.ready, "ready")
-
     def wait_generation(self, generation: int, patience_s: float = PATIENCE_S) -> None:
         """Return when its answers come from a generation."""
 
@@ -144,31 +139,11 @@ class Node:
 
         until(there, f"generation {generation}", patience_s)
 
-    def wait_generation_at_least(self, generation: int, patience_s: float = PATIENCE_S) -> None:
-        """Return when its answers come from a generation, or a later one."""
-
-        def there() -> bool:
-            shown = self.get("/rank?q=stone&limit=1").headers.get(GENERATION, "0")
-            return int(shown) >= generation
-
-        until(there, f"generation {generation} or later", patience_s)
-
-    def signal(self, number: int) -> None:
-        """Send it a signal."""
-        os.kill(self.pid, number)
-
     def kill(self) -> None:
         """End it as a loss of power does."""
-        self.signal(signal.SIGKILL)
         assert self._process is not None
+        self._process.kill()
         self._process.wait()
-
-    def stop(self) -> int:
-        """Tell it to end, and return its exit status."""
-        assert self._process is not None
-        if self.running:
-            self._process.terminate()
-        return self._process.wait(60)
 
     def close(self) -> None:
         """End it, however it stands."""

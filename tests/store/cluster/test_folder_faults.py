@@ -13,12 +13,11 @@ import pytest
 
 from skillyard import Skill
 from skillyard.store.sql_store import CatalogStore
-from tests.store.cluster.journal import FAMILIES, TENANT, crowd
+from tests.store.cluster.families import AMBER, TENANT, crowd
 from tests.store.cluster.nodes import Node, alive_children, is_alive, node, until
 
 pytestmark = pytest.mark.slow
 
-AMBER = FAMILIES[0]
 ROOT = os.geteuid() == 0
 CROWD = 3_000
 """Skills of a first synchronisation that takes seconds."""

@@ -10,14 +10,12 @@ from pathlib import Path
 import pytest
 
 from skillyard.store.sql_store import CatalogStore
-from tests.store.cluster.cluster import DATABASE_OF_NODES
-from tests.store.cluster.journal import FAMILIES, TENANT
+from tests.store.cluster.conftest import DATABASE_OF_NODES
+from tests.store.cluster.families import AMBER, TENANT
 from tests.store.cluster.nodes import Node, node, until
 from tests.store.servers import Server
 
 pytestmark = pytest.mark.slow
-
-AMBER = FAMILIES[0]
 
 
 def published(store: CatalogStore, number: int) -> int:

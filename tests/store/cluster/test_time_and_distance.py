@@ -8,12 +8,11 @@ import pytest
 
 from skillyard.store.node.follower import Follower
 from skillyard.store.sql_store import CatalogStore
-from tests.store.cluster.journal import FAMILIES, TENANT
+from tests.store.cluster.families import AMBER, TENANT
 from tests.store.cluster.nodes import until
 
 pytestmark = pytest.mark.slow
 
-AMBER = FAMILIES[0]
 TEN_YEARS_S = 10 * 365 * 86_400.0
 
 
