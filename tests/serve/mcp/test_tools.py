@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 
 from skillyard.base.shapes.tools import RESULTS
 from skillyard.serve.mcp.tools import ARGUMENTS, OUTLINES, tools_of
@@ -210,3 +213,21 @@ def test_why_skill_says_the_grounds_and_what_goes_before(served: Serving) -> Non
     assert str(served.root) not in str(found)
     assert len(found["sentences"]) == 3
     assert shows(result).split("\n")[:3] == found["sentences"]
+
+
+def test_what_models_get_wrong_is_read_or_explained(served: Serving) -> None:
+    number = served.call("select_skill", {"query": "extract the tables of this pdf", "top_k": "1"})
+    assert not number.is_error
+    negative = served.call("search_skills", {"query": "pdf", "limit": -1})
+    assert negative.is_error
+    assert shows(negative) == "limit: Input should be greater than or equal to 0"
+    for name in ("pdf-tables", "pdf_tables"):
+        with pytest.raises(MCPError, match=f"{name}' is a skill, not a tool: load_skill brings it"):
+            served.call(name, {"query": "extract the tables"})
+
+
+def test_that_nothing_fits_costs_few_tokens(served: Serving) -> None:
+    none = served.call("select_skill", {"query": "what is the capital of Peru"})
+    assert none.structured_content["abstained"]
+    assert len(shows(none)) < 400
+    assert len(json.dumps(none.structured_content)) < 400

@@ -258,6 +258,9 @@ def select_skill(context: AppContext, request: Any, snapshot: Snapshot) -> Answe
         for match in shape[kind]:
             for place in (match, *match.get("variants", ())):
                 place["path"] = snapshot.path_below_root(place["path"])
+    if selected.selection.abstained and not shape["maybe"]:
+        # Most turns need no skill, and each pays for this answer: it names no others.
+        shape |= {"query": {"text": request.query}, "rejected": []}
     text = safe_text("\n".join(_choice_lines(selected)))
     return Answer(
         text if block is None else f"{text}\n\n{block}",

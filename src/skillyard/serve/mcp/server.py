@@ -214,9 +214,12 @@ class SkillServer(Server[AppContext]):
         """
         tool = self._tools.get(params.name)
         if tool is None:
-            raise _unknown_tool(params.name, self._tools)
+            find = partial(_unknown_tool, params.name, self._tools)
+            raise await self._context.answer(find)
         try:
-            values = read_values(FIELDS[params.name], params.arguments or {}, params.name)
+            # Models write numbers as text, too.
+            fields = FIELDS[params.name]
+            values = read_values(fields, params.arguments or {}, params.name, from_text=True)
             request = tool.request(**values)
             run = partial(tool.run, self._context, request)
             answer: Answer = await (run() if tool.remote else self._context.answer(run))
@@ -280,12 +283,15 @@ async def _notify(session: ServerSession, event: ServerEvent) -> None:
         return
 
 
-def _unknown_tool(name: str, offered: Iterable[str]) -> MCPError:
+def _unknown_tool(name: str, offered: Iterable[str], snapshot: Snapshot) -> MCPError:
     if name in TOOLS:
         all_tools = "`serve --tools all` or SKILLYARD_TOOLS=all"
         how = "`serve --feedback`" if TOOLS[name].stores else all_tools
         return invalid(f"This server does not offer {name}: its operator offers it with {how}")
     clean_name = clean_line(shorten(name, 100))
+    for spelling in (name, name.replace("_", "-")):
+        if snapshot.whole.named(spelling):
+            return invalid(f"{clean_name!r} is a skill, not a tool: load_skill brings it")
     return invalid(f"Unknown tool: {clean_name!r}; the tools are {', '.join(offered)}")
 
 

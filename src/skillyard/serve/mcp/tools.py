@@ -57,7 +57,7 @@ class SearchSkillsRequest:
     query: Annotated[
         str, "What is looked for.", Bounds(shortest=1, longest=500), Spelling(("text", "q"))
     ]
-    limit: Annotated[int, "0 to 20 (default: 5)."] = 5
+    limit: Annotated[int, "0 to 20 (default: 5).", Bounds(least=0)] = 5
     include_references: _References = False
     max_tokens: Annotated[
         int,
