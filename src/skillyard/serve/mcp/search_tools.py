@@ -191,7 +191,7 @@ def get_cache_stats(context: AppContext, request: Any, snapshot: Snapshot) -> An
         bytes=stats.bytes,
         oldest_age_s=age,
         remote_requests=context.searches.remote_requests,
-        sources=context.source_health.states(context.searches.source_names()),
+        sources=context.searches.states(),
         catalog=shapes.LibraryState(
             skills=snapshot.whole.counts.skills,
             generation=snapshot.generation,

@@ -20,7 +20,7 @@ from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.metrics import Metrics
 from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.publication import Publication
-from skillyard.serve.runtime.search_runner import SearchRunner, SourceHealth
+from skillyard.serve.runtime.search_runner import SearchRunner
 from skillyard.serve.runtime.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -124,7 +124,6 @@ class AppContext:
         self.log = Log(options.log_format) if log is None else log
         self.log.hide(options.token or "", *settings.tokens)
         self.guard = Guard(options)
-        self.source_health = SourceHealth()
         self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
         self._slow_thread = ThreadPoolExecutor(1, thread_name_prefix="skillyard-aside")
         self.follower = _follower_for(options, self.log)
@@ -132,7 +131,6 @@ class AppContext:
         """The default scorer, as the operator's file named it at the start."""
         self.searches = SearchRunner(
             settings,
-            self.source_health,
             self._pool,
             local_only=options.local_only,
             remote=options.remote,

@@ -90,6 +90,6 @@ class Metrics(Collector):
             "Failed requests to sources, by source and kind.",
             labels=("source", "code"),
         )
-        for source, code, count in searches.source_health.failures():
+        for source, code, count in searches.health.failures():
             failures.add_metric((source, code), count)
         yield failures

@@ -7,20 +7,23 @@ loop.
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from skillyard.base.errors import InvalidInput, SourceFailed, UnknownName
+from skillyard.base.errors import InvalidInput, UnknownName
 from skillyard.base.extras import install_command
 from skillyard.base.shapes.service import CacheStats, SourceState
+from skillyard.base.shapes.skills import SourceStatus
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
 from skillyard.install.search import SearchResult, SearchService
 from skillyard.install.sources.build import (
@@ -29,27 +32,28 @@ from skillyard.install.sources.build import (
     response_cache,
     source_names,
 )
-from skillyard.install.sources.protocol import Hit, Hits, Package, RankingSource, Source
+from skillyard.install.sources.protocol import Source
 from skillyard.install.sources.settings import LOCAL, Settings
-from skillyard.serve.runtime.errors import ALLOW_REMOTES, error_dict, sources_refusal
+from skillyard.serve.runtime.errors import ALLOW_REMOTES, sources_refusal
 from skillyard.serve.runtime.local import CatalogSource
 from skillyard.serve.runtime.snapshot import Snapshot
 
 
 class SourceHealth:
-    """The last outcome of each source, and its failures. Thread-safe."""
+    """The last outcome of each source in a search, and its failures. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._latest: dict[str, tuple[float, dict[str, Any] | None]] = {}
+        self._latest: dict[str, tuple[float, SourceStatus]] = {}
         self._failures: Counter[tuple[str, str]] = Counter()
 
-    def note(self, name: str, failure: dict[str, Any] | None) -> None:
-        """Record a success of a source, or its failure."""
+    def note(self, statuses: Iterable[SourceStatus]) -> None:
+        """Record the outcome of each source of one search."""
         with self._lock:
-            self._latest[name] = (time.monotonic(), failure)
-            if failure is not None:
-                self._failures[name, failure["code"]] += 1
+            for status in statuses:
+                self._latest[status.name] = (time.monotonic(), status)
+                if status.state != "ok":
+                    self._failures[status.name, status.code] += 1
 
     def failures(self) -> list[tuple[str, str, int]]:
         """Return (source, kind of failure, count), sorted."""
@@ -59,74 +63,21 @@ class SourceHealth:
     def states(self, names: Sequence[str]) -> tuple[SourceState, ...]:
         """Return the states of the named sources: ``ok``, ``failed``, or ``unasked`` so far."""
         now = time.monotonic()
-        with self._lock:
-            last = dict(self._latest)
         states = []
         for name in names:
-            when, failure = last.get(name, (None, None))
-            state = "unasked" if when is None else "ok" if failure is None else "failed"
+            with self._lock:
+                when, status = self._latest.get(name, (now, None))
+            failed = status is not None and status.state != "ok"
             states.append(
                 SourceState(
                     name=name,
-                    state=state,
-                    age_s=None if when is None else round(now - when, 1),
-                    code=None if failure is None else failure["code"],
-                    message="" if failure is None else failure["message"],
+                    state="unasked" if status is None else "failed" if failed else "ok",
+                    age_s=None if status is None else round(now - when, 1),
+                    code=status.code if status and failed else None,
+                    message=status.message if status else "",
                 )
             )
         return tuple(states)
-
-
-class ObservedSource:
-    """A source that records its outcomes: for all requests, and for one in ``failure``."""
-
-    def __init__(self, source: Source, health: SourceHealth) -> None:
-        self._source = source
-        self._health = health
-        self.name = source.name
-        self.at_hand: bool = getattr(source, "at_hand", False)
-        """True for a source that never blocks and may be used in any thread."""
-        self.failure: dict[str, Any] | None = None
-        if isinstance(source, RankingSource):
-            self.matches = source.matches
-
-    @property
-    def note(self) -> str:
-        """The note of the catalog as a source; empty for others."""
-        return str(getattr(self._source, "note", ""))
-
-    async def search(self, query: str, limit: int) -> Sequence[Hit]:
-        """Search the source. Raises SourceFailed."""
-        try:
-            hits = await self._source.search(query, limit)
-        except SourceFailed as error:
-            self._note_failure(error)
-            raise
-        except BaseException:  # a timeout of the search arrives here as a cancellation
-            self._note_failure(SourceFailed("timeout", "no answer in time"))
-            raise
-        if isinstance(hits, Hits) and hits.failures:
-            self._note_failure(hits.failures[0])
-        else:
-            self._health.note(self.name, None)
-        return hits
-
-    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
-        """Fetch from the source. Raises SourceFailed; a missing skill is not a failure."""
-        try:
-            package = await self._source.fetch(hit, references=references, whole=whole)
-        except SourceFailed as error:
-            if error.code == "not_found":
-                self._health.note(self.name, None)
-            else:
-                self._note_failure(error)
-            raise
-        self._health.note(self.name, None)
-        return package
-
-    def _note_failure(self, error: SourceFailed) -> None:
-        self.failure = error_dict(self.name, error)
-        self._health.note(self.name, self.failure)
 
 
 T = TypeVar("T")
@@ -141,32 +92,23 @@ class SearchRunner:
     """Runs searches over remotes and snapshots. Starts with the first search."""
 
     def __init__(
-        self,
-        settings: Settings,
-        source_health: SourceHealth,
-        pool: Executor,
-        *,
-        local_only: bool,
-        remote: bool,
-        scorer: str,
+        self, settings: Settings, pool: Executor, *, local_only: bool, remote: bool, scorer: str
     ) -> None:
         """``scorer`` is the default one of the service.
 
         Raises InvalidInput when remotes are allowed and their client is not installed.
         """
-        from importlib.util import find_spec
-
         allowed = settings.enabled if remote else settings.named
         self.default_names = (LOCAL,) if local_only else tuple(dict.fromkeys((LOCAL, *allowed)))
         """The sources that a request may name: the catalog, then the remotes that are allowed."""
-        if self.asks_remotes and find_spec("httpx2") is None:
+        if self.asks_remotes and importlib.util.find_spec("httpx2") is None:
             raise InvalidInput(
                 f"searching remotes needs httpx2: {install_command('remote')}; or search this"
                 " library alone: --local-only, local_only=True"
             )
         self.settings = settings
+        self.health = SourceHealth()
         self._scorer = scorer
-        self.source_health = source_health
         self._pool = pool
         self._cache = response_cache(settings)
         self._transport = build_transport(settings, self._cache)
@@ -185,38 +127,14 @@ class SearchRunner:
         """Number of requests that left this process."""
         return self._transport.requests
 
-    def source_names(self) -> list[str]:
-        """Return the names under which the default sources report. Raises SkillyardError."""
-        names: list[str] = []
-        for name in self.default_names:
-            names += [LOCAL] if name == LOCAL else [each.name for each in self._remote(name)]
-        return names
+    def states(self) -> tuple[SourceState, ...]:
+        """Return the states of the default sources. Raises SkillyardError."""
+        remotes = [each.name for name in self.default_names[1:] for each in self._remote(name)]
+        return self.health.states([LOCAL, *remotes])
 
     def cache_stats(self) -> CacheStats:
         """Return the statistics of the response cache. Reads a file."""
         return self._cache.stats()
-
-    def observed_sources(
-        self,
-        names: Sequence[str],
-        snapshot: Snapshot,
-        raw: bool = False,
-        scorer: str = DEFAULT_SCORER,
-    ) -> list[ObservedSource]:
-        """Return the named sources over a snapshot. Raises UnknownName, SkillyardError.
-
-        ``raw`` also returns the text of each SKILL.md. ``scorer`` is the one of :meth:`run`.
-        """
-        own = scorer if self._ranks_by_vectors(scorer, names) else DEFAULT_SCORER
-        self.check_names(names)
-        sources: list[Source] = []
-        pool = self._pool if set(names) != {LOCAL} else None
-        for name in dict.fromkeys(names):
-            if name == LOCAL:
-                sources.append(CatalogSource(snapshot, pool, raw=raw, scorer=own))
-            else:
-                sources += self._remote(name)
-        return [ObservedSource(source, self.source_health) for source in sources]
 
     def check_names(self, names: Sequence[str]) -> None:
         """Raise UnknownName, or InvalidInput for a source that this service may not ask."""
@@ -260,51 +178,52 @@ class SearchRunner:
     ) -> T:
         """Return what ``view`` makes of a search, with the scorer that ranked and its note.
 
-        ``more`` are further options of :meth:`SearchService.search`. Raises SkillyardError, and
-        Refused (502) when every queried source failed.
+        ``raw`` also returns the text of each SKILL.md; ``more`` are further options of
+        :meth:`SearchService.search`. A search of the catalog alone waits for no remote and runs in
+        one thread of the pool. Raises SkillyardError, and Refused (502) when every source failed.
         """
-        ranker = self.scorer_for(scorer, names)
-        # Remotes read settings and files when they are first used.
-        sources = await asyncio.get_running_loop().run_in_executor(
-            self._pool, self.observed_sources, names, snapshot, raw, ranker
-        )
+        self.check_names(names)
+        ranker, alone = self.scorer_for(scorer, names), set(names) == {LOCAL}
+        # The catalog ranks by vectors itself, and the search takes its scores over.
+        own = ranker if alone and ranker == self._scorer and "+" in ranker else DEFAULT_SCORER
+        here = CatalogSource(snapshot, None if alone else self._pool, raw=raw, scorer=own)
 
         async def run(searcher: SearchService) -> T:
             result = await searcher.search(query, limit, **more)
+            self.health.note(result.sources)
             if result.failed:
                 raise sources_refusal([status.to_dict() for status in result.sources])
-            if self._ranks_by_vectors(ranker, names):
-                note = sources[0].note
-                result = replace(result, ranker=DEFAULT_SCORER if note else ranker, note=note)
+            if own != DEFAULT_SCORER:
+                named = DEFAULT_SCORER if here.note else ranker
+                result = replace(result, ranker=named, note=here.note)
             return view(result)
 
-        return await self.run(run, sources, ranker)
+        ranker = ranker if own == DEFAULT_SCORER else DEFAULT_SCORER
+        searched = partial(self._searched, run, dict.fromkeys(names), here, ranker)
+        loop = asyncio.get_running_loop()
+        if alone:
+            return await loop.run_in_executor(self._pool, lambda: asyncio.run(searched()))
+        return await self._on_portal(searched)
 
-    def _ranks_by_vectors(self, scorer: str | None, names: Sequence[str]) -> bool:
-        """Return True for a search of the catalog alone by a default scorer with an embedder."""
-        return scorer == self._scorer and "+" in scorer and set(names) == {LOCAL}
+    async def ask_remotes(self, search: Search[T]) -> T:
+        """Return the result of a search over all remotes. Raises SkillyardError."""
+        return await self._on_portal(
+            partial(self._searched, search, self.default_names[1:], None, None)
+        )
 
-    async def run(
-        self, search: Search[T], sources: Sequence[ObservedSource], scorer: str | None
+    async def _searched(
+        self, search: Search[T], names: Iterable[str], here: Source | None, scorer: str | None
     ) -> T:
-        """Return the result of ``search``, run on the loop of the searches.
+        sources: list[Source] = []
+        for name in names:
+            sources += [here] if name == LOCAL and here else self._remote(name)
+        settings, transport = self.settings, self._transport
+        return await search(SearchService(sources, scorer, settings=settings, transport=transport))
 
-        A search of the catalog alone waits for no remote and runs in one thread of the pool.
-        """
-        names = [source.name for source in sources]
-        # The catalog ranks its skills itself, and the search takes its scores over.
-        ranker = DEFAULT_SCORER if self._ranks_by_vectors(scorer, names) else scorer
-
-        async def run_search() -> T:
-            return await search(
-                SearchService(sources, ranker, settings=self.settings, transport=self._transport)
-            )
-
-        here = asyncio.get_running_loop()
-        if all(source.at_hand for source in sources):
-            return await here.run_in_executor(self._pool, lambda: asyncio.run(run_search()))
-        portal = await here.run_in_executor(self._pool, self._started)
-        return await asyncio.wrap_future(portal.start_task_soon(run_search))
+    async def _on_portal(self, work: Callable[[], Awaitable[T]]) -> T:
+        loop = asyncio.get_running_loop()
+        portal = await loop.run_in_executor(self._pool, self._started)
+        return await asyncio.wrap_future(portal.start_task_soon(work))
 
     def _started(self) -> BlockingPortal:
         """Return the loop of the searches, with its connections; it starts when necessary."""

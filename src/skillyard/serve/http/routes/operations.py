@@ -84,7 +84,7 @@ async def health(context: AppContext, request: RouteRequest) -> Reply:
 def _sources(context: AppContext) -> tuple[tuple[shapes.SourceState, ...], str]:
     """Return the state of each default source, or the reason why there are none."""
     try:
-        return context.source_health.states(context.searches.source_names()), ""
+        return context.searches.states(), ""
     except SkillyardError as error:
         return (), getattr(error, "code", "") or type(error).__name__
 
