@@ -9,7 +9,6 @@ import pytest
 
 from skillyard import InvalidInput
 from skillyard.serve.client import Client
-from skillyard.serve.client.call import Service
 from tests.serve.client.client_pair import Way, answer, awaiting, lying, waiting
 from tests.serve.http.local_server import Running
 from tests.tables import for_each
@@ -44,14 +43,12 @@ def test_an_address_with_a_password_is_refused_without_showing_it() -> None:
 def test_the_default_is_where_the_service_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SKILLYARD_HTTP_TOKEN", raising=False)
     with Client() as client:
-        assert client.service == Service("http://127.0.0.1:8765", "")
         assert repr(client) == "<Client http://127.0.0.1:8765>"
-    assert Service("http://named.example").url == "http://named.example"
 
 
 def test_the_token_is_shown_nowhere() -> None:
     with Client("http://host.example", token=TOKEN) as client:
-        assert TOKEN not in repr(client) + repr(client.service) + str(client.service)
+        assert TOKEN not in repr(client)
 
 
 def test_a_service_on_this_machine_is_asked_without_a_proxy(

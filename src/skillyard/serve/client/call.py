@@ -1,4 +1,4 @@
-"""The address of a service, one request, and its response: received in bounds and decoded.
+"""The address of a service, one request, and its response in bounds, decoded.
 
 A missing member or one of another type is :class:`Mismatch`, which names its place
 (``$.skills[2].id``). Unknown members are ignored, so a newer service may send more than this
@@ -8,14 +8,13 @@ client reads. Error responses become the errors that the local API raises.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, Generic, TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -31,10 +30,8 @@ from skillyard.base.errors import (
     SourceFailed,
 )
 from skillyard.base.io.retry_after import retry_after_s
-from skillyard.base.io.sockets import bearer_token, is_loopback
 from skillyard.base.shapes.service import Error, ErrorDetails
 from skillyard.base.text import clean_line, shorten
-from skillyard.base.version import __version__
 from skillyard.install.search import SourceStatus
 from skillyard.install.sources.transport import origin_of
 
@@ -85,10 +82,10 @@ class Mismatch(ValueError):
 class Response:
     """A response whose head has arrived, with what has come of its decoded body."""
 
-    def __init__(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
+    def __init__(self, status: int, headers: Mapping[str, str]) -> None:
         self.status = status
-        self.headers = {name.lower(): value for name, value in headers.items()}
-        self.body = bytearray(body)
+        self.headers = headers
+        self.body = bytearray()
 
     @property
     def is_page(self) -> bool:
@@ -131,65 +128,13 @@ DEFAULT_URL = "http://127.0.0.1:8765"
 """The default address of ``skillyard serve``."""
 TOKEN = "SKILLYARD_HTTP_TOKEN"
 """The environment variable with the bearer token, for the service and its clients."""
-ANSWER_BYTES = 64 * 1024 * 1024
-"""Maximum bytes of one unpacked response: fifty skills with references have about a tenth."""
-KEPT_S = 2.0
-"""Seconds after which idle connections are closed, before the server closes them (5 s)."""
-CONNECTIONS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """The address of a service. Raises InvalidInput for an invalid address or token."""
-
-    url: str = ""
-    """The address, with a path if the service is below one; empty takes the default."""
-    token: str | None = field(default=None, repr=False)
-    """The bearer token; None takes that of :data:`TOKEN`, empty sends none."""
-    timeout_s: float = 30.0
-    """Time limit in seconds of each step: connecting, sending, and the next part of a response."""
-    deadline_s: float = 120.0
-    """Time limit in seconds of a whole response."""
-    answer_bytes: int = ANSWER_BYTES
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "url", _address(self.url or DEFAULT_URL))
-        put(
-            self,
-            "token",
-            bearer_token(os.environ.get(TOKEN, "") if self.token is None else self.token),
-        )
-
-    def headers(self) -> Mapping[str, str]:
-        """Return the headers of every request."""
-        agent = {"User-Agent": f"skillyard/{__version__}", "Accept-Encoding": "gzip"}
-        return {**agent, "Authorization": f"Bearer {self.token}"} if self.token else agent
-
-    def settings(self) -> dict[str, Any]:
-        """Return the arguments for the httpx2 client of this service.
-
-        Redirects are not followed and cookies are not stored. Requests to this machine bypass the
-        proxies of the environment.
-        """
-        from http.cookiejar import CookieJar, DefaultCookiePolicy
-
-        import httpx2
-
-        return {
-            "headers": self.headers(),
-            "timeout": httpx2.Timeout(self.timeout_s),
-            "limits": httpx2.Limits(max_connections=CONNECTIONS, keepalive_expiry=KEPT_S),
-            "follow_redirects": False,
-            "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            "trust_env": not is_loopback(urlsplit(self.url).hostname or ""),
-        }
-
-
-def _address(url: object) -> str:
-    """Return the address without a trailing slash."""
+def address_of(url: str) -> str:
+    """Return the address of a service without a trailing slash. Raises InvalidInput."""
     if not isinstance(url, str):
         raise InvalidInput("url must be text", field="url")
+    url = url or DEFAULT_URL
     if "@" in url.partition("://")[2].partition("/")[0]:
         raise InvalidInput(f"url: give the token in {TOKEN}, not in the address", field="url")
     try:
@@ -209,80 +154,46 @@ JSON = "application/json"
 class Call(Generic[T]):
     """One request. It can be repeated: it reads, or a repetition replaces what it wrote."""
 
-    target: str
-    """Path and query, relative to the address of the service."""
+    method: str
+    path: str
+    """Relative to the address of the service."""
     read: Callable[[bytes], T]
     """Parses a body; raises Mismatch."""
-    body: bytes | None = None
-    """The JSON body; None for a GET."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """The query of a GET, or the JSON object of a POST."""
     accept: str = JSON
     statuses: frozenset[int] = frozenset({200})
     """The statuses of a successful response; others are refusals."""
     subject: str = ""
     """The requested name, if there is one."""
 
-    @property
-    def method(self) -> str:
-        """``GET``, or ``POST`` with a body."""
-        return "GET" if self.body is None else "POST"
-
-    def request(self, service: Service) -> dict[str, Any]:
+    def request(self, url: str) -> dict[str, Any]:
         """Return the arguments for httpx2."""
-        media = {} if self.body is None else {"Content-Type": JSON}
+        values = {"params" if self.method == "GET" else "json": self.values}
         return {
             "method": self.method,
-            "url": service.url + self.target,
-            "headers": {"Accept": self.accept, **media},
-            "content": self.body,
+            "url": url + self.path,
+            "headers": {"Accept": self.accept},
+            **values,
         }
 
-    def url(self, service: Service) -> str:
-        """Return the address for messages, without its query, which may hold private text."""
-        return service.url + self.target.partition("?")[0]
 
-
-def get_call(
-    path: str, shape: type[T], values: Mapping[str, Any] | None = None, **more: Any
+def json_call(
+    route: tuple[str, str], shape: type[T], values: Mapping[str, Any] | None = None, **more: Any
 ) -> Call[T]:
-    """Return a GET with a JSON response. Raises InvalidInput for invalid URL values."""
-    pairs = [pair for name, value in (values or {}).items() for pair in _pairs(name, value)]
-    target = f"{path}?{urlencode(pairs)}" if pairs else path
-    return Call(target, partial(read_as, shape), **more)
-
-
-def post_call(path: str, shape: type[T], values: Mapping[str, Any], **more: Any) -> Call[T]:
-    """Return a POST of a JSON object with a JSON response. Raises InvalidInput."""
-    checked = {name: _checked(name, value) for name, value in values.items() if value is not None}
-    body = json.dumps(checked, allow_nan=False).encode("ascii")
-    return Call(path, partial(read_as, shape), body, **more)
+    """Return a call with a JSON response; None is not sent. Raises InvalidInput."""
+    items = (values or {}).items()
+    checked = {name: _checked(name, value) for name, value in items if value is not None}
+    return Call(*route, partial(read_as, shape), checked, **more)
 
 
 def path_of(*parts: str) -> str:
     """Return the path of these parts; a part may contain slashes. Raises InvalidInput."""
-    segments = [segment for part in parts for segment in part.split("/")]
-    return "/" + "/".join(map(_segment, segments))
-
-
-def _segment(text: str) -> str:
-    quoted = quote(_checked("name", text), safe="")
-    # A segment of dots would lead upwards and cannot be a name.
-    return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted
-
-
-def _pairs(name: str, value: Any) -> list[tuple[str, str]]:
-    if value is None:
-        return []
-    checked = _checked(name, value)
-    if isinstance(checked, tuple):
-        return [(name, text) for text in checked]
-    return [(name, str(checked).lower() if isinstance(checked, bool) else str(checked))]
+    return "".join(f"/{quote(_checked('name', part))}" for part in parts)
 
 
 def _checked(name: str, value: Any) -> Any:
-    """Return a value that JSON has. Raises InvalidInput; the service checks types and ranges.
-
-    Numbers that JSON does not have and unpaired surrogates cannot be sent.
-    """
+    """Return a value that JSON has. Raises InvalidInput; the service checks types and ranges."""
     if isinstance(value, list | dict):  # the methods pass tuples
         raise InvalidInput(f"{name} must not be {type(value).__name__}", field=name)
     try:
@@ -418,7 +329,7 @@ def gone_silent(url: str, seconds: float) -> ServiceUnavailable:
 
 
 @contextmanager
-def transport_errors(service: Service, url: str) -> Iterator[None]:
+def transport_errors(url: str, timeout_s: float, deadline_s: float) -> Iterator[None]:
     """Turn the errors of a connection into ServiceUnavailable and BadAnswer."""
     import httpx2
 
@@ -427,11 +338,11 @@ def transport_errors(service: Service, url: str) -> Iterator[None]:
     except Mismatch as error:
         raise bad_answer(url, None, f"its answer is no good: {error}") from None
     except httpx2.ConnectTimeout:
-        raise unreachable(url, f"no connection in {service.timeout_s:g} s") from None
+        raise unreachable(url, f"no connection in {timeout_s:g} s") from None
     except httpx2.TimeoutException:
-        raise gone_silent(url, service.timeout_s) from None
+        raise gone_silent(url, timeout_s) from None
     except TimeoutError:
-        raise gone_silent(url, service.deadline_s) from None
+        raise gone_silent(url, deadline_s) from None
     except (httpx2.RemoteProtocolError, httpx2.DecodingError) as error:
         raise bad_answer(url, None, f"its answer breaks off, or is no HTTP: {error}") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:

@@ -32,7 +32,7 @@ from skillyard.hosts.operations.recommendations import EVALUATE
 from skillyard.hosts.operations.skill_feedback import FEEDBACK
 from skillyard.hosts.operations.skill_selection import RANK, SELECT
 from skillyard.install.sources.well_known import SCHEMA, digest_of
-from skillyard.serve.client.call import Call, Mismatch, get_call, path_of, post_call, read_as
+from skillyard.serve.client.call import Call, Mismatch, json_call, path_of, read_as
 from skillyard.serve.requests import SEARCH
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ def search(query: str, *, sources: Iterable[str] = (), **more: Any) -> Call[Sear
     """
     values = _values(SEARCH, {"query": _text("query", query)}, more)
     names = text_items("sources", sources)
-    return get_call(SEARCH.route[1], SearchDocument, {**values, "sources": names})
+    return json_call(SEARCH.route, SearchDocument, {**values, "sources": names})
 
 
 def skill(name: str, *, include_raw: bool = False, include_references: bool = False) -> Call[Skill]:
@@ -101,7 +101,7 @@ def skill_from(
 
 def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[Skill]:
     parameters = {"include_raw": raw, "include_references": references}
-    return get_call(path, Skill, parameters, subject=name)
+    return json_call(("GET", path), Skill, parameters, subject=name)
 
 
 def rank(
@@ -126,7 +126,7 @@ def rank(
     query = Query(text, files, recent_activity, include_tags, exclude_tags, include_references)
     values = _values(RANK, {**_query_values(query), "scorer": scorer, "limit": limit}, more)
     values["text"] = values.pop("query")  # as the argument is called
-    return get_call(RANK.route[1], Ranked, values)
+    return json_call(RANK.route, Ranked, values)
 
 
 def select(
@@ -161,7 +161,7 @@ def select(
         "wrong_cost": policy.wrong_cost,
         "fallback_tag": policy.fallback_tag,
     }
-    return post_call("/select", Selected, _values(SELECT, values, more))
+    return json_call(SELECT.route, Selected, _values(SELECT, values, more))
 
 
 def evaluate(
@@ -180,7 +180,7 @@ def evaluate(
     """
     values = {"text": text, "files": files, "recent_activity": recent_activity}
     more = {"threshold": threshold, "limit": limit, "show_details": show_details}
-    return post_call(EVALUATE.route[1], Evaluated, _values(EVALUATE, values, more))
+    return json_call(EVALUATE.route, Evaluated, _values(EVALUATE, values, more))
 
 
 def why(name: str, query: str | Query = "", *, scorer: str | None = None, **more: Any) -> Call[Why]:
@@ -192,7 +192,7 @@ def why(name: str, query: str | Query = "", *, scorer: str | None = None, **more
     None is the service's default. Raises SkillNotFound, AmbiguousName.
     """
     values = {"name": _text("name", name), **_query_values(_query(query)), "scorer": scorer}
-    return get_call(WHY.route[1], Why, _values(WHY, values, more), subject=name)
+    return json_call(WHY.route, Why, _values(WHY, values, more), subject=name)
 
 
 def feedback(name: str, request: str, *, right: bool, note: str = "") -> Call[FeedbackReceipt]:
@@ -203,23 +203,22 @@ def feedback(name: str, request: str, *, right: bool, note: str = "") -> Call[Fe
     AmbiguousName, and ServiceRefused (403) unless the service was started with ``--feedback``.
     """
     values = {"name": _text("name", name), "request": request, "right": right, "note": note or None}
-    path = FEEDBACK.route[1]
-    return post_call(path, FeedbackReceipt, _values(FEEDBACK, values, {}), subject=name)
+    return json_call(FEEDBACK.route, FeedbackReceipt, _values(FEEDBACK, values, {}), subject=name)
 
 
 def health() -> Call[Health]:
     """Return the state of the service, also when it cannot serve requests (see ``able``)."""
-    return get_call("/health", Health, statuses=frozenset({200, 503}))
+    return json_call(("GET", "/health"), Health, statuses=frozenset({200, 503}))
 
 
 def metrics() -> Call[str]:
     """Return the service's metrics in the Prometheus text format."""
-    return Call("/metrics", _decoded, accept="text/plain")
+    return Call("GET", "/metrics", _decoded, accept="text/plain")
 
 
 def index() -> Call[WellKnownIndex]:
     """Return the skills that the service publishes, with their digests."""
-    return Call(f"{INDEX}/index.json", _index)
+    return Call("GET", f"{INDEX}/index.json", _index)
 
 
 def skill_file(name: str, digest: str = "") -> Call[bytes]:
@@ -250,12 +249,12 @@ def _file(path: str, name: str, digest: str, media: str) -> Call[bytes]:
             raise Mismatch(f"its digest is {digest_of(body)}, not {expected}")
         return body
 
-    return Call(path, read, accept=media, subject=name)
+    return Call("GET", path, read, accept=media, subject=name)
 
 
 def openapi() -> Call[dict[str, Any]]:
     """Return the service's OpenAPI document as plain JSON."""
-    return get_call("/openapi.json", dict[str, Any])
+    return json_call(("GET", "/openapi.json"), dict[str, Any])
 
 
 def _decoded(body: bytes) -> str:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager
 from functools import wraps
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.util import find_spec
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from urllib.parse import urlsplit
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
+from skillyard.base.io.sockets import bearer_token, is_loopback
 from skillyard.base.shapes.encoder import encode
 from skillyard.base.shapes.skills import Skill
+from skillyard.base.version import __version__
 from skillyard.engine import skill as skills
 from skillyard.serve.client import calls
 from skillyard.serve.client.call import (
-    ANSWER_BYTES,
     PATIENT,
+    TOKEN,
     Call,
     Mismatch,
     Response,
     Retries,
-    Service,
+    address_of,
     after_s,
     bad_answer,
     refusal_of,
@@ -33,6 +39,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PATIENCE = Retries()
+ANSWER_BYTES = 64 * 1024 * 1024
+"""Maximum bytes of one unpacked response: fifty skills with references have about a tenth."""
+KEPT_S = 2.0
+"""Seconds after which idle connections are closed, before the server closes them (5 s)."""
+CONNECTIONS = 32
 
 
 class _BaseClient:
@@ -60,12 +71,24 @@ class _BaseClient:
         for name in ("httpx2", "pydantic"):
             if find_spec(name) is None:
                 raise InvalidInput(f"asking a service needs {name}: {install_command('remote')}")
-        self.service = Service(base_url, token, timeout_s, deadline_s, answer_bytes)
-        self._retries = retries
-        self._sleep = sleep or self._pause
         import httpx2
 
-        self._http = getattr(httpx2, self._transport)(**self.service.settings())
+        self.url = address_of(base_url)
+        token = bearer_token(os.environ.get(TOKEN, "") if token is None else token)
+        self._timeout_s, self._deadline_s = timeout_s, deadline_s
+        self._answer_bytes = answer_bytes
+        self._retries = retries
+        self._sleep = sleep or self._pause
+        headers = {"User-Agent": f"skillyard/{__version__}", "Accept-Encoding": "gzip"}
+        self._http = getattr(httpx2, self._transport)(
+            headers=headers | ({"Authorization": f"Bearer {token}"} if token else {}),
+            timeout=httpx2.Timeout(timeout_s),
+            limits=httpx2.Limits(max_connections=CONNECTIONS, keepalive_expiry=KEPT_S),
+            follow_redirects=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            # Requests to this machine bypass the proxies of the environment.
+            trust_env=not is_loopback(urlsplit(self.url).hostname or ""),
+        )
 
     _pause: Callable[[float], Any]
     _transport: str
@@ -75,11 +98,14 @@ class _BaseClient:
         """Return the time at which a response must be complete. Raises InvalidInput if closed."""
         if self._http.is_closed:
             raise InvalidInput("this client is closed: make another one")
-        return time.monotonic() + self.service.deadline_s
+        return time.monotonic() + self._deadline_s
+
+    def _errors(self, call: Call[Any]) -> AbstractContextManager[None]:
+        return transport_errors(self.url + call.path, self._timeout_s, self._deadline_s)
 
     def _result(self, call: Call[T], response: Response) -> T:
         """Return the value of the last response to a call. Raises SkillyardError."""
-        url = call.url(self.service)
+        url = self.url + call.path
         if response.status not in call.statuses:
             raise refusal_of(url, call, response)
         try:
@@ -99,7 +125,7 @@ class _BaseClient:
         return wait_s is not None
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.service.url}>"
+        return f"<{type(self).__name__} {self.url}>"
 
 
 def _waiting(question: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P], T]:
@@ -165,12 +191,12 @@ class Client(_BaseClient):
     def _send(self, call: Call[Any]) -> Response:
         until = self._check_open()
         with (
-            transport_errors(self.service, call.url(self.service)),
-            self._http.stream(**call.request(self.service)) as stream,
+            self._errors(call),
+            self._http.stream(**call.request(self.url)) as stream,
         ):
             response = Response(stream.status_code, stream.headers)
             for piece in stream.iter_bytes():
-                response.add(piece, self.service.answer_bytes, until)
+                response.add(piece, self._answer_bytes, until)
         return response
 
     def close(self) -> None:
@@ -223,14 +249,14 @@ class AsyncClient(_BaseClient):
 
     async def _send(self, call: Call[Any]) -> Response:
         until = self._check_open()
-        with transport_errors(self.service, call.url(self.service)):
+        with self._errors(call):
             async with (
-                asyncio.timeout(self.service.deadline_s),
-                self._http.stream(**call.request(self.service)) as stream,
+                asyncio.timeout(self._deadline_s),
+                self._http.stream(**call.request(self.url)) as stream,
             ):
                 response = Response(stream.status_code, stream.headers)
                 async for piece in stream.aiter_bytes():
-                    response.add(piece, self.service.answer_bytes, until)
+                    response.add(piece, self._answer_bytes, until)
         return response
 
     async def aclose(self) -> None:
