@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.base.errors import BadAnswer
-from skillyard.base.io.sha256 import sha256
 from skillyard.serve.client import as_skill
 from tests.serve.client.client_pair import Question, Way, waiting
 from tests.serve.http.local_server import LIBRARY, Running, running
@@ -85,7 +83,6 @@ JSON_QUESTIONS: dict[str, tuple[Question, str, str, Any]] = {
         lambda c: c.why("deploy", sy.Query("pdf", tools=["shell", "web"])), "Why",
         "/why?name=deploy&q=pdf&tools=shell&tools=web", None,
     ),
-    "index": (lambda c: c.index(), "WellKnownIndex", "/.well-known/agent-skills/index.json", None),
 }  # fmt: skip
 
 
@@ -107,29 +104,6 @@ def test_health_is_the_true_state_also_when_there_is_none(way: Way, tmp_path: Pa
         server.context.closing = True
         (stopping,) = way(server.base, lambda c: c.health())
         assert (stopping.able, stopping.status) == (False, "stopping")
-
-
-def test_a_file_of_the_index_is_had_byte_for_byte_and_checked(served: Running, way: Way) -> None:
-    (index,) = way(served.base, lambda c: c.index())
-    listed = {skill.name: skill for skill in index.skills}
-    wanted = LIBRARY["deploy/SKILL.md"].encode()
-    assert listed["deploy"].digest == f"sha256:{sha256(wanted).hex()}"
-    good, other, gone = way(
-        served.base,
-        lambda c: c.skill_file("deploy", listed["deploy"].digest),
-        lambda c: c.skill_file("pdf-tables", listed["deploy"].digest),
-        lambda c: c.skill_file("nothing"),
-    )
-    packed, single = way(
-        served.base,
-        lambda c: c.skill_archive("pdf-tables", listed["pdf-tables"].digest),
-        lambda c: c.skill_archive("deploy"),
-    )
-    assert good == wanted
-    assert packed.startswith(b"PK")
-    assert isinstance(single, sy.SkillNotFound)
-    assert isinstance(other, BadAnswer)
-    assert isinstance(gone, sy.SkillNotFound)
 
 
 # --- the same as in this process ---

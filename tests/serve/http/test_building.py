@@ -25,7 +25,6 @@ def go_on() -> Event:
 @pytest.fixture
 def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, go_on: Event) -> Iterator[Running]:
     """A service that indexes its library until ``go_on`` is set."""
-    monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
     monkeypatch.setattr(freshness, "PATIENCE_S", 0.01)
 
     def slowly(*roots: Any, progress: Any, **options: Any) -> Any:

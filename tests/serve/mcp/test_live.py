@@ -125,7 +125,6 @@ def test_who_asks_while_the_index_is_made_is_told_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(freshness, "PATIENCE_S", 0.01)
-    monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
     go_on = threading.Event()
     opened = open_catalog
 

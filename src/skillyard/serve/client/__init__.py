@@ -7,7 +7,6 @@ httpx2, the extra ``remote``, loads when a client is made.
 """
 
 from skillyard.serve.client.call import Retries, SourcesFailed
-from skillyard.serve.client.calls import WellKnownIndex
 from skillyard.serve.client.client import AsyncClient, Client, as_skill
 
-__all__ = ["AsyncClient", "Client", "Retries", "SourcesFailed", "WellKnownIndex", "as_skill"]
+__all__ = ["AsyncClient", "Client", "Retries", "SourcesFailed", "as_skill"]

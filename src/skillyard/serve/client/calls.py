@@ -10,20 +10,17 @@ InvalidInput with the ``field`` of the rejected argument.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
-
-from typing_extensions import TypedDict
+from typing import Any, TypeVar
 
 from skillyard.base.arguments import text_items
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Operation
-from skillyard.base.shapes.encoder import encode
 from skillyard.base.shapes.feedback import FeedbackReceipt
 from skillyard.base.shapes.rankings import Ranked
 from skillyard.base.shapes.reasons import Why
 from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.shapes.selections import Selected
-from skillyard.base.shapes.service import Health, PublishedSkill
+from skillyard.base.shapes.service import Health
 from skillyard.base.shapes.skills import SearchDocument, Skill
 from skillyard.engine.operations.skill_explanation import WHY
 from skillyard.engine.ranking.query import Query
@@ -31,36 +28,10 @@ from skillyard.engine.selection import SelectionPolicy, policy_with
 from skillyard.hosts.operations.recommendations import EVALUATE
 from skillyard.hosts.operations.skill_feedback import FEEDBACK
 from skillyard.hosts.operations.skill_selection import RANK, SELECT
-from skillyard.install.sources.well_known import SCHEMA, digest_of
-from skillyard.serve.client.call import Call, Mismatch, json_call, path_of, read_as
+from skillyard.serve.client.call import Call, json_call, path_of
 from skillyard.serve.requests import SEARCH
 
 T = TypeVar("T")
-
-
-class WellKnownIndex(NamedTuple):
-    """The skills that a service publishes (discovery draft 0.2.0)."""
-
-    skills: tuple[PublishedSkill, ...]
-    """By name."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the document that the service sent."""
-        return {"$schema": SCHEMA, "skills": encode(self.skills)}
-
-
-_IndexDocument = TypedDict("_IndexDocument", {"$schema": str, "skills": tuple[PublishedSkill, ...]})
-
-
-def _index(body: bytes) -> WellKnownIndex:
-    """Return a well-known index. Raises Mismatch, also for an unknown version of the draft."""
-    document = read_as(_IndexDocument, body)
-    if document["$schema"] != SCHEMA:
-        raise Mismatch(f"$.$schema is not {SCHEMA!r}")
-    return WellKnownIndex(document["skills"])
-
-
-INDEX = "/.well-known/agent-skills"
 
 
 def search(query: str, *, sources: Iterable[str] = (), **more: Any) -> Call[SearchDocument]:
@@ -211,57 +182,9 @@ def health() -> Call[Health]:
     return json_call(("GET", "/health"), Health, statuses=frozenset({200, 503}))
 
 
-def metrics() -> Call[str]:
-    """Return the service's metrics in the Prometheus text format."""
-    return Call("GET", "/metrics", _decoded, accept="text/plain")
-
-
-def index() -> Call[WellKnownIndex]:
-    """Return the skills that the service publishes, with their digests."""
-    return Call("GET", f"{INDEX}/index.json", _index)
-
-
-def skill_file(name: str, digest: str = "") -> Call[bytes]:
-    """Return the SKILL.md of a published skill, byte for byte.
-
-    With the index's ``digest`` the bytes are verified; a mismatch is BadAnswer. Raises
-    SkillNotFound.
-    """
-    path = path_of(INDEX[1:], _text("name", name), "SKILL.md")
-    return _file(path, name, digest, "text/markdown")
-
-
-def skill_archive(name: str, digest: str = "") -> Call[bytes]:
-    """Return the zip archive of a published skill that has files beside its SKILL.md.
-
-    With the index's ``digest`` the bytes are verified; a mismatch is BadAnswer. Raises
-    SkillNotFound.
-    """
-    path = path_of(INDEX[1:], f"{_text('name', name)}.zip")
-    return _file(path, name, digest, "application/zip")
-
-
-def _file(path: str, name: str, digest: str, media: str) -> Call[bytes]:
-    expected = _text("digest", digest)
-
-    def read(body: bytes) -> bytes:
-        if expected and digest_of(body) != expected:
-            raise Mismatch(f"its digest is {digest_of(body)}, not {expected}")
-        return body
-
-    return Call("GET", path, read, accept=media, subject=name)
-
-
 def openapi() -> Call[dict[str, Any]]:
     """Return the service's OpenAPI document as plain JSON."""
     return json_call(("GET", "/openapi.json"), dict[str, Any])
-
-
-def _decoded(body: bytes) -> str:
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Mismatch(f"it is not UTF-8 (byte {error.start})") from None
 
 
 def _text(field: str, value: str) -> str:

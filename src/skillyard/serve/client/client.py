@@ -171,10 +171,6 @@ class Client(_BaseClient):
     why = _waiting(calls.why)
     feedback = _waiting(calls.feedback)
     health = _waiting(calls.health)
-    metrics = _waiting(calls.metrics)
-    index = _waiting(calls.index)
-    skill_archive = _waiting(calls.skill_archive)
-    skill_file = _waiting(calls.skill_file)
     openapi = _waiting(calls.openapi)
 
     _pause = staticmethod(time.sleep)
@@ -230,10 +226,6 @@ class AsyncClient(_BaseClient):
     why = _awaiting(calls.why)
     feedback = _awaiting(calls.feedback)
     health = _awaiting(calls.health)
-    metrics = _awaiting(calls.metrics)
-    index = _awaiting(calls.index)
-    skill_archive = _awaiting(calls.skill_archive)
-    skill_file = _awaiting(calls.skill_file)
     openapi = _awaiting(calls.openapi)
 
     _pause = staticmethod(asyncio.sleep)

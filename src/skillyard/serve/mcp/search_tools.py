@@ -22,8 +22,6 @@ from skillyard.serve.runtime.local import tokens_of
 from skillyard.serve.runtime.skill_lookup import skill_by_name, skill_by_source
 from skillyard.serve.runtime.snapshot import Snapshot
 
-UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
-"""Seconds after which the age of a cached answer is stated, so that a model can consider it."""
 MAX_RESULTS = 20
 """Skyll's own range of ``limit`` is 0 to 20."""
 
@@ -82,7 +80,7 @@ def _answer(
         lines.append(
             f"{number}. {each['title']} ({each['source']}/{each['id']}, from"
             f" {', '.join(each['found_by'])}, score"
-            f" {each['relevance_score']:.4g}{_cache_age_words(each['age_s'])}): {about}"
+            f" {each['relevance_score']:.4g}): {about}"
         )
     lines += [each["content"] for each in cards if each["content"]]
     if all(status["name"] == LOCAL for status in statuses):
@@ -140,16 +138,7 @@ def _origin(snapshot: Snapshot, found_skill: FoundSkill) -> str:
     where = f"{found_skill.hit.source}/{found_skill.hit.id}" + (
         f" at {commit[:12]}" if commit else ""
     )
-    age = _cache_age_words(None if found_skill.package is None else found_skill.package.age_s)
-    return clean_line(f"remote: {where}, found by {', '.join(found_skill.found_by)}{age}")
-
-
-def _cache_age_words(age_s: float | None) -> str:
-    """Return the age of a cached answer in words, in its largest whole unit; empty if recent."""
-    for size, unit in UNITS:
-        if age_s is not None and age_s >= size:
-            return f", from the cache, {plural(int(age_s / size), unit)} old"
-    return ""
+    return clean_line(f"remote: {where}, found by {', '.join(found_skill.found_by)}")
 
 
 async def get_skill(context: AppContext, request: Any) -> Answer:

@@ -24,9 +24,6 @@ from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.snapshot import Snapshot, snapshot_of
 from skillyard.serve.runtime.vectors import VectorThread
 
-LARGE_LIBRARY = 1_000
-"""Number of files above which requests are refused, not delayed, while they are indexed for the
-first time."""
 STALE_S = 5.0
 """Seconds: a request waits for the refresh of an older snapshot."""
 PATIENCE_S = 1.0
@@ -39,8 +36,6 @@ MAX_REFRESH_SHARE = 0.1
 """Maximum share of the time that is spent on refreshes without a change."""
 PAUSE_S = 0.4
 """Seconds between two refreshes in the background."""
-PROGRESS_LOG_S = 5.0
-"""Seconds between two log lines about the progress of the index."""
 
 Listener = Callable[[Snapshot, Snapshot], None]
 """Receives the snapshot before a change and the one after it."""
@@ -141,9 +136,6 @@ class FolderFollower(Follower):
         self._took_unchanged = 0.0
         """Duration in seconds of the last refresh that found no change."""
         self._problem: Exception | None = None
-        self._index_began: float | None = None
-        self._index_logged = float("-inf")
-        self._is_building = asyncio.Event()
 
     async def current(self) -> Snapshot:
         """Return the newest snapshot, and start a refresh when it is due.
@@ -153,13 +145,11 @@ class FolderFollower(Follower):
         """
         age = self._clock() - self._ended
         refresh = self.refresh_if_due()
-        if self.snapshot is None and refresh is not None:
-            begins = asyncio.ensure_future(self._is_building.wait())
-            await asyncio.wait({refresh, begins}, return_when=asyncio.FIRST_COMPLETED)
-            begins.cancel()
-            if self.snapshot is None and self.building is not None:
+        while self.snapshot is None and refresh is not None and not refresh.done():
+            if self.building is not None:
                 raise building(self.building)
-        elif age > STALE_S and refresh is not None:
+            await asyncio.wait({refresh}, timeout=PATIENCE_S)
+        if self.snapshot is not None and age > STALE_S and refresh is not None:
             await asyncio.wait({refresh}, timeout=PATIENCE_S)
         if self.snapshot is None:
             raise unavailable() from self._problem
@@ -202,7 +192,7 @@ class FolderFollower(Follower):
 
         def report(indexed: int, total: int) -> None:
             if self.snapshot is None:
-                loop.call_soon_threadsafe(self._on_progress, indexed, total)
+                loop.call_soon_threadsafe(self._on_progress, self._clock() - began, indexed, total)
 
         def opened() -> Catalog:
             return open_catalog(
@@ -228,9 +218,7 @@ class FolderFollower(Follower):
             self.failure, self._problem = kind, error
         finally:
             self._began, self._ended = began, self._clock()
-            self._refreshing = self._index_began = None
-            self.building = None
-            self._is_building.clear()
+            self._refreshing = self.building = None
 
     def _newer_snapshot(self, opened: Callable[[], Catalog]) -> Snapshot | None:
         """Return a snapshot of the current files; None when nothing changed."""
@@ -249,23 +237,15 @@ class FolderFollower(Follower):
             snapshot.generation = before.generation
         return snapshot
 
-    def _on_progress(self, indexed: int, total: int) -> None:
-        """Record how many files the first index of a large library has."""
-        now = self._clock()
-        if total <= LARGE_LIBRARY:
-            return
-        if self._index_began is None:
-            self._index_began = now
-        took = now - self._index_began
-        if took < PATIENCE_S:  # an existing index is checked faster than this
-            return
-        left = took / indexed * (total - indexed) if indexed else None
-        self.building = Progress(indexed, total, left)
-        self._is_building.set()
-        if now - self._index_logged >= PROGRESS_LOG_S:
-            self._index_logged = now
+    def _on_progress(self, took: float, indexed: int, total: int) -> None:
+        """Record how many files the first index has; an existing one is checked in less time."""
+        if took >= PATIENCE_S and self._refreshing is not None:
+            left = took / indexed * (total - indexed) if indexed else None
+            self.building = Progress(indexed, total, left)
             about = left and round(left, 1)
-            self._log.write("index", done=indexed, total=total, seconds_left=about)
+            self._log.write_throttled(
+                "index", "building", "info", done=indexed, total=total, seconds_left=about
+            )
 
     async def wait_until_idle(self) -> None:
         """Wait until the running refresh has ended."""

@@ -65,8 +65,6 @@ class Library(NamedTuple):
     counts: SkillCounts
     shelf: BrowseIndex | None = None
     """None when there are too many skills to be listed."""
-    looked: tuple[str, ...] = ()
-    """The searched folders, if the client may know them."""
     broken: int = 0
     """Errors in the files of skills that did not load."""
 

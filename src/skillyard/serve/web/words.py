@@ -27,21 +27,10 @@ _MINUTE = 60
 
 
 def number(value: float) -> str:
-    """Return a number with few digits; a positive number never becomes 0."""
+    """Return a number with three digits or more."""
     if not math.isfinite(value):
         return "–"
-    size = abs(value)
-    if size == 0:
-        return "0"
-    if size >= 100:
-        return f"{value:,.0f}"
-    if size >= 10:
-        return f"{value:.1f}"
-    if size >= 0.01:
-        return f"{value:.2f}"
-    if size >= 0.001:
-        return f"{value:.3f}"
-    return "< 0.001" if value > 0 else "> −0.001"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def score_words(value: float) -> str:

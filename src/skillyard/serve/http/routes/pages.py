@@ -8,13 +8,10 @@ browsers send cookies with requests that other sites make.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from skillyard.base.errors import SkillError, SkillyardError
-from skillyard.base.io.sockets import is_loopback
 from skillyard.base.shapes.encoder import encode
-from skillyard.engine.catalog.roots import all_roots, parse_roots
 from skillyard.engine.index.library_spec import Progress
 from skillyard.engine.operations.skill_explanation import WhyResult, why_skill
 from skillyard.engine.ranking.match import Match, rank
@@ -29,7 +26,6 @@ from skillyard.serve.runtime.app_context import AppContext, RouteRequest
 from skillyard.serve.runtime.encoding import Reply, json_reply, prefers_html
 from skillyard.serve.runtime.errors import BUILDING, Refused, refusal_of
 from skillyard.serve.runtime.local import hit_of
-from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.skill_lookup import skill_by_source
 from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 from skillyard.serve.web.pages import browse_page, building_page, docs_page, error_page
@@ -44,8 +40,6 @@ from skillyard.serve.web.search_page import (
 from skillyard.serve.web.skill_page import SkillView, skill_page
 
 LIMIT = 10
-MAX_FOLDERS = 20
-"""Number of folders that the page of an empty library names."""
 _HEADERS = {"Content-Security-Policy": POLICY}
 
 
@@ -103,9 +97,9 @@ async def _search(context: AppContext, question: Question) -> bytes:
     scorers = tuple(sorted({*scorer_names(), default}))
     offer = Offer(searches.default_names, scorers, default, LIMIT)
     if not question.text:
-        return await context.in_thread(_home, context, offer, snapshot, question)
+        return await context.in_thread(_home, offer, snapshot, question)
     if here and not snapshot.whole.counts.skills:
-        return await context.in_thread(_home, context, offer, snapshot, question)
+        return await context.in_thread(_home, offer, snapshot, question)
     if question.live or here:
         return await context.in_thread(_local_results, offer, snapshot, question, caller)
     selected = None
@@ -122,23 +116,12 @@ async def _search(context: AppContext, question: Question) -> bytes:
     )
 
 
-def _home(context: AppContext, offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
+def _home(offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
     counts = snapshot.whole.counts
     if counts.skills:
         return home_page(offer, question, Library(counts, snapshot.shelf))
     broken = sum(each.severity == "error" for each in snapshot.whole.diagnostics)
-    return home_page(
-        offer, question, Library(counts, None, _served_folders(context.options), broken)
-    )
-
-
-def _served_folders(options: ServiceOptions) -> tuple[str, ...]:
-    """Return the served folders, for clients on this machine only."""
-    if options.store or options.token or options.allowed_hosts or not is_loopback(options.host):
-        return ()
-    paths, scopes = parse_roots(options.roots, options.scopes)
-    roots = [os.path.abspath(root.path) for root in all_roots(paths, scopes)]
-    return tuple(dict.fromkeys(roots))[:MAX_FOLDERS]
+    return home_page(offer, question, Library(counts, None, broken))
 
 
 def _local_results(offer: Offer, snapshot: Snapshot, question: Question, caller: str) -> bytes:
