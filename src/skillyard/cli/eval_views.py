@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.text import plural
-from skillyard.cli.blocks import Block, Column, Span, Table, line
+from skillyard.cli.blocks import Block, Column, Span, Table, line, titled
 from skillyard.cli.plain import width_of
 from skillyard.evals.report.layer_view import Badge, Estimate, cell_text
-from skillyard.evals.statistics.planning import MAX_UNITS
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import CaseFile
@@ -19,86 +18,66 @@ if TYPE_CHECKING:
     from skillyard.evals.operations.eval_runs import RubricCheck
     from skillyard.evals.report.layer_view import Cell, ReportTable
     from skillyard.evals.report.report import Report
-    from skillyard.evals.statistics.planning import PromptPlan
 
 _NUMBER_STARTS = ("", *"0123456789+−–$")
 _BADGE_STYLES = {"good": "high", "bad": "error", "open": "medium"}
 _NAME = 20
 """Minimum width of names in terminal columns, while other columns can wrap."""
-_STATUS_STYLES = {"regression": "error", "improvement": "high", "unchanged": "dim"}
+_STATUS_STYLES = {"regression": "error", "improvement": "high"}
 
 
 def plan_blocks(planned: Plan) -> Iterator[Block]:
     """Yield the plan of a run: the conditions of each skill, calls and cost."""
     if planned.skills:
         yield _sizes(planned.skills)
-        yield from _warnings(planned.skills)
-    yield line(plural(planned.cases, "case"), ", ", _calls("answer", planned.generations), indent=0)
+        for each in planned.skills:
+            for text in _faults(each):
+                yield line(Span(each["skill"], "name"), f": {text}")
+    yield line(plural(planned.cases, "case"), ", ", _calls("answer", planned.generations))
     if planned.judgements["planned"]:
         yield line(_calls("judgement", planned.judgements))
     if planned.input_tokens:
         outputs = f"at most {planned.max_output_tokens:,} output tokens"
         yield line(f"about {planned.input_tokens:,} input tokens, {outputs}")
     yield line(_money(planned))
-    for each in planned.verdicts:
-        style = "" if each.can_decide else "medium"
-        yield line(Span(each.skill, "name"), ": ", Span(each.message, style))
+    for verdict in planned.verdicts:
+        style = "" if verdict.can_decide else "medium"
+        yield line(Span(verdict.skill, "name"), ": ", Span(verdict.message, style))
     for skill in planned.checks_only:
         yield line(Span(skill, "name"), f": {planned.checks_only_message(skill)}")
 
 
-def prompts_blocks(needed: PromptPlan) -> Iterator[Block]:
-    """Yield the numbers of prompts that a skill needs."""
-    among = f" among {plural(needed.skills, 'skill')}" if needed.skills > 1 else ""
-    yield line(f"Prompts of each skill{among}, with a spread of {needed.spread:g} points:")
-    for count, purpose in (
-        (needed.least, "to find a difference of 2 points 4 times in 5"),
-        (needed.to_find, f"to find a difference of {needed.effect:g} points 4 times in 5"),
-        (
-            needed.for_equivalence,
-            f"to show that two conditions differ by less than {needed.margin:g} points",
-        ),
-    ):
-        yield line(Span(_count_text(count), "name"), f"  {purpose}", indent=2)
-
-
-def _count_text(count: int | None) -> str:
-    return f"more than {MAX_UNITS:,}" if count is None else f"{count:,}"
-
-
 def _sizes(skills: Sequence[Mapping[str, Any]]) -> Table:
     names = list(dict.fromkeys(name for each in skills for name in each["conditions"]))
-    columns = (
-        Column("skill", style="name"),
-        Column("tier"),
-        Column("prompts", right=True),
-        *(Column(f"{name} B / tokens", right=True) for name in names),
-    )
-    rows = []
-    for each in skills:
-        cells: list[Span | str] = [each["skill"], each["size_tier"], str(each["prompts"])]
-        for name in names:
-            size = each["conditions"].get(name)
-            cells.append(
-                f"{size['bytes']:,} / {size['tokens_estimated']:,}" if size is not None else "–"
-            )
-        rows.append(cells)
+    sizes = (Column(f"{name} B / tokens", right=True) for name in names)
+    columns = (Column("skill", style="name"), Column("tier"), Column("prompts", right=True), *sizes)
+    rows = [
+        [
+            each["skill"],
+            each["size_tier"],
+            str(each["prompts"]),
+            *(_size(each["conditions"].get(name)) for name in names),
+        ]
+        for each in skills
+    ]
     return Table(columns, rows)
 
 
-def _warnings(skills: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
-    for each in skills:
-        name = Span(each["skill"], "name")
-        if each["summary_error"]:
-            yield line(name, ": no summary: neither a description nor a Scope section")
-        if each["expected_tier"] not in (None, each["size_tier"]):
-            yield line(name, f": {each['size_tier']}, though {each['expected_tier']} is expected")
-        for missing in each["missing_siblings"]:
-            yield line(name, f": {missing} is not there")
-        for refused, why in each["refused_siblings"]:
-            yield line(name, f": {refused} is refused: {why}")
-        for left_out in each["left_out_siblings"]:
-            yield line(name, f": {left_out} does not fit into max_sibling_bytes")
+def _size(size: Mapping[str, int] | None) -> str:
+    return "–" if size is None else f"{size['bytes']:,} / {size['tokens_estimated']:,}"
+
+
+def _faults(skill: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what differs from what the cases say of a skill."""
+    if skill["summary_error"]:
+        yield "no summary: neither a description nor a Scope section"
+    if skill["expected_tier"] not in (None, skill["size_tier"]):
+        yield f"{skill['size_tier']}, though {skill['expected_tier']} is expected"
+    yield from (f"{name} is not there" for name in skill["missing_siblings"])
+    yield from (f"{name} is refused: {why}" for name, why in skill["refused_siblings"])
+    yield from (
+        f"{name} does not fit into max_sibling_bytes" for name in skill["left_out_siblings"]
+    )
 
 
 def _calls(noun: str, counted: Mapping[str, int]) -> str:
@@ -107,8 +86,7 @@ def _calls(noun: str, counted: Mapping[str, int]) -> str:
 
 
 def _money(planned: Plan) -> str:
-    to_make = planned.generations["to_make"] + planned.judgements["to_make"]
-    if not to_make:
+    if not planned.pays:
         return "nothing has to be asked: no cost"
     if planned.unnamed:
         return f"cost unknown: give {', '.join(planned.unnamed)}"
@@ -126,29 +104,20 @@ def result_blocks(result: EvaluationResult, files: Sequence[str]) -> Iterator[Bl
     envelope = result.envelope
     meta = envelope["meta"]
     yield from report_blocks(build_report([envelope]))
-    looks = meta.get("until_decided")
-    if looks:
+    if looks := meta.get("until_decided"):
         for skill, prompts in looks["decided_after"].items():
             yield line(Span(skill, "name"), f": decided after {plural(prompts, 'prompt')}")
         yield line(f"{plural(looks['cases_saved'], 'case')} did not have to be run")
     paid = f", ${meta['total_cost']:.2f}" if meta["total_cost"] else ""
-    requests = f"{plural(meta['calls'], 'request')}, {meta['cache_hits']:,} kept{paid}"
-    yield line(plural(len(envelope["cases"]), "case"), f", {requests}" if meta["model"] else "")
+    requests = f", {plural(meta['calls'], 'request')}, {meta['cache_hits']:,} kept{paid}"
+    yield line(plural(len(envelope["cases"]), "case"), requests if meta["model"] else "")
     if meta["lost_calls"] or meta["run_calls"] > meta["calls"]:
-        yield line(_whole_run(meta))
-    yield line(Span(result.path, "name"))
-    for path in files:
+        lost = f"{plural(meta['lost_calls'], 'request')} gave no result and may have been billed"
+        note = f"; {lost}: ${meta['lost_cost']:.4f} of it" if meta["lost_calls"] else ""
+        cost = f"${meta['run_cost']:.4f}, {plural(meta['run_calls'], 'request')}{note}"
+        yield line(f"in all its parts the run cost {cost}")
+    for path in (result.path, *files):
         yield line(Span(path, "name"))
-
-
-def _whole_run(meta: Mapping[str, Any]) -> str:
-    """Return the cost of all parts of a run, and of its requests without a result."""
-    requests = plural(meta["run_calls"], "request")
-    text = f"in all its parts the run cost ${meta['run_cost']:.4f}, {requests}"
-    if not meta["lost_calls"]:
-        return text
-    lost = f"{plural(meta['lost_calls'], 'request')} gave no result and may have been billed"
-    return f"{text}; {lost}: ${meta['lost_cost']:.4f} of it"
 
 
 def compared_blocks(result: EvalComparison) -> Iterator[Block]:
@@ -159,14 +128,12 @@ def compared_blocks(result: EvalComparison) -> Iterator[Block]:
             yield line(Span(each.note, "medium"), indent=2)
         if each.refused:
             yield line(f"not compared: {each.refused}", indent=2)
-            continue
-        for change in each.changes:
-            if change.status in ("unchanged", "cannot tell"):
-                continue
-            style = _STATUS_STYLES.get(change.status, "")
-            entity = "all" if change.entity == "_overall" else change.entity
-            yield line(Span(change.status, style), f"  {entity}: {change.message}", indent=2)
         quiet = sum(change.status == "unchanged" for change in each.changes)
+        for change in each.changes:
+            if change.status not in ("unchanged", "cannot tell"):
+                style = _STATUS_STYLES.get(change.status, "")
+                entity = "all" if change.entity == "_overall" else change.entity
+                yield line(Span(change.status, style), f"  {entity}: {change.message}", indent=2)
         if quiet:
             text = f"{plural(quiet, 'figure')} with no change that is more than chance"
             yield line(Span(text, "dim"), indent=2)
@@ -207,24 +174,27 @@ def case_file_blocks(files: Sequence[CaseFile], next_command: str) -> Iterator[B
 
 def report_blocks(report: Report) -> Iterator[Block]:
     """Yield a report without the parts that other formats fold."""
-    if "Verdict" in report.skills.columns:
-        blocks = [*answer_blocks(report), *_section_blocks(report)]
+    judged = "Verdict" in report.skills.columns
+    if judged:
+        yield from answer_blocks(report)
     else:  # the tables of the layers have a line a skill
-        sections = _section_blocks(report)
-        blocks = [*_banners(report), *sections, *_actions(report), *_pooled_sentences(report)]
-    yield from blocks[1:] if blocks[:1] == [line()] else blocks
+        yield from _banners(report)
+    tables = [report.changed] if report.changed.rows or report.changed.note else []
+    for run, view in report.parts:
+        tables += [each._replace(title=f"{run.layer.code} {each.title}") for each in view.tables]
+    for place, table in enumerate(tables):
+        yield from _table(table, is_first=not judged and not report.banners and place == 0)
+    if not judged:
+        yield from _conclusions(report)
 
 
 def answer_blocks(report: Report) -> Iterator[Block]:
     """Yield a summary: a line for each skill, the next steps, and the pooled result."""
     yield from _banners(report)
-    skills = report.skills
-    if skills.columns[-1] == "Next":  # too long for a row: it is drawn below the table
-        rows = tuple(row[:-1] for row in skills.rows)
-        skills = skills._replace(columns=skills.columns[:-1], rows=rows)
-    yield from _table(skills)
-    yield from _actions(report)
-    yield from _pooled_sentences(report)
+    # The next step is too long for a row: it is drawn below the table.
+    rows = tuple(row[:-1] for row in report.skills.rows)
+    yield from _table(report.skills._replace(columns=report.skills.columns[:-1], rows=rows))
+    yield from _conclusions(report)
 
 
 def _banners(report: Report) -> Iterator[Block]:
@@ -233,55 +203,40 @@ def _banners(report: Report) -> Iterator[Block]:
         yield line(Span(_with_blanks(text), "error"))
 
 
-def _actions(report: Report) -> Iterator[Block]:
-    """Yield a line for each next step, with the skills that need it."""
+def _conclusions(report: Report) -> Iterator[Block]:
+    """Yield a line for each next step, with the skills that need it, and for all together."""
     names: dict[str, list[str]] = {}
     for name, *_, action in report.skills.rows:
         if isinstance(action, Badge):
             names.setdefault(action.text, []).append(cell_text(name))
     for action, of_action in names.items():
         yield line("→ ", Span(", ".join(of_action), "name"), f": {_with_blanks(action)}", hang=2)
-
-
-def _pooled_sentences(report: Report) -> Iterator[Block]:
     for sentence in report.pooled:
         yield line(_with_blanks(sentence), hang=2)
 
 
-def _section_blocks(report: Report) -> Iterator[Block]:
-    if report.changed.rows or report.changed.note:
-        yield from _table(report.changed)
-    for run, view in report.parts:
-        for table in view.tables:
-            yield from _table(table._replace(title=f"{run.layer.code} {table.title}"))
-
-
-def _table(table: ReportTable) -> Iterator[Block]:
+def _table(table: ReportTable, *, is_first: bool = False) -> Iterator[Block]:
     """Yield a table with its title and note. Nothing is cut."""
     if table.title:
-        yield line()
-        yield line(Span(table.title, "head"))
+        yield from list(titled(table.title))[is_first:]
     if table.rows:
         texts = [[_with_blanks(cell_text(cell)) for cell in row] for row in table.rows]
         columns = []
         for place, title in enumerate(table.columns):
             cells = [row[place] for row in texts]
-            numbers = place > 0 and all(cell[:1] in _NUMBER_STARTS for cell in cells)
-            right = numbers and not any(isinstance(row[place], Estimate) for row in table.rows)
-            least = (
-                min(_NAME, max(map(width_of, cells)))
+            words = (
+                cells
                 if place == 0
-                else _longest_word([title, *cells])
+                else [word for each in (title, *cells) for word in each.split(" ")]
             )
+            figures = all(cell[:1] in _NUMBER_STARTS for cell in cells)
+            right = figures and not any(isinstance(row[place], Estimate) for row in table.rows)
+            least = min(_NAME, max(map(width_of, words)))
             columns.append(Column(title, right=right, least=least, style="" if place else "name"))
         rows = [list(map(_cell_span, *each)) for each in zip(table.rows, texts, strict=True)]
         yield Table(tuple(columns), rows, wrap=True)
     if table.note:
         yield line(Span(_with_blanks(table.note), "dim"))
-
-
-def _longest_word(texts: Sequence[str]) -> int:
-    return min(_NAME, max(width_of(word) for text in texts for word in text.split(" ")))
 
 
 def _cell_span(cell: Cell, text: str) -> Span | str:

@@ -61,7 +61,8 @@ def test_at_eighty_columns_every_cell_is_there_and_no_line_is_longer(render_bloc
         "日本語のスキル",
     ]
     cells = ("? not enough data: 12 more prompts", "+0.91 (+0.52 to +1.30)", "$0.51", "0 %")
-    table = ReportTable("", ("Skill", *"abcd"), tuple((name, *cells) for name in names))
+    columns = ("Skill", *"abc", "Verdict", "Next")
+    table = ReportTable("", columns, tuple((name, *cells, "keep") for name in names))
     text = render_blocks(report_blocks(_with_first(table)))
     assert max(map(width_of, text.split("\n"))) <= COLUMNS
     assert "…" not in text
@@ -70,7 +71,6 @@ def test_at_eighty_columns_every_cell_is_there_and_no_line_is_longer(render_bloc
 
 
 def _with_first(table: ReportTable) -> Report:
-    table = table._replace(columns=(*table.columns[:-1], "Verdict"))
     return replace(build_report([]), skills=table, pooled=(), parts=())
 
 

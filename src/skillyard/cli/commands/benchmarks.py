@@ -100,27 +100,25 @@ def score_blocks(result: BenchScore) -> Iterator[Block]:
         skillyard bench score --run run.json --queries q.jsonl --measure P@3
     """
     names = [name for name in result.all if name != "unanswerable"]
-    ends = {name: _ends(*result.intervals.get(name, (0.0, 0.0))) for name in names}
-    blank = {name: "" for name in names if name not in result.intervals}
+    ends = {name: _ends(*result.intervals[name]) for name in names if name in result.intervals}
     rows = [
         ("all", {name: _measure(value) for name, value in result.all.items()}),
-        ("  95 % low", {name: low for name, (low, _) in ends.items()} | blank),
-        ("  95 % high", {name: high for name, (_, high) in ends.items()} | blank),
+        ("  95 % low", {name: ends[name][0] if name in ends else "" for name in names}),
+        ("  95 % high", {name: ends[name][1] if name in ends else "" for name in names}),
+        *(
+            (kind, {name: _measure(value) for name, value in of_kind.items()})
+            for kind, of_kind in result.by_kind.items()
+        ),
     ]
-    for kind, measures in result.by_kind.items():
-        rows.append((kind, {name: _measure(value) for name, value in measures.items()}))
     columns = (
         Column("queries of kind", style="name"),
         *(Column(name, right=True) for name in names),
     )
-    cells = [[kind, *(row.get(name, "-") for name in names)] for kind, row in rows]
-    yield Table(columns, cells)
+    yield Table(columns, [[kind, *(row.get(name, "-") for name in names)] for kind, row in rows])
     yield from _equal_note(result.intervals.values())
 
 
-def _measure(value: float | None) -> str:
-    if value is None:
-        return "-"
+def _measure(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
 
 

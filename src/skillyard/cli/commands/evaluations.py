@@ -13,17 +13,22 @@ from typing import TYPE_CHECKING, Any
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.base.text import plural
+from skillyard.cli.blocks import Block, Span, line
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE, UNREACHED
-from skillyard.cli.options import Option, command, flag, value, values, words
+from skillyard.cli.options import Option, command, flag, value, values, view_of, words
 from skillyard.cli.source import load
 from skillyard.engine.ranking.registry import BUILT_IN
 from skillyard.evals.layers.registry import LAYERS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from skillyard.evals.layers.runner import EvaluationResult, RunStep
     from skillyard.evals.operations.eval_runs import EvalOptions
+    from skillyard.evals.statistics.planning import PromptPlan
 
+_ORDERS, _PROVIDERS = ("both", "single"), ("anthropic", "openai")
 _LISTED = 20
 """Most missing entries that are named outside of JSON."""
 
@@ -33,12 +38,9 @@ def _choice(name: str, help: str, *choices: str, **more: Any) -> Option:
 
 
 _EVALS = value("--evals-dir", "DIR", "the folder with the cases (default: evals)", default="evals")
-_RESULTS = value(
-    "--results-dir", "DIR", "folder of results (default: results below the evals folder)"
-)
-_BASELINES = value(
-    "--baselines-dir", "DIR", "folder of baselines (default: baselines below the evals folder)"
-)
+_BELOW = "below the evals folder"
+_RESULTS = value("--results-dir", "DIR", f"folder of results (default: results {_BELOW})")
+_BASELINES = value("--baselines-dir", "DIR", f"folder of baselines (default: baselines {_BELOW})")
 _TYPE = _choice("--eval-type", "only this type", *LAYERS)
 _GATE = flag("--gate", "exit with 1 when a result is worse than its baseline")
 _REPORTS = ("html", "md", "junit")
@@ -76,24 +78,15 @@ LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
         value("--judge-model", "ID", "the model that judges (default: --model)"),
         flag("--rejudge", "judge every pair again"),
         flag("--allow-scripts", "run the scripts that checks of answers name; they run as you"),
-        _choice(
-            "--orders",
-            "judge each pair in both orders, or in one chosen at random (default: both)",
-            "both",
-            "single",
-        ),
+        _choice("--orders", "judge each pair in both orders, or in one (default: both)", *_ORDERS),
     ),
     "verdict": (
         flag("--anyway", "pay for a run although its prompts are too few for any verdict"),
         flag(
-            "--until-decided",
-            "look at the results in between, and stop for a skill once its verdict is decided",
-            default=None,
+            "--until-decided", "look in between, and stop for a skill that is decided", default=None
         ),
         value(
-            "--margin",
-            "POINTS",
-            "arms that differ by less are equivalent (default: 0.5 of the 1-5 scale)",
+            "--margin", "POINTS", "arms that differ by less are equivalent (default: 0.5 of 1-5)"
         ),
     ),
 }
@@ -105,25 +98,13 @@ _RUN_OPTIONS = (
     _EVALS,
     flag("--dry-run", "print the plan, what is cached, and the price; send no request"),
     value("--model", "ID", "the model that answers"),
-    _choice(
-        "--provider",
-        "anthropic, or openai for every server of that protocol",
-        "anthropic",
-        "openai",
-    ),
+    _choice("--provider", "anthropic, or openai for every server of that protocol", *_PROVIDERS),
     value("--base-url", "URL", "use this server instead of the provider's own"),
     value("--runs", "N", "repeat every case N times (default: 1)"),
     value("--seed", "N", "seed of samples, slots and intervals (default: 42)"),
-    value(
-        "--output-dir",
-        "DIR",
-        "folder of results and cached answers (default: results below the evals folder)",
-        dest="results",
-    ),
+    value("--output-dir", "DIR", f"folder of results (default: results {_BELOW})", dest="results"),
     value("--limit", "N", "run only N cases, sampled by seed"),
-    value(
-        "--max-cost", "USD", "stop before spending more (US dollars), over all resumes of the run"
-    ),
+    value("--max-cost", "USD", "stop before spending more, over all resumes of the run"),
     value("--max-calls", "N", "stop before sending more requests, over all resumes of the run"),
     value("--concurrency", "N", "requests in flight at a time"),
     value(
@@ -134,17 +115,8 @@ _RUN_OPTIONS = (
     ),
     flag("--regenerate", "request every answer again"),
     flag("--replay", "use only cached answers, no network; with the settings of the last run"),
-    value(
-        "--resume",
-        "RUN",
-        "continue this run, with its settings; only limits and --concurrency may differ",
-    ),
-    values(
-        "--format",
-        "NAME",
-        "also write a report: html, md or junit; may repeat",
-        choices=_REPORTS,
-    ),
+    value("--resume", "RUN", "continue this run with its settings, but for limits and concurrency"),
+    values("--format", "NAME", "also write a report; may repeat", choices=_REPORTS),
     _GATE,
     _BASELINES,
 )
@@ -207,21 +179,20 @@ def _run_command(args: Namespace) -> str:
     return " ".join(words)
 
 
-@command(
+_SCALE = "the judge's scale of 1 to 5"
+
+
+@view_of(
+    "skillyard.evals.statistics.planning:prompts_needed",
     "eval plan",
-    value(
-        "--effect", "POINTS", "the difference to find, on the judge's scale of 1 to 5", default=0.5
-    ),
+    value("--effect", "POINTS", f"the difference to find, on {_SCALE}", default=0.5),
     value("--skills", "N", "skills that are evaluated together", default=1),
     value(
-        "--spread",
-        "POINTS",
-        "standard deviation of the difference between prompts",
-        default=1.0,
+        "--spread", "POINTS", "standard deviation of the difference between prompts", default=1.0
     ),
     value("--margin", "POINTS", "conditions that differ by less are equivalent", default=0.5),
 )
-def plan(args: Namespace, console: Console) -> None:
+def prompts_blocks(needed: PromptPlan) -> Iterator[Block]:
     """How many prompts a verdict needs.
 
     Needs no model, no key and no library. The spread is the standard deviation of the difference
@@ -230,25 +201,48 @@ def plan(args: Namespace, console: Console) -> None:
         skillyard eval plan --effect 0.5
         skillyard eval plan --effect 1 --skills 12
     """
-    from skillyard.cli.eval_views import prompts_blocks
-    from skillyard.evals.statistics.planning import prompts_needed
-
-    needed = prompts_needed(args.effect, skills=args.skills, spread=args.spread, margin=args.margin)
-    console.show(needed, prompts_blocks)
+    among = f" among {plural(needed.skills, 'skill')}" if needed.skills > 1 else ""
+    yield line(f"Prompts of each skill{among}, with a spread of {needed.spread:g} points:")
+    find = "to find a difference of {} points 4 times in 5"
+    equal = f"to show that two conditions differ by less than {needed.margin:g} points"
+    for count, purpose in (
+        (needed.least, find.format(2)),
+        (needed.to_find, find.format(f"{needed.effect:g}")),
+        (needed.for_equivalence, equal),
+    ):
+        text = "more than 10,000" if count is None else f"{count:,}"
+        yield line(Span(text, "name"), f"  {purpose}", indent=2)
 
 
 def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
     """Run a layer; 3 when it was stopped or entries were missing, 4 when nothing came of it."""
     _require_extra()
+    from skillyard.base.version import __version__
     from skillyard.cli.eval_views import plan_blocks, result_blocks
+    from skillyard.cli.progress import stop_on_interrupt
     from skillyard.evals.operations.eval_results import read_report, write_report
-    from skillyard.evals.operations.eval_runs import eval_plan
+    from skillyard.evals.operations.eval_runs import eval_plan, eval_run
 
     catalog, options = load(args, console), _options(args)
     if args.dry_run:
         console.show(eval_plan(catalog, eval_type, options, warn=console.note), plan_blocks)
         return 0
-    result = _run(eval_type, console, catalog, options)
+    with stop_on_interrupt() as stop, console.progress("evaluating") as bar:
+
+        def show(step: RunStep) -> None:
+            if bar is not None:
+                spent = f"{plural(step.calls, 'request')}, ${step.cost:.2f}" if step.calls else ""
+                bar(step.done, step.total, spent)
+
+        result = eval_run(
+            catalog,
+            eval_type,
+            options,
+            stop=stop,
+            on_step=show,
+            warn=console.note,
+            engine_version=__version__,
+        )
     reports: list[str] = []
     if args.format:
         source = read_report(
@@ -256,18 +250,10 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
         )
         reports = [write_report(source, format)[1] for format in dict.fromkeys(args.format)]
     if console.json:
-        envelope = result.envelope
-        console.document(
-            {
-                "schema": "skillyard.eval-run/1",
-                "meta": envelope["meta"],
-                "summary": envelope["summary"],
-                "cases": len(envelope["cases"]),
-                "missing": list(result.missing),
-                "path": result.path,
-                "reports": reports,
-            }
-        )
+        document = {name: result.envelope[name] for name in ("meta", "summary")}
+        document |= {"cases": len(result.envelope["cases"]), "missing": list(result.missing)}
+        files = {"path": result.path, "reports": reports}
+        console.document({"schema": "skillyard.eval-run/1", **document, **files})
     else:
         console.print(*result_blocks(result, reports))
     return _code(result, args, console)
@@ -319,29 +305,6 @@ def _options(args: Namespace) -> EvalOptions:
     )
 
 
-def _run(eval_type: str, console: Console, catalog: Any, options: EvalOptions) -> EvaluationResult:
-    from skillyard.base.version import __version__
-    from skillyard.cli.progress import stop_on_interrupt
-    from skillyard.evals.operations.eval_runs import eval_run
-
-    with stop_on_interrupt() as stop, console.progress("evaluating") as bar:
-
-        def show(step: RunStep) -> None:
-            if bar is not None:
-                spent = f"{plural(step.calls, 'request')}, ${step.cost:.2f}" if step.calls else ""
-                bar(step.done, step.total, spent)
-
-        return eval_run(
-            catalog,
-            eval_type,
-            options,
-            stop=stop,
-            on_step=show,
-            warn=console.note,
-            engine_version=__version__,
-        )
-
-
 def _code(result: EvaluationResult, args: Namespace, console: Console) -> int:
     meta = result.envelope["meta"]
     if result.missing:
@@ -379,18 +342,8 @@ def _gate(result: EvaluationResult, args: Namespace, console: Console) -> int:
     _EVALS,
     _RESULTS,
     _BASELINES,
-    _choice(
-        "--format",
-        "html, md, junit, or text to print it all (default: html)",
-        *_REPORTS,
-        "text",
-        default="html",
-    ),
-    value(
-        "--out",
-        "FILE",
-        "the file to write; - is standard output (default: below the reports folder)",
-    ),
+    _choice("--format", "text prints it all (default: html)", *_REPORTS, "text", default="html"),
+    value("--out", "FILE", "the file; - is standard output (default: below the reports folder)"),
 )
 def report(args: Namespace, console: Console) -> None:
     """Show what results say, and write a report of them.
@@ -404,7 +357,6 @@ def report(args: Namespace, console: Console) -> None:
         skillyard eval report --format md --out -
     """
     _require_extra()
-    from skillyard.cli.blocks import Span, line
     from skillyard.cli.eval_views import answer_blocks, report_blocks
     from skillyard.evals.operations.eval_results import cases_page, read_report, write_report
 
@@ -441,14 +393,7 @@ def report(args: Namespace, console: Console) -> None:
     _BASELINES,
     _TYPE,
     _GATE,
-    _choice(
-        "--format",
-        "how to print: text, md or junit (default: text)",
-        "text",
-        "md",
-        "junit",
-        default="text",
-    ),
+    _choice("--format", "how to print (default: text)", "text", "md", "junit", default="text"),
 )
 def compare(args: Namespace, console: Console) -> int:
     """Compare the latest results with their baselines.
@@ -514,13 +459,7 @@ def _save(args: Namespace, console: Console) -> int:
 
 @command(
     "eval baseline",
-    value(
-        "action",
-        "ACTION",
-        "save or show (default: show)",
-        nargs="?",
-        choices=("save", "show"),
-    ),
+    value("action", "ACTION", "save or show", nargs="?", choices=("save", "show"), default="show"),
     _EVALS,
     _RESULTS,
     _BASELINES,
