@@ -373,6 +373,7 @@ ROWS: dict[tuple[str, str], Row] = {
 
 _COMMANDS_TESTS = "cli/installation/test_commands.py"
 ELSEWHERE: dict[tuple[str, str], str] = {
+    ("eval run effectiveness", "--sandbox"): "evals/agent/test_agent.py::line",
     ("serve", "--trust-proxy"): "cli/test_serving.py::test_every_flag_reaches_the_service",
     ("serve", "--tools"): (
         "serve/test_offline.py::test_no_tool_of_the_mcp_server_asks_another_machine"
