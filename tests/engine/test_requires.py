@@ -17,7 +17,7 @@ from skillyard.hosts.hook.answer import context_text
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
-from skillyard.hosts.hook.prompt import Budget, Prompt
+from skillyard.hosts.hook.prompt import Prompt, PromptBudget
 from skillyard.serve.client import Client
 from tests.parity.trees import write_tree
 from tests.serve.http.local_server import running as http_running
@@ -264,7 +264,7 @@ def test_known_tools_count_everywhere_and_unknown_ones_are_said_to_be(
     assert ("needs Bash, which was not checked" in said) == (state == "unchecked")
     bring_up_to_date(library_place((), None))
     asked, options = Prompt(TEXT, ""), HookOptions(refresh=False, tools=tools, perhaps=False)
-    offer = choose("claude-code", asked, options, Budget(60_000))
+    offer = choose("claude-code", asked, options, PromptBudget(60_000))
     assert (offer is not None) == (state != "lacking")
     if offer is not None:
         assert ("needs the tools: Bash" in context_text(offer)) == (state == "unchecked")

@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from skillyard.store.operations.folder_publish import Options, StorePublished, publish_folders
+from skillyard.store.operations.folder_publish import (
+    PublishOptions,
+    StorePublished,
+    publish_folders,
+)
 from skillyard.store.sql_store import CatalogStore
 from tests.cli.making import write
 
@@ -25,7 +29,7 @@ def tree(root: Path, count: int, text: str = "one") -> Path:
 
 def publish(store: CatalogStore, *roots: Path | str, **options: Any) -> StorePublished:
     """Publish folders into the tenant acme."""
-    words = Options(**{"tenant": "acme", "publisher": "ci", **options})
+    words = PublishOptions(**{"tenant": "acme", "publisher": "ci", **options})
     return publish_folders(store, [str(root) for root in roots], words)
 
 

@@ -15,7 +15,7 @@ from skillyard.base.errors import StoreUnavailable
 from skillyard.base.io.workers import WorkerLost
 from skillyard.store.opening import open_store
 from skillyard.store.operations import folder_publish
-from skillyard.store.operations.folder_publish import Options, Step, publish_folders
+from skillyard.store.operations.folder_publish import PublishOptions, Step, publish_folders
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import FileDigest, Published
 from tests.base.io import errands
@@ -137,7 +137,7 @@ def test_a_run_that_is_stopped_ends_with_what_was_acknowledged(
         if now.published >= 20:
             stop.set()
 
-    options = Options("acme", "ci", batch=10, prune=True)
+    options = PublishOptions("acme", "ci", batch=10, prune=True)
     done = publish_folders(store, [str(root)], options, stop=stop, tell=tell)
     assert (done.complete, done.pruned) == (False, False)
     assert 20 <= done.added < 100

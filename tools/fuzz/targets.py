@@ -19,7 +19,7 @@ from skillyard.base.errors import SkillError
 from skillyard.base.text import find_hidden
 from skillyard.engine.formats.agentskills import parse_skill
 from skillyard.engine.formats.frontmatter import decode
-from skillyard.hosts.hook.prompt import Budget
+from skillyard.hosts.hook.prompt import PromptBudget
 from skillyard.hosts.hook.runner import HookOptions, answer
 from skillyard.hosts.operations.project_trust import review_trust
 from skillyard.install.copies.archives import ArchiveRefused, read_archive
@@ -209,7 +209,7 @@ def a_hook() -> Iterator[Check]:
 
 
 def rank(data: bytes) -> None:
-    text = answer("claude-code", HookOptions(refresh=False), Budget(60_000), data)
+    text = answer("claude-code", HookOptions(refresh=False), PromptBudget(60_000), data)
     if text:
         context = json.loads(text)["hookSpecificOutput"]["additionalContext"]
         assert find_hidden(context) is None

@@ -25,7 +25,7 @@ MAX_REFERENCE_BYTES = 1_048_576
 """Total size of a skill's reference texts; further references are published without their text."""
 
 
-class SkillFile(NamedTuple):
+class StoreFile(NamedTuple):
     """A skill file, with its key and what the store has under it."""
 
     candidate: Candidate
@@ -67,7 +67,7 @@ def place_of(candidate: Candidate) -> str:
     return "/".join(parts) or candidate.folder or ""
 
 
-def build_rows(files: Sequence[SkillFile], limits: Limits, store: str) -> list[BuiltRow]:
+def build_rows(files: Sequence[StoreFile], limits: Limits, store: str) -> list[BuiltRow]:
     """Return the result of each skill file, in order. An invalid one becomes a diagnostic.
 
     ``store`` is the store's address without credentials, for messages.
@@ -75,7 +75,7 @@ def build_rows(files: Sequence[SkillFile], limits: Limits, store: str) -> list[B
     return [_build_row(file, limits, store) for file in files]
 
 
-def _build_row(file: SkillFile, limits: Limits, store: str) -> BuiltRow:
+def _build_row(file: StoreFile, limits: Limits, store: str) -> BuiltRow:
     candidate, key, standing = file
     try:
         submission, diagnostics = _submission(candidate, key, limits)

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import skillyard.base.shapes
 from skillyard.base.shapes.encoder import encode
-from skillyard.base.shapes.skills import Skill
+from skillyard.base.shapes.skills import SkillDocument
 from skillyard.cli import main
 from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from skillyard.engine.skill import SKILL_FIELDS
@@ -123,7 +123,7 @@ def ordered(value: Any) -> Any:
 
 
 def test_every_field_that_the_service_sends_is_a_member_of_the_documents_skill() -> None:
-    members = {each.name: each.default for each in fields(Skill)}
+    members = {each.name: each.default for each in fields(SkillDocument)}
     for field in SKILL_FIELDS.values():
         if field.wire:
             empty = None if field.name == "triggers" else field.default

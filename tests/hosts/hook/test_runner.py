@@ -19,7 +19,7 @@ from skillyard.hosts.hook import runner
 from skillyard.hosts.hook.choice import HookOptions
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
-from skillyard.hosts.hook.prompt import Budget
+from skillyard.hosts.hook.prompt import PromptBudget
 from tests.configuration import configure
 from tests.engine.embedding.letters import Letters, install
 from tests.hosts.hook.conftest import PROMPT, approve_project, payload
@@ -32,7 +32,7 @@ PATIENT = replace(QUIET, budget_ms=60_000)
 
 def answer(options: HookOptions, folder: Path | str = "/") -> str:
     """Return what Codex gets for the prompt."""
-    return runner.answer("codex", options, Budget(options.budget_ms), payload(folder))
+    return runner.answer("codex", options, PromptBudget(options.budget_ms), payload(folder))
 
 
 STEPS = ("opening the index", "ranking", "looking at the skill", "writing the answer")
@@ -93,7 +93,7 @@ def test_standard_input_that_nobody_closes_is_not_waited_for(
     read, write = os.pipe()
     with open(read, "rb") as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        assert runner.answer("codex", QUIET, Budget(1)) == ""
+        assert runner.answer("codex", QUIET, PromptBudget(1)) == ""
     os.close(write)
     assert [event["event"] for event in events()] == ["breach"]
 
@@ -105,7 +105,7 @@ def test_more_than_is_taken_is_read_to_its_end_and_refused(
     path.write_bytes(b"x" * 6_000_000)
     with path.open("rb") as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        assert runner.answer("codex", PATIENT, Budget(60_000)) == ""
+        assert runner.answer("codex", PATIENT, PromptBudget(60_000)) == ""
         assert stream.read() == b""
     assert "bytes" in events()[0]["message"]
 

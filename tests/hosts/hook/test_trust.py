@@ -14,7 +14,7 @@ from skillyard import SkillIoError
 from skillyard.hosts.hook.choice import HookOptions
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
-from skillyard.hosts.hook.prompt import Budget
+from skillyard.hosts.hook.prompt import PromptBudget
 from skillyard.hosts.hook.runner import answer
 from skillyard.hosts.hook.trust import project_at, untrusted_skills
 from skillyard.hosts.operations.project_trust import approvals, review_project
@@ -173,7 +173,7 @@ def test_a_copy_that_nobody_approved_does_not_hide_the_approved_skill(
     index(project)
 
     def context() -> str:
-        return answer("codex", HookOptions(refresh=False), Budget(60_000), payload(project))
+        return answer("codex", HookOptions(refresh=False), PromptBudget(60_000), payload(project))
 
     assert f"file: {skill_of(project)}" in context()
     assert "and 4 more" in events()[0]["message"]

@@ -13,7 +13,7 @@ from skillyard import SkillIoError
 from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.index_refresh import bring_up_to_date
 from skillyard.hosts.hook.library import library_place
-from skillyard.hosts.hook.prompt import Budget, Prompt
+from skillyard.hosts.hook.prompt import Prompt, PromptBudget
 from skillyard.install.policy import library as places
 from skillyard.install.policy.library import find_policy
 from tests.cli.conftest import Run, run
@@ -192,14 +192,14 @@ def test_the_hook_trusts_only_the_roots_that_the_users_own_file_names(
     def offer() -> str | None:
         options = HookOptions(refresh=False, profile="backend")
         bring_up_to_date(library_place((), None, str(project), "backend"))
-        found = choose("claude-code", asked, options, Budget(60_000))
+        found = choose("claude-code", asked, options, PromptBudget(60_000))
         return None if found is None else found.skill.name
 
     assert offer() is None  # the project is not approved
     own_policy(f'[profiles.backend]\nroots = ["{project}/api"]\n')
     assert offer() == "deploy"
     own_policy("# no rules\n")
-    choose("codex", asked, HookOptions(refresh=False, profile="other"), Budget(60_000))
+    choose("codex", asked, HookOptions(refresh=False, profile="other"), PromptBudget(60_000))
     assert "there is no profile other" in (tmp_path / "state/hook.log").read_text("utf-8")
 
 

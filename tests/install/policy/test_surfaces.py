@@ -14,7 +14,7 @@ import pytest
 import skillyard as sy
 from skillyard import SkillIoError
 from skillyard.hosts.hook.choice import HookOptions, choose
-from skillyard.hosts.hook.prompt import Budget, Prompt
+from skillyard.hosts.hook.prompt import Prompt, PromptBudget
 from skillyard.install.copies.lockfile import read_project_lock
 from skillyard.install.policy import library as places
 from skillyard.install.policy.decision import locked_source
@@ -144,11 +144,11 @@ def test_the_hook_offers_no_refused_skill_and_nothing_under_a_broken_policy(
     asked = Prompt("deploy the app with evil-deploy or good-deploy", str(project))
     options = HookOptions((root,), refresh=False)
     bring_up_to_date(library_place((root,), None, str(project)))
-    offer = choose("claude-code", asked, options, Budget(60_000))
+    offer = choose("claude-code", asked, options, PromptBudget(60_000))
     assert offer is not None
     assert offer.skill.name == "good-deploy"
     (project / "skillyard-policy.toml").write_text("[skills", encoding="utf-8")
-    assert choose("claude-code", asked, options, Budget(60_000)) is None
+    assert choose("claude-code", asked, options, PromptBudget(60_000)) is None
     assert "this is not TOML" in (tmp_path / "state/hook.log").read_text(encoding="utf-8")
 
 

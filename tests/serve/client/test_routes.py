@@ -32,13 +32,13 @@ JSON_QUESTIONS: dict[str, tuple[Question, str, str, Any]] = {
         lambda c: c.search("pdf", include_content=False), "SearchDocument",
         "/search?q=pdf&include_content=false", None,
     ),
-    "skill": (lambda c: c.skill("pdf-tables"), "Skill", "/skill/pdf-tables", None),
+    "skill": (lambda c: c.skill("pdf-tables"), "SkillDocument", "/skill/pdf-tables", None),
     "skill with all": (
-        lambda c: c.skill("pdf-tables", include_raw=True, include_references=True), "Skill",
+        lambda c: c.skill("pdf-tables", include_raw=True, include_references=True), "SkillDocument",
         "/skill/pdf-tables?include_raw=true&include_references=true", None,
     ),
     "skill_from": (
-        lambda c: c.skill_from("local", "deploy"), "Skill", "/skills/local/deploy", None,
+        lambda c: c.skill_from("local", "deploy"), "SkillDocument", "/skills/local/deploy", None,
     ),
     "rank": (lambda c: c.rank("pdf tables"), "Ranked", "/rank?q=pdf+tables", None),
     "rank with all": (

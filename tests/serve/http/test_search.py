@@ -23,7 +23,7 @@ def ids(answer: Any) -> list[str]:
 def test_addresses_that_skylls_client_takes_as_text_are_never_null(served: Running) -> None:
     for path in ("/skill/pdf-tables", "/skills/local/pdf-tables"):
         answer = served.get(path).json()
-        conforms(answer, "Skill")
+        conforms(answer, "SkillDocument")
         assert answer["refs"] == {"skills_sh": "", "github": "", "raw": None}
     for each in served.get("/search?q=pdf").json()["skills"]:
         assert each["refs"] == {"skills_sh": "", "github": "", "raw": None}

@@ -14,7 +14,7 @@ from tests.tables import for_each
 
 def test_a_skill_of_the_catalog_is_found_by_name_and_id(served: Running) -> None:
     by_name = served.get("/skill/deploy")
-    conforms(by_name.json(), "Skill")
+    conforms(by_name.json(), "SkillDocument")
     assert (by_name.json()["name"], by_name.json()["content"]) == ("deploy", "Ship it.")
     held = served.context.follower.snapshot
     assert held is not None
@@ -64,7 +64,7 @@ def test_a_remote_skill_comes_by_source_and_by_its_whole_name(
     with running(tmp_path / "skills", settings=settings) as server:
         for path in ("/skills/acme/skills/pdf", "/skill/acme/skills/pdf"):
             answer = server.get(f"{path}?include_references=true&include_raw=true")
-            conforms(answer.json(), "Skill")
+            conforms(answer.json(), "SkillDocument")
             assert answer.json()["content"] == "Remote body."
             assert [r["path"] for r in answer.json()["references"]] == ["references/a.md"]
             tag = answer.headers["etag"]

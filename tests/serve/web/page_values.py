@@ -12,10 +12,10 @@ from skillyard.hosts.operations.skill_selection import select_skills
 from skillyard.install.search import FoundSkill, SourceStatus
 from skillyard.install.sources.protocol import Hit, Package
 from skillyard.serve.web.rendering import environment
-from skillyard.serve.web.search_page import Offer, Question, results_page
+from skillyard.serve.web.search_page import Question, SearchOffer, results_page
 from skillyard.serve.web.skill_page import SkillView, skill_page
 
-OFFER = Offer(("local", "skills.sh"), ("hybrid", "overlap"), "hybrid", 10)
+OFFER = SearchOffer(("local", "skills.sh"), ("hybrid", "overlap"), "hybrid", 10)
 
 
 def pages_of(text: str) -> list[bytes]:

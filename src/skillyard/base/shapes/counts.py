@@ -7,7 +7,7 @@ from typing import Annotated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkillCounts:
+class SkillCountsDocument:
     """What the skills are, and what is not counted among them."""
 
     skills: Annotated[int, "Distinct skills."]

@@ -21,11 +21,11 @@ class DiagnosticDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class ExplanationDocument:
     """One node of the tree behind a score."""
 
     label: Annotated[str, "What this part is."]
     value: Annotated[float, "Its value."]
     op: Annotated[str, "How the value follows from the parts."]
     note: Annotated[str, "What was matched."] = ""
-    parts: Annotated[tuple[Explanation, ...], "The parts."] = ()
+    parts: Annotated[tuple[ExplanationDocument, ...], "The parts."] = ()

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from skillyard.base.shapes import Schema
-from skillyard.base.shapes.counts import SkillCounts
+from skillyard.base.shapes.counts import SkillCountsDocument
 from skillyard.base.shapes.details import DiagnosticDocument
-from skillyard.base.shapes.skills import Triggers
+from skillyard.base.shapes.skills import TriggersDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Card:
     layout: Annotated[str | None, "The layout that it was found in."]
     tags: Annotated[tuple[str, ...], "Its tags."]
     keywords: Annotated[tuple[str, ...], "Its keywords."]
-    triggers: Annotated[Triggers, "What should make it fire."]
+    triggers: Annotated[TriggersDocument, "What should make it fire."]
     version: Annotated[str | None, "As its author wrote it."]
     license: Annotated[str | None, "As its author wrote it."]
     compatibility: Annotated[str | None, "What it needs, in its author's words."]
@@ -51,7 +51,7 @@ class Listing:
 
     schema: Schema[Literal["skillyard.list/1"]] = "skillyard.list/1"
     skills: Annotated[tuple[Mapping[str, Any], ...], "A card for each skill, by name."]
-    counts: Annotated[SkillCounts, "Of the whole catalog, whatever part of it is listed."]
+    counts: Annotated[SkillCountsDocument, "Of the whole catalog, whatever part of it is listed."]
     diagnostics: Annotated[
         tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
     ]

@@ -10,7 +10,7 @@ from skillyard.base import shapes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class QueryDocument:
     """The request that was understood."""
 
     text: Annotated[str, "The request in words."]
@@ -31,7 +31,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class MatchDocument:
     """One skill of a ranking."""
 
     name: Annotated[str, "Its name."]
@@ -56,7 +56,9 @@ class Match:
     variants: Annotated[
         tuple[Variant, ...], "Its further places, with the same or nearly the same text."
     ] = ()
-    explanation: Annotated[shapes.details.Explanation | None, "The tree behind the score."] = None
+    explanation: Annotated[
+        shapes.details.ExplanationDocument | None, "The tree behind the score."
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
 from skillyard.base.shapes.details import DiagnosticDocument
-from skillyard.base.shapes.matches import Match
+from skillyard.base.shapes.matches import MatchDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class ListedSkill:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostListing:
+class HostListingDocument:
     """What a host lists of a catalog."""
 
     host: Annotated[str, "Its name."]
@@ -53,7 +53,7 @@ class Summarised:
     text: Annotated[str, "The summary."]
     budget_tokens: Annotated[int | None, "The budget that it fits in."]
     tokens: Annotated[int, "Estimated tokens of the text."]
-    listing: Annotated[HostListing | None, "What a host makes of it."] = None
+    listing: Annotated[HostListingDocument | None, "What a host makes of it."] = None
     diagnostics: Annotated[
         tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
     ]
@@ -67,7 +67,7 @@ class Injected:
     schema: Schema[Literal["skillyard.inject/1"]] = "skillyard.inject/1"
     scorer: Annotated[str, "The scorer that ranked."]
     injected: Annotated[bool, "False when no skill fits."]
-    match: Annotated[Match | None, "The skill whose block it is."]
+    match: Annotated[MatchDocument | None, "The skill whose block it is."]
     prompt: Annotated[str, "The prompt."]
     diagnostics: Annotated[
         tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."

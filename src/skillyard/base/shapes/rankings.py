@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from skillyard.base import shapes
 from skillyard.base.shapes.encoder import ClientDocument
-from skillyard.base.shapes.matches import Match, Query
+from skillyard.base.shapes.matches import MatchDocument, QueryDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,9 +17,9 @@ class Ranked(ClientDocument):
     schema: Annotated[Literal["skillyard.rank/1"], "Name and version of this shape."] = (
         "skillyard.rank/1"
     )
-    query: Annotated[Query, "The request that was understood."]
+    query: Annotated[QueryDocument, "The request that was understood."]
     scorer: Annotated[str, "The scorer that ranked."]
-    matches: Annotated[tuple[Match, ...], "Best first."]
+    matches: Annotated[tuple[MatchDocument, ...], "Best first."]
     total: Annotated[int, "How many skills have a score at all."]
     note: Annotated[
         str | None,

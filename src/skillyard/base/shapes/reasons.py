@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base.shapes.encoder import ClientDocument
-from skillyard.base.shapes.matches import Match, Policy, Query
+from skillyard.base.shapes.matches import MatchDocument, Policy, QueryDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Ahead:
     """A skill that ranks higher."""
 
     rank: Annotated[int, "Its place."]
-    match: Annotated[Match, "The skill."]
+    match: Annotated[MatchDocument, "The skill."]
     by: Annotated[tuple[Signal, ...], "Largest lead first."]
     because: Annotated[str, "What decided, where it was not the score."]
 
@@ -36,9 +36,9 @@ class Why(ClientDocument):
     schema: Annotated[Literal["skillyard.why/1"], "Name and version of this shape."] = (
         "skillyard.why/1"
     )
-    query: Annotated[Query, "The request that was understood."]
+    query: Annotated[QueryDocument, "The request that was understood."]
     scorer: Annotated[str, "The scorer that ranked."]
-    match: Annotated[Match, "The skill."]
+    match: Annotated[MatchDocument, "The skill."]
     rank: Annotated[int | None, "Its place; null where it has none."]
     total: Annotated[int, "How many skills have a score."]
     before: Annotated[int, "How many of them go before it."]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from skillyard.base import shapes
 from skillyard.base.shapes.encoder import ClientDocument
-from skillyard.base.shapes.matches import Match, Policy, Query
+from skillyard.base.shapes.matches import MatchDocument, Policy, QueryDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,12 +17,12 @@ class Selected(ClientDocument):
     schema: Annotated[Literal["skillyard.select/1"], "Name and version of this shape."] = (
         "skillyard.select/1"
     )
-    query: Annotated[Query, "The request that was understood."]
+    query: Annotated[QueryDocument, "The request that was understood."]
     scorer: Annotated[str, "The scorer that ranked."]
     policy: Annotated[Policy, "The bounds that were applied."]
-    selected: Annotated[tuple[Match, ...], "The skills that were chosen."]
-    maybe: Annotated[tuple[Match, ...], "Where nothing was chosen, skills that come near."]
-    rejected: Annotated[tuple[Match, ...], "The best of the others, each with its reason."]
+    selected: Annotated[tuple[MatchDocument, ...], "The skills that were chosen."]
+    maybe: Annotated[tuple[MatchDocument, ...], "Where nothing was chosen, skills that come near."]
+    rejected: Annotated[tuple[MatchDocument, ...], "The best of the others, each with its reason."]
     considered: Annotated[int, "How many skills were looked at."]
     abstained: Annotated[bool, "True when nothing passed."]
     fallback: Annotated[bool, "True when the generalist was taken."]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from skillyard.base.shapes.counts import SkillCounts
+from skillyard.base.shapes.counts import SkillCountsDocument
 from skillyard.base.shapes.encoder import ClientDocument
 
 
@@ -29,7 +29,9 @@ class CatalogState:
     digest: Annotated[str | None, "Names the content; equal on every node with the same files."]
     reloads: Annotated[int, "How often the files had changed."]
     failure: Annotated[str | None, "The kind of what kept the files from being read last."]
-    counts: Annotated[SkillCounts, "What the skills are, and what is not counted among them."]
+    counts: Annotated[
+        SkillCountsDocument, "What the skills are, and what is not counted among them."
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +137,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Root:
+class RootDocument:
     """Names and links."""
 
     name: Annotated[str, "skillyard."]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from skillyard.base.shapes.details import DiagnosticDocument, Explanation
+from skillyard.base.shapes.details import DiagnosticDocument, ExplanationDocument
 from skillyard.base.shapes.encoder import ClientDocument
 
 
@@ -30,7 +30,7 @@ class ReferenceFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Triggers:
+class TriggersDocument:
     """What should make a skill fire, as its author declared it."""
 
     files: Annotated[tuple[str, ...], "Glob patterns over file paths."]
@@ -39,7 +39,7 @@ class Triggers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skill(ClientDocument):
+class SkillDocument(ClientDocument):
     """One skill with its content."""
 
     id: Annotated[str, "Its short identifier at its source."]
@@ -78,7 +78,7 @@ class Skill(ClientDocument):
     hint: Annotated[str | None, "What its author suggests to write after its name."] = None
     tags: Annotated[tuple[str, ...], "Its tags."] = ()
     keywords: Annotated[tuple[str, ...], "Its keywords."] = ()
-    triggers: Annotated[Triggers | None, "What should make it fire."] = None
+    triggers: Annotated[TriggersDocument | None, "What should make it fire."] = None
     trigger: Annotated[bool, "True where only its name calls it."] = False
     priority: Annotated[int, "Decides between equal scores of triggers."] = 0
     inputs: Annotated[tuple[str, ...], "What it takes, in its author's words."] = ()
@@ -94,7 +94,7 @@ class Skill(ClientDocument):
     skipped: Annotated[tuple[str, ...], "Files that were left out, each with the reason."] = ()
     tokens: Annotated[int | None, "Estimated tokens of its instructions and references."] = None
     omitted: Annotated[bool | None, "True where the token budget left out its texts."] = None
-    explanation: Annotated[Explanation | None, "The tree behind its score."] = None
+    explanation: Annotated[ExplanationDocument | None, "The tree behind its score."] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class SearchDocument(ClientDocument):
     )
     query: Annotated[str, "The query that was understood."]
     count: Annotated[int, "How many skills follow."]
-    skills: Annotated[tuple[Skill, ...], "The skills."]
+    skills: Annotated[tuple[SkillDocument, ...], "The skills."]
     ranker: Annotated[str, "The scorer that ranked."]
     floor: Annotated[float | None, "The score from which a skill fits, where the scorer has one."]
     abstained: Annotated[bool, "True when no skill reaches the floor."]

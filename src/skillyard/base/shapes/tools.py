@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from skillyard.base.shapes import feedback, reasons, selections
-from skillyard.base.shapes.counts import SkillCounts
+from skillyard.base.shapes.counts import SkillCountsDocument
 from skillyard.base.shapes.library import File
 from skillyard.base.shapes.recommendations import Recommendation
 from skillyard.base.shapes.service import SourceState
@@ -35,7 +35,7 @@ class Recommendations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundSkill:
+class FoundSkillDocument:
     """One skill of a search, beside the other members of a search document's skill."""
 
     id: Annotated[str, "Its short identifier at its source."]
@@ -55,7 +55,7 @@ class SearchAnswer:
     query: Annotated[str, "The query."]
     count: Annotated[int, "How many skills follow."]
     abstained: Annotated[bool, "True when no skill surely fits."]
-    skills: Annotated[tuple[FoundSkill, ...], "The skills."]
+    skills: Annotated[tuple[FoundSkillDocument, ...], "The skills."]
     sources: Annotated[
         tuple[SourceStatus, ...], "Every source that was asked; local is the library."
     ]
@@ -66,18 +66,18 @@ class SearchAnswer:
 class OneSkill:
     """One skill with its content."""
 
-    skill: Annotated[FoundSkill, "The skill."]
+    skill: Annotated[FoundSkillDocument, "The skill."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryState:
+class LibraryStateDocument:
     """The skills of this library."""
 
     skills: Annotated[int, "How many: without copies and convention documents."]
     generation: Annotated[int, "Grows by one with each change since the start."]
     digest: Annotated[str, "Names the content."]
     reloads: Annotated[int, "How often the files had changed."]
-    counts: Annotated[SkillCounts, "What the skills are."]
+    counts: Annotated[SkillCountsDocument, "What the skills are."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class CacheState:
     oldest_age_s: Annotated[float | None, "Seconds since the oldest was confirmed."]
     remote_requests: Annotated[int, "Requests to remotes since the start."]
     sources: Annotated[tuple[SourceState, ...], "What the sources last did."]
-    catalog: Annotated[LibraryState, "The skills of this library."]
+    catalog: Annotated[LibraryStateDocument, "The skills of this library."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class LibraryPage:
 
     skills: Annotated[tuple[LibraryCard, ...], "In order of their names."]
     total: Annotated[int, "How many there are on all pages."]
-    counts: Annotated[SkillCounts, "What the skills of the library are."]
+    counts: Annotated[SkillCountsDocument, "What the skills of the library are."]
     next_cursor: Annotated[str | None, "The place of the next page."]
     problems: Annotated[tuple[Problem, ...], "Files that did not load."]
     profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

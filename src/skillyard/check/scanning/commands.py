@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from skillyard.check.scanning.document import SCRIPT, Document
-from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Pattern, find_patterns
+from skillyard.check.scanning.rule import (
+    HIGH,
+    LOW,
+    MEDIUM,
+    SEVERITIES,
+    Pattern,
+    RuleHit,
+    find_patterns,
+)
 
 _INSTALLER_TEXT = """
     astral.sh rustup.rs get.docker.com deb.nodesource.com rpm.nodesource.com bun.sh deno.land
@@ -48,7 +56,7 @@ _LOCAL = re.compile(
 )
 
 
-def download_and_run(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+def download_and_run(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[RuleHit]:
     """Yield downloads that are run. The address decides how severe one is."""
     for hit in find_patterns(document, patterns):
         urls = [*_URL.finditer(document.text, hit.start, hit.end)]
@@ -134,7 +142,7 @@ _OTHERS = re.compile(
 """An address that is neither a variable nor of a service that such a tool belongs to."""
 
 
-def secrets_sent(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+def secrets_sent(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[RuleHit]:
     """Yield the places that send data near a match of the patterns, which read secrets."""
     matches = [m for each in patterns for m in each.matches(document)]
     lines = {document.line(match.start()): match[0] for match in matches}
@@ -148,7 +156,7 @@ def secrets_sent(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[
         )
         for match in _SINK.finditer(document.text, start, position):
             severity = MEDIUM if is_own else ""
-            yield Hit(match.start(), match.end(), severity, f"a secret is read in line {line}")
+            yield RuleHit(match.start(), match.end(), severity, f"a secret is read in line {line}")
 
 
 _FILE = re.compile(r"(?<![~$\w.{}-])[~$\w.{}-]{0,80}/(?:[\w.{}-]{1,80}/){0,12}[\w.-]{2,80}")
@@ -157,7 +165,7 @@ _COMMON = re.compile(r"(?:/usr)?(?:/local)?/s?bin/|/dev/")
 
 def secrets_sent_later(
     documents: Sequence[Document], patterns: tuple[Pattern, ...]
-) -> Iterator[tuple[Document, Iterator[Hit]]]:
+) -> Iterator[tuple[Document, Iterator[RuleHit]]]:
     """Yield scripts with the places in them that send what another script read.
 
     That one reads a secret, and both name one file. The places are searched as they are taken.
@@ -176,9 +184,9 @@ def secrets_sent_later(
             yield each, _sinks(each, f"a secret is read in {path}, line {line}")
 
 
-def _sinks(document: Document, note: str) -> Iterator[Hit]:
+def _sinks(document: Document, note: str) -> Iterator[RuleHit]:
     for match in _SINK.finditer(document.text):
-        yield Hit(match.start(), match.end(), note=note)
+        yield RuleHit(match.start(), match.end(), note=note)
 
 
 def _files(document: Document) -> frozenset[str]:

@@ -19,7 +19,7 @@ from skillyard.check.scanning.commands import secrets_sent_later
 from skillyard.check.scanning.context import is_negated, is_quoted, subject_of
 from skillyard.check.scanning.document import DATA, Document
 from skillyard.check.scanning.files import SkillFile, is_compiled, text_of, unscanned_severity
-from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Rule
+from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Rule, RuleHit
 from skillyard.check.scanning.rules import RULES, RULES_BY_ID
 
 
@@ -101,7 +101,7 @@ def _document(file: SkillFile, publisher: str) -> Document | None:
 
 class _Graded(NamedTuple):
     rule: Rule
-    hit: Hit
+    hit: RuleHit
     severity: str
 
 
@@ -109,11 +109,11 @@ def _hits_of_file(file: SkillFile) -> Iterator[_Graded]:
     """Yield what is said of a file that is not scanned as text."""
     if file.link:
         note = file.problem or f"it leads to {file.link}"
-        yield _Graded(_LINK, Hit(0, 0, note=note), LOW if file.problem else _LINK.severity)
+        yield _Graded(_LINK, RuleHit(0, 0, note=note), LOW if file.problem else _LINK.severity)
     elif is_compiled(file.start if file.data is None else file.data):
-        yield _Graded(_COMPILED, Hit(0, 0), _COMPILED.severity)
+        yield _Graded(_COMPILED, RuleHit(0, 0), _COMPILED.severity)
     elif file.data is None:
-        yield _Graded(_NOT_SCANNED, Hit(0, 0, note=file.problem), unscanned_severity(file))
+        yield _Graded(_NOT_SCANNED, RuleHit(0, 0, note=file.problem), unscanned_severity(file))
 
 
 def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
@@ -143,7 +143,7 @@ def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
 
 
 def _sent_later(
-    hits: Iterable[Hit], document: Document, skill: Document | None
+    hits: Iterable[RuleHit], document: Document, skill: Document | None
 ) -> Iterator[_Graded]:
     """Yield graded hits until more lines are high than are reported: scripts may have any number.
 
@@ -162,7 +162,7 @@ def _sent_later(
                 break
 
 
-def _graded(rule: Rule, hit: Hit, document: Document, skill: Document | None) -> _Graded:
+def _graded(rule: Rule, hit: RuleHit, document: Document, skill: Document | None) -> _Graded:
     return _Graded(rule, hit, _severity(rule, hit, document, skill))
 
 
@@ -173,7 +173,7 @@ def _worst(text: str) -> str | None:
     return next((severity for severity in SEVERITIES[:2] if severity in severities), None)
 
 
-def _severity(rule: Rule, hit: Hit, document: Document, skill: Document | None) -> str:
+def _severity(rule: Rule, hit: RuleHit, document: Document, skill: Document | None) -> str:
     severity = hit.severity or rule.severity
     if severity != HIGH or not rule.quotable:
         return severity

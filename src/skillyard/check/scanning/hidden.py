@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from skillyard.base.invisible import hidden_runs
 from skillyard.base.unicode_tables import BIDI_CONTROL
 from skillyard.check.scanning.document import SCRIPT, Document
-from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, Hit, Pattern
+from skillyard.check.scanning.rule import HIGH, LOW, MEDIUM, Pattern, RuleHit
 from skillyard.check.scanning.words import group
 
 _TAG = re.compile("[\U000e0001-\U000e007f\U000e0100-\U000e01ef]")
@@ -22,7 +22,7 @@ _MESSAGE = 8
 """Zero-width characters in one line that can hold a message. Typing errors leave one or two."""
 
 
-def hidden_characters(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+def hidden_characters(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[RuleHit]:
     """Yield one hit for each line with characters that are not seen."""
     if not document.disguised:
         return
@@ -37,7 +37,7 @@ def hidden_characters(document: Document, patterns: tuple[Pattern, ...]) -> Iter
         severity, note = _grade("".join(runs), document.kind)
         if severity:
             start = document.start_of(number)
-            yield Hit(start, start, severity, note)
+            yield RuleHit(start, start, severity, note)
 
 
 def _grade(hidden: str, kind: str) -> tuple[str, str]:
@@ -82,7 +82,7 @@ _AGENT = re.compile(
 What follows the mark of a role is no path of a file."""
 
 
-def comments(document: Document) -> Iterator[tuple[Hit, str]]:
+def comments(document: Document) -> Iterator[tuple[RuleHit, str]]:
     """Yield the texts that a page does not show: comments, and elements with a hiding style."""
     if document.kind == SCRIPT:
         return
@@ -92,13 +92,13 @@ def comments(document: Document) -> Iterator[tuple[Hit, str]]:
     if "]:" in text:
         for match in _NOTE.finditer(document.text):
             if match[1] and match.string[match.start() - 1 : match.start()] in ("", "\n"):
-                yield Hit(match.start(), match.end()), match[1]
+                yield RuleHit(match.start(), match.end()), match[1]
     if document.has(_STYLES) and "<" in text:
         for match in _UNSEEN.finditer(document.text):
-            yield Hit(match.start(), match.end()), match[1]
+            yield RuleHit(match.start(), match.end()), match[1]
 
 
-def _html_comments(text: str) -> Iterator[tuple[Hit, str]]:
+def _html_comments(text: str) -> Iterator[tuple[RuleHit, str]]:
     end = 0
     while (start := text.find("<!--", end)) >= 0:
         end = text.find("-->", start + 4)
@@ -106,7 +106,7 @@ def _html_comments(text: str) -> Iterator[tuple[Hit, str]]:
             end = len(text)
         comment = text[start + 4 : end].strip()[:_COMMENT_CHARS]
         if comment:
-            yield Hit(start, min(end + 3, len(text))), comment
+            yield RuleHit(start, min(end + 3, len(text))), comment
 
 
 def addresses_agent(text: str) -> bool:
@@ -124,14 +124,14 @@ _HARM = re.compile(
 _OBJECT = re.compile(r"""[/\\$@|;'"=]|\s-\w""")
 
 
-def decoded_texts(document: Document) -> Iterator[tuple[Hit, str]]:
+def decoded_texts(document: Document) -> Iterator[tuple[RuleHit, str]]:
     """Yield the readable texts that are in the document as base64 or hexadecimal digits."""
     if not document.places.has_long_word:
         return
     for match in _BLOB.finditer(document.text):
         text = _decode(match[0])
         if text:
-            yield Hit(match.start(), match.end()), text
+            yield RuleHit(match.start(), match.end()), text
 
 
 def _decode(blob: str) -> str:

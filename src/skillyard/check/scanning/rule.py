@@ -22,7 +22,7 @@ SEVERITIES = (HIGH, MEDIUM, LOW)
 """The severest first. ``add`` refuses a skill with a finding of the first."""
 
 
-class Hit(NamedTuple):
+class RuleHit(NamedTuple):
     """One place at which a rule applies."""
 
     start: int
@@ -67,14 +67,14 @@ class Rule:
     def _numbers(self) -> frozenset[int]:
         return frozenset(each.number for each in self.patterns)
 
-    def hits(self, document: Document) -> Iterable[Hit]:
+    def hits(self, document: Document) -> Iterable[RuleHit]:
         """Return the hits in a document, in any order."""
         if self.patterns and self._numbers.isdisjoint(document.places.windows):
             return ()
         return self.find(document, self.patterns)
 
 
-Find = Callable[[Document, "tuple[Pattern, ...]"], "Iterable[Hit]"]
+Find = Callable[[Document, "tuple[Pattern, ...]"], "Iterable[RuleHit]"]
 
 
 class Pattern(NamedTuple):
@@ -152,11 +152,11 @@ def _in_lower_case(regex: str) -> str:
     return _LETTER.sub(lambda match: match[0] if len(match[0]) > 1 else match[0].lower(), regex)
 
 
-def find_patterns(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+def find_patterns(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[RuleHit]:
     """Yield the matches of patterns: the function of most rules."""
     windows = document.places.windows
     for each in patterns:
         if each.number in windows:
             for match in each.matches(document):
                 is_before = match[0].startswith("\n")  # of an expression for the start of a line
-                yield Hit(match.start() + is_before, match.end(), each.severity)
+                yield RuleHit(match.start() + is_before, match.end(), each.severity)

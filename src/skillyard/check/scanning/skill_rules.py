@@ -9,7 +9,7 @@ from skillyard.base.errors import SkillError
 from skillyard.base.lookalikes import KnownNames
 from skillyard.base.text import name_fault
 from skillyard.check.scanning.document import PROSE, Document
-from skillyard.check.scanning.rule import Hit, Pattern
+from skillyard.check.scanning.rule import Pattern, RuleHit
 from skillyard.check.scanning.words import group
 from skillyard.engine.formats.agentskills import split_tools
 from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
@@ -33,7 +33,7 @@ def _is_skill(document: Document) -> bool:
     return document.path.lower() == "skill.md"
 
 
-def look_alike_name(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+def look_alike_name(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[RuleHit]:
     """Yield the name of a skill that looks like a known one."""
     if not _is_skill(document):
         return
@@ -44,7 +44,7 @@ def look_alike_name(document: Document, patterns: tuple[Pattern, ...]) -> Iterat
     note = _fault(name)
     if note:
         start = document.start_of(match.string.count("\n", 0, match.start()) + 1)
-        yield Hit(start, start, note=note)
+        yield RuleHit(start, start, note=note)
 
 
 def _fault(name: str) -> str:
@@ -65,7 +65,7 @@ _COMMANDS = re.compile(
 )
 
 
-def tools_too_wide(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+def tools_too_wide(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[RuleHit]:
     """Yield the field of allowed tools that permits every command while the body needs none."""
     if not _is_skill(document) or not document.has(_ALLOWED):
         return
@@ -76,7 +76,9 @@ def tools_too_wide(document: Document, patterns: tuple[Pattern, ...]) -> Iterato
     wide = [tool for tool in _tools(block) if tool.lower() in _WIDE]
     if wide:
         start = document.text.find(block) + place.start()
-        yield Hit(start, start, note=f"it allows {', '.join(wide)}, and the body runs no command")
+        yield RuleHit(
+            start, start, note=f"it allows {', '.join(wide)}, and the body runs no command"
+        )
 
 
 def _tools(block: str) -> list[str]:
@@ -96,12 +98,12 @@ _NETWORK = re.compile(r"\b(?:curl|wget|nc|ssh|scp|base64|eval)\b", re.IGNORECASE
 _NETWORK_WORDS = group("curl wget nc ssh scp base64 eval")
 
 
-def runs_on_load(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+def runs_on_load(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[RuleHit]:
     """Yield commands that some hosts run while they load a skill, if they use the network."""
     if document.kind == PROSE and document.has(_NETWORK_WORDS) and "!`" in document.lowered:
         for match in _ON_LOAD.finditer(document.text):
             if _NETWORK.search(match[1]) is not None:
-                yield Hit(match.start(), match.end())
+                yield RuleHit(match.start(), match.end())
 
 
 _URL = r"https?://(?:[^\s/@\]()<>\"']{1,80}@)?([\w.-]{4,120})"
@@ -113,7 +115,7 @@ _OWN = frozenset(["localhost", "example.com", "example.org", "example.net"])
 _SCHEMES = group("http https")
 
 
-def misleading_link(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+def misleading_link(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[RuleHit]:
     """Yield links in prose whose text is an address on the site of somebody else."""
     text = document.lowered
     if document.kind != PROSE or not document.has(_SCHEMES):
@@ -123,7 +125,9 @@ def misleading_link(document: Document, patterns: tuple[Pattern, ...]) -> Iterat
         links += [(match, match[2], match[1]) for match in _ELEMENT.finditer(text)]
     for match, shown, target in links:
         if _site(shown) != _site(target) and _site(shown) not in _OWN:
-            yield Hit(match.start(), match.end(), note=f"it shows {shown} and leads to {target}")
+            yield RuleHit(
+                match.start(), match.end(), note=f"it shows {shown} and leads to {target}"
+            )
 
 
 def _site(host: str) -> str:

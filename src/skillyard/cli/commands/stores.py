@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         StoreMigrated,
         StoreStatus,
     )
-    from skillyard.store.operations.folder_publish import Options, Step, StorePublished
+    from skillyard.store.operations.folder_publish import PublishOptions, Step, StorePublished
     from skillyard.store.values import Grant
 
 MAX_ERRORS = 20
@@ -131,7 +131,7 @@ def publish(args: Namespace, console: Console) -> int:
     return NEGATIVE if report.diagnostics or report.left_out or unpruned else 0
 
 
-def _publish(args: Namespace, options: Options, console: Console) -> StorePublished:
+def _publish(args: Namespace, options: PublishOptions, console: Console) -> StorePublished:
     """Publish until all is done or an interrupt; an error says first what is acknowledged."""
     from skillyard.cli.progress import stop_on_interrupt
     from skillyard.cli.source import unbound_library_of
@@ -156,11 +156,11 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
         raise
 
 
-def _options(args: Namespace, console: Console) -> Options:
+def _options(args: Namespace, console: Console) -> PublishOptions:
     from skillyard.base.io.processes import processors
-    from skillyard.store.operations.folder_publish import Options
+    from skillyard.store.operations.folder_publish import PublishOptions
 
-    return Options(
+    return PublishOptions(
         args.tenant,
         _publisher(args, console),
         args.namespace,

@@ -13,7 +13,7 @@ MIN_LINES = 2
 """Fewer lines are a quotation in a sentence, and stay part of the request."""
 
 
-class Parts(NamedTuple):
+class RequestParts(NamedTuple):
     """A request, split into what a person wrote and what a machine did."""
 
     question: str
@@ -67,7 +67,7 @@ _LANGUAGES = {
 """What the ending of a file or the name of a code block says."""
 
 
-def set_aside(text: str) -> Parts:
+def set_aside(text: str) -> RequestParts:
     """Return the request without logs and code, and the signals in these."""
     question: list[str] = []
     aside: list[str] = []
@@ -79,12 +79,12 @@ def set_aside(text: str) -> Parts:
         for line, is_machine in zip(lines, machine, strict=True):
             (aside if is_machine else question).append(line)
     if len(aside) < MIN_LINES or not any(map(str.strip, question)):
-        return Parts(text, "", 0)
+        return RequestParts(text, "", 0)
     rest = "\n".join(aside)
     kinds += _SUFFIX.findall(rest)
     languages = [_LANGUAGES.get(kind.lower(), "") for kind in dict.fromkeys(kinds)]
     signals = " ".join([*_SIGNALS.findall(rest), *filter(None, languages)])
-    return Parts("\n".join(question), signals, len(aside))
+    return RequestParts("\n".join(question), signals, len(aside))
 
 
 def _paragraphs(text: str) -> list[tuple[str, str | None]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from skillyard.base.errors import Diagnostic
 from skillyard.base.shapes import library as shapes
 from skillyard.base.shapes.encoder import encode, from_attributes
-from skillyard.base.shapes.skills import Triggers
+from skillyard.base.shapes.skills import TriggersDocument
 from skillyard.engine.catalog import Catalog, has_tag
 from skillyard.engine.catalog.counts import SkillCounts
 from skillyard.engine.catalog.requirements import RequirementChecker
@@ -39,7 +39,7 @@ class CatalogCard(NamedTuple):
             skill,
             places=self.places,
             layout=skill.origin,
-            triggers=from_attributes(Triggers, skill.triggers),
+            triggers=from_attributes(TriggersDocument, skill.triggers),
             tokens=self.tokens,
             shadowed_by=self.shadowed_by,
             remarks=self.remarks,

@@ -180,9 +180,9 @@ class Match:
     def __repr__(self) -> str:
         return f"Match({self.skill.name!r}, {self.score:.4g}, {self.level!r})"
 
-    def document(self, *, explain: bool = False) -> shapes.Match:
+    def document(self, *, explain: bool = False) -> shapes.MatchDocument:
         """Return the match as a document shows it; ``explain`` adds the tree behind the score."""
-        return shapes.Match(
+        return shapes.MatchDocument(
             name=self.skill.name,
             id=self.skill.id,
             slug=self.skill.slug,

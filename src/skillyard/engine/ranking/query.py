@@ -36,9 +36,9 @@ class Query:
             if (value := getattr(self, name)) != ():
                 set_field(self, name, text_items(name, value))
 
-    def document(self) -> shapes.Query:
+    def document(self) -> shapes.QueryDocument:
         """Return the query as a document shows it."""
-        return shapes.Query(
+        return shapes.QueryDocument(
             text=self.text,
             files=self.files,
             recent_activity=self.recent_activity,

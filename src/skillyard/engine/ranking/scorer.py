@@ -31,10 +31,10 @@ class Explanation(NamedTuple):
     note: str = ""
     """A short description of the match. It contains untrusted text: clean it before printing."""
 
-    def document(self) -> "shapes.details.Explanation":
+    def document(self) -> "shapes.details.ExplanationDocument":
         """Return the tree as a document shows it."""
         parts = tuple(part.document() for part in self.parts)
-        return from_attributes(shapes.details.Explanation, self, parts=parts)
+        return from_attributes(shapes.details.ExplanationDocument, self, parts=parts)
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON shape, recursively."""

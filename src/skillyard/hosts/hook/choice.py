@@ -20,7 +20,7 @@ from skillyard.hosts.hook.admission import CODE, NotApproved, approved_content, 
 from skillyard.hosts.hook.answer import SkillOffer
 from skillyard.hosts.hook.journal import log_event, print_message, report_once
 from skillyard.hosts.hook.library import library_place, open_library, roots_and_project
-from skillyard.hosts.hook.prompt import DEFAULT_MS, Budget, Prompt
+from skillyard.hosts.hook.prompt import DEFAULT_MS, Prompt, PromptBudget
 from skillyard.hosts.hook.trust import Project, project_above, untrusted_skills
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ class HookOptions:
     """The profile of the policy; None: that of ``SKILLYARD_PROFILE``."""
 
 
-def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> SkillOffer | None:
+def choose(
+    host: str, prompt: Prompt, options: HookOptions, budget: PromptBudget
+) -> SkillOffer | None:
     """Return the skill that fits a prompt and may be used, or None. Raises BudgetExceeded.
 
     When no skill reaches the floor, the best one below it is returned and marked as uncertain,
@@ -99,7 +101,7 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
 
 
 def _select(
-    host: str, catalog: Catalog, query: Query, policy: SelectionPolicy, budget: Budget
+    host: str, catalog: Catalog, query: Query, policy: SelectionPolicy, budget: PromptBudget
 ) -> tuple[Selection, str]:
     """Select by the default scorer, or by ``hybrid``, with the reason why the default cannot.
 

@@ -34,7 +34,7 @@ class BudgetExceeded(Exception):
     """The time limit is exceeded. The answer is discarded."""
 
 
-class Budget:
+class PromptBudget:
     """A time limit in milliseconds that starts now: the last resort, as sizes bound the work."""
 
     def __init__(self, milliseconds: int = DEFAULT_MS) -> None:
@@ -69,7 +69,7 @@ class Prompt(NamedTuple):
         return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def read_input(budget: Budget) -> bytes:
+def read_input(budget: PromptBudget) -> bytes:
     """Return the bytes from standard input, up to slightly more than the accepted size.
 
     Raises BudgetExceeded when standard input is not closed in time, and OSError.

@@ -10,8 +10,8 @@ from skillyard.hosts.hook.choice import HookOptions, choose
 from skillyard.hosts.hook.journal import log_event
 from skillyard.hosts.hook.prompt import (
     BadPayload,
-    Budget,
     BudgetExceeded,
+    PromptBudget,
     parse_payload,
     read_input,
 )
@@ -20,7 +20,7 @@ from skillyard.hosts.hook.prompt import (
 def run(host: str, options: HookOptions) -> int:
     """Read one prompt from standard input and print the answer. Always returns exit code 0."""
     try:
-        budget = Budget(options.budget_ms)
+        budget = PromptBudget(options.budget_ms)
         _print(answer(host, options, budget))
         if "skillyard.hosts.hook.timed_selection" in sys.modules:
             from skillyard.hosts.hook.timed_selection import end_process_beside_thread
@@ -31,7 +31,7 @@ def run(host: str, options: HookOptions) -> int:
     return 0
 
 
-def answer(host: str, options: HookOptions, budget: Budget, data: bytes | None = None) -> str:
+def answer(host: str, options: HookOptions, budget: PromptBudget, data: bytes | None = None) -> str:
     """Return the output for a payload, that of standard input if None. Errors are logged.
 
     An answer that exceeds the time limit is discarded.

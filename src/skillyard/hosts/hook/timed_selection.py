@@ -20,7 +20,7 @@ from skillyard.engine.selection import Selection, SelectionPolicy, select
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.engine.ranking.query import Query
-    from skillyard.hosts.hook.prompt import Budget
+    from skillyard.hosts.hook.prompt import PromptBudget
 
 RESERVE_S = 0.1
 """Seconds left for the rest of an answer: whether the skill may be used, and its text."""
@@ -28,7 +28,7 @@ THREAD = "skillyard-hook-embedder"
 
 
 def select_in_time(
-    catalog: Catalog, query: Query, policy: SelectionPolicy, budget: Budget
+    catalog: Catalog, query: Query, policy: SelectionPolicy, budget: PromptBudget
 ) -> tuple[Selection, str]:
     """Return the selection by the default scorer, or that by ``hybrid`` and the reason."""
     future: Future[Selection] = Future()

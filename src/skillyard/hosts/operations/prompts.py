@@ -118,7 +118,7 @@ class HostSummary(NamedTuple):
             budget_tokens=None,
             tokens=estimate_tokens(listing.text),
             listing=from_attributes(
-                shapes.HostListing,
+                shapes.HostListingDocument,
                 listing,
                 host=rule.name,
                 unit=rule.unit,

@@ -132,7 +132,7 @@ class FoundSkill(NamedTuple):
 
     def document(
         self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
-    ) -> shapes.Skill:
+    ) -> shapes.SkillDocument:
         """Return the skill as a document shows it.
 
         ``refs.skills_sh`` and ``refs.github`` are strings, empty without an address, because
@@ -140,7 +140,7 @@ class FoundSkill(NamedTuple):
         """
         skill, package, match = self.skill, self.package, self.match
         raw_url = "" if package is None else package.raw_url
-        return shapes.Skill(
+        return shapes.SkillDocument(
             id=self.hit.id,
             title=skill.title or skill.name,
             description=skill.description or None,
@@ -191,7 +191,7 @@ def _frontmatter(skill: Skill) -> dict[str, Any]:
     """Return the frontmatter fields that the service sends under their own names."""
     fields = {each.name: getattr(skill, each.name) for each in SKILL_FIELDS.values() if each.wire}
     declared = any(skill.triggers)
-    triggers = from_attributes(shapes.Triggers, skill.triggers) if declared else None
+    triggers = from_attributes(shapes.TriggersDocument, skill.triggers) if declared else None
     return {**fields, "triggers": triggers}
 
 

@@ -21,7 +21,7 @@ from skillyard.base.shapes.reasons import Why
 from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.shapes.selections import Selected
 from skillyard.base.shapes.service import Health
-from skillyard.base.shapes.skills import SearchDocument, Skill
+from skillyard.base.shapes.skills import SearchDocument, SkillDocument
 from skillyard.engine.operations.skill_explanation import WHY
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.selection import SelectionPolicy, policy_with
@@ -49,7 +49,9 @@ def search(query: str, *, sources: Iterable[str] = (), **more: Any) -> Call[Sear
     return json_call(SEARCH.route, SearchDocument, {**values, "sources": names})
 
 
-def skill(name: str, *, include_raw: bool = False, include_references: bool = False) -> Call[Skill]:
+def skill(
+    name: str, *, include_raw: bool = False, include_references: bool = False
+) -> Call[SkillDocument]:
     """Return one skill by its exact name, id or slug, or by owner/repo/id.
 
     The service searches its catalog first, then the remote sources. Raises SkillNotFound with
@@ -61,7 +63,7 @@ def skill(name: str, *, include_raw: bool = False, include_references: bool = Fa
 
 def skill_from(
     source: str, id: str, *, include_raw: bool = False, include_references: bool = False
-) -> Call[Skill]:
+) -> Call[SkillDocument]:
     """Return one skill by its source (owner/repo, a domain, or ``local``) and its id there.
 
     Raises SkillNotFound, AmbiguousName, SourcesFailed.
@@ -70,9 +72,9 @@ def skill_from(
     return _one_skill(path, f"{source}/{id}", include_raw, include_references)
 
 
-def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[Skill]:
+def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[SkillDocument]:
     parameters = {"include_raw": raw, "include_references": references}
-    return json_call(("GET", path), Skill, parameters, subject=name)
+    return json_call(("GET", path), SkillDocument, parameters, subject=name)
 
 
 def rank(

@@ -17,7 +17,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.base.io.sockets import bearer_token, is_loopback
 from skillyard.base.shapes.encoder import encode
-from skillyard.base.shapes.skills import Skill
+from skillyard.base.shapes.skills import SkillDocument
 from skillyard.base.version import __version__
 from skillyard.engine import skill as skills
 from skillyard.serve.client import calls
@@ -262,7 +262,7 @@ class AsyncClient(_BaseClient):
         await self.aclose()
 
 
-def as_skill(document: Skill) -> skills.Skill:
+def as_skill(document: SkillDocument) -> skills.Skill:
     """Return the skill: it can be ranked, injected or put into a catalog like any other."""
     # Fields with their own names on the wire are those of SKILL_FIELDS.
     fields = [each.name for each in skills.SKILL_FIELDS.values() if each.wire]

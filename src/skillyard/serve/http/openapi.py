@@ -12,7 +12,7 @@ from skillyard.base.shapes.rankings import Ranked
 from skillyard.base.shapes.reasons import Why
 from skillyard.base.shapes.recommendations import Evaluated
 from skillyard.base.shapes.selections import Selected
-from skillyard.base.shapes.service import Error, Health, PublishedSkill, Root
+from skillyard.base.shapes.service import Error, Health, PublishedSkill, RootDocument
 from skillyard.base.shapes.skills import SearchDocument
 from skillyard.base.version import __version__
 from skillyard.serve.runtime.app_context import HttpRoute
@@ -44,7 +44,7 @@ _SHAPES = (
     Health,
     PublishedSkill,
     Ranked,
-    Root,
+    RootDocument,
     SearchDocument,
     Selected,
     Why,

@@ -39,7 +39,7 @@ from skillyard.base.text import clean_line, shorten
 from skillyard.engine.skill import Skill
 from skillyard.serve.mcp.call import cursor_of, invalid, place_in
 from skillyard.serve.mcp.local_tools import framed_skill, offered_skills
-from skillyard.serve.mcp.manifests import Entry, EntryFile, Unserved, entry_of, read_file
+from skillyard.serve.mcp.manifests import EntryFile, ManifestEntry, Unserved, entry_of, read_file
 from skillyard.serve.mcp.skill_uris import SCHEME, SKILL_FILE, below, uris_of
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.snapshot import Snapshot
@@ -78,12 +78,12 @@ def _after(params: Paginated) -> str | None:
     return place_in(None if params is None else params.cursor)
 
 
-def _page(snapshot: Snapshot, params: Paginated) -> tuple[list[Entry], str | None]:
+def _page(snapshot: Snapshot, params: Paginated) -> tuple[list[ManifestEntry], str | None]:
     """Return the entries of one page, and the cursor of the next one if there is one."""
     after = _after(params)
     by_root = uris_of(snapshot).by_root
     roots = [root for root in by_root if after is None or root > after]
-    entries: list[Entry] = []
+    entries: list[ManifestEntry] = []
     for root in roots[:PAGE]:
         try:
             entries.append(entry_of(root, by_root[root]))
@@ -136,7 +136,7 @@ def list_resources(snapshot: Snapshot, params: Paginated) -> ListResourcesResult
     return ListResourcesResult(resources=resources, next_cursor=more)
 
 
-def _resource(snapshot: Snapshot, entry: Entry, file: EntryFile) -> Resource:
+def _resource(snapshot: Snapshot, entry: ManifestEntry, file: EntryFile) -> Resource:
     own = file.path == SKILL_FILE
     return Resource(
         uri=file.uri,
@@ -227,7 +227,7 @@ def read_directory(snapshot: Snapshot, params: DirectoryParams) -> dict[str, Any
 
 
 def _children(
-    snapshot: Snapshot, entry: Entry, path: str, uri: str
+    snapshot: Snapshot, entry: ManifestEntry, path: str, uri: str
 ) -> Iterator[tuple[str, Resource]]:
     """Yield (name, resource) of a directory's children; sub-directories once per file."""
     start = f"{path}/" if path else ""

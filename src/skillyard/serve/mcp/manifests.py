@@ -50,7 +50,7 @@ class EntryFile(NamedTuple):
     size: int
 
 
-class Entry(NamedTuple):
+class ManifestEntry(NamedTuple):
     """The entry of one skill."""
 
     root: str
@@ -76,7 +76,7 @@ class Entry(NamedTuple):
         }
 
 
-def entry_of(root: str, skill: Skill) -> Entry:
+def entry_of(root: str, skill: Skill) -> ManifestEntry:
     """Return the entry of a skill that is served at a URI. Raises Unserved."""
     data, frontmatter = _conforming_file(skill)
     if frontmatter.get("name") != skill.name:
@@ -93,7 +93,7 @@ def entry_of(root: str, skill: Skill) -> Entry:
             files.append(EntryFile(uri, path, *_digest_and_size(skill, path)))
         except (SkillError, OSError):  # it was removed meanwhile
             continue
-    return Entry(root, skill, frontmatter, tuple(files))
+    return ManifestEntry(root, skill, frontmatter, tuple(files))
 
 
 def read_file(skill: Skill, path: str) -> bytes:

@@ -181,7 +181,7 @@ def get_cache_stats(context: AppContext, request: Any, snapshot: Snapshot) -> An
         oldest_age_s=age,
         remote_requests=context.searches.remote_requests,
         sources=context.searches.states(),
-        catalog=shapes.LibraryState(
+        catalog=shapes.LibraryStateDocument(
             skills=snapshot.whole.counts.skills,
             generation=snapshot.generation,
             digest=snapshot.digest,

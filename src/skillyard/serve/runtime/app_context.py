@@ -14,7 +14,7 @@ from skillyard.engine.ranking.registry import is_built_in, scorer_names
 from skillyard.hosts.decisions import with_feedback
 from skillyard.install.sources.settings import load_settings
 from skillyard.serve.runtime.encoding import JSON, Reply
-from skillyard.serve.runtime.follower import FolderFollower, Follower
+from skillyard.serve.runtime.follower import FolderFollower, LibraryFollower
 from skillyard.serve.runtime.guards import Guard
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.metrics import Metrics
@@ -94,7 +94,7 @@ CURRENT_SNAPSHOT: ContextVar[Snapshot | None] = ContextVar("answered_from", defa
 """The snapshot that the current request is answered from."""
 
 
-def _follower_for(options: ServiceOptions, log: Log) -> Follower:
+def _follower_for(options: ServiceOptions, log: Log) -> LibraryFollower:
     if not options.store:
         return FolderFollower(options, log)
     from skillyard.serve.runtime.store_follower import StoreFollower  # imports the code of stores

@@ -41,7 +41,7 @@ Listener = Callable[[Snapshot, Snapshot], None]
 """Receives the snapshot before a change and the one after it."""
 
 
-class Follower(ABC):
+class LibraryFollower(ABC):
     """Follows a library and has its newest snapshot. Belongs to one event loop."""
 
     failure = ""
@@ -120,7 +120,7 @@ class Follower(ABC):
         """Wait for running work, and stop the threads."""
 
 
-class FolderFollower(Follower):
+class FolderFollower(LibraryFollower):
     """Follows the folders of the options. Files are read in a thread of its own."""
 
     def __init__(

@@ -17,7 +17,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from skillyard.engine.catalog.counts import NO_SKILLS
-from skillyard.serve.runtime.follower import Follower
+from skillyard.serve.runtime.follower import LibraryFollower
 from skillyard.serve.runtime.guards import Guard
 from skillyard.serve.runtime.search_runner import SearchRunner
 
@@ -31,7 +31,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 class Metrics(Collector):
     """The metrics of one service. Thread-safe."""
 
-    def __init__(self, follower: Follower, searches: SearchRunner, guard: Guard) -> None:
+    def __init__(self, follower: LibraryFollower, searches: SearchRunner, guard: Guard) -> None:
         self._follower, self._searches, self._guard = follower, searches, guard
         self._registry = CollectorRegistry()
         self._requests = Counter(

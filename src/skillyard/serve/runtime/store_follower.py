@@ -24,7 +24,7 @@ FAILURE = "store_not_followed"
 """The public code of every failure. The log has its message, which may contain paths and hosts."""
 
 
-class StoreFollower(freshness.Follower):
+class StoreFollower(freshness.LibraryFollower):
     """Follows a store, and answers from one generation at a time.
 
     The default scorer is bound to a generation before it is used. Each answer comes from one

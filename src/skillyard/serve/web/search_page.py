@@ -44,7 +44,7 @@ class Question(NamedTuple):
         )
 
 
-class Offer(NamedTuple):
+class SearchOffer(NamedTuple):
     """The choices of the form."""
 
     sources: tuple[str, ...]
@@ -59,7 +59,7 @@ class Offer(NamedTuple):
         return sorted({*LIMITS, question.limit or self.limit})
 
 
-class Library(NamedTuple):
+class LibraryView(NamedTuple):
     """The contents of the catalog, for the page without a search."""
 
     counts: SkillCounts
@@ -75,13 +75,13 @@ class Library(NamedTuple):
         return [skill for skill in named if local_address(skill.id)]
 
 
-def home_page(offer: Offer, question: Question, library: Library) -> bytes:
+def home_page(offer: SearchOffer, question: Question, library: LibraryView) -> bytes:
     """Return the page without a search."""
     return render("home.html", offer=offer, question=question, library=library)
 
 
 def results_page(
-    offer: Offer, question: Question, result: SearchResult, selected: SelectResult | None
+    offer: SearchOffer, question: Question, result: SearchResult, selected: SelectResult | None
 ) -> bytes:
     """Return the page of a search; ``selected`` is the selection of the catalog."""
     floor = selected.min_score if selected is not None else result.floor

@@ -21,7 +21,7 @@ from skillyard.base.shapes import Schema, details
 from skillyard.engine.discovery import Candidate
 from skillyard.store.folders import (
     BuiltRow,
-    SkillFile,
+    StoreFile,
     build_rows,
     place_of,
     rejected,
@@ -59,7 +59,7 @@ _HARMLESS = frozenset({"file_name_case"})
 """Diagnostics of discovery about files that were found nevertheless."""
 
 
-class Options(NamedTuple):
+class PublishOptions(NamedTuple):
     """The options of publishing folders."""
 
     tenant: str
@@ -114,7 +114,7 @@ class StorePublished:
 def store_publish(
     url: str,
     roots: Sequence[str],
-    options: Options,
+    options: PublishOptions,
     *,
     stop: threading.Event | None = None,
     tell: Callable[[Step], None] = lambda step: None,
@@ -130,7 +130,7 @@ def store_publish(
 def publish_folders(
     store: CatalogStore,
     roots: Sequence[str],
-    options: Options,
+    options: PublishOptions,
     *,
     stop: threading.Event | None = None,
     tell: Callable[[Step], None] = lambda step: None,
@@ -151,7 +151,7 @@ def publish_folders(
         return run.whole(workers, skill_files(roots, DEFAULT_LIMITS))
 
 
-def _check(options: Options) -> None:
+def _check(options: PublishOptions) -> None:
     checked_tenant(options.tenant)
     checked_namespace(options.namespace)
     checked_publisher(options.publisher)
@@ -170,7 +170,7 @@ class _Run:
     def __init__(
         self,
         store: CatalogStore,
-        options: Options,
+        options: PublishOptions,
         stop: threading.Event,
         tell: Callable[[Step], None],
     ) -> None:
@@ -198,7 +198,7 @@ class _Run:
         keyed = self._with_keys(candidates)
         while (group := list(islice(keyed, QUERY_SIZE))) and not self._stop.is_set():
             standing = self._store.standing(key for _, key in group)
-            files = [SkillFile(candidate, key, standing.get(key)) for candidate, key in group]
+            files = [StoreFile(candidate, key, standing.get(key)) for candidate, key in group]
             for first in range(0, len(files), TASK_SIZE):
                 task = files[first : first + TASK_SIZE]
                 flying.append(

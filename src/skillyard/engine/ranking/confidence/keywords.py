@@ -268,7 +268,7 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _APOSTROPHES = str.maketrans("", "", "'\u2019")
 
 
-class Term(NamedTuple):
+class KeywordTerm(NamedTuple):
     """One word of a text."""
 
     stem: str
@@ -278,13 +278,13 @@ class Term(NamedTuple):
     """True for the unsplit form of a word whose parts are also terms."""
 
 
-def terms(text: str, short_terms: frozenset[str] = frozenset()) -> list[Term]:
+def terms(text: str, short_terms: frozenset[str] = frozenset()) -> list[KeywordTerm]:
     """Return the terms of a text in order, with repetitions.
 
     Stop words, numbers, and words of fewer than three characters that are not in ``short_terms``
     (lower case) are dropped.
     """
-    terms_: list[Term] = []
+    terms_: list[KeywordTerm] = []
     for word in _words(text):
         known = _word_terms if len(word) <= _MAX_CACHED_WORD_CHARS else _word_terms.__wrapped__
         terms_ += known(word, short_terms)
@@ -304,7 +304,7 @@ def _words(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=65_536)
-def _word_terms(word: str, short_terms: frozenset[str]) -> tuple[Term, ...]:
+def _word_terms(word: str, short_terms: frozenset[str]) -> tuple[KeywordTerm, ...]:
     word = word.translate(_APOSTROPHES)
     parts = _split_at_capitals(word)
     split = [_term(part, False, short_terms) for part in parts]
@@ -315,13 +315,13 @@ def _word_terms(word: str, short_terms: frozenset[str]) -> tuple[Term, ...]:
     return tuple(counted)
 
 
-def _term(word: str, whole: bool, short_terms: frozenset[str]) -> Term | None:
+def _term(word: str, whole: bool, short_terms: frozenset[str]) -> KeywordTerm | None:
     word = word.lower()
     if len(word) < MIN_CHARS and word not in short_terms:
         return None
     if word in STOP_WORDS or word.isnumeric():
         return None
-    return Term(stem_word(word), word, whole)
+    return KeywordTerm(stem_word(word), word, whole)
 
 
 def _split_at_capitals(word: str) -> list[str]:

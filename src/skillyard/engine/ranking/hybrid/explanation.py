@@ -17,8 +17,8 @@ from skillyard.engine.ranking.hybrid.fusion import (
     SUBJECT,
     UNIT_DOT,
     Evidence,
-    Feedback,
     Points,
+    RocchioFeedback,
 )
 from skillyard.engine.ranking.hybrid.query_analysis import Term
 from skillyard.engine.ranking.scorer import Explanation
@@ -256,7 +256,7 @@ def _meaning(
 
 
 def _neighbours(
-    feedback: Feedback | None, outcome: ExplainedQuery, ordinal: int
+    feedback: RocchioFeedback | None, outcome: ExplainedQuery, ordinal: int
 ) -> list[tuple[str, float, float]]:
     """Return (name, cosine, weight) of each skill used for feedback."""
     if feedback is None:

@@ -34,7 +34,7 @@ class Coverage(NamedTuple):
     length: float = 0.0
     """log(body length / short length); at least 0."""
     cosine: float = 0.0
-    """Its cosine with the request and the best skills (:class:`Feedback`)."""
+    """Its cosine with the request and the best skills (:class:`RocchioFeedback`)."""
 
 
 class Order(NamedTuple):
@@ -68,7 +68,7 @@ class Evidence(NamedTuple):
     words: float = 0.0
     """Exact BM25F score: Σ weight · impact."""
     meaning: float = 0.0
-    """Cosine of the request's vector (or of :class:`Feedback`) and the skill's, -1..1."""
+    """Cosine of the request's vector (or of :class:`RocchioFeedback`) and the skill's, -1..1."""
     called: bool = False
     """The request calls it by ``@name`` or ``/name``, or consists of its name."""
     phrases: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class Evidence(NamedTuple):
     order: Order = Order()
 
 
-class Feedback(NamedTuple):
+class RocchioFeedback(NamedTuple):
     """The query vector after pseudo-relevance feedback (:mod:`.retrieval`)."""
 
     direction: bytes
@@ -126,7 +126,7 @@ class CandidateSet(NamedTuple):
     """The embedder's share of the points of words, meaning and embedder."""
     query_cosines: Mapping[int, float] = {}
     """Cosines with the request's own vector; they differ from :attr:`cosines` after feedback."""
-    feedback: Feedback | None = None
+    feedback: RocchioFeedback | None = None
     """The moved query vector of a long request; None otherwise."""
     coverage: Mapping[int, Coverage] = {}
     """Coverage of a long request by the best skills, by ordinal."""

@@ -30,8 +30,8 @@ from skillyard.engine.ranking.hybrid.fusion import (
     UNIT_DOT,
     CandidateSet,
     Evidence,
-    Feedback,
     Quoted,
+    RocchioFeedback,
     fuse_totals,
     top_by_points,
 )
@@ -305,7 +305,7 @@ def apply_feedback(
     analysed: AnalysedQuery,
     searcher: SegmentSearcher,
     fusion: Fusion,
-) -> Feedback | None:
+) -> RocchioFeedback | None:
     """Return the moved vector of a long request; None when its best matches have no vectors.
 
     ``scores`` are the BM25F scores of the candidates, ``extra`` their other evidence, and ``words``
@@ -336,4 +336,4 @@ def apply_feedback(
         (ordinal, neighbour_weight / sum_norm * UNIT * total / norm)
         for ordinal, total, _ in neighbours
     )
-    return Feedback(direction, own_weight * UNIT / norm, shares)
+    return RocchioFeedback(direction, own_weight * UNIT / norm, shares)

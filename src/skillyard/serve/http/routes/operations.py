@@ -19,7 +19,7 @@ from skillyard.serve.runtime.metrics import MEDIA
 
 async def root(context: AppContext, request: RouteRequest) -> Reply:
     """Return names and links."""
-    document = shapes.Root(
+    document = shapes.RootDocument(
         name="skillyard",
         version=__version__,
         description="Finds the right agent skill, says when none fits, and says why.",

@@ -31,9 +31,9 @@ from skillyard.serve.runtime.snapshot import Ranking, Snapshot
 from skillyard.serve.web.pages import browse_page, building_page, docs_page, error_page
 from skillyard.serve.web.rendering import BARE_POLICY, MEDIA, POLICY
 from skillyard.serve.web.search_page import (
-    Library,
-    Offer,
+    LibraryView,
     Question,
+    SearchOffer,
     home_page,
     results_page,
 )
@@ -95,7 +95,7 @@ async def _search(context: AppContext, question: Question) -> bytes:
     caller = context.options.caller
     default = _scorer_without_choice(context, (LOCAL,) if question.live else names)
     scorers = tuple(sorted({*scorer_names(), default}))
-    offer = Offer(searches.default_names, scorers, default, LIMIT)
+    offer = SearchOffer(searches.default_names, scorers, default, LIMIT)
     if not question.text:
         return await context.in_thread(_home, offer, snapshot, question)
     if here and not snapshot.whole.counts.skills:
@@ -116,15 +116,17 @@ async def _search(context: AppContext, question: Question) -> bytes:
     )
 
 
-def _home(offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
+def _home(offer: SearchOffer, snapshot: Snapshot, question: Question) -> bytes:
     counts = snapshot.whole.counts
     if counts.skills:
-        return home_page(offer, question, Library(counts, snapshot.shelf))
+        return home_page(offer, question, LibraryView(counts, snapshot.shelf))
     broken = sum(each.severity == "error" for each in snapshot.whole.diagnostics)
-    return home_page(offer, question, Library(counts, None, broken))
+    return home_page(offer, question, LibraryView(counts, None, broken))
 
 
-def _local_results(offer: Offer, snapshot: Snapshot, question: Question, caller: str) -> bytes:
+def _local_results(
+    offer: SearchOffer, snapshot: Snapshot, question: Question, caller: str
+) -> bytes:
     """Return the page for the catalog alone, with the ranking of ``/rank``."""
     scorer = question.scorer or offer.scorer
     limit = question.limit or LIMIT

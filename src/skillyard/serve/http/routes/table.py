@@ -39,7 +39,7 @@ _search = partial(
 _skill = partial(
     HttpRoute,
     "GET",
-    answer="Skill",
+    answer="SkillDocument",
     request=requests.OneSkillRequest,
     strict=False,
     tagged=True,
@@ -133,7 +133,7 @@ ROUTES = (
         "root",
         "Names and links; to browsers the page, which searches for q.",
         pages.home,
-        "Root",
+        "RootDocument",
         requests.SearchPage,
         free=True,
         strict=False,
