@@ -265,18 +265,12 @@ class CatalogStore(Closeable):
             rows = session.execute(PLACES, parameters).fetchall()
         return tuple(row[0] for row in rows)
 
-    def generations(self, before: int | None = None, limit: int = 20) -> tuple[Generation, ...]:
-        """Return the generations below ``before`` (None: the last ones), newest first.
-
-        Raises InvalidInput.
-        """
+    def generations(self, limit: int = 20) -> tuple[Generation, ...]:
+        """Return the last generations, newest first. Raises InvalidInput."""
         self._refuse_caller("read the log")
-        if before is not None and (type(before) is not int or not 0 <= before < 2**63):
-            raise InvalidInput("before must be a generation, 0 or more")
         _refuse_limit(limit)
-        parameters = {"before": before, "limit": limit}
         with self._backend.reading(None) as session:
-            rows = session.execute(GENERATIONS, parameters).fetchall()
+            rows = session.execute(GENERATIONS, {"limit": limit}).fetchall()
         return tuple(Generation(*row) for row in rows)
 
     def generation(self) -> int:

@@ -82,9 +82,7 @@ ORDER BY place LIMIT :limit
 """
 GENERATIONS = """
 SELECT generation, {seconds}, tenant, publisher, action, added, changed, withdrawn
-FROM {s}generations
-WHERE CAST(:before AS bigint) IS NULL OR generation < :before
-ORDER BY generation DESC LIMIT :limit
+FROM {s}generations ORDER BY generation DESC LIMIT :limit
 """
 DOUBLED = """
 SELECT namespace, source, place FROM {t}staged

@@ -120,12 +120,13 @@ class GitRepository:
 
     def _fetch(self, commit: str, *, partial: bool = True) -> None:
         """Fetch a commit. Raises SourceFailed, also where the server has it no longer."""
-        self._init(commit, partial=partial)
+        is_new = self._init(commit, partial=partial)
         refs = f"+{commit}:{_own_ref(commit)}"
         try:
             self._fetch_refs("--depth=1", refs)
         except SourceFailed as error:
-            if error.code != "bad_answer":
+            # What a killed run left in the way is made anew: see _exclusive.
+            if error.code != "bad_answer" or not is_new:
                 raise
             try:  # a server that only serves files gives no part of a history
                 self._fetch_refs(refs)
@@ -143,18 +144,7 @@ class GitRepository:
             options.append("--filter=blob:none")  # files are fetched apart from their commit
         refs = [each for each in arguments if not each.startswith("--")]
         options += [each for each in arguments if each.startswith("--")]
-        command = [*options, "origin", *refs]
-        try:
-            git.ask(self.address.scheme, *command, stdin=stdin)
-        except SourceFailed as error:
-            if ".lock'" not in error.what:
-                raise
-            # Left by a run that was killed: nobody else works here, and the cache can be made anew.
-            for folder, _, names in os.walk(self.folder):
-                for name in names:
-                    if name.endswith(".lock"):
-                        os.unlink(os.path.join(folder, name))
-            git.ask(self.address.scheme, *command, stdin=stdin)
+        git.ask(self.address.scheme, *options, "origin", *refs, stdin=stdin)
 
     def read_blobs(self, tree: GitTree, paths: Sequence[str], max_bytes: int) -> Iterator[bytes]:
         """Yield the contents of files of a tree, in the order of ``paths``.
@@ -217,11 +207,14 @@ class GitRepository:
             at = end + 1 + size + 1
         return contents
 
-    def _init(self, commit: str, *, partial: bool) -> None:
-        """Make the bare repository, complete or not at all; make one that grew too large anew."""
+    def _init(self, commit: str, *, partial: bool) -> bool:
+        """Make the bare repository, complete or not at all; False where there is one.
+
+        One that grew too large is made anew.
+        """
         if os.path.isdir(self.folder):
             if not self._is_too_large():
-                return
+                return False
             shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(_root(), mode=0o700, exist_ok=True)
         beside = tempfile.mkdtemp(prefix=_NEW, dir=_root())
@@ -237,6 +230,7 @@ class GitRepository:
             os.rename(beside, self.folder)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+        return True
 
     def _is_too_large(self) -> bool:
         try:

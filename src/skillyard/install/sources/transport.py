@@ -20,7 +20,7 @@ from skillyard.base.extras import install_command
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.sockets import is_loopback
 from skillyard.install.sources.addresses import public_addresses
-from skillyard.install.sources.quotas import CircuitBreaker, Quotas, rate_limit_error
+from skillyard.install.sources.quotas import Quotas, rate_limit_error
 from skillyard.install.sources.responses import CachedResponse, ResponseCache, json_of, read_body
 
 if TYPE_CHECKING:
@@ -161,7 +161,6 @@ class Transport:
         self._origins = {origin_of(host.url) for host in hosts.values()}
         self._running: dict[str, asyncio.Task[HttpResponse]] = {}
         self._quotas = Quotas(clock)
-        self._breaker = CircuitBreaker(clock, deadline_s)
         # One for each origin, so that a hanging host does not delay the others.
         self._rooms = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(MAX_REQUESTS))
         self._client: Any = None
@@ -284,12 +283,9 @@ class Transport:
         try:
             reply = await self._answer(url, host, accept, max_bytes, stored)
             came = True
-            self._breaker.record(origin_of(url))
             if reply.status == 200 and check is not None:
                 check(reply.headers, reply.body)
         except SourceFailed as error:
-            if not came:
-                self._breaker.record(origin_of(url), error)
             if stored is not None and (came or error.code in STALE_IF_ERROR):
                 return self._cached_reply(stored, stale=True)
             raise
@@ -317,7 +313,6 @@ class Transport:
         try:
             async with self._rooms[origin], asyncio.timeout(self.deadline_s):
                 self._quotas.check(origin, _more_requests(host))
-                self._breaker.check(origin)
                 for hop in range(HOPS + 1):
                     async with self._send_with_retry(url, host, accept, stored) as response:
                         self._quotas.note(origin_of(url), response.headers)
