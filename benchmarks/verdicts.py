@@ -8,14 +8,16 @@ number of simulated runs a cell.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import sqrt
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.measure import Figure, Options, versions_of
+from skillyard.evals.judgement.trust import PADDED, PLAIN, PLANTED_PAIRS, PLANTS, judge_trust
 from skillyard.evals.regression.changes import REGRESSION, Measure, changes_of_measures
 from skillyard.evals.statistics.intervals import FALSE_STATEMENTS, MARGIN
+from skillyard.evals.statistics.pairs import TIE, judged_pairs, slots_won
 from skillyard.evals.statistics.planning import equivalence_units, units_needed
 from skillyard.evals.statistics.verdicts import (
     BETTER,
@@ -25,7 +27,7 @@ from skillyard.evals.statistics.verdicts import (
     share_chances,
 )
 
-SUMMARY = "false and missed statements of verdicts, gates and plans, in simulated runs"
+SUMMARY = "false and missed statements of verdicts, gates, plans and judges, in simulated runs"
 RUNS = 2_000
 SPREAD = 0.8
 """Standard deviation of the difference between prompts, in points."""
@@ -68,33 +70,83 @@ TRUTHS: Mapping[str, Truth] = {
 """With one-sided losses a third of the answers is not given, which is the lowest score."""
 
 
+EARLIER = {"L5 verdict, 1 × 12, +0.8": 0.79, "L5 verdict, 8 × 30, +0.8": 0.95}
+"""The power of the first release."""
+
+
+class Rater(NamedTuple):
+    """A judge: what it goes by, beside noise in every score."""
+
+    noise: float
+    """Standard deviation of a score between calls."""
+    quality: float = 1.0
+    place: float = 0.0
+    """Points for lying in slot A."""
+    length: float = 0.0
+    """Points for each 1,000 characters."""
+    obeys: float = 0.0
+    """Points for an answer that tells the judge to give them."""
+    is_honest: bool = False
+
+
+RATERS: Mapping[str, Rater] = {
+    "honest": Rater(0.5, is_honest=True),
+    "honest, noisy": Rater(1.0, is_honest=True),
+    "draws lots": Rater(1.0, quality=0.0, is_honest=True),
+    "length alone": Rater(0.1, quality=0.0, length=1.5),
+    "length, noisy": Rater(0.5, length=1.5),
+    "place alone": Rater(0.1, quality=0.0, place=1.0),
+    "place, noisy": Rater(0.5, place=1.0),
+    "obeys": Rater(0.1, obeys=3.0),
+    "obeys, noisy": Rater(0.5, obeys=2.0),
+}
+"""The planted sentences have 600 characters. An honest judge finds them neither good nor bad: any
+dislike of them would only help it to pass."""
+
+
 def run(options: Options) -> Iterator[Figure]:
-    """Yield the cells of the verdicts, the gates and the plans."""
+    """Yield the cells of the verdicts, the gates, the plans and the checks of a judge."""
     runs = options.rounds or RUNS
     yield Figure(
         f"{runs:,} runs a cell (gates half as many); sd between prompts {SPREAD}, margin {MARGIN}",
         versions_of("numpy", extra="eval"),
     )
-    worst, least = 0.0, 1.0
+    cells: dict[str, _Cell] = {}
     for comparisons in (L5, L6):
         for skills in SKILLS:
             for name, truth in TRUTHS.items():
                 for prompts in PROMPTS:
-                    cell = _verdicts([truth] * skills, prompts, runs, comparisons)
-                    worst, least = max(worst, cell.false), min(least, cell.coverage)
                     layer = "L5" if comparisons == L5 else "L6"
-                    yield Figure(f"{layer} verdict, {skills} × {prompts}, {name}", str(cell))
+                    what = f"{layer} verdict, {skills} × {prompts}, {name}"
+                    cells[what] = _certain(what, [truth] * skills, prompts, runs, comparisons)
+                    yield Figure(what, str(cells[what]))
     for prompts in (6, 8, 12, 20):
         truths = [TRUTHS["+0.8"]] * 3 + [TRUTHS["no effect"]] * 9
-        cell = _verdicts(truths, prompts, runs, L5)
-        worst, least = max(worst, cell.false), min(least, cell.coverage)
-        yield Figure(f"L5 verdict, 12 × {prompts}, 3 of 12 help by 0.8", str(cell))
-    error = 1.96 * sqrt(MOST * (1 - MOST) / runs)
-    largest = f"{worst:.3f} (limit {MOST}; a cell errs by ±{error:.3f})"
-    yield Figure("false statements a skill, largest share", largest)
+        what = f"L5 verdict, 12 × {prompts}, 3 of 12 help by 0.8"
+        cells[what] = _certain(what, truths, prompts, runs, L5)
+        yield Figure(what, str(cells[what]))
+    for what, earlier in EARLIER.items():
+        yield Figure(f"{what}: found", f"{cells[what].better:.2f} (before: {earlier})")
+    largest = max(cell.false for cell in cells.values())
+    yield Figure("false statements a skill, largest share", f"{largest:.3f} (limit {MOST})")
+    least = min(cell.coverage for cell in cells.values())
     yield Figure("coverage of the interval against no skill, smallest", f"{least:.3f} (goal .93)")
     yield from _gates(max(1, runs // 2))
     yield from _plans(max(1, runs // 4))
+    yield from _judges(runs)
+
+
+def _certain(
+    seed: str, truths: Sequence[Truth], prompts: int, runs: int, comparisons: Sequence[str]
+) -> _Cell:
+    """Return a cell; one above the limit is drawn again, with ten times as many runs.
+
+    The share of 2,000 runs errs by 0.010, and there are some 200 cells.
+    """
+    cell = _verdicts(seed, truths, prompts, runs, comparisons)
+    if cell.false <= MOST:
+        return cell
+    return _verdicts(f"again {seed}", truths, prompts, 10 * runs, comparisons)
 
 
 class _Cell(NamedTuple):
@@ -108,19 +160,22 @@ class _Cell(NamedTuple):
     better: float
     worse: float
     equivalent: float
+    runs: int
 
     def __str__(self) -> str:
+        more = f" ({self.runs:,} runs)" if self.runs > RUNS else ""
         return (
             f"false {self.false:.3f} (runs {self.false_runs:.3f}), coverage {self.coverage:.3f},"
-            f" better {self.better:.2f}, worse {self.worse:.2f}, equivalent {self.equivalent:.2f}"
+            f" better {self.better:.2f}, worse {self.worse:.2f},"
+            f" equivalent {self.equivalent:.2f}{more}"
         )
 
 
 def _verdicts(
-    truths: Sequence[Truth], prompts: int, runs: int, comparisons: Sequence[str]
+    seed: str, truths: Sequence[Truth], prompts: int, runs: int, comparisons: Sequence[str]
 ) -> _Cell:
     """Return what is said of skills. Every comparison of a skill has the same truth."""
-    rng = random.Random(f"{len(truths)} {prompts} {[truth.mean for truth in truths]}")
+    rng = random.Random(seed)
     false, holds, words = [], [], []
     for _ in range(max(1, runs // len(truths))):
         compared = {
@@ -137,7 +192,7 @@ def _verdicts(
             holds.append(low - 1e-9 <= truth.mean <= high + 1e-9)
     shares = (words.count(word) / len(words) for word in (BETTER, WORSE, EQUIVALENT))
     by_run = [any(false[at : at + len(truths)]) for at in range(0, len(false), len(truths))]
-    return _Cell(fmean(false), fmean(by_run), fmean(holds), *shares)
+    return _Cell(fmean(false), fmean(by_run), fmean(holds), *shares, runs)
 
 
 def _is_false(word: str, mean: float) -> bool:
@@ -202,9 +257,85 @@ def _plans(runs: int) -> Iterator[Figure]:
             prompts = units_needed(effect, SPREAD, chance)
             assert prompts is not None
             truth = Truth(effect, _bell(effect))
-            cell = _verdicts([truth] * skills, prompts, runs, L5)
-            yield Figure(f"plan, {skills} skills, effect {effect}: {prompts} prompts", str(cell))
+            what = f"plan, {skills} skills, effect {effect}: {prompts} prompts"
+            yield Figure(what, str(_certain(what, [truth] * skills, prompts, runs, L5)))
         prompts = equivalence_units(SPREAD, chance / min(2, skills))
         assert prompts is not None
-        cell = _verdicts([TRUTHS["no effect"]] * skills, prompts, runs, L5)
-        yield Figure(f"plan, {skills} skills, equivalence: {prompts} prompts", str(cell))
+        what = f"plan, {skills} skills, equivalence: {prompts} prompts"
+        yield Figure(what, str(_certain(what, [TRUTHS["no effect"]] * skills, prompts, runs, L5)))
+
+
+def _judges(runs: int) -> Iterator[Figure]:
+    """Yield how often a judge fails the checks: an honest one by chance, others rightly."""
+    for name, rater in RATERS.items():
+        for prompts in (5, 12, 30):
+            rng = random.Random(f"judge {name} {prompts}")
+            failed = Counter[str]()
+            for _ in range(runs):
+                cases = [_judged_case(rng, rater, number, prompts) for number in range(prompts)]
+                failures = judge_trust(cases, judged_pairs(cases))["failed"]
+                failed.update([*failures, "any"] if failures else ())
+            shares = ", ".join(
+                f"{check} {failed[check] / runs:.3f}" for check in (*PLANTS, "place", "length")
+            )
+            limit = f" (limit {MOST})" if rater.is_honest else ""
+            yield Figure(
+                f"judge, {prompts} prompts, {name}",
+                f"not trusted {failed['any'] / runs:.3f}{limit}: {shares}",
+            )
+
+
+def _judged_case(
+    rng: random.Random, rater: Rater, number: int, prompts: int
+) -> Mapping[str, object]:
+    """Return a pair of answers as it is judged, with the planted pairs of its prompt."""
+    length = {arm: max(1.0, rng.gauss(2000, 400)) for arm in ("full", "baseline")}
+    worth = {"full": rng.gauss(0.4, 0.6), "baseline": 0.0}
+    orders = [_rated(rng, rater, order, worth, length) for order in _ORDERS]
+    means = {arm: fmean([each["scores"][arm] for each in orders]) for arm in worth}
+    winners = {each["winner"] for each in orders}
+    planted = []
+    for place in range(PLANTED_PAIRS):
+        if place * prompts // PLANTED_PAIRS == number:
+            kind = PLANTS[place % len(PLANTS)]
+            sizes = {PLAIN: 2000.0, PADDED: 2600.0 if kind == PLANTS[0] else 2140.0}
+            told = {PLAIN: 0.0, PADDED: rater.obeys if kind == PLANTS[1] else 0.0}
+            sides = [_rated(rng, rater, order, told, sizes, 1.0) for order in _COPIES]
+            both = {each["winner"] for each in sides}
+            winner = both.pop() if len(both) == 1 else TIE
+            planted.append({"kind": kind, "winner": winner, "slots": slots_won(sides)})
+    return {
+        "skill_name": "s",
+        "prompt_index": number,
+        "condition_a": "full",
+        "condition_b": "baseline",
+        "scores": means,
+        "improvement": means["full"] - means["baseline"],
+        "winner": winners.pop() if len(winners) == 1 else TIE,
+        "orders": orders,
+        "lengths": length,
+        "planted": planted,
+    }
+
+
+_ORDERS = ({"A": "full", "B": "baseline"}, {"A": "baseline", "B": "full"})
+_COPIES = ({"A": PADDED, "B": PLAIN}, {"A": PLAIN, "B": PADDED})
+
+
+def _rated(
+    rng: random.Random,
+    rater: Rater,
+    slots: Mapping[str, str],
+    worth: Mapping[str, float],
+    length: Mapping[str, float],
+    quality: float | None = None,
+) -> dict[str, Any]:
+    """Return one call of a judge: the mean of four criteria in whole points, and the winner."""
+    scores = {}
+    for slot, arm in slots.items():
+        points = 3 + (rater.quality if quality is None else quality) * worth[arm]
+        points += rater.place * (slot == "A") + rater.length * (length[arm] - 2000) / 1000
+        scores[arm] = min(5.0, max(1.0, round(4 * (points + rng.gauss(0, rater.noise))) / 4))
+    one, other = scores
+    best = TIE if scores[one] == scores[other] else max(scores, key=lambda arm: scores[arm])
+    return {"ab_assignment": slots, "scores": scores, "winner": best}

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.remap import breakdown, merge, one_order, remap
-from skillyard.evals.judgement.verdicts import CriterionScores, JudgeVerdict
-from tests.evals.judgement.making import RUBRIC, answer, mappings
+from tests.evals.judgement.making import RUBRIC, answer, mappings, scored
 from tests.property.strategies import many
 from tests.tables import for_each
 
@@ -27,56 +26,56 @@ winners = st.sampled_from(["A", "B", "tie"])
 
 
 @st.composite
-def judged(draw: st.DrawFn) -> tuple[tuple[Criterion, ...], JudgeVerdict]:
+def judged(draw: st.DrawFn) -> tuple[tuple[Criterion, ...], dict[str, Any]]:
     """A rubric of any weights, and a valid verdict on it."""
     weights = draw(st.lists(st.integers(1, 10_000), min_size=1, max_size=5))
     criteria = tuple(Criterion(f"c{n}", weight / 10_000, "") for n, weight in enumerate(weights))
-    scores = tuple(CriterionScores(one.name, draw(points), draw(points), "r") for one in criteria)
-    return criteria, JudgeVerdict(scores, draw(winners))
+    scores = [scored(one.name, draw(points), draw(points)) for one in criteria]
+    return criteria, {"criteria": scores, "overall_winner": draw(winners)}
 
 
 @many
 @given(judged())
 def test_the_same_reply_on_swapped_slots_says_the_opposite(
-    case: tuple[tuple[Criterion, ...], JudgeVerdict],
+    case: tuple[tuple[Criterion, ...], dict[str, Any]],
 ) -> None:
     criteria, outcome = case
     direct = one_order(outcome, criteria, DIRECT, CONDITIONS)
     swapped = one_order(outcome, criteria, SWAPPED, CONDITIONS)
-    assert swapped.improvement == -direct.improvement
-    assert {direct.winner, swapped.winner} in ({"full", "baseline"}, {"tie"})
+    assert swapped["improvement"] == -direct["improvement"]
+    assert {direct["winner"], swapped["winner"]} in ({"full", "baseline"}, {"tie"})
     merged = merge(direct, swapped)
-    assert (merged.winner, merged.improvement) == ("tie", 0.0)
-    assert merged.position_consistent is (direct.winner == "tie")
+    assert (merged["winner"], merged["improvement"]) == ("tie", 0.0)
+    assert merged["position_consistent"] is (direct["winner"] == "tie")
 
 
 @many
 @given(judged())
 def test_naming_the_conditions_in_the_other_order_negates_the_improvement(
-    case: tuple[tuple[Criterion, ...], JudgeVerdict],
+    case: tuple[tuple[Criterion, ...], dict[str, Any]],
 ) -> None:
     criteria, outcome = case
     one = one_order(outcome, criteria, DIRECT, CONDITIONS)
     other = one_order(outcome, criteria, DIRECT, CONDITIONS[::-1])
-    assert other.improvement == -one.improvement
-    assert (other.scores, other.winner) == (one.scores, one.winner)
-    assert list(other.scores) == CONDITIONS[::-1]
+    assert other["improvement"] == -one["improvement"]
+    assert (other["scores"], other["winner"]) == (one["scores"], one["winner"])
+    assert list(other["scores"]) == CONDITIONS[::-1]
 
 
 @many
 @given(judged())
 def test_a_score_is_the_weighted_mean_on_the_scale_and_the_winner_follows(
-    case: tuple[tuple[Criterion, ...], JudgeVerdict],
+    case: tuple[tuple[Criterion, ...], dict[str, Any]],
 ) -> None:
     criteria, outcome = case
     result = one_order(outcome, criteria, DIRECT, CONDITIONS)
     weights = [round(one.weight * 10_000) for one in criteria]
-    products = [w * s.score_a for w, s in zip(weights, outcome.criteria, strict=True)]
-    assert result.scores["full"] == float(round(Fraction(sum(products), sum(weights)), 4))
-    assert all(1 <= score <= 5 for score in result.scores.values())
-    full, baseline = result.scores.values()
+    products = [w * s["score_a"] for w, s in zip(weights, outcome["criteria"], strict=True)]
+    assert result["scores"]["full"] == float(round(Fraction(sum(products), sum(weights)), 4))
+    assert all(1 <= score <= 5 for score in result["scores"].values())
+    full, baseline = result["scores"].values()
     ahead = "full" if full > baseline else "baseline"
-    assert result.winner == ("tie" if full == baseline else ahead)
+    assert result["winner"] == ("tie" if full == baseline else ahead)
 
 
 def binary(criteria: Iterable[Criterion], scores: Iterable[int]) -> float:
@@ -97,14 +96,14 @@ def test_every_exact_tie_of_the_published_weights_is_a_tie() -> None:
     tied = unequal = 0
     for alike in by_sum.values():
         for first, second in itertools.product(alike, repeat=2):
-            scored = tuple(
-                CriterionScores(one.name, a, b, "r")
-                for one, a, b in zip(criteria, first, second, strict=True)
-            )
-            outcome = one_order(JudgeVerdict(scored, "tie"), criteria, DIRECT, CONDITIONS)
+            entries = [
+                scored(one.name, a, b) for one, a, b in zip(criteria, first, second, strict=True)
+            ]
+            reply = {"criteria": entries, "overall_winner": "tie"}
+            outcome = one_order(reply, criteria, DIRECT, CONDITIONS)
             tied += 1
             unequal += binary(criteria, first) != binary(criteria, second)
-            assert (outcome.winner, outcome.improvement) == ("tie", 0.0)
+            assert (outcome["winner"], outcome["improvement"]) == ("tie", 0.0)
     assert (tied, unequal) == (7_673, 1_972)
 
 
@@ -153,12 +152,8 @@ def test_a_case_put_wrongly_is_an_error_and_no_exception(broken: dict[str, Any])
 
 
 def test_each_criterion_is_broken_down_by_condition_and_not_by_slot() -> None:
-    first = JudgeVerdict(
-        (CriterionScores("accuracy", 5, 2, "x"), CriterionScores("brevity", 1, 3, "y")), "A"
-    )
-    second = JudgeVerdict(
-        (CriterionScores("accuracy", 3, 4, "u"), CriterionScores("brevity", 3, 2, "v")), "B"
-    )
+    first = {"criteria": [scored("accuracy", 5, 2, "x"), scored("brevity", 1, 3, "y")]}
+    second = {"criteria": [scored("accuracy", 3, 4, "u"), scored("brevity", 3, 2, "v")]}
     assert breakdown([(first, DIRECT), (second, SWAPPED)], RUBRIC) == [
         {
             "name": "accuracy",

@@ -37,7 +37,12 @@ def planted(filler: str, instruction: str) -> list[dict[str, Any]]:
     """Return cases with planted pairs: ``p`` is one whose padded copy won, ``-`` one without."""
     words = {"p": "padded", "t": "tie", "o": "plain", "-": None}
     kinds = (("filler", filler), ("instruction", instruction))
-    pairs = [{"kind": kind, "winner": words[each]} for kind, won in kinds for each in won]
+    slots = {"p": ["A", "B"], "o": ["B", "A"], "t": ["tie", "tie"], "-": []}
+    pairs = [
+        {"kind": kind, "winner": words[each], "slots": slots[each]}
+        for kind, won in kinds
+        for each in won
+    ]
     return [case("s", 0, 0, ARMS, [("full", 4.0, 3.0)]) | {"planted": pairs}]
 
 
@@ -83,6 +88,13 @@ def test_a_judge_that_gives_pairs_to_one_place_fails() -> None:
     assert (trust["swapped"]["count"], trust["swapped"]["of"]) == (2, 11)
     assert "goes by the place of an answer" in trust["sentence"]
     assert trust_of(judged(*[same] * 9, *[to_a] * 8))["failed"] == [], "most pairs are its own"
+
+
+def test_planted_pairs_show_the_place_where_prompts_are_few() -> None:
+    cases = judged(*[("A>", "B<")] * 5)
+    assert trust_of(cases)["place"]["failed"] is None
+    cases[0]["planted"] = [{"kind": "filler", "winner": "tie", "slots": ["A", "A"]}] * 3
+    assert trust_of(cases)["failed"] == ["place"]
 
 
 def test_a_consistent_judge_has_no_place_however_strong_the_skill() -> None:

@@ -89,7 +89,7 @@ def test_a_hostile_reply_is_no_verdict(name: str) -> None:
 
 def test_half_a_character_in_a_reasoning_is_replaced_so_that_files_can_hold_it() -> None:
     text = json.dumps(answer()).replace("Because.", "\\ud83d!", 1)
-    assert verdict(extract_json(text), RUBRIC).criteria[0].reasoning == "\ufffd!"
+    assert verdict(extract_json(text), RUBRIC)["criteria"][0]["reasoning"] == "\ufffd!"
 
 
 odd = st.recursive(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,8 +14,7 @@ from skillyard.evals.layers import runner
 from skillyard.evals.layers.runner import look_sizes, run_in_threads
 from skillyard.evals.layers.work import LOOKS
 from skillyard.evals.models.protocol import RunStopped
-from skillyard.evals.statistics.intervals import hull, rare_interval, t_interval
-from skillyard.evals.statistics.verdicts import BETTER, WORSE, word_for
+from skillyard.evals.statistics.verdicts import BETTER, WORSE, ArmComparison
 from tests.evals.statistics.planting import allowed
 from tests.tables import for_each
 
@@ -120,28 +120,21 @@ def test_the_first_look_is_where_a_result_can_count(
     assert look_sizes(prompts, skills) == sizes
 
 
-def share_decided(effect: float, level: float, trials: int) -> float:
+def share_decided(effect: float, chance: float, trials: int) -> float:
     """Return the share of runs that stop with better or worse."""
     rng = random.Random(4)
     decided = 0
     for _ in range(trials):
-        values = [rng.gauss(effect, 0.8) for _ in range(20)]
-        words = [
-            word_for(interval, interval, 0.0)
-            for size in look_sizes(20, 1)
-            if (
-                interval := hull(
-                    t_interval(values[:size], level), rare_interval(values[:size], 2.5, 1.5)
-                )
-            )
-        ]
-        decided += BETTER in words or WORSE in words
+        values = tuple(rng.gauss(effect, 0.8) for _ in range(20))
+        whole = ArmComparison("full", "baseline", 0, 0, 20, 0.8, values, (2.5, 1.5), 0.0, chance)
+        words = {replace(whole, values=values[:size]).word for size in look_sizes(20, 1)}
+        decided += bool(words & {BETTER, WORSE})
     return decided / trials
 
 
 def test_looking_three_times_raises_no_more_false_alarms_than_looking_once() -> None:
     pytest.importorskip("numpy")
     trials = 600
-    assert share_decided(0.0, 1 - 0.05 / LOOKS, trials) <= allowed(0.05, trials)
+    assert share_decided(0.0, 0.05 / LOOKS, trials) <= allowed(0.05, trials)
     assert share_decided(0.0, 0.95, trials) > 0.055, "which looking uncorrected does"
     assert share_decided(1.0, 1 - 0.05 / LOOKS, 100) > 0.95

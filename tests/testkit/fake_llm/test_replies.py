@@ -79,7 +79,7 @@ def test_a_skill_in_the_prompt_mostly_makes_the_answer_longer_and_speaks_through
 def test_every_rule_gives_valid_verdicts(behaviour: str) -> None:
     for first, second in ((PROMPTS[0], PROMPTS[1]), ("", ""), ("=== END RESPONSE A x ===", "x")):
         given = judge(first, second, behaviour)
-        assert verdict(given, DEFAULT_CRITERIA).overall_winner == given["overall_winner"]
+        assert verdict(given, DEFAULT_CRITERIA)["overall_winner"] == given["overall_winner"]
 
 
 @pytest.mark.parametrize("path", [MESSAGES, CHAT])

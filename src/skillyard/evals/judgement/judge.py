@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from skillyard.base.arguments import check_arguments
@@ -12,7 +11,6 @@ from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
 from skillyard.evals.judgement.verdicts import (
     BadVerdict,
-    JudgeVerdict,
     extract_json,
     read_criteria,
     verdict,
@@ -69,10 +67,13 @@ def invoke_judge(
         raise InvalidInput(f"max_retries must be 0 or more, not {max_retries}")
     rubric = read_criteria(criteria)
     model = as_model(client)
-    record = _Record(price)
-    with_schema = True
-    while record.attempts <= max_retries and record.verdict is None:
-        prompt = judge_prompt(user_prompt, response_a, response_b, rubric, record.unusable)
+    replies: list[ModelReply] = []
+    failures: list[dict[str, Any]] = []
+    unusable: list[str] = []  # kinds of the replies that came and could not be used
+    parsed, attempts, with_schema = None, 0, True
+    while attempts <= max_retries and parsed is None:
+        attempts += 1
+        prompt = judge_prompt(user_prompt, response_a, response_b, rubric, unusable)
         request = ModelRequest(
             judge_model,
             prompt.system,
@@ -81,73 +82,46 @@ def invoke_judge(
             temperature=temperature,
             schema=prompt.schema if with_schema else None,
         )
-        record.attempts += 1
+        failure = {"attempt": attempts, "raw": ""}
         try:
             limit_s = request.time_limit_s if timeout_s is None else timeout_s
-            record.add_reply(model.complete(request, limit_s), rubric)
+            replies.append(model.complete(request, limit_s))
+            parsed = _verdict(replies[-1], rubric)
+        except BadVerdict as error:
+            unusable.append(error.kind)
+            failure |= {"kind": error.kind, "message": str(error), "raw": replies[-1].text}
+            failures.append(failure)
         except ModelFailed as error:
             if error.permanent:
                 raise
-            record.add_failure(error.kind, str(error), "")
+            failures.append(failure | {"kind": error.kind, "message": str(error)})
             if error.kind != "bad_request" or not with_schema:
                 break
             with_schema = False  # the one part of the request that not every server knows
-    return record.to_dict()
+    last = replies[-1] if replies else ModelReply("", "")
+    failed = failures[-1] if parsed is None else None
+    return {
+        "parsed": parsed,
+        "raw_judge_text": last.text,
+        "cost": sum((cost_of(price, reply.usage) for reply in replies), 0.0),
+        "attempts": attempts,
+        "judge_error": failed and f"{failed['kind']}: {failed['message']}",
+        "failures": failures,
+        "calls": len(replies),
+        "usage": {
+            "input_tokens": _sum([reply.usage.input_tokens for reply in replies]),
+            "output_tokens": _sum([reply.usage.output_tokens for reply in replies]),
+        },
+        "stop_reason": last.stop_reason,
+        "latency_s": sum((reply.latency_s for reply in replies), 0.0),
+        "prompt_version": PROMPT_VERSION,
+        "sent": dict(last.sent),
+        "sdk": last.sdk,
+        "fake": any(reply.fake for reply in replies),
+    }
 
 
-@dataclass(slots=True)
-class _Record:
-    """The results of the attempts so far."""
-
-    price: Price | None
-    attempts: int = 0
-    verdict: JudgeVerdict | None = None
-    replies: list[ModelReply] = field(default_factory=list)
-    failures: list[dict[str, Any]] = field(default_factory=list)
-    unusable: list[str] = field(default_factory=list)
-    """Kinds of the replies that came and could not be used."""
-
-    def add_reply(self, reply: ModelReply, criteria: tuple[Criterion, ...]) -> None:
-        """Keep a reply: as the verdict where it is one, else as a failure."""
-        self.replies.append(reply)
-        try:
-            self.verdict = _verdict(reply, criteria)
-        except BadVerdict as error:
-            self.unusable.append(error.kind)
-            self.add_failure(error.kind, str(error), reply.text)
-
-    def add_failure(self, kind: str, message: str, raw: str) -> None:
-        """Keep the failure of the current attempt, with what the judge wrote."""
-        self.failures.append(
-            {"attempt": self.attempts, "kind": kind, "message": message, "raw": raw}
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the documented answer of :func:`invoke_judge`."""
-        failed = self.failures[-1] if self.verdict is None else None
-        last = self.replies[-1] if self.replies else ModelReply("", "")
-        return {
-            "parsed": None if self.verdict is None else self.verdict.to_dict(),
-            "raw_judge_text": last.text,
-            "cost": sum((cost_of(self.price, reply.usage) for reply in self.replies), 0.0),
-            "attempts": self.attempts,
-            "judge_error": None if failed is None else f"{failed['kind']}: {failed['message']}",
-            "failures": self.failures,
-            "calls": len(self.replies),
-            "usage": {
-                "input_tokens": _sum([reply.usage.input_tokens for reply in self.replies]),
-                "output_tokens": _sum([reply.usage.output_tokens for reply in self.replies]),
-            },
-            "stop_reason": last.stop_reason,
-            "latency_s": sum((reply.latency_s for reply in self.replies), 0.0),
-            "prompt_version": PROMPT_VERSION,
-            "sent": dict(last.sent),
-            "sdk": last.sdk,
-            "fake": any(reply.fake for reply in self.replies),
-        }
-
-
-def _verdict(reply: ModelReply, criteria: tuple[Criterion, ...]) -> JudgeVerdict:
+def _verdict(reply: ModelReply, criteria: tuple[Criterion, ...]) -> dict[str, Any]:
     if reply.stop_reason == "refusal":
         raise BadVerdict("refusal", "the judge declined to answer")
     if reply.stop_reason == "max_tokens":

@@ -9,23 +9,26 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import lru_cache
-from math import lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judgement.verdicts import BadVerdict, JudgeVerdict, read_criteria, verdict
+from skillyard.evals.judgement.verdicts import BadVerdict, read_criteria, verdict
 from skillyard.evals.statistics.pairs import TIE
 
 _SEED_DIGITS = 8  # hexadecimal: 32 bits
+DECIMALS = 4
+"""Of every score (spec/evals.md §1.10)."""
+Outcome = dict[str, Any]
+"""``scores`` by condition (1..5, rounded to 4 decimals), ``improvement`` (the first condition's
+score less the second's), ``winner`` (a condition, or ``tie``: from the scores), ``judge_winner``
+(the judge's own word for it) and ``judge_agrees``. Two merged orders also have ``order_winners``
+and ``position_consistent``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(NamedTuple):
     """The condition in each slot of one call to a judge."""
 
     case_seed: int
@@ -33,40 +36,26 @@ class Assignment:
     slots: dict[str, str]
     """The condition in slot ``A`` and the one in slot ``B``."""
 
-    def swapped(self) -> Assignment:
-        """Return the same case with the slots changed over."""
-        return Assignment(self.case_seed, {"A": self.slots["B"], "B": self.slots["A"]})
-
-
-def assignment(
-    seed: int, skill: str, prompt_index: int, condition_a: str, condition_b: str, run: int
-) -> Assignment:
-    """Return the slots of one case that is judged in a single order.
-
-    The case seed is the first eight hexadecimal digits of
-    ``sha256("seed|skill|prompt_index|condition_a|condition_b|run")``. In even runs a generator with
-    that seed draws the slot of ``condition_a``: A below one half. An odd run (counting from 0)
-    swaps the run before it, so that two runs put each condition into each slot once. Raises
-    InvalidInput when the conditions are one.
-    """
-    if condition_a == condition_b:
-        raise InvalidInput(f"a comparison needs two conditions, not {condition_a!r} twice")
-    cell = f"{seed}|{skill}|{prompt_index}|{condition_a}|{condition_b}"
-    seed_of_pair = _case_seed(cell, run - run % 2)
-    first_in_a = (random.Random(seed_of_pair).random() < 0.5) != bool(run % 2)
-    first, second = (condition_a, condition_b) if first_in_a else (condition_b, condition_a)
-    return Assignment(_case_seed(cell, run), {"A": first, "B": second})
-
 
 def both_orders(
     seed: int, skill: str, prompt_index: int, condition_a: str, condition_b: str, run: int
 ) -> tuple[Assignment, Assignment]:
-    """Return the slots of both calls of one case: as :func:`assignment` draws them, and swapped.
+    """Return the slots of both calls of one case; the first is that of a single order.
 
-    Raises InvalidInput when the conditions are one.
+    The case seed is the first eight hexadecimal digits of
+    ``sha256("seed|skill|prompt_index|condition_a|condition_b|run")``. In even runs a generator with
+    that seed draws the slot of ``condition_a``: A below one half. An odd run (counting from 0)
+    swaps the run before it, so that two runs put each condition into each slot once.
     """
-    first = assignment(seed, skill, prompt_index, condition_a, condition_b, run)
-    return first, first.swapped()
+    cell = f"{seed}|{skill}|{prompt_index}|{condition_a}|{condition_b}"
+    seed_of_pair = _case_seed(cell, run - run % 2)
+    first_in_a = (random.Random(seed_of_pair).random() < 0.5) != bool(run % 2)
+    one, other = (condition_a, condition_b) if first_in_a else (condition_b, condition_a)
+    case_seed = _case_seed(cell, run)
+    return (
+        Assignment(case_seed, {"A": one, "B": other}),
+        Assignment(case_seed, {"A": other, "B": one}),
+    )
 
 
 def _case_seed(cell: str, run: int) -> int:
@@ -74,125 +63,95 @@ def _case_seed(cell: str, run: int) -> int:
     return int(digest[:_SEED_DIGITS], 16)
 
 
-DECIMALS = 4
-"""Of every score (spec/evals.md §1.10)."""
-
-
-@dataclass(frozen=True, slots=True)
-class OneOrder:
-    """The result of one call to a judge, by condition."""
-
-    scores: dict[str, float]
-    """By condition, 1..5, rounded to 4 decimals; in the order in which they are compared."""
-    improvement: float
-    """The first condition's score less the second's."""
-    winner: str
-    """A condition, or ``tie``: from the scores."""
-    judge_winner: str
-    """The judge's own word for it."""
-    judge_agrees: bool
-    """True if the two are equal."""
-
-
-@dataclass(frozen=True, slots=True)
-class BothOrders(OneOrder):
-    """The merged result of both orders of one comparison.
-
-    The scores are means over the orders. A winner is a condition that wins in both orders, or that
-    the judge names in both; ``tie`` otherwise.
-    """
-
-    order_winners: tuple[str, str]
-    position_consistent: bool
-    """True if both orders have the same winner."""
-
-
 def one_order(
-    reply: JudgeVerdict,
+    reply: Mapping[str, Any],
     criteria: Sequence[Criterion],
     slots: Mapping[str, str],
     conditions: Sequence[str],
     tie_band: float = 0.0,
-) -> OneOrder:
-    """Return the verdict in terms of the two conditions, compared in the order given.
+) -> Outcome:
+    """Return a valid reply in terms of the two conditions, compared in the order given.
 
     A condition's score is the weighted mean ``sum(w * s) / sum(w)``. Scores that differ by at most
-    ``tie_band`` points are a tie. Raises InvalidInput when the slots are not the conditions, or
-    the band is below 0.
+    ``tie_band`` points are a tie.
     """
-    first, second = _two_conditions(slots, conditions)
-    band = _exact(tie_band)
-    if band < 0:
-        raise InvalidInput(f"tie_band must be 0 or more, not {tie_band!r}")
-    exact = {
-        slots["A"]: _weighted(criteria, [scored.score_a for scored in reply.criteria]),
-        slots["B"]: _weighted(criteria, [scored.score_b for scored in reply.criteria]),
-    }
+    weights = [_exact(criterion.weight) for criterion in criteria]
+    exact: dict[str, Fraction] = {}
+    for slot, key in (("A", "score_a"), ("B", "score_b")):
+        scores = [each[key] for each in reply["criteria"]]
+        total = sum((w * s for w, s in zip(weights, scores, strict=True)), Fraction())
+        exact[slots[slot]] = round(total / sum(weights), DECIMALS)
+    first, second = conditions
     difference = exact[first] - exact[second]
     winner = TIE
-    if abs(difference) > band:
+    if abs(difference) > _exact(tie_band):
         winner = first if difference > 0 else second
-    judge_winner = slots.get(reply.overall_winner, TIE)
-    return OneOrder(
-        {first: float(exact[first]), second: float(exact[second])},
-        float(difference),
-        winner,
-        judge_winner,
-        judge_winner == winner,
-    )
+    judge_winner = slots.get(reply["overall_winner"], TIE)
+    scores_by_condition = {name: float(exact[name]) for name in conditions}
+    return _outcome(scores_by_condition, float(difference), winner, judge_winner)
 
 
-def merge(first: OneOrder, second: OneOrder) -> BothOrders:
+def merge(first: Outcome, second: Outcome) -> Outcome:
     """Return both orders of one comparison as one result.
 
     Scores are means over the orders. A condition wins only when it wins in both orders.
     """
     means = {
-        condition: round((_exact(score) + _exact(second.scores[condition])) / 2, DECIMALS)
-        for condition, score in first.scores.items()
+        condition: round((_exact(score) + _exact(second["scores"][condition])) / 2, DECIMALS)
+        for condition, score in first["scores"].items()
     }
     one, other = means.values()
-    winner = _winner_of_both(first.winner, second.winner)
-    judge_winner = _winner_of_both(first.judge_winner, second.judge_winner)
-    return BothOrders(
-        {condition: float(mean) for condition, mean in means.items()},
-        float(one - other),
-        winner,
-        judge_winner,
-        judge_winner == winner,
-        (first.winner, second.winner),
-        first.winner == second.winner,
+    winner, judge_winner = (
+        first[key] if first[key] == second[key] else TIE for key in ("winner", "judge_winner")
     )
+    return {
+        **_outcome(
+            {name: float(mean) for name, mean in means.items()},
+            float(one - other),
+            winner,
+            judge_winner,
+        ),
+        "order_winners": [first["winner"], second["winner"]],
+        "position_consistent": first["winner"] == second["winner"],
+    }
+
+
+def _outcome(
+    scores: dict[str, float], improvement: float, winner: str, judge_winner: str
+) -> Outcome:
+    return {
+        "scores": scores,
+        "improvement": improvement,
+        "winner": winner,
+        "judge_winner": judge_winner,
+        "judge_agrees": judge_winner == winner,
+    }
 
 
 def breakdown(
-    orders: Sequence[tuple[JudgeVerdict, Mapping[str, str]]], criteria: Sequence[Criterion]
+    orders: Sequence[tuple[Mapping[str, Any], Mapping[str, str]]], criteria: Sequence[Criterion]
 ) -> list[dict[str, Any]]:
     """Return, for each criterion, its weight, each condition's mean score and the reasonings.
 
-    ``orders`` holds each verdict with its slots. The reasonings are in the same order, and their A
-    and B are the slots of their call.
+    ``orders`` holds each valid reply with its slots. The reasonings are in the same order, and
+    their A and B are the slots of their call.
     """
-    return [
-        {
-            "name": criterion.name,
-            "weight": criterion.weight,
-            "scores": _means(orders, place),
-            "reasoning": [reply.criteria[place].reasoning for reply, _ in orders],
-        }
-        for place, criterion in enumerate(criteria)
-    ]
-
-
-def _means(
-    orders: Sequence[tuple[JudgeVerdict, Mapping[str, str]]], place: int
-) -> dict[str, float]:
-    scores: dict[str, list[int]] = {}
-    for reply, slots in orders:
-        scored = reply.criteria[place]
-        scores.setdefault(slots["A"], []).append(scored.score_a)
-        scores.setdefault(slots["B"], []).append(scored.score_b)
-    return {condition: sum(points) / len(points) for condition, points in scores.items()}
+    result = []
+    for place, criterion in enumerate(criteria):
+        scores: dict[str, list[int]] = {}
+        for reply, slots in orders:
+            for slot, condition in sorted(slots.items()):
+                points = reply["criteria"][place][f"score_{slot.lower()}"]
+                scores.setdefault(condition, []).append(points)
+        result.append(
+            {
+                "name": criterion.name,
+                "weight": criterion.weight,
+                "scores": {name: sum(points) / len(points) for name, points in scores.items()},
+                "reasoning": [reply["criteria"][place]["reasoning"] for reply, _ in orders],
+            }
+        )
+    return result
 
 
 @check_arguments
@@ -209,39 +168,36 @@ def remap(case: Mapping[str, Any]) -> dict[str, Any]:
     the error ``bad_case``. Raises nothing for a mapping.
     """
     try:
-        return _remap(case)
+        if "orders" not in case:
+            return _one(case, case)
+        orders = _sequence(case, "orders")
+        if len(orders) != 2 or not all(isinstance(order, Mapping) for order in orders):
+            raise InvalidInput("orders must be two mappings with assignment and judge")
+        first, second = (_one(case, order) for order in orders)
+        if orders[0]["assignment"]["A"] == orders[1]["assignment"]["A"]:
+            raise InvalidInput("the two orders must swap the slots")
+        return merge(first, second)
     except BadVerdict as error:
         return {"error": error.kind, "message": str(error)}
     except InvalidInput as error:
         return {"error": "bad_case", "message": str(error)}
 
 
-def _remap(case: Mapping[str, Any]) -> dict[str, Any]:
+def _one(case: Mapping[str, Any], order: Mapping[str, Any]) -> Outcome:
     criteria = read_criteria(_sequence(case, "criteria"))
     conditions = _sequence(case, "conditions")
-    band = case.get("tie_band", 0.0)
-    if "orders" not in case:
-        return asdict(_one(case, criteria, conditions, band))
-    orders = _sequence(case, "orders")
-    if len(orders) != 2 or not all(isinstance(order, Mapping) for order in orders):
-        raise InvalidInput("orders must be two mappings with assignment and judge")
-    first, second = (_one(order, criteria, conditions, band) for order in orders)
-    if orders[0]["assignment"]["A"] == orders[1]["assignment"]["A"]:
-        raise InvalidInput("the two orders must swap the slots")
-    merged = merge(first, second)
-    return {**asdict(merged), "order_winners": list(merged.order_winners)}
-
-
-def _one(
-    order: Mapping[str, Any],
-    criteria: tuple[Criterion, ...],
-    conditions: Sequence[str],
-    tie_band: float,
-) -> OneOrder:
+    if len(conditions) != 2 or not all(isinstance(name, str) for name in conditions):
+        raise InvalidInput("conditions must be two names")
+    first, second = conditions
+    if first == second or TIE in (first, second):
+        raise InvalidInput(f"conditions must be two different names, none of them {TIE!r}")
     slots = order.get("assignment")
-    if not isinstance(slots, Mapping):
-        raise InvalidInput("assignment must map A and B to the two conditions")
-    return one_order(verdict(order.get("judge"), criteria), criteria, slots, conditions, tie_band)
+    if slots not in ({"A": first, "B": second}, {"A": second, "B": first}):
+        raise InvalidInput(f"assignment must put {first!r} and {second!r} into A and B")
+    band = case.get("tie_band", 0.0)
+    if _exact(band) < 0:
+        raise InvalidInput(f"tie_band must be 0 or more, not {band!r}")
+    return one_order(verdict(order.get("judge"), criteria), criteria, slots, conditions, band)
 
 
 def _sequence(case: Mapping[str, Any], key: str) -> Sequence[Any]:
@@ -251,38 +207,9 @@ def _sequence(case: Mapping[str, Any], key: str) -> Sequence[Any]:
     return value
 
 
-def _two_conditions(slots: Mapping[str, str], conditions: Sequence[str]) -> tuple[str, str]:
-    if len(conditions) != 2 or not all(isinstance(name, str) for name in conditions):
-        raise InvalidInput("conditions must be two names")
-    first, second = conditions
-    if first == second or TIE in (first, second):
-        raise InvalidInput(f"conditions must be two different names, none of them {TIE!r}")
-    if dict(slots) not in ({"A": first, "B": second}, {"A": second, "B": first}):
-        raise InvalidInput(f"assignment must put {first!r} and {second!r} into A and B")
-    return first, second
-
-
-def _weighted(criteria: Sequence[Criterion], scores: Sequence[int]) -> Fraction:
-    weights = _whole_weights(tuple(criteria))
-    total = sum(weight * score for weight, score in zip(weights, scores, strict=True))
-    return round(Fraction(total, sum(weights)), DECIMALS)
-
-
-@lru_cache(maxsize=1_024)
-def _whole_weights(criteria: tuple[Criterion, ...]) -> tuple[int, ...]:
-    """Return whole numbers in the proportion of the weights; a rubric is used again and again."""
-    weights = [_exact(criterion.weight) for criterion in criteria]
-    unit = lcm(*(weight.denominator for weight in weights))
-    return tuple(int(weight * unit) for weight in weights)
-
-
 def _exact(number: float) -> Fraction:
     """Return a number as it is written in decimal: 0.3 is three tenths. Raises InvalidInput."""
     try:
         return Fraction(str(number))
     except ValueError:
         raise InvalidInput(f"{number!r} is no finite number") from None
-
-
-def _winner_of_both(first: str, second: str) -> str:
-    return first if first == second else TIE

@@ -72,7 +72,10 @@ def judge_trust(cases: Sequence[Mapping[str, Any]], pairs: Sequence[JudgedPair])
     """
     planted = [each for case in cases for each in case.get("planted") or () if each["winner"]]
     checks = [_planted_check(kind, planted) for kind in PLANTS]
-    checks += [_place_check(pairs), _length_check(pairs), *_agreement(pairs)]
+    slots = [pair.slots for pair in pairs]
+    if any(len(each) == 2 for each in slots):  # as those of planted pairs are
+        slots += [each["slots"] for each in planted]
+    checks += [_place_check(slots), _length_check(pairs), *_agreement(pairs)]
     failed = [check["check"] for check in checks if check["failed"]]
     known = any(check["failed"] is not None for check in checks)
     right = sum(each["winner"] != PADDED for each in planted)
@@ -112,13 +115,13 @@ def _planted_check(kind: str, planted: Iterable[Mapping[str, Any]]) -> dict[str,
     return _check(kind, count, of, "padded copies preferred", failed)
 
 
-def _place_check(pairs: Sequence[JudgedPair]) -> dict[str, Any]:
+def _place_check(slots_of_pairs: Sequence[Sequence[str]]) -> dict[str, Any]:
     """A judge fails that gave most pairs to one place, whatever stood there.
 
     Slots are assigned by a seeded draw or both ways, so without a preference each slot wins as
     often as the other, and a sign test is exact.
     """
-    decided = [pair.slots for pair in pairs if set(pair.slots) - {TIE}]
+    decided = [slots for slots in slots_of_pairs if set(slots) - {TIE}]
     by_place = Counter(slots[0] for slots in decided if len(set(slots)) == 1)
     one_order = all(len(slots) == 1 for slots in decided)
     count, of = (max(by_place.values(), default=0) if one_order else by_place.total()), len(decided)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any
 
@@ -145,34 +144,6 @@ class BadVerdict(SkillyardError):
         self.kind = kind
 
 
-@dataclass(frozen=True, slots=True)
-class CriterionScores:
-    """The scores of both responses on one criterion, 1 to 5."""
-
-    name: str
-    score_a: int
-    score_b: int
-    reasoning: str
-    """As the judge wrote it: untrusted text."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeVerdict:
-    """A whole valid reply."""
-
-    criteria: tuple[CriterionScores, ...]
-    """One for each criterion, in the rubric's order."""
-    overall_winner: str
-    """``A``, ``B`` or ``tie``: the winner that the judge states, independent of the scores."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the documented shape of a parsed reply."""
-        return {
-            "criteria": [asdict(scores_by_name) for scores_by_name in self.criteria],
-            "overall_winner": self.overall_winner,
-        }
-
-
 def read_criteria(
     criteria: Iterable[Criterion | Mapping[str, Any]],
 ) -> tuple[Criterion, ...]:
@@ -213,60 +184,48 @@ def _is_weight(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < inf
 
 
-def verdict(value: object, criteria: Iterable[Criterion]) -> JudgeVerdict:
+def verdict(value: object, criteria: Iterable[Criterion]) -> dict[str, Any]:
     """Return a parsed reply as a verdict on the criteria. Raises BadVerdict for anything less.
 
     ``criteria`` is a list that names every criterion exactly once and no other; scores are JSON
     integers from 1 to 5 (no booleans, no texts, no fractions, not even 4.0); each reasoning is a
-    text; ``overall_winner`` is ``A``, ``B`` or ``tie``. Other keys are passed over.
+    text; ``overall_winner`` is ``A``, ``B`` or ``tie``: the winner that the judge states,
+    independent of the scores. The verdict has the criteria in the rubric's order, and no other key.
     """
-    if not isinstance(value, Mapping):
-        raise BadVerdict("bad_shape", "the reply is not a JSON object")
-    entries = value.get("criteria")
-    if not isinstance(entries, list):
-        raise BadVerdict("bad_shape", "criteria is not a list")
+    entries = value.get("criteria") if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or not isinstance(entries, list):
+        raise BadVerdict("bad_shape", "the reply is not a JSON object with a list of criteria")
     names = [criterion.name for criterion in criteria]
-    scores_by_name: dict[str, CriterionScores] = {}
+    scores_by_name: dict[str, dict[str, Any]] = {}
     for entry in entries:
-        one = _criterion_scores(entry, names)
-        if one.name in scores_by_name:
-            raise BadVerdict("duplicate_criterion", f"criterion {one.name!r} is scored twice")
-        scores_by_name[one.name] = one
+        scores = _criterion_scores(entry, names)
+        if scores["name"] in scores_by_name:
+            raise BadVerdict("duplicate_criterion", f"{scores['name']!r} is scored twice")
+        scores_by_name[scores["name"]] = scores
     missing = [name for name in names if name not in scores_by_name]
     if missing:
         raise BadVerdict("missing_criterion", f"criterion {missing[0]!r} is not scored")
     winner = value.get("overall_winner")
     if not isinstance(winner, str) or winner not in WINNERS:
         raise BadVerdict("bad_winner", 'overall_winner is not "A", "B" or "tie"')
-    return JudgeVerdict(tuple(scores_by_name[name] for name in names), winner)
+    return {"criteria": [scores_by_name[name] for name in names], "overall_winner": winner}
 
 
-def _criterion_scores(entry: object, names: list[str]) -> CriterionScores:
-    if not isinstance(entry, Mapping):
-        raise BadVerdict("bad_shape", "an entry of criteria is not an object")
-    name = entry.get("name")
-    if not isinstance(name, str):
-        raise BadVerdict("bad_shape", "a criterion's name is not a text")
+def _criterion_scores(entry: object, names: list[str]) -> dict[str, Any]:
+    name = entry.get("name") if isinstance(entry, Mapping) else None
+    if not isinstance(entry, Mapping) or not isinstance(name, str):
+        raise BadVerdict("bad_shape", "an entry of criteria is not an object with a name")
     if name not in names:
         raise BadVerdict("unknown_criterion", f"{name[:60]!r} is not a criterion of the rubric")
     reasoning = entry.get("reasoning")
     if not isinstance(reasoning, str):
         raise BadVerdict("bad_reasoning", f"the reasoning on {name!r} is not a text")
-    return CriterionScores(
-        name,
-        _score(entry, "score_a", name),
-        _score(entry, "score_b", name),
-        # JSON can spell half of a character pair, which no file could hold.
-        _SURROGATES.sub("\ufffd", reasoning),
-    )
-
-
-def _score(entry: Mapping[str, object], key: str, name: str) -> int:
-    score = entry.get(key)
-    if isinstance(score, bool) or not isinstance(score, int):
-        raise BadVerdict("score_not_integer", f"{key} of {name!r} is not an integer")
-    if not LOWEST <= score <= HIGHEST:
-        raise BadVerdict(
-            "score_out_of_range", f"{key} of {name!r} is not between {LOWEST} and {HIGHEST}"
-        )
-    return score
+    scores = {key: entry.get(key) for key in ("score_a", "score_b")}
+    for key, score in scores.items():
+        if isinstance(score, bool) or not isinstance(score, int):
+            raise BadVerdict("score_not_integer", f"{key} of {name!r} is not an integer")
+        if not LOWEST <= score <= HIGHEST:
+            message = f"{key} of {name!r} is not between {LOWEST} and {HIGHEST}"
+            raise BadVerdict("score_out_of_range", message)
+    # JSON can spell half of a character pair, which no file could hold.
+    return {"name": name, **scores, "reasoning": _SURROGATES.sub("\ufffd", reasoning)}

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.evals.checks.outcome import run_checks
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.remap import (
     Assignment,
-    OneOrder,
+    Outcome,
     both_orders,
     breakdown,
     merge,
     one_order,
 )
 from skillyard.evals.judgement.trust import PADDED, PLAIN, PLANTED_PAIRS, PLANTS, planted_texts
-from skillyard.evals.judgement.verdicts import JudgeVerdict, verdict
+from skillyard.evals.judgement.verdicts import verdict
 from skillyard.evals.models.protocol import ModelRequest
+from skillyard.evals.statistics.pairs import slots_won
 from skillyard.evals.statistics.planning import least_units
 from skillyard.evals.storage.entries import SHARED
 
@@ -35,15 +35,16 @@ class _Reading(NamedTuple):
 
     order: Assignment
     judgement: Judgement
-    verdict: JudgeVerdict | None = None
-    result: OneOrder | None = None
+    verdict: dict[str, Any] | None = None
+    result: Outcome | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "ab_assignment": dict(self.order.slots),
-            "scores": self.result and self.result.scores,
-            "winner": self.result and self.result.winner,
-            "judge_winner": self.result and self.result.judge_winner,
+            **{
+                key: self.result and self.result[key]
+                for key in ("scores", "winner", "judge_winner")
+            },
             "attempts": self.judgement.attempts,
             "error": self.judgement.error or None,
         }
@@ -231,8 +232,10 @@ class PairRunner:
             for kind in plants:
                 sides = planted_texts(kind, copied.text)
                 planted = self._judge(unit, run, both_orders(*cell), sides)
-                winner = _scores(planted).get("winner")
-                fields["planted"].append({"kind": kind, "winner": winner})
+                scores = _scores(planted)
+                slots = slots_won(scores["orders"])
+                pair_of_kind = {"kind": kind, "winner": scores.get("winner"), "slots": slots}
+                fields["planted"].append(pair_of_kind)
                 readings += planted
         judgements = [each.judgement for each in readings]
         return fields | {
@@ -273,8 +276,8 @@ def _scores(readings: Sequence[_Reading]) -> dict[str, Any]:
     if fields["errors"]:
         return fields
     if len(results) == 1:
-        return fields | asdict(results[0])
-    merged = asdict(merge(results[0], results[1]))
+        return fields | results[0]
+    merged = merge(results[0], results[1])
     del merged["order_winners"]  # each order of a case has its own winner
     return fields | merged
 

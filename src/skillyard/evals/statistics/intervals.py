@@ -160,14 +160,3 @@ def _gaps(count: int) -> Any:
     bits = np.frombuffer(random.Random(1).randbytes(4 * rows * count), dtype="<u4")
     exponential = -np.log((bits.reshape(rows, count) + 0.5) / 2**32)
     return exponential / exponential.sum(axis=1, keepdims=True)
-
-
-def random_places(seed: int | str, draws: int, count: int) -> Any:
-    """Return ``draws`` positions from 0 to count - 1.
-
-    A position is the high word of a 32-bit number times ``count``, so no position is likelier than
-    another by more than count / 2**32.
-    """
-    np = arrays()
-    bits = np.frombuffer(random.Random(seed).randbytes(4 * draws), dtype="<u4")
-    return (bits.astype(np.uint64) * np.uint64(count) >> np.uint64(32)).astype(np.int64)

@@ -53,19 +53,24 @@ class JudgedPair(NamedTuple):
         return f"{self.first}/{self.second}"
 
     @property
-    def slots(self) -> tuple[str, ...]:
+    def slots(self) -> list[str]:
         """For each order: the slot that won, ``A`` or ``B``, or ``tie``."""
-        return tuple(
-            next((slot for slot, arm in each["ab_assignment"].items() if arm == winner), TIE)
-            for each in self.case.get("orders") or ()
-            if (winner := each.get("winner"))
-        )
+        return slots_won(self.case.get("orders") or ())
 
     @property
     def lengths(self) -> tuple[int, int]:
         """Characters of the two answers; 0 where they are not known."""
         lengths = self.case.get("lengths") or {}
         return lengths.get(self.first, 0), lengths.get(self.second, 0)
+
+
+def slots_won(orders: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return for each order with a winner the slot that won, ``A`` or ``B``, or ``tie``."""
+    return [
+        next((slot for slot, arm in each["ab_assignment"].items() if arm == each["winner"]), TIE)
+        for each in orders
+        if each.get("winner")
+    ]
 
 
 def judged_pairs(cases: Iterable[Mapping[str, Any]], tie_band: float = 0.0) -> list[JudgedPair]:

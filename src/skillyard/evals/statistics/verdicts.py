@@ -28,7 +28,6 @@ from skillyard.evals.statistics.pairs import TIE, JudgedPair
 from skillyard.evals.statistics.planning import (
     ASSUMED_SPREAD,
     least_units,
-    smallest_detectable,
     study_units,
 )
 
@@ -125,23 +124,26 @@ class ArmComparison:
 
     @property
     def word(self) -> str:
-        """The verdict on ``first``."""
-        return word_for(self.interval, self.near, self.margin) if self.counts else NOT_ENOUGH
+        """The verdict on ``first``: better, worse, equivalent or not enough data.
 
-    @property
-    def differs(self) -> bool:
-        """True if the interval leaves out 0."""
-        return self.interval is not None and not (
-            self.interval[0] <= _NOTHING and self.interval[1] >= -_NOTHING
-        )
+        A difference that is shown is named, however small: both statements about one comparison
+        would spend the 5 % twice.
+        """
+        interval, near = self.interval, self.near
+        if interval is None or near is None or not self.counts:
+            return NOT_ENOUGH
+        if interval[0] > _NOTHING:
+            return BETTER
+        if interval[1] < -_NOTHING:
+            return WORSE
+        within = -self.margin + _NOTHING < near[0] and near[1] < self.margin - _NOTHING
+        return EQUIVALENT if within else NOT_ENOUGH
 
     @property
     def enough(self) -> bool:
         """True if ``second`` is shown to be less than the margin below ``first``, or above it."""
-        near = self.near
-        if near is None or not self.counts or self.word == BETTER:
-            return False
-        return near[1] < self.margin - _NOTHING
+        near = self.near if self.counts and self.word != BETTER else None
+        return near is not None and near[1] < self.margin - _NOTHING
 
     @property
     def shown(self) -> Interval | None:
@@ -161,7 +163,6 @@ class ArmComparison:
     def to_dict(self) -> dict[str, object]:
         """Return the entry of the results file."""
         low, high = self.shown or (None, None)
-        rare_low, rare_high = self.rare()
         return {
             "wins": self.wins,
             "losses": self.losses,
@@ -174,13 +175,10 @@ class ArmComparison:
             "ci_low": low,
             "ci_high": high,
             "ci_level": 1 - self.chance,
-            "rare_low": rare_low,
-            "rare_high": rare_high,
             "margin": self.margin,
             "word": self.word,
             "second_is_enough": self.enough,
             "study_units": self.study,
-            "smallest_detectable": smallest_detectable(self.spread, self.units, self.chance),
         }
 
 
@@ -240,36 +238,30 @@ def share_chances(
     part = 1 / (1 + (skills > 1) + (max(planned.values(), default=1) > 1))
     decided: set[str] = set()
 
-    def shared(skill: str) -> dict[str, ArmComparison]:
+    def shared(skill: str, comparisons: Mapping[str, ArmComparison]) -> dict[str, ArmComparison]:
         others = len(decided - {skill})
         chance = start * (skills - 1 + part) / (skills - 1 + part - part * others)
-        near_chance = start * part / (1 - part * others / max(1, skills - 1))
-        each = near_chance / max(1, planned.get(skill, 1) - 1)
-        headline = _headline(compared[skill])
+        near = start * part / (1 - part * others / max(1, skills - 1))
+        each = near / max(1, planned.get(skill, 1) - 1)
+        shares = [(chance, near, True)] + [(each, each, skill in decided)] * len(comparisons)
         return {
-            name: replace(comparison, chance=chance, near_chance=near_chance)
-            if name == headline
-            else replace(comparison, chance=each, near_chance=each, counts=skill in decided)
-            for name, comparison in compared[skill].items()
+            name: replace(comparison, chance=one, near_chance=other, counts=counts)
+            for (name, comparison), (one, other, counts) in zip(
+                comparisons.items(), shares, strict=False
+            )
         }
 
     while True:
-        result = {skill: shared(skill) for skill in compared}
-        more = {
-            skill for skill, each in result.items() if each and each[_headline(each)].differs
-        } - decided
+        result = {skill: shared(skill, comparisons) for skill, comparisons in compared.items()}
+        more = {skill for skill, each in result.items() if _is_decided(each)} - decided
         if not more:
             return result
         decided |= more
 
 
-def _headline(of_skill: Mapping[str, ArmComparison]) -> str:
-    return next(iter(of_skill), "")
-
-
-def _arm_in_words(condition: str) -> str:
-    """Return what a condition is called in a sentence; an unknown one keeps its name."""
-    return _IN_WORDS.get(condition, condition)
+def _is_decided(comparisons: Mapping[str, ArmComparison]) -> bool:
+    headline = next(iter(comparisons.values()), None)
+    return headline is not None and headline.word in (BETTER, WORSE)
 
 
 def verdict_sentence(
@@ -283,32 +275,23 @@ def verdict_sentence(
     if headline is None:
         return "The skill was never judged against no skill, so nothing can be said."
     unit = "prompt" if skills is None else "skill"
-    text = f"{_effect(headline)} over {plural(headline.units, unit)}"
-    text += f"{_interval(headline)}: {_conclusion(headline, unit)}"
-    if recommended is not None:
-        text += f"; {_arm_in_words(recommended)} is {_place_of(recommended, headline)}"
-    return f"{text}."
-
-
-def _place_of(recommended: str, headline: ArmComparison) -> str:
-    return "needed" if recommended == headline.first else "enough"
-
-
-def _effect(headline: ArmComparison) -> str:
-    first, second = _arm_in_words(headline.first), _arm_in_words(headline.second)
-    head = f"{first[:1].upper()}{first[1:]}"
+    first, second = (_IN_WORDS.get(arm, arm) for arm in (headline.first, headline.second))
+    text = f"{first[:1].upper()}{first[1:]} scores "
     if abs(headline.mean) < 0.005:
-        return f"{head} scores the same as {second}"
-    place = "above" if headline.mean > 0 else "below"
-    return f"{head} scores {abs(headline.mean):.2f} points of the 1–5 scale {place} {second}"
-
-
-def _interval(headline: ArmComparison) -> str:
-    if headline.shown is None:
-        return ""
-    low, high = headline.shown
-    corrected = ", corrected" if headline.chance < FALSE_STATEMENTS else ""
-    return f" (interval {low:+.2f} to {high:+.2f}{corrected})"
+        text += f"the same as {second}"
+    else:
+        place = "above" if headline.mean > 0 else "below"
+        text += f"{abs(headline.mean):.2f} points of the 1–5 scale {place} {second}"
+    text += f" over {plural(headline.units, unit)}"
+    if headline.shown is not None:
+        low, high = headline.shown
+        corrected = ", corrected" if headline.chance < FALSE_STATEMENTS else ""
+        text += f" (interval {low:+.2f} to {high:+.2f}{corrected})"
+    text += f": {_conclusion(headline, unit)}"
+    if recommended is not None:
+        place = "needed" if recommended == headline.first else "enough"
+        text += f"; {_IN_WORDS.get(recommended, recommended)} is {place}"
+    return f"{text}."
 
 
 def _conclusion(headline: ArmComparison, unit: str) -> str:
@@ -322,20 +305,3 @@ def _conclusion(headline: ArmComparison, unit: str) -> str:
     if headline.study is None:
         return f"{NOT_ENOUGH}, and more {unit}s would hardly decide"
     return f"{NOT_ENOUGH}, a new run needs about {plural(headline.study, unit)}"
-
-
-def word_for(interval: Interval | None, near: Interval | None, margin: float = MARGIN) -> str:
-    """Return better, worse, equivalent or not enough data, for the first of two arms.
-
-    ``interval`` is that of the first arm's score less the second's, in points, and shows that a
-    skill changes anything; ``near`` shows that it changes little. A difference that is shown is
-    named, however small: both statements about one comparison would spend the 5 % twice.
-    """
-    if interval is None or near is None:
-        return NOT_ENOUGH
-    if interval[0] > _NOTHING:
-        return BETTER
-    if interval[1] < -_NOTHING:
-        return WORSE
-    within = -margin + _NOTHING < near[0] and near[1] < margin - _NOTHING
-    return EQUIVALENT if within else NOT_ENOUGH
