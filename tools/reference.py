@@ -135,7 +135,7 @@ def _cli() -> Iterator[str]:
     yield from sorted(common.values())
     like: dict[str, CommandParser] = {}
     for command in commands:
-        _, _, rest = str(command.description).partition(". ")
+        rest = command.about
         yield from _command(command, set(common.values()), like.get(rest))
         if rest:
             like.setdefault(rest, command)
@@ -150,10 +150,10 @@ def _command(command: CommandParser, common: set[str], like: CommandParser | Non
     yield from ("", f"## {PROGRAM} {command.name}", "")
     if like is None:
         document = _SCHEMAS.get(command.name)
-        yield f"{command.description}" + (f" JSON: `skillyard.{document}/1`." if document else "")
+        yield f"{command.explanation}" + (f" JSON: `skillyard.{document}/1`." if document else "")
         entries = [_entry(action) for action in command.arguments]
     else:
-        title, _, _ = str(command.description).partition(". ")
+        title, _, _ = command.explanation.partition(". ")
         anchor = f"{PROGRAM}-{like.name}".replace(" ", "-")
         yield f"{title.removesuffix('.')}. The rest is as in [{like.name}](#{anchor})."
         known = {_entry(action) for action in like.arguments}

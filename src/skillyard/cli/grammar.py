@@ -1,11 +1,10 @@
-"""The grammar of the command line: the parsers of commands, and how they read the arguments.
+"""The grammar of the command line: which command the words mean, and how it reads its arguments.
 
 Only the module of the given command is loaded, and only the parser of that command is made.
 Options that every command has may stand before and after the command, and the words of a query may
 stand between options. argparse supports neither when it goes from a parser to a subparser: it
 starts with new values, and it reads a subparser's arguments in order. So this module finds the
-command, and the command's parser adds to the values read before it. The tree of all parsers is for
-help pages, completion and errors.
+command, and the command's parser adds to the values read before it.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from __future__ import annotations
 import argparse
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 from skillyard.base.invisible import clean
 from skillyard.base.text import without_secrets
@@ -32,74 +31,76 @@ from skillyard.cli.options import (
 )
 from skillyard.cli.removed import REMOVED
 
-if TYPE_CHECKING:
-    from skillyard.cli.options import RunCommand
-
-    Commands: TypeAlias = "argparse._SubParsersAction[CommandParser]"
-    """The result of ``add_subparsers``, to which commands are added."""
-
 PROGRAM = "skillyard"
+_EXAMPLES = "examples:"
 
 
 class UsageError(Exception):
     """Wrong use of the command line. The text is printed on standard error."""
 
 
+class _HelpFormatter(argparse.HelpFormatter):
+    """Keeps the examples as they are written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
+
+
 class CommandParser(argparse.ArgumentParser):
-    """The parser of the program, of a group of commands, or of one command."""
+    """The parser of one command, or the help page of the program or of a group of commands."""
 
     arguments: tuple[argparse.Action, ...] = ()
     """The command's own arguments: without ``--help`` and those that every command has."""
-    section: str = ""
-    """The title above its line on the help page of the program; empty below another command."""
-    subcommands: Commands | None = None
-    """None for a command that runs."""
-    unused: tuple[str, ...] = ()
-    """The options of every command that it does not have."""
 
-    def __init__(
-        self,
-        prog: str,
-        *,
-        summary: str,
-        about: str = "",
-        examples: Iterable[str] = (),
-        **keywords: Any,
-    ) -> None:
-        end = "" if summary.endswith("?") else "."
+    def __init__(self, name: str, doc: str, **more: Any) -> None:
         super().__init__(
-            prog,
-            description=f"{summary[:1].upper()}{summary[1:]}{end} {about}".strip(),
+            f"{PROGRAM} {name}".strip(),
             # argparse makes a formatter for each option; without a width each looks for a terminal.
             formatter_class=partial(_HelpFormatter, width=78),
             allow_abbrev=False,
-            **keywords,
+            **more,
         )
-        self.name = prog.partition(" ")[2]
-        """The words after the name of the program."""
-        self.words = tuple(self.name.split())
-        self.summary = summary
-        self.about = about
-        self.examples = tuple(examples)
+        self.name = name
+        self.words = tuple(name.split())
+        self._doc = doc
+        self.unused = _UNUSED.get(name, _UNUSED.get(name.partition(" ")[0], ()))
+        """The options of every command that it does not have."""
 
-    def add_commands(self) -> Commands:
-        """Return where the commands below this parser are added."""
-        self.subcommands = self.add_subparsers(title="commands", prog=self.prog)
-        return self.subcommands
+    @property
+    def summary(self) -> str:
+        """One sentence for lists of commands, without its end."""
+        return summary_of(self._doc)
 
-    def children(self) -> dict[str, CommandParser]:
-        """Return the parsers of the commands below this one, by name."""
-        return {} if self.subcommands is None else dict(self.subcommands.choices)
+    @property
+    def about(self) -> str:
+        """What the page says after the summary."""
+        return " ".join(" ".join(self._doc.strip().split("\n\n")[1:-1]).split())
 
-    def listed(self) -> dict[str, CommandParser]:
-        """Return those of the children that help, errors and completion name."""
-        shown = [] if self.subcommands is None else self.subcommands._get_subactions()
-        return {action.dest: self.children()[action.dest] for action in shown}
+    @property
+    def explanation(self) -> str:
+        """The summary as a sentence, and what is about the command."""
+        end = "" if self.summary.endswith("?") else "."
+        return f"{self.summary[:1].upper()}{self.summary[1:]}{end} {self.about}".strip()
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Command lines."""
+        return tuple(each.strip() for each in self._doc.strip().split("\n\n")[-1].split("\n"))
+
+    def add_shared_options(self) -> None:
+        """Add what every page has last: the options that every command has, but the unused ones."""
+        self.arguments = tuple(action for action in self._actions if action.dest != "help")
+        group = self.add_argument_group("options of every command")
+        self.set_defaults(root=[], scope=[], library_profile=None, json=False)
+        own = self._option_string_actions  # `check` has profiles of its own
+        for flag, option in SHARED_OPTIONS.items():
+            if flag not in self.unused and flag not in own:
+                group.add_argument(flag, **option)
 
     def format_help(self) -> str:
         """Return the help page."""
-        lines = "".join(f"\n  {example}" for example in self.examples)
-        self.epilog = f"{_EXAMPLES}{lines}" if lines else None
+        self.description = self.explanation
+        self.epilog = "\n  ".join([_EXAMPLES, *self.examples])
         self.formatter_class = _HelpFormatter
         return super().format_help()
 
@@ -107,80 +108,6 @@ class CommandParser(argparse.ArgumentParser):
         """Raise UsageError with the message and the help page to read."""
         text = clean(without_secrets(message)).replace("\n", " ")
         raise UsageError(f"{self.prog}: {text}\n  try: {self.prog} --help")
-
-
-def add_command(
-    commands: Commands,
-    name: str,
-    summary: str,
-    *,
-    run: RunCommand,
-    about: str = "",
-    examples: Iterable[str],
-    hidden: bool = False,
-) -> CommandParser:
-    """Add one command and return its parser, without arguments.
-
-    ``summary`` is shown in lists of commands, ``about`` on the command's own help page. A
-    ``hidden`` command works and is in no list.
-    """
-    listed: dict[str, Any] = {} if hidden else {"help": summary}  # argparse lists what has one
-    parser = commands.add_parser(name, summary=summary, about=about, examples=examples, **listed)
-    parser.set_defaults(run_command=run)
-    return parser
-
-
-def add_group(commands: Commands, name: str, summary: str) -> Commands:
-    """Add a word that needs another one after it, and return where its commands are added."""
-    usage = "%(prog)s COMMAND [options]"
-    return commands.add_parser(name, help=summary, summary=summary, usage=usage).add_commands()
-
-
-def near(word: str, known: Iterable[str]) -> str:
-    """Return ``; did you mean …?`` for the known word that is nearest, or nothing."""
-    from difflib import get_close_matches
-
-    matches = get_close_matches(word, list(known), 1, 0.7)
-    return f"; did you mean {matches[0]}?" if matches else ""
-
-
-_EXAMPLES = "examples:"
-
-
-class _HelpFormatter(argparse.HelpFormatter):
-    """Lists the commands one a line, and keeps the examples as they are written."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
-
-    def add_argument(self, action: argparse.Action) -> None:
-        if not isinstance(action, argparse._SubParsersAction):
-            super().add_argument(action)
-            return
-        section = "commands"
-        for shown in action._get_subactions():
-            name, parser = shown.dest, action.choices[shown.dest]
-            if parser.section not in ("", section):
-                section = parser.section
-                self.end_section()
-                self.start_section(section)
-            below = ", ".join(parser.listed())
-            super().add_argument(
-                argparse.Action(
-                    [],
-                    dest=name,
-                    metavar=f"{name} ..." if below else name,
-                    help=f"{parser.summary}: {below}" if below else parser.summary,
-                )
-            )
-
-
-_SUMMARY = "Find the right agent skill, say when none fits, and say why"
-_FIRST_STEPS = (
-    f"{PROGRAM} list --scope user",
-    f'{PROGRAM} select "clean this csv file" --root skills',
-    f"{PROGRAM} help select",
-)
 
 
 def parse(arguments: Sequence[str]) -> tuple[CommandParser, Namespace]:
@@ -199,12 +126,11 @@ def parse(arguments: Sequence[str]) -> tuple[CommandParser, Namespace]:
         words = [*words[1:], "--help"]
     parser, rest = _find(words)
     options = rest[: rest.index("--")] if "--" in rest else rest
-    if vars(shared).pop("help", False) or "-h" in options or "--help" in options:
-        if parser.subcommands is not None and rest and not rest[0].startswith("-"):
-            parser.error(_unknown_command(parser, rest[0]))
+    is_help = vars(shared).pop("help", False) or "-h" in options or "--help" in options
+    if parser.get_default("run_command") is None:
+        _without_command(parser, rest, is_help=is_help)
+    if is_help:
         _print_and_exit(parser.format_help())
-    if parser.subcommands is not None:
-        _without_command(parser, rest)
     parser.usage = ""  # argparse composes it otherwise, and no error of ours prints it
     _, unknown = parser.parse_known_intermixed_args(rest, shared)
     if unknown:
@@ -229,47 +155,27 @@ def read_command(arguments: Sequence[str]) -> tuple[CommandParser, Namespace] | 
         return None
 
 
-def build_parser(word: str | None = None) -> CommandParser:
-    """Return the parser of the program.
-
-    With the first word of a command only that command is in it. Without one, or with a word that
-    begins no command, all are.
-    """
-    root = CommandParser(
-        PROGRAM, summary=_SUMMARY, examples=_FIRST_STEPS, usage=f"{PROGRAM} [options] COMMAND ..."
-    )
-    root.add_argument("-V", "--version", action="store_true", help="print the version and exit")
-    commands = root.add_commands()
-    for first in [word] if word in MODULES else MODULES:
-        import_module(f"skillyard.cli.commands.{MODULES[first]}")
-        for each in DECLARED[first]:
-            below, groups = commands, each.name.split()[:-1]
-            for depth, name in enumerate(groups, 1):
-                known = below.choices.get(name)
-                below = (known and known.subcommands) or add_group(
-                    below, name, SUMMARIES[" ".join(groups[:depth])]
-                )
-            command_parser(each, below)
-    for name, child in root.children().items():
-        child.section = next(title for title, group in GROUPS.items() if name in group)
-    _complete(root)
-    return root
+def summary_of(doc: str) -> str:
+    """Return the first sentence of a documentation, as it stands in a list."""
+    summary = doc.strip().split("\n\n")[0]
+    return summary[:1].lower() + summary[1:].rstrip(".")
 
 
-def command_parser(each: Command, commands: Commands | None = None) -> CommandParser:
-    """Return the parser of a declared command, of one in a tree where ``commands`` is given."""
-    summary, *about, examples = each.doc.strip().split("\n\n")
-    texts: dict[str, Any] = {
-        "summary": summary[:1].lower() + summary[1:].rstrip("."),
-        "about": " ".join(" ".join(about).split()),
-        "examples": [line.strip() for line in examples.split("\n")],
-    }
-    if commands is None:
-        parser = CommandParser(f"{PROGRAM} {each.name}", **texts)
-        parser.set_defaults(run_command=each.run)
-    else:
-        name = each.name.split()[-1]
-        parser = add_command(commands, name, run=each.run, hidden=each.hidden, **texts)
+def declared(word: str) -> list[Command]:
+    """Return the commands that begin with a word."""
+    import_module(f"skillyard.cli.commands.{MODULES[word]}")
+    return DECLARED[word]
+
+
+def command_parsers() -> list[CommandParser]:
+    """Return the parser of every command that is listed, in the order of the help page."""
+    return [command_parser(e) for word in MODULES for e in declared(word) if not e.hidden]
+
+
+def command_parser(each: Command) -> CommandParser:
+    """Return the parser of a declared command."""
+    parser = CommandParser(each.name, each.doc)
+    parser.set_defaults(run_command=each.run)
     options = each.options
     if each.request:
         module, _, shape = each.request.partition(":")
@@ -282,19 +188,32 @@ def command_parser(each: Command, commands: Commands | None = None) -> CommandPa
         else:
             name, keywords = (option, OPTIONS[option]) if isinstance(option, str) else option
             parser.add_argument(name, **keywords)
+    parser.add_shared_options()
     return parser
-
-
-def command_parsers() -> list[CommandParser]:
-    """Return the parser of every command that is listed, in the order of the help page."""
-    return list(_leaves(build_parser()))
 
 
 def shared_options() -> list[argparse.Action]:
     """Return the options that every command has."""
-    parser = CommandParser(PROGRAM, summary="", add_help=False)
-    add_shared_options(parser)
+    parser = CommandParser("", "", add_help=False)
+    parser.add_shared_options()
     return parser._actions
+
+
+def commands_below(*group: str) -> dict[str, str]:
+    """Return the summaries of what is listed below a group of commands, by its next word.
+
+    Without words these are the commands of the program.
+    """
+    summaries: dict[str, str] = {}
+    for word in group[:1] or MODULES:
+        for each in declared(word):
+            name = tuple(each.name.split())
+            here = name[: len(group) + 1]
+            if each.hidden or name[: len(group)] != group or here[-1] in summaries:
+                continue
+            about = summary_of(each.doc) if here == name else SUMMARIES[" ".join(here)]
+            summaries[here[-1]] = about
+    return summaries
 
 
 _LAYERS = ("activation", "confusion", "effectiveness", "size-impact")
@@ -315,24 +234,12 @@ _UNUSED = {
 """Options of every command that a command, or a group of commands, does not have."""
 
 
-def add_shared_options(parser: CommandParser) -> None:
-    """Add what every page has last: the options that every command has, but the unused ones."""
-    parser.arguments = tuple(action for action in parser._actions if action.dest != "help")
-    parser.unused = _UNUSED.get(parser.name, _UNUSED.get(parser.name.partition(" ")[0], ()))
-    group = parser.add_argument_group("options of every command")
-    parser.set_defaults(root=[], scope=[], library_profile=None, json=False)
-    own = parser._option_string_actions  # `check` has profiles of its own
-    for flag, option in SHARED_OPTIONS.items():
-        if flag not in parser.unused and flag not in own:
-            group.add_argument(flag, **option)
-
-
 def _split(arguments: Sequence[str]) -> tuple[Namespace, list[str]]:
     """Split at the command: the values of the options before it, and the words from it on."""
-    parser = CommandParser(PROGRAM, summary="", add_help=False)
+    parser = CommandParser("", "", add_help=False)
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("-V", "--version", action="store_true")
-    add_shared_options(parser)
+    parser.add_shared_options()
     parser.add_argument("words", nargs=argparse.REMAINDER)
     values, unknown = parser.parse_known_args(arguments)
     if unknown:
@@ -358,55 +265,73 @@ def _find(words: Sequence[str]) -> tuple[CommandParser, list[str]]:
         raise UsageError(gone)
     if rest and rest[0] in MODULES:
         import_module(f"skillyard.cli.commands.{MODULES[rest[0]]}")
-        for each in DECLARED.get(rest[0], ()):
-            name = each.name.split()
-            if rest[: len(name)] == name:
-                parser = command_parser(each)
-                add_shared_options(parser)
-                return parser, rest[len(name) :]
-    parser = build_parser(rest[0] if rest else None)
-    while rest and rest[0] in parser.children():
-        parser = parser.children()[rest.pop(0)]
-    return parser, rest
+    for each in DECLARED.get(rest[0], ()) if rest else ():
+        name = each.name.split()
+        if rest[: len(name)] == name:
+            return command_parser(each), rest[len(name) :]
+    group: list[str] = []
+    while rest and rest[0] in commands_below(*group):
+        group.append(rest.pop(0))
+    return _group_page(group), rest
 
 
-def _complete(parser: CommandParser) -> None:
-    """Add what every page has: the shared options, and for a group the first steps."""
-    for child in parser.children().values():
-        _complete(child)
-    below = list(parser.listed().values())
-    if below and not parser.examples:
-        parser.examples = (below[0].examples[0], f"{below[0].prog} --help")
-    add_shared_options(parser)
+_DOC = f"""Find the right agent skill, say when none fits, and say why.
+
+{PROGRAM} list --scope user
+{PROGRAM} select "clean this csv file" --root skills
+{PROGRAM} help select"""
 
 
-def _leaves(parser: CommandParser) -> Iterator[CommandParser]:
-    for child in parser.listed().values():
-        if child.subcommands is None:
-            yield child
-        else:
-            yield from _leaves(child)
-
-
-def _without_command(parser: CommandParser, rest: list[str]) -> NoReturn:
-    """Raise the error for a group without a command, which lists its commands."""
-    if rest and not rest[0].startswith("-"):
-        parser.error(_unknown_command(parser, rest[0]))
-    if parser.words:
-        names = ", ".join(parser.listed())
-        message = f"name one of its commands: {names}; as in: {parser.examples[0]}"
+def _group_page(group: list[str]) -> CommandParser:
+    """Return the help page of a group of commands, of the program without words."""
+    name = " ".join(group)
+    if group:
+        listed = commands_below(*group)
+        sections = {"commands": dict.fromkeys(listed)}
+        first = next(each for each in declared(group[0]) if each.name.startswith(f"{name} "))
+        example = first.doc.strip().split("\n\n")[-1].split("\n")[0]
+        page = CommandParser(name, f"{SUMMARIES[name]}\n\n{example}\n{PROGRAM} {first.name} --help")
     else:
-        message = f"name a command, as in: {parser.examples[0]}"
+        listed = commands_below()
+        sections = {title: dict.fromkeys(commands) for title, commands in GROUPS.items()}
+        page = CommandParser("", _DOC)
+        page.add_argument("-V", "--version", action="store_true", help="print the version and exit")
+    page.usage = "%(prog)s COMMAND [options]" if group else "%(prog)s [options] COMMAND ..."
+    for title, words in sections.items():
+        section = page.add_argument_group(title)
+        for word in words:
+            is_group = " ".join([*group, word]) in SUMMARIES
+            below = f": {', '.join(commands_below(*group, word))}" if is_group else ""
+            metavar = f"{word} ..." if is_group else word
+            help = f"{listed[word]}{below}"
+            section._add_action(argparse.Action([], dest=word, metavar=metavar, help=help))
+    page.add_shared_options()
+    return page
+
+
+def _without_command(page: CommandParser, rest: list[str], *, is_help: bool) -> NoReturn:
+    """Print the page of a group, or raise the error for words that run no command."""
+    names = commands_below(*page.words)
+    if rest and not rest[0].startswith("-"):
+        typed = " ".join([*page.words, rest[0]])
+        guess = near(rest[0], names) or f"; the commands are: {', '.join(names)}"
+        page.error(f"no command {typed!r}{guess}")
+    if is_help:
+        _print_and_exit(page.format_help())
+    message = f"name a command, as in: {page.examples[0]}"
+    if page.words:
+        message = f"name one of its commands: {', '.join(names)}; as in: {page.examples[0]}"
     if rest:
-        parser.error(message)
-    raise UsageError(f"{parser.format_help()}\n{parser.prog}: {message}")
+        page.error(message)
+    raise UsageError(f"{page.format_help()}\n{page.prog}: {message}")
 
 
-def _unknown_command(parser: CommandParser, word: str) -> str:
-    """Return the error for an unknown command, with the nearest known one."""
-    names = parser.listed()
-    typed = " ".join([*parser.words, word])
-    return f"no command {typed!r}{near(word, names) or '; the commands are: ' + ', '.join(names)}"
+def near(word: str, known: Iterable[str]) -> str:
+    """Return ``; did you mean …?`` for the known word that is nearest, or nothing."""
+    from difflib import get_close_matches
+
+    matches = get_close_matches(word, list(known), 1, 0.7)
+    return f"; did you mean {matches[0]}?" if matches else ""
 
 
 def _unknown_argument(parser: CommandParser, text: str) -> str:

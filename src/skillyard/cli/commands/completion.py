@@ -6,10 +6,10 @@ that would read the library at every key press.
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 
+from skillyard.cli.commands import SUMMARIES
 from skillyard.cli.console import Console
-from skillyard.cli.grammar import CommandParser
 from skillyard.cli.options import FILES, FOLDERS, command, suggestions, value
 
 
@@ -29,18 +29,45 @@ def script(shell: str) -> str:
     """Return the completion script of a shell: bash, zsh or fish."""
     import shtab
 
-    from skillyard.cli.grammar import build_parser
-
-    parser = build_parser()
-    _add_hints(parser)
-    return shtab.complete(parser, shell).rstrip("\n") + "\n"
+    return shtab.complete(_tree(), shell).rstrip("\n") + "\n"
 
 
-def _add_hints(parser: CommandParser) -> None:
-    """Tell shtab what to offer for values, and to show one line for a command."""
+def _tree() -> ArgumentParser:
+    """Return a parser with all listed commands as subparsers, as shtab reads them."""
+    from skillyard.cli.grammar import PROGRAM, CommandParser, command_parsers
+
+    shared = CommandParser("", "")
+    shared.add_shared_options()
+    root = ArgumentParser(PROGRAM, parents=[shared], add_help=False)
+    root.add_argument("-V", "--version", action="store_true", help="print the version and exit")
+    groups = {"": root.add_subparsers()}
+    for each in command_parsers():
+        _add_hints(each)
+        above = ""
+        for word in each.words[:-1]:
+            name = f"{above} {word}".strip()
+            if name not in groups:
+                about = SUMMARIES[name]
+                page = groups[above].add_parser(
+                    word, help=about, description=about, parents=[shared], add_help=False
+                )
+                groups[name] = page.add_subparsers()
+            above = name
+        summary = each.summary
+        groups[above].add_parser(
+            each.words[-1],
+            help=summary,
+            description=summary,
+            parents=[each],
+            add_help=False,
+        )
+    return root
+
+
+def _add_hints(parser: ArgumentParser) -> None:
+    """Tell shtab what to offer for values."""
     import shtab
 
-    parser.description = parser.summary
     for action in parser._actions:
         if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
@@ -48,5 +75,3 @@ def _add_hints(parser: CommandParser) -> None:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
         elif action.choices is None:
             action.choices = suggestions(action) or None
-    for child in parser.children().values():
-        _add_hints(child)
