@@ -11,7 +11,6 @@ import pytest
 from skillyard.cli.blocks import Column, Line, Span, Table, Tree, line
 from skillyard.cli.console import Console
 from skillyard.cli.plain import cut, render, width_of
-from skillyard.cli.progress import progress_line
 from tests.cli.conftest import Run
 
 
@@ -69,11 +68,10 @@ def test_blanks_in_a_line_stay_where_they_are() -> None:
     assert list(render(text, 20)) == ["    1  two  words", "       end"]
 
 
-def test_a_tree_is_drawn_with_branches_or_with_plain_signs() -> None:
+def test_a_tree_is_drawn_with_branches() -> None:
     leaf = Tree(line("leaf"))
     tree = Tree(line("root"), (Tree(line("one"), (leaf,)), Tree(line("two"))))
     assert list(render(tree)) == ["root", "├─ one", "│  └─ leaf", "└─ two"]
-    assert list(render(tree, None, True)) == ["root", "|- one", "|  `- leaf", "`- two"]
 
 
 def test_an_indent_is_kept_and_an_empty_line_is_empty() -> None:
@@ -174,20 +172,6 @@ def test_a_long_job_says_how_far_it_is_and_cleans_up(monkeypatch: pytest.MonkeyP
     assert "4 of 4" in said
     assert said.endswith("\r")
     assert said.rsplit("\r", 2)[1].strip() == ""
-
-
-def test_a_long_job_says_how_fast_it_is_and_how_long_it_takes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("sys.stderr", stream := Terminal())
-    now = [0.0]
-    with progress_line("indexing", lambda: now[0]) as step:
-        for at, done in ((1.0, 4_000), (2.0, 4_100), (11.0, 5_000)):  # 4,000 were there before
-            now[0] = at
-            step(done, 10_000)
-    said = stream.getvalue().split("\r")
-    assert said[1].endswith(" 4,000 of 10,000")
-    assert said[-3].endswith(" 5,000 of 10,000  100/s, 50 s left")
 
 
 def test_a_short_job_a_pipe_and_quiet_show_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:

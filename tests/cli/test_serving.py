@@ -61,6 +61,15 @@ def test_every_flag_reaches_the_service(
     ]
 
 
+def test_the_log_is_text_on_a_terminal_and_json_elsewhere(
+    started: list[ServiceOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for is_terminal, words in ((True, ""), (False, ""), (True, "--log-format json")):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda answer=is_terminal: answer, raising=False)
+        assert main(["serve", "lib", *words.split()]) == 0
+    assert [each.log_format for each in started] == ["text", "json", "json"]
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [

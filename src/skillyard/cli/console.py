@@ -12,9 +12,9 @@ from skillyard.base.invisible import clean
 from skillyard.base.text import without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from skillyard.cli.blocks import Block
+    from skillyard.cli.blocks import Block, Span
     from skillyard.cli.progress import ReportProgress
 
     _Result = TypeVar("_Result")
@@ -45,22 +45,20 @@ class Console:
         self._color = color
 
     def print(self, *blocks: Block) -> None:
-        """Print blocks on standard output, drawn on a terminal and plain elsewhere."""
-        ascii_only = not _writes_lines(sys.stdout)
-        if self._screen is not None:
-            for block in blocks:
-                self._screen.print(block, ascii_only)
-            return
-        from skillyard.cli.plain import render
+        """Print blocks on standard output, in colour on a terminal and plain elsewhere."""
+        from skillyard.cli.plain import rows_of
 
-        width = None
-        if is_terminal(sys.stdout):
+        screen, width = self._screen, None
+        if screen is not None or is_terminal(sys.stdout):
             from shutil import get_terminal_size
 
-            width = get_terminal_size((100, 24)).columns
+            width = get_terminal_size((_FILE_COLUMNS, 24)).columns
         for block in blocks:
-            for line in render(block, width, ascii_only):
-                sys.stdout.write(line + "\n")
+            for row in rows_of(block, width):
+                if screen is None:
+                    sys.stdout.write("".join(span.text for span in row).rstrip() + "\n")
+                else:
+                    screen(row)
 
     def write(self, text: str) -> None:
         """Print text of several lines, cleaned, with one line end after it."""
@@ -137,16 +135,25 @@ class Console:
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     @cached_property
-    def _screen(self) -> Screen | None:
+    def _screen(self) -> Callable[[Sequence[Span]], None] | None:
         """What draws in colour: by ``--color``, then by NO_COLOR (if not empty) and TERM=dumb."""
-        terminal = is_terminal(sys.stdout)
         refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        if self._color == "never" or (self._color == "auto" and (refused or not terminal)):
+        refused = refused or not is_terminal(sys.stdout)
+        if self._color == "never" or (self._color == "auto" and refused):
             return None
         try:
-            return Screen(sys.stdout, None if terminal else _FILE_COLUMNS)
+            from rich.console import Console as Terminal
+            from rich.text import Text
         except ImportError:  # without rich, plain text
             return None
+        terminal = Terminal(file=sys.stdout, force_terminal=True, highlight=False)
+
+        def draw(row: Sequence[Span]) -> None:
+            text = Text.assemble(*((span.text, _STYLES.get(span.style, "")) for span in row))
+            text.rstrip()
+            terminal.print(text, soft_wrap=True)
+
+        return draw
 
 
 _STYLES = {
@@ -164,38 +171,6 @@ _STYLES = {
     "info": "blue",
     "tag": "magenta",
 }
-
-
-class Screen:
-    """A rich console on one stream."""
-
-    def __init__(self, stream: IO[str], width: int | None) -> None:
-        from rich.console import Console
-
-        self._console = Console(file=stream, force_terminal=True, width=width, highlight=False)
-
-    def print(self, block: Block, ascii_only: bool = False) -> None:
-        """Draw one block."""
-        from rich.text import Text
-
-        from skillyard.cli.plain import rows_of
-
-        for row in rows_of(block, self._console.width, ascii_only):
-            text = Text()
-            for span in row:
-                text.append(span.text, _STYLES.get(span.style, ""))
-            text.rstrip()
-            self._console.print(text, soft_wrap=True)
-
-
-def _writes_lines(stream: IO[str]) -> bool:
-    """True when the stream's encoding has box-drawing characters."""
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    try:
-        "├─…".encode(encoding)
-    except (LookupError, UnicodeEncodeError):
-        return False
-    return True
 
 
 def complain(text: str) -> None:

@@ -49,6 +49,8 @@ class _HelpFormatter(argparse.HelpFormatter):
 class CommandParser(argparse.ArgumentParser):
     """The parser of one command, or the help page of the program or of a group of commands."""
 
+    request: type | None = None
+    """The request that the arguments are read as, for a command that takes one."""
     arguments: tuple[argparse.Action, ...] = ()
     """The command's own arguments: without ``--help`` and those that every command has."""
 
@@ -179,7 +181,8 @@ def command_parser(each: Command) -> CommandParser:
     options = each.options
     if each.request:
         module, _, shape = each.request.partition(":")
-        options = (*request_options(getattr(import_module(module), shape)), *options)
+        parser.request = getattr(import_module(module), shape)
+        options = (*request_options(parser.request), *options)
     for option in options:
         if isinstance(option, OneOf):
             group = parser.add_mutually_exclusive_group(required=option.required)

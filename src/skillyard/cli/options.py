@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from skillyard.cli.blocks import Block
     from skillyard.cli.console import Console
 
-    RunCommand: TypeAlias = Callable[[argparse.Namespace, Console], int | None]
-    """Runs a command and returns its exit code; None is 0."""
+    RunCommand: TypeAlias = Callable[..., int | None]
+    """Runs a command with its request, if it has one, the arguments and the console. Returns the
+    exit code; None is 0."""
 
 Request = TypeVar("Request")
 _Run = TypeVar("_Run", bound="RunCommand")

@@ -17,23 +17,23 @@ _NARROWEST = 3
 """The minimum width of a column on any terminal."""
 
 
-def render(block: Block, width: int | None = None, ascii_only: bool = False) -> Iterator[str]:
+def render(block: Block, width: int | None = None) -> Iterator[str]:
     """Yield the lines of one block as plain text, each without its line end.
 
     ``width`` is that of the terminal; None does not cut anything.
     """
-    for row in rows_of(block, width, ascii_only):
+    for row in rows_of(block, width):
         yield "".join(span.text for span in row).rstrip()
 
 
-def rows_of(block: Block, width: int | None, ascii_only: bool) -> Iterator[list[Span]]:
+def rows_of(block: Block, width: int | None) -> Iterator[list[Span]]:
     """Yield the rows of one block, each as the spans that stand beside each other in it."""
     if isinstance(block, Line):
         yield from _line_rows(block, width)
     elif isinstance(block, Table):
         yield from _table(block, width)
     elif isinstance(block, Tree):
-        yield from _tree(block, _BRANCHES_ASCII if ascii_only else _BRANCHES)
+        yield from _tree(block)
     else:
         for text in clean(block.text).rstrip("\n").split("\n"):
             yield [Span(text)]
@@ -197,15 +197,10 @@ def _wrap(text: str, room: int) -> list[str]:
     return lines
 
 
-_BRANCHES = ("├─ ", "└─ ", "│  ", "   ")
-_BRANCHES_ASCII = ("|- ", "`- ", "|  ", "   ")
-
-
-def _tree(tree: Tree, branches: tuple[str, str, str, str]) -> Iterator[list[Span]]:
+def _tree(tree: Tree) -> Iterator[list[Span]]:
     yield _spans(tree.line)
-    fork, last, along, empty = branches
     for number, child in enumerate(tree.children):
         is_last = number == len(tree.children) - 1
-        starts = (last, empty) if is_last else (fork, along)
-        for position, row in enumerate(_tree(child, branches)):
+        starts = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+        for position, row in enumerate(_tree(child)):
             yield [Span(starts[position > 0], "dim"), *row]

@@ -9,12 +9,13 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stdout
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import SkillError, SkillNotFound, SkillyardError
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import INTERRUPTED, UNREACHED, WRONG_USE
 from skillyard.cli.grammar import UsageError, parse
+from skillyard.cli.options import read_request
 
 if TYPE_CHECKING:
     from skillyard.cli.options import RunCommand
@@ -68,12 +69,15 @@ def _run(arguments: Sequence[str]) -> int | None:
         profile = args.library_profile
     console = Console(json=args.json, color=args.color, quiet=args.quiet, profile=profile)
     run_command: RunCommand = args.run_command
+    values: tuple[Any, ...] = (args, console)
+    if parser.request is not None:
+        values = (read_request(args, parser.request), *values)
     if parser.words[0] not in ("serve", "hook"):
-        return run_command(args, console)
+        return run_command(*values)
     from skillyard.base.configuration import own_file_only
 
     with own_file_only():
-        return run_command(args, console)
+        return run_command(*values)
 
 
 def _prepare_output() -> None:

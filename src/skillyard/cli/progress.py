@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -24,62 +24,37 @@ class ReportProgress(Protocol):
 
 
 @contextmanager
-def progress_line(what: str, clock: Callable[[], float] | None = None) -> Iterator[ReportProgress]:
+def progress_line(what: str) -> Iterator[ReportProgress]:
     """Yield a function that updates the line on the terminal."""
-    bar = _Bar(what, clock or time.monotonic)
-    try:
-        yield bar.step
-    finally:
-        if bar.shown:
-            bar.write(f"\r{' ' * bar.shown}\r")
+    after, shown = time.monotonic() + PATIENCE_S, 0
 
-
-class _Bar:
-    def __init__(self, what: str, clock: Callable[[], float]) -> None:
-        self._what = what
-        self._clock = clock
-        self._next = clock() + PATIENCE_S
-        self.shown = 0
-        self._first: tuple[float, int] | None = None
-
-    def step(self, done: int, total: int | None, remark: str = "") -> None:
-        """Update the line; without a remark it shows the rate."""
-        now = self._clock()
-        if now < self._next or total == 0:
+    def step(done: int, total: int | None, remark: str = "") -> None:
+        nonlocal after, shown
+        now = time.monotonic()
+        if now < after or total == 0:
             return
-        self._next = now + _INTERVAL_S
-        text = f"{self._what} {done:,}"
+        after = now + _INTERVAL_S
+        text = f"{what} {done:,}"
         if total is not None:
             full = min(_CELLS, _CELLS * done // total)
-            text = f"{self._what} [{'#' * full}{'.' * (_CELLS - full)}] {done:,} of {total:,}"
-            remark = remark or self._pace(now, done, total)
+            text = f"{what} [{'#' * full}{'.' * (_CELLS - full)}] {done:,} of {total:,}"
         text += f"  {remark}" if remark else ""
-        self.write(f"\r{text}{' ' * (self.shown - len(text))}")
-        self.shown = len(text)
+        _write(f"\r{text}{' ' * (shown - len(text))}")
+        shown = len(text)
 
-    def _pace(self, now: float, done: int, total: int) -> str:
-        """Return items per second since the line is shown, and the time that is left."""
-        if self._first is None or done < self._first[1]:
-            self._first = now, done
-        began, before = self._first
-        rate = (done - before) / (now - began) if now > began else 0.0
-        return f"{rate:,.0f}/s, {duration((total - done) / rate)} left" if rate >= 1 else ""
-
-    def write(self, text: str) -> None:
-        try:
-            sys.stderr.write(text)
-            sys.stderr.flush()
-        except (OSError, ValueError):
-            self._next = float("inf")  # the terminal is gone
+    try:
+        yield step
+    finally:
+        if shown:
+            _write(f"\r{' ' * shown}\r")
 
 
-def duration(seconds: float) -> str:
-    """Return a time in words: ``1 h 05 min``, ``2 min 07 s``, ``9 s``."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+def _write(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass  # the terminal is gone
 
 
 @contextmanager

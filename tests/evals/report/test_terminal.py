@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from skillyard.cli.blocks import Block
-from skillyard.cli.console import Screen
+from skillyard.cli.console import Console
 from skillyard.cli.eval_views import answer_blocks, report_blocks
 from skillyard.cli.plain import render, width_of
 from skillyard.evals.report.layer_view import ReportTable
@@ -28,9 +31,9 @@ def plain(blocks: Iterator[Block], width: int | None = None) -> str:
 
 def drawn(blocks: Iterator[Block]) -> str:
     stream = io.StringIO()
-    screen = Screen(stream, COLUMNS)
-    for block in blocks:
-        screen.print(block)
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(stream):
+        patch.setenv("COLUMNS", str(COLUMNS))
+        Console(color="always").print(*blocks)
     return re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
 
 

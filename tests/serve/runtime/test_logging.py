@@ -5,16 +5,12 @@ from __future__ import annotations
 import io
 import json
 import logging
-import sys
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skillyard import SkillIoError
-from skillyard.cli.commands import service
-from skillyard.cli.console import Console
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import MAX_CAUSES, THROTTLE_S, Log, redirect
@@ -177,27 +173,6 @@ def test_a_quiet_log_holds_errors_alone() -> None:
     assert stream.getvalue() == ""
     log.write_refusal("sources_failed", "none answered", status=502)
     assert "sources_failed" in stream.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("terminal", "named", "quiet", "form"),
-    [
-        (True, None, False, "text"),
-        (False, None, False, "json"),
-        (True, "json", False, "json"),
-        (False, "text", False, "text"),
-        (True, "text", True, "none"),
-    ],
-)
-def test_the_form_fits_the_stream_unless_it_is_named(
-    terminal: bool,
-    named: str | None,
-    quiet: bool,
-    form: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    assert service.log_format(Namespace(log_format=named), Console(quiet=quiet)) == form
 
 
 class Clock:

@@ -20,7 +20,6 @@ from skillyard.cli.options import (
     accept,
     command,
     flag,
-    read_request,
     reasons_by_rule,
     value,
     words_of_request,
@@ -41,14 +40,11 @@ _SETTINGS = (
 )
 
 
-def answer(host: str, args: Namespace, console: Console) -> int:
+def answer(host: str, request: HookOptions, args: Namespace, console: Console) -> int:
     """Answer one prompt of a host; always 0."""
-    from skillyard.hosts.hook.choice import HookOptions
-
-    options = read_request(args, HookOptions)
     from skillyard.hosts.hook.runner import run
 
-    options = replace(options, roots=tuple(args.root), profile=args.library_profile)
+    options = replace(request, roots=tuple(args.root), profile=args.library_profile)
     with redirect_stderr(None if console.quiet else sys.stderr):
         return run(host, options)
 
@@ -65,7 +61,7 @@ for _host, _title in (("claude-code", "Claude Code"), ("codex", "Codex")):
 
 
 @command("hook install", *_SETTINGS, request=_OPTIONS)
-def hook_install(args: Namespace, console: Console) -> None:
+def hook_install(request: HookOptions, args: Namespace, console: Console) -> None:
     """Install the prompt hook in a host's settings.
 
     Without HOST, installs it for every host that has a settings folder. The hook runs with the
@@ -74,9 +70,6 @@ def hook_install(args: Namespace, console: Console) -> None:
         skillyard hook install
         skillyard hook install codex --max-chars 2000
     """
-    from skillyard.hosts.hook.choice import HookOptions
-
-    request = read_request(args, HookOptions)
     from skillyard.base.shapes.hooks import HookInstalled
     from skillyard.engine.index.indexed_catalog import open_library_index
     from skillyard.hosts.hook.installation import install

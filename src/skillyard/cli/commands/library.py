@@ -11,14 +11,14 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import LAYOUTS, command, flag, library, read_request, value, view_of
+from skillyard.cli.options import LAYOUTS, command, flag, library, value, view_of
 from skillyard.cli.source import load, no_skills, unbound_library_of, unloaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from skillyard.check.operations.library_check import Checked, CheckRequest
-    from skillyard.check.operations.skill_scan import Scanned
+    from skillyard.check.operations.skill_scan import Scanned, ScanRequest
     from skillyard.check.validation.fixes import FixPlan
     from skillyard.cli.blocks import Block
     from skillyard.engine.catalog.roots import LibrarySpec
@@ -55,7 +55,7 @@ def list_(result: ListResult) -> Iterator[Block]:
 
 
 @command("check", request="skillyard.check.operations.library_check:CheckRequest")
-def check(args: Namespace, console: Console) -> int:
+def check(request: CheckRequest, args: Namespace, console: Console) -> int:
     """Check skill files for errors.
 
     Exits with 1 when a finding is an error, with --strict also when one is a warning, with --diff
@@ -66,9 +66,6 @@ def check(args: Namespace, console: Console) -> int:
         skillyard check --diff skills/
         skillyard check --format sarif
     """
-    from skillyard.check.operations.library_check import CheckRequest
-
-    request = read_request(args, CheckRequest)
     from skillyard.check.operations.library_check import check_paths, plan_paths
     from skillyard.check.validation.config import read_check_config
     from skillyard.cli.findings import check_blocks
@@ -124,7 +121,7 @@ def _diff(plans: Sequence[FixPlan], console: Console) -> int:
 
 
 @command("scan", request="skillyard.check.operations.skill_scan:ScanRequest")
-def scan(args: Namespace, console: Console) -> int:
+def scan(request: ScanRequest, args: Namespace, console: Console) -> int:
     """Scan skills for malicious techniques.
 
     Reads every file of each skill and runs nothing. Exits with 1 when a finding is high, with
@@ -135,9 +132,6 @@ def scan(args: Namespace, console: Console) -> int:
         skillyard scan git-bisect --strict
         skillyard scan skills/ --format sarif
     """
-    from skillyard.check.operations.skill_scan import ScanRequest
-
-    request = read_request(args, ScanRequest)
     from skillyard.base.io.processes import processors
     from skillyard.check.operations.skill_scan import scan_skills
     from skillyard.cli.findings import scan_blocks

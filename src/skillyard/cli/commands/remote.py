@@ -14,7 +14,6 @@ from skillyard.cli.options import (
     agent,
     command,
     flag,
-    read_request,
     reasons_by_rule,
     value,
 )
@@ -25,12 +24,13 @@ if TYPE_CHECKING:
 
     from skillyard.install.operations.add import Installation
     from skillyard.install.search import FoundSkill, SearchResult
+    from skillyard.serve.requests import SearchRequest
 
 _DESCRIPTION_CHARS = 90
 
 
 @command("search", request="skillyard.serve.requests:SearchRequest")
-def search(args: Namespace, console: Console) -> int:
+def search(request: SearchRequest, args: Namespace, console: Console) -> int:
     """Search marketplaces, repositories and sites for skills.
 
     Queries all sources at once, fetches the skills they return, and ranks them. Reports every
@@ -39,9 +39,6 @@ def search(args: Namespace, console: Console) -> int:
         skillyard search "fill in pdf forms"
         skillyard search terraform --source registry --source local
     """
-    from skillyard.serve.requests import SearchRequest
-
-    request = read_request(args, SearchRequest)
     from skillyard.install.search.service import search_skills
 
     if "local" not in request.source:

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 from skillyard.base.errors import InvalidInput, SkillNotFound
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import command, read_request
+from skillyard.cli.options import command
 from skillyard.cli.source import load, note_unloaded, ranking_inputs, read_text, scorer_of
 
 if TYPE_CHECKING:
-    from skillyard.hosts.operations.prompts import SummaryRequest
+    from skillyard.engine.operations.skill_explanation import WhyRequest
+    from skillyard.hosts.operations.prompts import InjectRequest, SummaryRequest
+    from skillyard.hosts.operations.recommendations import EvaluateRequest
+    from skillyard.hosts.operations.skill_selection import RankRequest, SelectRequest
 
 
 @command("rank", request="skillyard.hosts.operations.skill_selection:RankRequest")
-def rank(args: Namespace, console: Console) -> int:
+def rank(request: RankRequest, args: Namespace, console: Console) -> int:
     """Rank the skills for a request.
 
     Prints the full ranking, without a minimum score. Exits with 1 when no skill has a score.
@@ -24,9 +27,8 @@ def rank(args: Namespace, console: Console) -> int:
         skillyard rank "review a terraform plan"
         skillyard rank fix the flaky test --explain
     """
-    from skillyard.hosts.operations.skill_selection import RankRequest, rank_skills
+    from skillyard.hosts.operations.skill_selection import rank_skills
 
-    request = read_request(args, RankRequest)
     query, scorer, catalog = ranking_inputs(request, args, console)
     result = rank_skills(
         catalog, query, scorer=scorer, limit=request.limit, explain=request.explain
@@ -42,7 +44,7 @@ def rank(args: Namespace, console: Console) -> int:
 
 
 @command("select", request="skillyard.hosts.operations.skill_selection:SelectRequest")
-def select(args: Namespace, console: Console) -> int:
+def select(request: SelectRequest, args: Namespace, console: Console) -> int:
     """Select skills for a request, or abstain.
 
     Exits with 1 when it abstains.
@@ -50,9 +52,8 @@ def select(args: Namespace, console: Console) -> int:
         skillyard select "clean this csv file"
         skillyard select "hello" --fallback general
     """
-    from skillyard.hosts.operations.skill_selection import SelectRequest, select_skills
+    from skillyard.hosts.operations.skill_selection import select_skills
 
-    request = read_request(args, SelectRequest)
     policy = request.as_policy()
     query, scorer, catalog = ranking_inputs(request, args, console)
     result = select_skills(
@@ -69,16 +70,15 @@ def select(args: Namespace, console: Console) -> int:
 
 
 @command("evaluate", request="skillyard.hosts.operations.recommendations:EvaluateRequest")
-def evaluate(args: Namespace, console: Console) -> int:
+def evaluate(request: EvaluateRequest, args: Namespace, console: Console) -> int:
     """Rate skills by file patterns and keywords (skill_evaluate).
 
     Exits with 1 when no skill reaches the threshold.
 
         skillyard evaluate --text "test the login form" --files tests/login.spec.ts
     """
-    from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
+    from skillyard.hosts.operations.recommendations import evaluate_skills
 
-    request = read_request(args, EvaluateRequest)
     catalog = load(args, console)
     chooser = load(args, console, "hybrid")
     result = evaluate_skills(
@@ -97,14 +97,13 @@ def evaluate(args: Namespace, console: Console) -> int:
 
 
 @command("why", request="skillyard.engine.operations.skill_explanation:WhyRequest")
-def why(args: Namespace, console: Console) -> None:
+def why(request: WhyRequest, args: Namespace, console: Console) -> None:
     """Explain the rank of one skill, and which skills rank higher.
 
     skillyard why git-bisect "find the commit that broke the build"
     """
-    from skillyard.engine.operations.skill_explanation import WhyRequest, why_skill
+    from skillyard.engine.operations.skill_explanation import why_skill
 
-    request = read_request(args, WhyRequest)
     query, scorer, catalog = ranking_inputs(request, args, console)
     if not len(catalog):
         error = SkillNotFound(request.name)
@@ -120,15 +119,12 @@ def why(args: Namespace, console: Console) -> None:
 
 
 @command("summary", request="skillyard.hosts.operations.prompts:SummaryRequest")
-def summary(args: Namespace, console: Console) -> None:
+def summary(request: SummaryRequest, args: Namespace, console: Console) -> None:
     """Print the catalogue of skills for a system prompt.
 
     skillyard summary --format xml --budget-tokens 800
     skillyard summary --host claude-code
     """
-    from skillyard.hosts.operations.prompts import SummaryRequest
-
-    request = read_request(args, SummaryRequest)
     from skillyard.engine.ranking.query import Query
     from skillyard.hosts.operations.prompts import summary_of
 
@@ -175,7 +171,7 @@ def _host_summary(host: str, request: SummaryRequest, args: Namespace, console: 
 
 
 @command("inject", request="skillyard.hosts.operations.prompts:InjectRequest")
-def inject(args: Namespace, console: Console) -> None:
+def inject(request: InjectRequest, args: Namespace, console: Console) -> None:
     """Print a prompt with the instructions of the best skill before it.
 
     When no skill fits, the prompt is printed unchanged, and the exit code is 0.
@@ -183,9 +179,6 @@ def inject(args: Namespace, console: Console) -> None:
         skillyard inject "clean this csv file"
         skillyard inject --file prompt.txt
     """
-    from skillyard.hosts.operations.prompts import InjectRequest
-
-    request = read_request(args, InjectRequest)
     from skillyard.engine.context.activation import random_fence
     from skillyard.engine.ranking.query import Query
     from skillyard.hosts.decisions import with_feedback

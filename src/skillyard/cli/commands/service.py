@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.cli.console import Console, is_terminal
-from skillyard.cli.options import OneOf, command, flag, library, read_request, value
+from skillyard.cli.options import OneOf, command, flag, library, value
 from skillyard.install.policy.library import library_spec
 
 if TYPE_CHECKING:
-    pass
+    from skillyard.serve.runtime.options import ServiceOptions
 
 
 @command(
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     ),
     request="skillyard.serve.runtime.options:ServiceOptions",
 )
-def serve(args: Namespace, console: Console) -> None:
+def serve(request: ServiceOptions, args: Namespace, console: Console) -> None:
     """Serve search, rank, select, evaluate, why and the skills over HTTP and MCP.
 
     Listening beyond this machine, or under a public name (--allow-host), requires a bearer token in
@@ -53,9 +53,6 @@ def serve(args: Namespace, console: Console) -> None:
         skillyard serve --mcp stdio ~/skills
         skillyard serve --store postgresql://reader@db/skills --state-dir node
     """
-    from skillyard.serve.runtime.options import ServiceOptions
-
-    request = read_request(args, ServiceOptions)
     missing = [name for name in ("mcp", "starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         command = install_command("serve", "remote")
@@ -70,12 +67,13 @@ def serve(args: Namespace, console: Console) -> None:
         if args.store
         else library_spec(args.root, dict.fromkeys(args.scope), profile=args.library_profile)
     )
+    form = "text" if is_terminal(sys.stderr) else "json"
     options = replace(
         request,
         roots=(".",) if spec is None else spec.roots,
         scopes=() if spec is None else spec.scopes,
         profile=args.library_profile,
-        log_format=log_format(args, console),
+        log_format="none" if console.quiet else args.log_format or form,
     )
     if args.mcp == "stdio":
         from skillyard.serve.mcp.stdio import serve_stdio as run
@@ -84,10 +82,3 @@ def serve(args: Namespace, console: Console) -> None:
     else:
         from skillyard.serve.http.app import serve as run
     run(options)
-
-
-def log_format(args: Namespace, console: Console) -> str:
-    """Return the form of the log: what is named, else what fits standard error."""
-    if console.quiet:
-        return "none"
-    return args.log_format or ("text" if is_terminal(sys.stderr) else "json")
