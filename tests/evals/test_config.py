@@ -67,8 +67,6 @@ paths = { rubrics = "../r", results = "/var/results" }
 timeout_s = 90
 regression.activation.tpr_drop = 0.2
 judging = { orders = "single", tie_band = 0.25 }
-[eval.profiles.small]
-temperature = false
 """
     configure(
         monkeypatch,
@@ -85,7 +83,6 @@ temperature = false
     assert result.regression.activation.tpr_drop == 0.2
     assert result.regression.activation.fpr_increase == 0.05
     assert (result.judging.orders, result.judging.tie_band) == ("single", 0.25)
-    assert result.profiles["small"]["temperature"] is False
     assert (result.runs, result.base_url) == (3, "http://127.0.0.1:8080/v1")
 
 

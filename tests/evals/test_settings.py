@@ -62,7 +62,6 @@ VALID = st.builds(
     temperature=st.floats(0, 2),
     tie_band=st.floats(0, 4),
     min_score=st.none() | st.floats(-10, 10),
-    profiles=st.just({"m": {"temperature": True}}),
 )
 
 
@@ -84,8 +83,7 @@ HOSTILE: list[dict[str, Any]] = [
     {"limit": 10**400}, {"tie_band": -0.1}, {"tie_band": 10**400}, {"min_score": float("nan")},
     {"min_score": 10**400}, {"chars_per_token": 0}, {"chars_per_token": 1e-300},
     {"chars_per_token": float("inf")}, {"max_tokens": 0}, {"max_tokens": 10**12},
-    {"judge_retries": 11}, {"judge_tokens": 1}, {"top_k": 0}, {"profiles": []},
-    {"profiles": {"m": 1}}, {"model": 5}, {"base_url": 5},
+    {"judge_retries": 11}, {"judge_tokens": 1}, {"top_k": 0}, {"model": 5}, {"base_url": 5},
 ]  # fmt: skip
 
 

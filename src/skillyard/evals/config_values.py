@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.operation import Bounds
@@ -162,7 +161,7 @@ class RunValues:
     """A server with the provider's API, which gets the key; else from the environment, or the
     provider's own."""
     temperature: Annotated[float, Bounds(0, 2)] = 0.0
-    """As requested; a model profile decides whether it is sent."""
+    """As requested; it is sent to models that take one."""
     max_tokens: Annotated[int, Bounds(1, 1_000_000)] = 16_000
     """Most output tokens of a generation; current models count what they think against it."""
     runs: Annotated[int, Bounds(1, 1_000)] = 1
@@ -175,9 +174,6 @@ class RunValues:
     timeout_s: Annotated[float | None, Bounds(above=0, most=36_000)] = None
     """Time limit of a request in seconds. ``"none"``: 15, and one for each 50 output tokens that it
     may have."""
-    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What models take, by the beginning of their ids; goes before our own table
-    (``models/providers.py``, which checks it)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ def test_cases_that_cannot_be_read_are_named(run: Run, workspace: Project) -> No
     left_out = [warning for warning in done.json["warnings"] if "is left out" in warning]
     assert len(left_out) == 3
     for number, warning in enumerate(left_out, 1):
-        assert f"the eval {number} is left out" in warning
+        assert f"the prompt {number} is left out" in warning
         assert warning in done.err
 
 

@@ -12,9 +12,9 @@ import skillyard as sy
 from skillyard import InvalidInput
 from skillyard.evals.judgement.judge import invoke_judge
 from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
-from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import ModelFailed, ModelReply, RunStopped, TokenUsage
 from tests.evals.judgement.making import RUBRIC, ScriptedJudge, answer, mappings, reply
+from tests.evals.models.making import price_of
 from tests.tables import for_each
 
 DOCUMENTED = {"parsed", "raw_judge_text", "cost", "attempts", "judge_error"}
@@ -102,7 +102,7 @@ def test_every_attempt_is_paid_and_counted() -> None:
         reply("no", usage=TokenUsage(None, None)),
         reply(answer(), usage=TokenUsage(2_000, 100)),
     )
-    result = ask(judge, price=Price(1.0, 5.0))
+    result = ask(judge, price=price_of(1.0, 5.0))
     assert result["cost"] == pytest.approx((3_000 * 1.0 + 300 * 5.0) / 1_000_000)
     assert result["usage"] == {"input_tokens": 3_000, "output_tokens": 300}
     assert result["latency_s"] == 1.5

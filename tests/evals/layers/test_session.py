@@ -12,10 +12,10 @@ import pytest
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.layers.session import ModelSession
-from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelRequest, TokenUsage
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import Entries
+from tests.evals.models.making import price_of
 from tests.tables import for_each
 
 CRITERIA = (Criterion("right", 0.6, "It is right."), Criterion("short", 0.4, "It is short."))
@@ -61,7 +61,7 @@ def session(
         RunSettings(
             eval_type="effectiveness", **{name: more.pop(name) for name in [*more] if name in KNOBS}
         ),
-        price_of=lambda name: Price(1.0, 2.0),
+        price_of=lambda name: price_of(1.0, 2.0),
         **more,
     )
     return a_session, model, warned

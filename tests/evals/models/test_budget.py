@@ -19,6 +19,7 @@ from skillyard.evals.models.budget import Budget, Spending, require_prices
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import RunStopped
 from skillyard.evals.storage.events import Events
+from tests.evals.models.making import price_of
 
 GOING = Event()
 """Never set: nobody interrupts."""
@@ -111,7 +112,7 @@ def test_a_call_waits_for_those_in_flight_and_then_fits() -> None:
 
 
 def test_a_cap_in_dollars_needs_prices_or_a_cap_on_calls() -> None:
-    known: dict[str, Price | None] = {"a": Price(1.0, 2.0), "b": None, "c": None}
+    known: dict[str, Price | None] = {"a": price_of(1.0, 2.0), "b": None, "c": None}
     with pytest.raises(InvalidInput, match=r"no price is known for 'b', 'c', so a cap of 5 US"):
         require_prices(5.0, None, known)
     require_prices(5.0, 100, known)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skillyard.evals.config_values import RetryTimes
 from skillyard.evals.models.budget import Budget
 from skillyard.evals.models.calls import Calls
-from skillyard.evals.models.prices import Price, worst_cost
+from skillyard.evals.models.prices import worst_cost
 from skillyard.evals.models.protocol import (
     ModelFailed,
     ModelReply,
@@ -23,9 +23,10 @@ from skillyard.evals.models.protocol import (
 )
 from skillyard_testkit.fake_llm import faults
 from tests.evals.models.conftest import TIMEOUT_S, Provider
+from tests.evals.models.making import price_of
 from tests.tables import for_each
 
-PRICE = Price(1.0, 10.0)
+PRICE = price_of(1.0, 10.0)
 REQUEST = ModelRequest("m", "system", "user", max_tokens=100)
 REPLY = ModelReply("Hello.", "end", TokenUsage(1_000, 50))
 WORST = worst_cost(PRICE, REQUEST)

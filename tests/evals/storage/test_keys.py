@@ -54,26 +54,6 @@ def test_so_are_run_provider_and_server() -> None:
 
 
 @for_each(
-    ("provider", "address", "server"),
-    [
-        ("anthropic", "https://api.anthropic.com", "api.anthropic.com"),
-        ("anthropic", "https://API.anthropic.com:443/", "api.anthropic.com"),
-        ("openai", "https://api.openai.com/v1/", "api.openai.com"),
-        ("openai", "https://api.openai.com/v2", "https://api.openai.com/v2"),
-        ("openai", "http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080/v1"),
-        ("openai", "http://localhost:80", "http://localhost"),
-        ("openai", "https://me:secret@gateway.example/team-a?key=1", "https://gateway.example/team-a"),
-        ("anthropic", "http://[::1]:9", "http://[::1]:9"),
-        ("anthropic", "", ""),
-    ],
-)  # fmt: skip
-def test_a_server_is_identified_by_its_whole_address(
-    provider: str, address: str, server: str
-) -> None:
-    assert server_of(provider, address) == server
-
-
-@for_each(
     ("provider", "generation", "judgement"),
     [
         (

@@ -100,7 +100,7 @@ def execute(
         dataset_sha256=work.dataset_sha256,
     )
     layer = load_layer(settings.eval_type)
-    run = _Run(work, layer, models, events, stop, on_step)
+    run = _Run(work, layer, models, stop, on_step)
     cases = run.in_looks() if settings.until_decided else run.of(work.cases)
     for case in cases:
         case["run_id"], case["timestamp"] = run_id, started_at
@@ -118,34 +118,30 @@ def execute(
     }
     envelope = {"meta": meta, "summary": summary, "cases": cases, "artifacts": artifacts}
     path = write_results(results, envelope)
-    events.append("end", timestamp=moment(), stop_reason=meta["stop_reason"])
     missing = tuple(sorted(session.counts.missing)) if session is not None else ()
     return EvaluationResult(path, envelope, missing)
 
 
 class _Run:
-    """The cases of a run, on a few threads, with an event for each that is complete."""
+    """The cases of a run, on a few threads."""
 
     def __init__(
         self,
         work: LayerWork,
         layer: Layer,
         models: RunModels,
-        events: Events,
         stop: threading.Event,
         on_step: Callable[[RunStep], None],
     ) -> None:
         self._work = work
         self._layer = layer
         self._models = models
-        self._events = events
         self._stop = stop
         self._on_step = on_step
         self._guard = threading.Lock()
         runner = layer.runner(work, models.session)
         self._total = work.settings.runs * sum(len(runner.blank(case, 0)) for case in work.cases)
         self._done = 0
-        self._calls_before = 0
         self.stopped: RunStopped | None = None
         self.decided_after: dict[str, int] = {}
         """Prompts after which the verdict of a skill was decided, by skill."""
@@ -163,7 +159,7 @@ class _Run:
         def ask(place: int) -> None:
             for result in runner.results(*units[place]):
                 done[place].append(result)
-                self._note(result)
+                self._report()
 
         if not skipped:
             # Without network calls, more threads only share one interpreter.
@@ -212,22 +208,13 @@ class _Run:
             "cases_saved": sum(case["skipped"] == DECIDED for case in cases),
         }
 
-    def _note(self, case: CaseResult) -> None:
-        """Write the event of a case, on disk where it was paid for, and report the progress."""
+    def _report(self) -> None:
+        """Report the progress after a case."""
         calls = self._models.calls
         spending = calls.budget.own if calls is not None else Spending()
-        names = ("winner", "improvement", "passed", "skipped", "cost")
-        fields = {name: case[name] for name in names if case.get(name) is not None}
-        errors = [error["kind"] for error in case["errors"]]
         with self._guard:
-            paid = spending.calls > self._calls_before
-            self._calls_before = spending.calls
             self._done += 1
-            step = RunStep(self._done, self._total, spending.calls, spending.cost)
-            self._on_step(step)
-        self._events.append(
-            "case", wait=paid, case=case["id"], run_index=case["run_index"], errors=errors, **fields
-        )
+            self._on_step(RunStep(self._done, self._total, spending.calls, spending.cost))
 
 
 def run_in_threads(

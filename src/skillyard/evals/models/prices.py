@@ -1,17 +1,12 @@
-"""Prices of models from the table in genai-prices, read offline and never updated.
-
-A price is US dollars per million tokens. If a model costs more for long inputs, the higher rate
-applies to all tokens of a call whose input is over the threshold.
-"""
+"""Prices of models from the table in genai-prices, read offline and never updated."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.evals.models.failures import missing_library
 from skillyard.evals.models.protocol import ModelRequest, TokenUsage
@@ -22,26 +17,22 @@ _OVERHEAD_TOKENS = 1_000
 An assumption: providers publish no bound. What one adds has been seen to be a few hundred."""
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
-    """The price of a model, in US dollars per million tokens."""
+class Price(NamedTuple):
+    """The price of a model."""
 
-    input_per_million: float
-    output_per_million: float
+    rates: Any
+    """Its entry in the table: a ``genai_prices.types.ModelPrice``."""
     source: str = ""
     """The source of the price: ``genai-prices 0.2.3 (bundled)``."""
     date: str = ""
     """The day whose prices these are, ISO 8601: some change on a date that is known beforehand."""
-    long: tuple[tuple[int, float, float], ...] = ()
-    """For inputs of more tokens than the first number, by rising numbers: the two higher rates."""
 
     def cost(self, input_tokens: int, output_tokens: int) -> float:
         """Return what a call of that size costs, in US dollars."""
-        rates = (self.input_per_million, self.output_per_million)
-        for above, *higher in self.long:
-            if input_tokens > above:
-                rates = (higher[0], higher[1])
-        return (input_tokens * rates[0] + output_tokens * rates[1]) / 1_000_000
+        from genai_prices import Usage
+
+        usage = Usage(input_tokens=input_tokens, output_tokens=output_tokens)
+        return float(self.rates.calc_price(usage)["total_price"])
 
 
 PriceOf = Callable[[str], Price | None]
@@ -69,27 +60,10 @@ def price(provider: str, model: str, on: date | None = None) -> Price | None:
         _, entry = table.find_provider_model(model, None, provider, None)
     except LookupError:
         return None
-    known = entry.get_prices(datetime.combine(day, time(12), UTC))
-    both = (known.input_mtok, known.output_mtok)
-    if None in both:
+    rates = entry.get_prices(datetime.combine(day, time(12), UTC))
+    if rates.input_mtok is None or rates.output_mtok is None:
         return None
-    starts = sorted({tier.start for rate in both for tier in getattr(rate, "tiers", ())} - {0})
-    return Price(
-        _rate(both[0], 0),
-        _rate(both[1], 0),
-        f"genai-prices {__version__} (bundled)",
-        day.isoformat(),
-        tuple((start, _rate(both[0], start), _rate(both[1], start)) for start in starts),
-    )
-
-
-def _rate(rate: Any, start: int) -> float:
-    """Return the rate just above a threshold; 0 is the base."""
-    dollars = getattr(rate, "base", rate)
-    for tier in getattr(rate, "tiers", ()):
-        if 0 < tier.start <= start:
-            dollars = tier.price
-    return float(dollars)
+    return Price(rates, f"genai-prices {__version__} (bundled)", day.isoformat())
 
 
 def cost_of(price_of_model: Price | None, usage: TokenUsage) -> float:

@@ -24,14 +24,7 @@ from skillyard.evals.models.protocol import (
     ModelRequest,
     TokenUsage,
 )
-from skillyard.evals.models.providers import (
-    Profiles,
-    check_profiles,
-    key_of,
-    profile_of,
-    server_of,
-    valid_address_of,
-)
+from skillyard.evals.models.providers import address_of, key_of, parameters_of, server_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -54,8 +47,7 @@ class SdkModel(ABC):
     """A ``ChatModel`` over a client of a provider's library, or one that behaves like it.
 
     Without a client it only knows what would be sent to ``host``. Plans and replays use it so, and
-    need no library, no key and no network. ``profiles`` go before the table of
-    ``providers.py``. Safe for many threads.
+    need no library, no key and no network. Safe for many threads.
     """
 
     provider: str
@@ -65,12 +57,8 @@ class SdkModel(ABC):
     _stops: ClassVar[Mapping[str, str]]
     """Our word for each of the provider's reasons to stop."""
 
-    def __init__(
-        self, client: Any = None, profiles: Profiles | None = None, *, host: str = ""
-    ) -> None:
-        """Raises InvalidInput for invalid ``profiles``, ModelFailed (``missing_library``)."""
-        check_profiles(profiles or {})
-        self._profiles = profiles
+    def __init__(self, client: Any = None, *, host: str = "") -> None:
+        """Raises ModelFailed (``missing_library``)."""
         self.host = host
         self._client = client
         if client is None:
@@ -99,7 +87,7 @@ class SdkModel(ABC):
         """Return the parameters that hold a reply to a JSON schema."""
 
     @abstractmethod
-    def _arguments(self, request: ModelRequest, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
         """Return the arguments of ``create``."""
 
     @abstractmethod
@@ -108,11 +96,11 @@ class SdkModel(ABC):
 
     def sent(self, request: ModelRequest) -> dict[str, object]:
         """Return the parameters beside model and texts, as they stand in the request's body."""
-        profile = profile_of(self.provider, request.model, self._profiles)
-        parameters: dict[str, object] = {profile.max_tokens_field: request.max_tokens}
-        if request.temperature is not None and profile.temperature:
+        limit, takes_temperature = parameters_of(self.provider, request.model)
+        parameters: dict[str, object] = {limit: request.max_tokens}
+        if request.temperature is not None and takes_temperature:
             parameters["temperature"] = request.temperature
-        if request.schema is not None and profile.structured:
+        if request.schema is not None:
             parameters |= self._format(dict(request.schema))
         return parameters
 
@@ -122,7 +110,7 @@ class SdkModel(ABC):
             raise ModelFailed("connection", "the network is forbidden in this run", permanent=True)
         parameters = self.sent(request)
         started = time.monotonic()
-        response = self._send(self._arguments(request, dict(parameters)), timeout_s)
+        response = self._send(self._arguments(request, parameters), timeout_s)
         latency_s = time.monotonic() - started
         text, stop, usage = self._read_response(response)
         backend = response.headers.get(BACKEND_HEADER, "") if self._own else ""
@@ -189,16 +177,10 @@ class AnthropicModel(SdkModel):
     def _format(self, schema: dict[str, object]) -> dict[str, object]:
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
-    def _arguments(self, request: ModelRequest, parameters: dict[str, Any]) -> dict[str, Any]:
-        # Version 2 of the library knows no temperature; an own profile may know better.
-        unknown = {name: parameters.pop(name) for name in ("temperature",) if name in parameters}
-        return {
-            "model": request.model,
-            "messages": [{"role": "user", "content": request.user}],
-            **({"system": request.system} if request.system else {}),
-            **parameters,
-            **({"extra_body": unknown} if unknown else {}),
-        }
+    def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
+        system = {"system": request.system} if request.system else {}
+        messages = [{"role": "user", "content": request.user}]
+        return {"model": request.model, "messages": messages, **system, **parameters}
 
     def _read(self, body: Any) -> tuple[str, object, TokenUsage]:
         usage = _field(body, "usage")
@@ -232,7 +214,7 @@ class OpenAIModel(SdkModel):
         reply = {"name": "reply", "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": reply}}
 
-    def _arguments(self, request: ModelRequest, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _arguments(self, request: ModelRequest, parameters: Mapping[str, object]) -> dict[str, Any]:
         messages = [{"role": "user", "content": request.user}]
         if request.system:
             messages.insert(0, {"role": "system", "content": request.system})
@@ -261,31 +243,29 @@ def open_model(
     *,
     base_url: str | None = None,
     environment: Mapping[str, str] = os.environ,
-    profiles: Profiles | None = None,
 ) -> SdkModel:
     """Return a provider's models: ``anthropic``, or ``openai`` for every server of that protocol.
 
     The key is read only from ``ANTHROPIC_API_KEY`` or ``OPENAI_API_KEY``. The address is
     ``base_url``, else ``ANTHROPIC_BASE_URL`` or ``OPENAI_BASE_URL``, else the provider's own.
-    ``profiles`` override the table of parameters by the beginning of a model's id. No request is
-    sent; ``close`` ends the connections.
+    No request is sent; ``close`` ends the connections.
 
-    Raises InvalidInput for an unknown provider, an invalid address and invalid profiles, and
-    ModelFailed (``missing_key``, ``missing_library``).
+    Raises InvalidInput for an unknown provider and an invalid address, and ModelFailed
+    (``missing_key``, ``missing_library``).
     """
-    address = valid_address_of(provider, base_url, environment)
+    address = address_of(provider, base_url, environment)
     key = key_of(provider, environment)
     model_class = PROVIDERS[provider]
     client_class = getattr(_library(provider), model_class.client_class)
     client = client_class(
         api_key=key, base_url=address, max_retries=0, http_client=bounded_client()
     )
-    return model_class(client, profiles)
+    return model_class(client)
 
 
-def offline_model(provider: str, host: str, profiles: Profiles | None = None) -> SdkModel:
+def offline_model(provider: str, host: str) -> SdkModel:
     """Return models that are never asked: they know what would be sent to ``host``."""
-    return PROVIDERS[provider](None, profiles, host=host)
+    return PROVIDERS[provider](host=host)
 
 
 def as_model(client: object) -> ChatModel:

@@ -221,7 +221,7 @@ class ReadyRun:
     def offline_model(self) -> ChatModel:
         """Return the models of the run, which are not asked."""
         settings = self.settings
-        return self.with_agents(offline_model(settings.provider, settings.host, settings.profiles))
+        return self.with_agents(offline_model(settings.provider, settings.host))
 
     def with_agents(self, model: ChatModel) -> ChatModel:
         """Return the model, which answers as an agent where the run has a sandbox."""
@@ -237,8 +237,7 @@ class ReadyRun:
         settings, options = self.settings, self.options
         caps_calls = options.resume is not None or options.overrides.get("max_calls") is not None
         require_prices(settings.max_cost, settings.max_calls if caps_calls else None, self.prices())
-        profiles = settings.profiles or None
-        return open_model(settings.provider, base_url=settings.base_url, profiles=profiles)
+        return open_model(settings.provider, base_url=settings.base_url)
 
     def prices(self) -> dict[str, Price | None]:
         """Return the price of each model. Raises ModelFailed without the library of prices."""
