@@ -75,9 +75,6 @@ def _faults(skill: Mapping[str, Any]) -> Iterator[str]:
         yield f"{skill['size_tier']}, though {skill['expected_tier']} is expected"
     yield from (f"{name} is not there" for name in skill["missing_siblings"])
     yield from (f"{name} is refused: {why}" for name, why in skill["refused_siblings"])
-    yield from (
-        f"{name} does not fit into max_sibling_bytes" for name in skill["left_out_siblings"]
-    )
 
 
 def _calls(noun: str, counted: Mapping[str, int]) -> str:

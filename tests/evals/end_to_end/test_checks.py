@@ -98,7 +98,7 @@ def test_a_plan_names_what_is_left_out(checked: Project, run: Run) -> None:
     before = run("effectiveness", "--dry-run", "--json").json
     (checked.folder / "evals/files/pot.png").unlink()
     done = run("effectiveness", "--dry-run", "--json")
-    assert "the eval 1 is left out: there is no file 'evals/files/pot.png'" in done.err
+    assert "the prompt 1 is left out: there is no file 'evals/files/pot.png'" in done.err
     assert done.json["cases"] == before["cases"] - 1
 
 

@@ -4,7 +4,7 @@ The summary is the description and the Scope section; the algorithm is that of t
 document, as read in spec/evals.md §1.6. It runs in linear time and raises nothing for any text.
 
 Evaluations also read documents that a catalog refuses. A document without closed frontmatter is all
-body. A description that is not valid YAML is recovered from its lines (spec/evals.md §1.6, step 1).
+body. A description that is not valid YAML is recovered from its line (spec/evals.md §1.6, step 1).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidFrontmatter, SkillYamlError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.formats.frontmatter import quote_plain_values, split, unify_lines
-from skillyard.engine.formats.yaml_guard import NULLS, Node, Scalar, plain_value, read_mapping
+from skillyard.engine.formats.yaml_guard import NULLS, Scalar, plain_value, read_mapping
 
 JOINT = "\n"
 """The separator of description and scope (size-impact document)."""
@@ -26,20 +26,8 @@ _REFERENCE = re.compile(r"\[skill:[^\]\n]+\]")
 _BLANK_RUN = re.compile(r"\n{3,}")
 # A run of backticks whose line holds another one is inline code, not the opening of a block.
 _FENCE = re.compile(r"[ \t]*(?:(`{3,}+)[^`]*|(~{3,}+).*)")
-_DESCRIPTION = re.compile(r"description[ \t]*:(?=[ \t]|$)")
+_DESCRIPTION = re.compile(r"^description[ \t]*:[ \t]+(.*?)[ \t]*$", re.MULTILINE)
 _NO_PLAIN_TEXT = ("|", ">", "[", "{")
-
-
-class Parts(NamedTuple):
-    """The parts of a summary; either may be empty."""
-
-    description: str
-    scope: str
-
-    @property
-    def text(self) -> str | None:
-        """Both parts joined by one line feed, an empty one left out; None when both are empty."""
-        return JOINT.join(filter(None, self)) or None
 
 
 @check_arguments
@@ -49,13 +37,13 @@ def extract_summary(text: str) -> str | None:
     It is the frontmatter's ``description``, one line feed, and the first ``## Scope`` section
     without fenced code and without ``[skill:name]`` references. Raises nothing.
     """
-    return parts(text).text
+    return JOINT.join(filter(None, parts(text))) or None
 
 
-def parts(text: str) -> Parts:
-    """Return the description and the scope of a SKILL.md text. Raises nothing."""
+def parts(text: str) -> tuple[str, str]:
+    """Return the description and the scope of a SKILL.md text; either may be empty."""
     document = split_document(text)
-    return Parts(document.description, scope_of(document.body))
+    return document.description, scope_of(document.body)
 
 
 def scope_of(body: str) -> str:
@@ -134,8 +122,7 @@ class DocumentParts(NamedTuple):
 
 def line_feeds(text: str) -> str:
     """Return the text without one leading byte order mark, with CRLF and lone CR as LF."""
-    text = unify_lines(text)
-    return text.replace("\r", "\n") if "\r" in text else text
+    return unify_lines(text).replace("\r", "\n")
 
 
 def split_document(text: str) -> DocumentParts:
@@ -153,45 +140,16 @@ def split_document(text: str) -> DocumentParts:
 
 
 def _description(block: str) -> str:
-    own = _description_lines(block)
-    for candidate in (block, own, quote_plain_values(own)[0]):
+    """Return the description, as YAML or else as the last line with that name has it."""
+    for candidate in (block, quote_plain_values(block)[0]):
         try:
-            return _text_of(_fields(candidate).get("description"))
+            node = read_mapping(candidate, "")[0].get("description")
         except SkillYamlError:
             continue
-    return _one_line(own)
-
-
-def _fields(block: str) -> dict[str, Node]:
-    return read_mapping(block, "")[0]
-
-
-def _text_of(node: Node | None) -> str:
-    value = plain_value(node) if isinstance(node, Scalar) else None
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _description_lines(block: str) -> str:
-    """Return the last top-level ``description`` field with its continuation lines, unparsed.
-
-    The last one is used because readers that accept duplicate keys use the last.
-    """
-    lines = block.split("\n")
-    starts = [number for number, line in enumerate(lines) if _DESCRIPTION.match(line)]
-    if not starts:
+        value = plain_value(node) if isinstance(node, Scalar) else None
+        return value.strip() if isinstance(value, str) else ""
+    line: str = (_DESCRIPTION.findall(block) or [""])[-1]
+    if line in NULLS or line.startswith(_NO_PLAIN_TEXT):
         return ""
-    start = starts[-1]
-    end = start + 1
-    while end < len(lines) and lines[end][:1] in ("", " ", "\t"):
-        end += 1
-    return "\n".join(lines[start:end])
-
-
-def _one_line(own: str) -> str:
-    """Return the text after the colon, without enclosing quotes."""
-    value = own.partition("\n")[0].partition(":")[2].strip()
-    if value in NULLS or value.startswith(_NO_PLAIN_TEXT):
-        return ""
-    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
-        value = value[1:-1].strip()
-    return value
+    is_quoted = len(line) > 1 and line[0] == line[-1] and line[0] in "'\""
+    return line[1:-1].strip() if is_quoted else line

@@ -153,7 +153,7 @@ class PairRunner:
             "condition_b": second,
             "size_tier": unit.arms.tier,
             "body_bytes": unit.arms.body_bytes,
-            "condition_sizes": {name: unit.arms.arms[name].sizes() for name in pair},
+            "condition_sizes": {name: unit.arms.arms[name].size._asdict() for name in pair},
             "scores": None,
             "improvement": None,
             "winner": None,

@@ -98,8 +98,7 @@ class TestedSkill:
             "summary_error": self.arms.summary_error,
             "missing_siblings": list(self.arms.missing_siblings),
             "refused_siblings": [list(each) for each in self.arms.refused_siblings],
-            "left_out_siblings": list(self.arms.left_out_siblings),
-            "conditions": {name: arm.sizes() for name, arm in self.arms.arms.items()},
+            "conditions": {name: arm.size._asdict() for name, arm in self.arms.arms.items()},
         }
 
 

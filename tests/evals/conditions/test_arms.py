@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 
 from skillyard.evals.conditions.arms import (
     frame,
-    size_of,
     skill_arms,
 )
 from skillyard.evals.criteria import DEFAULT_ROLE
@@ -80,12 +80,13 @@ def test_sizes_are_those_of_the_injected_text_and_of_the_text_without_delimiters
 ) -> None:
     arms = skill_arms(SKILL, str(folder), siblings=["datums.md"], chars_per_token=3.6)
     for arm in arms.arms.values():
-        assert arm.size == size_of(arm.injected, 3.6)
-        assert arm.raw.bytes <= arm.size.bytes
+        tokens = ceil(len(arm.injected) / 3.6)
+        assert arm.size[:3] == (len(arm.injected.encode()), tokens, "chars/3.6")
     body = SKILL.split("---\n", 2)[2].strip()
-    assert arms.arms["full"].raw == size_of(body, 3.6)
-    assert arms.arms["baseline"].size.tokens_estimated == 0
-    assert (arms.body_bytes, arms.tier) == (len(body.encode()), "small")
+    assert arms.arms["full"].size.raw_bytes == arms.body_bytes == len(body.encode())
+    siblings = (folder / "datums.md").stat().st_size
+    assert arms.arms["full_siblings"].size.raw_bytes == len(body.encode()) + siblings
+    assert arms.arms["baseline"].size == (0, 0, "chars/3.6", 0)
 
 
 @for_each(
@@ -111,12 +112,6 @@ def test_siblings_that_cannot_be_read_leave_no_fourth_arm(folder: Path) -> None:
     assert [name for name, _ in arms.refused_siblings] == ["../x.md"]
     nowhere = skill_arms(SKILL, None, siblings=["a.md", "a.md"])
     assert (nowhere.missing_siblings, list(nowhere.arms)[-1]) == (("a.md",), "baseline")
-
-
-def test_siblings_that_the_budget_did_not_reach_are_named(folder: Path) -> None:
-    listed = ["datums.md", "references/twelfths.md"]
-    arms = skill_arms(SKILL, str(folder), siblings=listed, max_sibling_bytes=200)
-    assert arms.left_out_siblings == ("references/twelfths.md",)
 
 
 delimiters = st.builds(
