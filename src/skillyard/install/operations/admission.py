@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from skillyard.base.errors import SkillError, SkillyardError, SourceFailed
 from skillyard.base.shapes import installation as shapes
@@ -61,14 +61,13 @@ class AdmittedSkill(NamedTuple):
         lock: ProjectLock,
         *,
         note: bool = True,
-        check: Callable[[], None] | None = None,
-        dry_run: bool = False,
+        **options: Any,
     ) -> list[Placed]:
         """Write the skill to a folder of its name in each of ``folders``, and note the entry.
 
         ``known`` is the entry by which existing folders were installed. The entry is not noted when
-        every folder holds the files already. ``dry_run`` returns what would be done.
-        See ``placement.place_copies``, also for the errors.
+        every folder holds the files already. See ``placement.place_copies`` for ``options`` and
+        errors.
         """
         return place_copies(
             self.package.files,
@@ -78,8 +77,7 @@ class AdmittedSkill(NamedTuple):
             executable=self.package.executable,
             installed=Installed.by(known),
             entry=self.entry if note else None,
-            check=check,
-            dry_run=dry_run,
+            **options,
         )
 
 

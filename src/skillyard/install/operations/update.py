@@ -98,8 +98,13 @@ def update_skills(
     skills = project.skills(lock, entries_named(names, lock))
     fetched = [skill for skill in skills if skill.state in _FETCHED]
     newest = fetch_packages(fetched, project, pinned=False, report=report)
-    nameless = [skill for skill in skills if skill.state == "edited" and not _names_files(skill)]
-    original = fetch_packages([s for s in nameless if s.entry.digest], project, pinned=True)
+    # A project that was cloned has no record of what was written, which would name the files.
+    nameless = [
+        skill
+        for skill in skills
+        if skill.state == "edited" and skill.entry.digest and not any(c.files for c in skill.copies)
+    ]
+    original = fetch_packages(nameless, project, pinned=True)
     results = []
     for skill in skills:
         name = skill.entry.name
@@ -119,16 +124,8 @@ def update_skills(
     )
 
 
-def _names_files(skill: InstalledSkill) -> bool:
-    """True where the record of this machine says which files were edited."""
-    return any(copy.files for copy in skill.copies if copy.state == skill.state)
-
-
 def _with_edits(reason: SkillProblem, skill: InstalledSkill, original: Package) -> SkillProblem:
-    """Return a problem that names the files that differ from the version of the lock.
-
-    A project that was cloned has no record of what was written to its folders.
-    """
+    """Return a problem that names the files that differ from the version of the lock."""
     modes = original.executable
     written = {
         path: (sha256(data).hex(), None if modes is None else path in modes)

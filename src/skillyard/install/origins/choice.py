@@ -6,7 +6,7 @@ A skill is named by its own name, which listings show, or by that of its folder;
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillyardError, SourceFailed
@@ -59,7 +59,8 @@ def choose_folder(
         return path
     below = [each for each in folders if not path or each.startswith(f"{path}/")]
     if choice.skill:
-        for some in _to_read(below, name, choice.skill):
+        likely = skill_folder(below, name, choice.skill)
+        for some in ([likely] if likely is not None else [], below[:MAX_READ]):
             texts = read(some)
             named = folders_named(texts, choice.skill)
             usual = [each for each in named if each.rpartition("/")[0] in PLACES]
@@ -70,9 +71,8 @@ def choose_folder(
                 raise InvalidInput(f"{what}; name the folder of one: {paths}")
             if named:
                 return min(named, key=lambda each: (each.count("/"), each))
-        folder = skill_folder(below, name, choice.skill)
-        if folder is not None:
-            return folder
+        if likely is not None:
+            return likely
     else:
         texts = read(below[:MAX_NAMED])
         below = [each for each in below if not _is_internal(texts, each)]
@@ -96,14 +96,6 @@ def choose_folder(
             hint=f"it holds {listed}{more}",
         )
     raise InvalidInput(f"{place} {len(below)} skills; name one: {listed}{more}")
-
-
-def _to_read(folders: Sequence[str], whole: str, skill: str) -> Iterator[Sequence[str]]:
-    """Yield the folders whose SKILL.md says which skill is meant: the likeliest, then all."""
-    likely = skill_folder(folders, whole, skill)
-    if likely is not None:
-        yield [likely]
-    yield folders[:MAX_READ]
 
 
 def folders_named(texts: Mapping[str, bytes], name: str) -> list[str]:

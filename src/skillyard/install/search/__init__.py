@@ -1,7 +1,6 @@
 """Federated search: query every source at once, fetch the results, rank them, report failures.
 
-:mod:`.service` runs the five steps and merges the records of one skill,
-:mod:`.content` reads fetched files, :mod:`.result` is the result.
+:mod:`.service` runs the five steps, :mod:`.result` is the result.
 """
 
 from skillyard.base.shapes.skills import SourceStatus

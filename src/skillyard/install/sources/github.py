@@ -16,14 +16,13 @@ from urllib.parse import quote
 
 from skillyard.base.errors import SourceFailed
 from skillyard.install.copies.file_paths import shown_path
-from skillyard.install.sources.protocol import Hit, Hits, Package, Source, hits_by_words
+from skillyard.install.sources.protocol import Hit, Hits, Package, Source, all_parts, hits_by_words
 from skillyard.install.sources.repository import (
     FILE_BYTES,
     REFERENCES,
     SKILL_FILE,
     WHOLE,
     Blob,
-    ReadLimits,
     chosen_files,
     files_beside,
     is_repository,
@@ -180,7 +179,8 @@ class GitHub:
         if folder is None:
             cut = "; its list of files is cut off" if tree.truncated else ""
             raise SourceFailed("not_found", f"{hit.source} holds no skill {hit.id!r}{cut}")
-        main = f"{folder}/SKILL.md" if folder else "SKILL.md"
+        inside = f"{folder}/" if folder else ""
+        main = f"{inside}{SKILL_FILE}"
         blobs: list[Blob] = []
         if whole:
             beside = files_beside(tree.below(folder), folder)
@@ -188,8 +188,18 @@ class GitHub:
         elif references:
             blobs = reference_paths(tree.below(folder), folder)
         most = WHOLE if whole else REFERENCES
-        files, skipped = await self._files(hit.source, tree, folder, blobs, most)
-        inside = f"{folder}/" if folder else ""
+        paths, skipped = chosen_files([Blob(main, 0), *blobs], folder, most)
+        answers = await gather(
+            *(self.file(hit.source, tree.ref, path) for path in paths), return_exceptions=True
+        )
+        files = {}
+        for path, answer in zip(paths, answers, strict=True):
+            if isinstance(answer, SourceFailed) and path != main:
+                skipped.append(f"{path.removeprefix(inside)}: {answer.what}")
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                files[path.removeprefix(inside)] = answer
         if whole:
             skipped += [
                 f"{shown_path(path.removeprefix(inside))}: a link or submodule, not followed"
@@ -207,31 +217,6 @@ class GitHub:
             skipped,
             frozenset(path for path in files if inside + path in tree.executable),
         )
-
-    async def _files(
-        self,
-        repository: str,
-        tree: RepositoryTree,
-        folder: str,
-        blobs: Sequence[Blob],
-        most: ReadLimits,
-    ) -> tuple[dict[str, bytes], list[str]]:
-        """Return SKILL.md and the files beside it, and what was left out. Raises SourceFailed."""
-        inside = f"{folder}/" if folder else ""
-        main = f"{inside}{SKILL_FILE}"
-        paths, skipped = chosen_files([Blob(main, 0), *blobs], folder, most)
-        answers = await gather(
-            *(self.file(repository, tree.ref, path) for path in paths), return_exceptions=True
-        )
-        files = {}
-        for path, answer in zip(paths, answers, strict=True):
-            if isinstance(answer, SourceFailed) and path != main:
-                skipped.append(f"{path.removeprefix(inside)}: {answer.what}")
-            elif isinstance(answer, BaseException):
-                raise answer
-            else:
-                files[path.removeprefix(inside)] = answer
-        return files, skipped
 
 
 def _is_file(headers: Mapping[str, str], body: bytes) -> None:
@@ -285,28 +270,16 @@ class GitHubSource:
         Their descriptions are unknown until they are fetched. Raises SourceFailed when no
         repository could be listed.
         """
-        answers = await gather(
-            *(self.github.tree(repository) for repository in self.repositories),
-            return_exceptions=True,
-        )
+        trees, failures = await all_parts(map(self.github.tree, self.repositories))
         listed: list[tuple[str, Hit]] = []
-        failures = []
-        for repository, answer in zip(self.repositories, answers, strict=True):
-            if isinstance(answer, SourceFailed):
-                failures.append(answer)
-            elif isinstance(answer, BaseException):
-                raise answer
-            else:
-                for folder in answer.folders:
-                    name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
-                    listed.append((name, Hit(repository, name, self.name, name=name, path=folder)))
-                if answer.truncated:
-                    what = f"{repository}: its list of files is cut off"
-                    failures.append(SourceFailed("too_large", what))
-        hits = sorted(hits_by_words(query, listed), key=lambda pair: (-pair[0], pair[1].key))
-        if failures and len(failures) == len(self.repositories) and not hits:
-            raise failures[0]
-        return Hits([hit for _, hit in hits[:limit]], failures)
+        for repository, tree in zip(self.repositories, trees, strict=True):
+            for folder in () if tree is None else tree.folders:
+                name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
+                listed.append((name, Hit(repository, name, self.name, name=name, path=folder)))
+            if tree is not None and tree.truncated:
+                what = f"{repository}: its list of files is cut off"
+                failures.append(SourceFailed("too_large", what))
+        return Hits(hits_by_words(query, listed)[:limit], failures)
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files. Raises SourceFailed."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from asyncio import gather
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from skillyard.base.errors import SourceFailed
 from skillyard.engine.ranking.match import Match
 from skillyard.engine.skill import Skill
+
+T = TypeVar("T")
 
 
 class ArchiveBundle(NamedTuple):
@@ -88,13 +91,37 @@ class Hits(list[Hit]):
         self.failures = tuple(failures)
 
 
-def hits_by_words(query: str, texts: Iterable[tuple[str, Hit]]) -> list[tuple[int, Hit]]:
-    """Return the hits whose text shares words with the query, each with how many."""
+def hits_by_words(
+    query: str, texts: Iterable[tuple[str, Hit]], first: Callable[[Hit], Any] = lambda hit: 0
+) -> list[Hit]:
+    """Return the hits whose text shares words with the query, most shared words first.
+
+    ``first`` goes before the number of words. Of equal ones the key decides.
+    """
     from skillyard.engine.analysis import STANDARD
 
     terms = set(STANDARD.terms(query))
-    counted = ((len(terms.intersection(STANDARD.terms(text))), hit) for text, hit in texts)
-    return [(shared, hit) for shared, hit in counted if shared]
+    counted = [(len(terms.intersection(STANDARD.terms(text))), hit) for text, hit in texts]
+    shared = [pair for pair in counted if pair[0]]
+    shared.sort(key=lambda pair: (first(pair[1]), -pair[0], pair[1].key))
+    return [hit for _, hit in shared]
+
+
+async def all_parts(parts: Iterable[Awaitable[T]]) -> tuple[list[T | None], list[SourceFailed]]:
+    """Return what each part of a source answers, None for one that failed, and the failures.
+
+    Raises SourceFailed where all of them failed.
+    """
+    answers = await gather(*parts, return_exceptions=True)
+    failures = [answer for answer in answers if isinstance(answer, SourceFailed)]
+    if failures and len(failures) == len(answers):
+        raise failures[0]
+    results: list[T | None] = []
+    for answer in answers:
+        if isinstance(answer, BaseException) and not isinstance(answer, SourceFailed):
+            raise answer
+        results.append(None if isinstance(answer, BaseException) else answer)
+    return results, failures
 
 
 @runtime_checkable

@@ -107,11 +107,7 @@ class RegistryFile:
         """Return the entries that share words with the query, most shared words first."""
         texts = ((f"{each.id} {each.description} {each.category}", each) for each in self.hits)
         name = query.strip().casefold()
-        hits = sorted(  # the order of the files where these are equal
-            hits_by_words(query, texts),
-            key=lambda pair: (pair[1].id.casefold() != name, -pair[0]),
-        )
-        return [hit for _, hit in hits[:limit]]
+        return hits_by_words(query, texts, lambda hit: hit.id.casefold() != name)[:limit]
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files from its registered place. Raises SourceFailed."""

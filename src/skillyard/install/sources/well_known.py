@@ -19,6 +19,7 @@ from skillyard.install.sources.protocol import (
     Hits,
     Package,
     Source,
+    all_parts,
     hits_by_words,
 )
 from skillyard.install.sources.responses import text_in
@@ -68,22 +69,9 @@ class WellKnown:
 
         Raises SourceFailed when no site could be reached.
         """
-        from asyncio import gather
-
-        answers = await gather(*map(self.list_skills, self.sites), return_exceptions=True)
-        failures = [answer for answer in answers if isinstance(answer, SourceFailed)]
-        if failures and len(failures) == len(self.sites):
-            raise failures[0]
-        listed: list[Hit] = []
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                if not isinstance(answer, SourceFailed):
-                    raise answer
-                continue
-            listed += answer
-        texts = ((f"{each.name} {each.description}", each) for each in listed)
-        hits = sorted(hits_by_words(query, texts), key=lambda pair: (-pair[0], pair[1].key))
-        return Hits([hit for _, hit in hits[:limit]], failures)
+        lists, failures = await all_parts(map(self.list_skills, self.sites))
+        texts = ((f"{each.name} {each.description}", each) for some in lists for each in some or ())
+        return Hits(hits_by_words(query, texts)[:limit], failures)
 
     async def list_skills(self, site: str) -> list[Hit]:
         """Return the skills listed below a site's path, else at its root. Raises SourceFailed."""
