@@ -11,11 +11,11 @@ from skillyard.cli.plain import width_of
 from skillyard.evals.report.layer_view import Badge, Estimate, cell_text
 
 if TYPE_CHECKING:
+    from skillyard.base.errors import Diagnostic
     from skillyard.evals.cases.scaffolding import CaseFile
     from skillyard.evals.layers.plan import Plan
     from skillyard.evals.layers.runner import EvaluationResult
     from skillyard.evals.operations.eval_results import EvalBaselines, EvalComparison
-    from skillyard.evals.operations.eval_runs import RubricCheck
     from skillyard.evals.report.layer_view import Cell, ReportTable
     from skillyard.evals.report.report import Report
 
@@ -147,14 +147,14 @@ def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
         yield line(Span(path, "name"))
 
 
-def rubric_blocks(result: RubricCheck) -> Iterator[Block]:
+def rubric_blocks(faults: Sequence[Diagnostic], rubrics: int) -> Iterator[Block]:
     """Yield every fault of the rubrics, and the number of valid ones."""
     from skillyard.evals.layers.work import diagnostic_line
 
-    for each in result.diagnostics:
+    for each in faults:
         style = "error" if each.severity == "error" else "medium"
         yield line(Span(each.severity, style), f"  {diagnostic_line(each)}")
-    yield line(plural(result.rubrics, "valid rubric"))
+    yield line(plural(rubrics, "valid rubric"))
 
 
 def case_file_blocks(files: Sequence[CaseFile], next_command: str) -> Iterator[Block]:

@@ -499,8 +499,13 @@ def validate_rubrics(args: Namespace, console: Console) -> int:
     """
     _require_extra()
     from skillyard.cli.eval_views import rubric_blocks
-    from skillyard.evals.operations.eval_runs import check_rubrics
+    from skillyard.evals.operations.eval_runs import read_rubrics
 
-    result = check_rubrics(args.evals_dir, args.rubrics_dir, load(args, console))
-    console.show(result, rubric_blocks)
-    return 0 if result.valid else NEGATIVE
+    data = read_rubrics(args.evals_dir, args.rubrics_dir, load(args, console))
+    if console.json:
+        valid = {"rubrics": len(data.cases), "valid": not data.errors}
+        faults = [each.to_dict() for each in data.diagnostics]
+        console.document({"schema": "skillyard.eval-rubrics/1", **valid, "diagnostics": faults})
+    else:
+        console.print(*rubric_blocks(data.diagnostics, len(data.cases)))
+    return NEGATIVE if data.errors else 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.io.atomic_write import write_output
-from skillyard.evals.config_values import Config
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.operations.eval_runs import eval_config
 from skillyard.evals.regression.baselines import (
@@ -25,7 +25,6 @@ from skillyard.evals.storage.results import latest_of_each, read_results
 
 if TYPE_CHECKING:
     from skillyard.evals.report.layer_view import Results
-    from skillyard.evals.report.render import TextOf
     from skillyard.evals.report.report import Report
 
 REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml"}
@@ -95,24 +94,16 @@ def eval_compare(
     InvalidInput, SkillIoError.
     """
     config = eval_config(evals_dir)
+    folder, rules = baselines or config.paths.baselines, config.regression
     if runs:
         if len(runs) != 2:
             raise InvalidInput("name two results files, the earlier one first, or none")
-        before, after = runs
         envelopes = [read_results(each) for each in runs]
-        return EvalComparison((compare_runs(before, after, envelopes, config.regression),))
+        return EvalComparison((compare_runs(runs[0], runs[1], envelopes, rules),))
     if path is not None:
-        folder = baselines or config.paths.baselines
-        compared = compare_with_baseline(path, read_results(path), folder, config.regression)
-        return EvalComparison((compared,))
-    return EvalComparison(
-        compare_folders(
-            results or config.paths.results,
-            baselines or config.paths.baselines,
-            config.regression,
-            eval_type,
-        )
-    )
+        return EvalComparison((compare_with_baseline(path, read_results(path), folder, rules),))
+    where = results or config.paths.results
+    return EvalComparison(compare_folders(where, folder, rules, eval_type))
 
 
 def save_baselines(
@@ -126,11 +117,8 @@ def save_baselines(
     config = eval_config(evals_dir)
     folder = baselines or config.paths.baselines
     saved = save_baseline(results or config.paths.results, folder, eval_type)
-    return EvalBaselines(
-        folder,
-        tuple(each.path for each in saved),
-        tuple(each.note for each in saved if each.note),
-    )
+    notes = tuple(each.note for each in saved if each.note)
+    return EvalBaselines(folder, tuple(each.path for each in saved), notes)
 
 
 def stored_baselines(evals_dir: str, baselines: str | None = None) -> EvalBaselines:
@@ -144,10 +132,10 @@ class ReportSource(NamedTuple):
     """A report, and the results that it is made from."""
 
     report: Report
-    results: tuple[tuple[dict[str, Any], str], ...]
-    """Envelopes, each with the folder of its stored answers."""
-    reports: str
-    """The folder of reports."""
+    folders: Mapping[int, str]
+    """The folder of the stored answers of each envelope, by its ``id``."""
+    out: str
+    """Where the report is written unless somebody says otherwise, without the ending."""
     notes: tuple[str, ...] = ()
     """Sentences on newer results that are not in the report."""
 
@@ -168,20 +156,25 @@ def read_report(
     from skillyard.evals.report.report import build_report
 
     config = eval_config(evals_dir)
-    folder = results or config.paths.results
+    where = results or config.paths.results
+    newest = [] if paths else list(latest_of_each(where))
     read = [(path, read_results(path)) for path in paths]
-    newest = [] if read else list(latest_of_each(folder))
-    read = read or [(each.path, each.envelope) for each in newest]
-    envelopes = [envelope for _, envelope in read]
+    read += [(each.path, each.envelope) for each in newest]
     if not read:
-        raise InvalidInput(f"no results in {folder}; run `skillyard eval` first")
+        raise InvalidInput(f"no results in {where}; run `skillyard eval` first")
     if compared is None:
-        compared = _comparisons(read, baselines or config.paths.baselines, config)
+        folder = baselines or config.paths.baselines
+        against = [compare_with_baseline(*each, folder, config.regression) for each in read]
+        compared = [each for each in against if os.path.lexists(each.baseline)]
     changes = [line for each in compared for line in each.lines()]
-    report = build_report(envelopes, changes=changes)
-    sources = tuple((envelope, os.path.dirname(path) or ".") for path, envelope in read)
-    notes = tuple(each.note for each in newest if each.note)
-    return ReportSource(report, sources, config.paths.reports, notes)
+    runs = dict.fromkeys(str(each["meta"].get("run_id", "report")) for _, each in read)
+    name = re.sub(r"[^\w-]", "-", "_".join(runs))[:120] or "report"
+    return ReportSource(
+        build_report([envelope for _, envelope in read], changes=changes),
+        {id(envelope): os.path.dirname(path) or "." for path, envelope in read},
+        os.path.join(config.paths.reports, name),
+        tuple(each.note for each in newest if each.note),
+    )
 
 
 def write_report(source: ReportSource, format: str, *, out: str | None = None) -> tuple[str, str]:
@@ -190,19 +183,27 @@ def write_report(source: ReportSource, format: str, *, out: str | None = None) -
     ``out`` is the file, by default one in the reports folder; ``-`` writes none, and the path is
     empty. Beside an HTML report stands a page of all cases with their answers.
     """
-    if out == "-":
-        return _report_text(source.report, format, ""), ""
-    runs = dict.fromkeys(str(each["meta"].get("run_id", "report")) for each, _ in source.results)
-    name = f"{_file_name('_'.join(runs))}{REPORTS[format]}"
-    path = out or os.path.join(source.reports, name)
-    cases_path = cases_page(path)
-    text = _report_text(source.report, format, quote(os.path.basename(cases_path)))
-    _write(path, text)
-    if format == "html":
-        from skillyard.evals.report.render import html_cases
+    from skillyard.evals.report import render
 
-        report_link = quote(os.path.basename(path))
-        _write(cases_path, html_cases(source.report, _texts(source), report_link=report_link))
+    path = out or f"{source.out}{REPORTS[format]}"
+    if format != "html":
+        text = render.junit(source.report) if format == "junit" else render.markdown(source.report)
+        return text, "" if out == "-" else _write(path, text)
+    cases = cases_page(path)
+    link = "" if out == "-" else quote(os.path.basename(cases))
+    text = render.html(source.report, cases_link=link)
+    if out == "-":
+        return text, ""
+    entries = {key: Entries(folder) for key, folder in source.folders.items()}
+
+    def text_of(run: Results, name: str) -> str | None:
+        """Return the text of a kept answer, or of a judge's reply."""
+        entry = entries[id(run.value)].read(name)
+        return entry and entry.get("text", entry.get("raw_judge_text"))
+
+    back = quote(os.path.basename(path))
+    _write(path, text)
+    _write(cases, render.html_cases(source.report, text_of, report_link=back))
     return text, path
 
 
@@ -211,43 +212,7 @@ def cases_page(path: str) -> str:
     return f"{path.removesuffix('.html')}.cases.html"
 
 
-def _report_text(report: Report, format: str, cases_link: str) -> str:
-    from skillyard.evals.report import render
-
-    if format == "html":
-        return render.html(report, cases_link=cases_link)
-    if format == "junit":
-        return render.junit(report)
-    return render.markdown(report)
-
-
-def _comparisons(
-    read: Sequence[tuple[str, Mapping[str, Any]]], baselines: str, config: Config
-) -> list[BaselineComparison]:
-    """Return the results against their baselines; those of a type without one are left out."""
-    compared = (
-        compare_with_baseline(path, envelope, baselines, config.regression)
-        for path, envelope in read
-    )
-    return [each for each in compared if os.path.lexists(each.baseline)]
-
-
-def _texts(source: ReportSource) -> TextOf:
-    """Return what gives the text of a kept answer, or of a judge's reply, by its path."""
-    entries = {id(envelope): Entries(folder) for envelope, folder in source.results}
-
-    def text_of(run: Results, path: str) -> str | None:
-        entry = entries[id(run.value)].read(path)
-        return entry and entry.get("text", entry.get("raw_judge_text"))
-
-    return text_of
-
-
-def _file_name(name: str) -> str:
-    safe = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
-    return safe[:120] or "report"
-
-
-def _write(path: str, text: str) -> None:
+def _write(path: str, text: str) -> str:
     data = text.encode("utf-8", "backslashreplace")
     write_file(path, data, "report", hint="--out names another file", write=write_output)
+    return path

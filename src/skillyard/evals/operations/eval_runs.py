@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from skillyard.base.configuration import CONFIG_FILE, read_section
-from skillyard.base.errors import Diagnostic, InvalidInput
+from skillyard.base.errors import InvalidInput
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog
-from skillyard.evals.agent.model import require_inspect
-from skillyard.evals.cases.answers import read_answer_cases
-from skillyard.evals.cases.case_files import CasePlaces
+from skillyard.evals.agent.model import AgentModel, require_inspect
+from skillyard.evals.cases.answers import AnswerCases, read_answer_cases
+from skillyard.evals.cases.case_files import CasePlaces, Dataset
 from skillyard.evals.checks.outcome import require_library
 from skillyard.evals.config_values import Config
 from skillyard.evals.layers.plan import Plan, PlanSession, plan
@@ -26,11 +26,11 @@ from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.runner import EvaluationResult, RunModels, RunStep, execute
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
-from skillyard.evals.models.budget import Budget, Spending, require_prices
+from skillyard.evals.models.budget import Budget, require_prices
 from skillyard.evals.models.calls import Calls
 from skillyard.evals.models.prices import Price, price
 from skillyard.evals.models.protocol import ChatModel, ModelFailed
-from skillyard.evals.models.sdk import SdkModel, offline_model, open_model
+from skillyard.evals.models.sdk import offline_model, open_model
 from skillyard.evals.settings import MODEL, RunSettings
 from skillyard.evals.storage.entries import Entries
 from skillyard.evals.storage.events import Events, start_of_latest_run, start_of_run
@@ -38,15 +38,9 @@ from skillyard.evals.storage.events import Events, start_of_latest_run, start_of
 _FORMER = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 """It becomes a part of a file's name."""
-_OF_MODELS: Sequence[str] = (
-    "model",
-    "provider",
-    "base_url",
-    "max_cost",
-    "max_calls",
-    "concurrency",
-    "timeout_s",
-)
+_CHANGEABLE = {"max_cost", "max_calls", "concurrency", "base_url", "timeout_s"}
+"""What a resume may change. A base URL is compared by the server that it names."""
+_OF_MODELS = ("model", "provider", *_CHANGEABLE)
 """Settings that a scorer as the router does not use; below, those that a model does not."""
 _OF_SCORERS = ("top_k", "min_score")
 _NAMED = 12
@@ -109,20 +103,16 @@ def eval_run(
     missing key or library; SkillError for files.
     """
     ready = _prepare_run(catalog, eval_type, options, warn)
-    settings = ready.settings
+    settings = ready.work.settings
     if LAYERS[eval_type].decides and not options.replay:
         _check_decidable(plan(ready.work, ready.plan_session()), options, warn)
-    halt = stop or threading.Event()
-    run_id = new_run_id(options)
+    halt, run_id = stop or threading.Event(), new_run_id(options)
     with ExitStack() as at_end:
         model = None
-        if settings.asks_models and not options.replay:
-            model = ready.online_model()
-            at_end.callback(model.close)
+        if settings.asks_models:
+            model = ready.model(None if options.replay else at_end)
         events = at_end.enter_context(Events(ready.results, run_id))
-        models = (
-            ready.open_models(model, events, halt, warn) if settings.asks_models else RunModels()
-        )
+        models = RunModels() if model is None else ready.open_models(model, events, halt, warn)
         try:
             return execute(
                 ready.work,
@@ -134,50 +124,22 @@ def eval_run(
                 on_step=on_step,
                 engine_version=engine_version,
             )
-        except KeyboardInterrupt:
-            if models.calls is not None:
-                _warn_of_lost_calls(models.calls.budget.spending(), run_id, warn)
+        except KeyboardInterrupt:  # a second one, which waits for nothing
+            if models.calls is not None and (lost := models.calls.budget.spending()).lost_calls:
+                warn(
+                    f"{plural(lost.lost_calls, 'request')} gave no result and may have been billed,"
+                    f" at most ${lost.lost_cost:.4f}; a resume of {run_id} counts this as spent"
+                )
             raise
 
 
-class RubricCheck(NamedTuple):
-    """The diagnostics of a folder of rubrics."""
-
-    rubrics: int
-    """Those without an error."""
-    diagnostics: tuple[Diagnostic, ...]
-
-    @property
-    def valid(self) -> bool:
-        """True when no finding is an error."""
-        return not any(each.severity == "error" for each in self.diagnostics)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.eval-rubrics/1``."""
-        return {
-            "schema": "skillyard.eval-rubrics/1",
-            "rubrics": self.rubrics,
-            "valid": self.valid,
-            "diagnostics": [each.to_dict() for each in self.diagnostics],
-        }
-
-
-def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> RubricCheck:
-    """Return the diagnostics of the rubrics of a folder. Raises InvalidInput without any."""
+def read_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> Dataset[AnswerCases]:
+    """Return the rubrics of a folder, with their faults. Raises InvalidInput without any."""
     folder = rubrics or eval_config(evals_dir).paths.rubrics
     data = read_answer_cases(CasePlaces((folder,)), catalog)
     if not data.cases and not data.diagnostics:
         raise InvalidInput(f"there are no rubrics in {folder}")
-    return RubricCheck(len(data.cases), data.diagnostics)
-
-
-def _warn_of_lost_calls(spending: Spending, run_id: str, warn: Callable[[str], None]) -> None:
-    """Say what a second interrupt, which waits for nothing, left without a result."""
-    if spending.lost_calls:
-        warn(
-            f"{plural(spending.lost_calls, 'request')} gave no result and may have been billed, at"
-            f" most ${spending.lost_cost:.4f}; a resume of {run_id} counts this as spent"
-        )
+    return data
 
 
 def _check_decidable(planned: Plan, options: EvalOptions, warn: Callable[[str], None]) -> None:
@@ -213,67 +175,62 @@ class ReadyRun:
     work: LayerWork
     results: str
 
-    @property
-    def settings(self) -> RunSettings:
-        """The settings of the run."""
-        return self.work.settings
+    def model(self, at_end: ExitStack | None = None) -> ChatModel:
+        """Return the models of the run: those of a server, which ``at_end`` closes, or of none.
 
-    def offline_model(self) -> ChatModel:
-        """Return the models of the run, which are not asked."""
-        settings = self.settings
-        return self.with_agents(offline_model(settings.provider, settings.host))
-
-    def with_agents(self, model: ChatModel) -> ChatModel:
-        """Return the model, which answers as an agent where the run has a sandbox."""
-        settings = self.settings
+        Raises ModelFailed without a key or a library, and InvalidInput for a limit without prices.
+        """
+        settings, options = self.work.settings, self.options
+        model: ChatModel = offline_model(settings.provider, settings.host)
+        if at_end is not None:
+            caps = options.resume is not None or options.overrides.get("max_calls") is not None
+            require_prices(settings.max_cost, settings.max_calls if caps else None, self.prices())
+            online = open_model(settings.provider, base_url=settings.base_url)
+            at_end.callback(online.close)
+            model = online
         if settings.sandbox is None:
             return model
-        from skillyard.evals.agent.model import AgentModel
-
         return AgentModel(model, settings.base_url, settings.sandbox, self.results)
-
-    def online_model(self) -> SdkModel:
-        """Return the models of the run. Raises ModelFailed without a key or a library."""
-        settings, options = self.settings, self.options
-        caps_calls = options.resume is not None or options.overrides.get("max_calls") is not None
-        require_prices(settings.max_cost, settings.max_calls if caps_calls else None, self.prices())
-        return open_model(settings.provider, base_url=settings.base_url)
 
     def prices(self) -> dict[str, Price | None]:
         """Return the price of each model. Raises ModelFailed without the library of prices."""
-        models = dict.fromkeys((self.settings.model, self.settings.judge_model))
-        return {name: price(self.settings.provider, name) for name in models if name}
+        settings = self.work.settings
+        models = dict.fromkeys((settings.model, settings.judge_model))
+        return {name: price(settings.provider, name) for name in models if name}
 
     def plan_session(self) -> PlanSession:
         """Return a session that sends nothing. It does without the library of prices."""
-        options = self.options
         prices: dict[str, Price | None] = {}
         with suppress(ModelFailed):
             prices = self.prices()
+        entries = Entries(self.results)
         return PlanSession(
-            self.offline_model(),
-            Entries(self.results),
-            self.settings,
-            price_of=prices.get,
-            fresh_generations=options.regenerate,
-            fresh_judgements=options.regenerate or options.rejudge,
-            keep_failures=options.resume is not None or options.replay,
+            self.model(), entries, self.work.settings, price_of=prices.get, **self._cache()
         )
+
+    def _cache(self) -> dict[str, bool]:
+        """Return which stored answers a session uses."""
+        options = self.options
+        return {
+            "fresh_generations": options.regenerate,
+            "fresh_judgements": options.regenerate or options.rejudge,
+            "keep_failures": options.resume is not None or options.replay,
+        }
 
     def open_models(
         self,
-        model: ChatModel | None,
+        model: ChatModel,
         events: Events,
         stop: threading.Event,
         warn: Callable[[str], None],
     ) -> RunModels:
-        """Return the models of a run behind its budget and its cache; None is a replay."""
-        settings, options, config = self.settings, self.options, self.config
-        prices = {} if model is None else self.prices()  # nothing is paid for
-        calls = None
-        if model is not None:
+        """Return the models of a run behind its budget and its cache."""
+        settings, options, config = self.work.settings, self.options, self.config
+        prices, calls = {}, None
+        if not options.replay:
+            prices = self.prices()
             calls = Calls(
-                self.with_agents(model),
+                model,
                 Budget(settings.max_cost, settings.max_calls, events),
                 retry=config.retry,
                 price_of=prices.get,
@@ -281,15 +238,13 @@ class ReadyRun:
                 consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
             )
         session = ModelSession(
-            calls or self.offline_model(),
+            calls or model,
             Entries(self.results, warn),
             settings,
             price_of=prices.get,
             offline=options.replay,
-            fresh_generations=options.regenerate,
-            fresh_judgements=options.regenerate or options.rejudge,
-            keep_failures=options.resume is not None,
             allow_scripts=options.allow_scripts,
+            **self._cache(),
         )
         return RunModels(session, calls, prices)
 
@@ -307,18 +262,7 @@ def _prepare_run(
     start: Mapping[str, Any] = {}
     if options.resume is not None or options.replay:
         start = _first_event(results, eval_type, options.resume)
-        before = RunSettings.from_dict(start["settings"])
-        if before.eval_type != eval_type:
-            raise InvalidInput(
-                f"run {options.resume} was one of {before.eval_type}, not of {eval_type}; to start"
-                " a new run, leave out --resume"
-            )
-        overrides = {name: value for name, value in options.overrides.items() if value is not None}
-        settings = RunSettings.from_dict({**before.to_dict(), **overrides})
-        if not options.replay:
-            _check_address(settings, config, options)
-            settings = settings.with_server()
-            _check_unchanged(before, settings, options)
+        settings = _settings_of(start, eval_type, options, config)
     else:
         settings = RunSettings.of(eval_type, config, options.overrides)
     _check_router(settings, options)
@@ -326,16 +270,79 @@ def _prepare_run(
         settings.require_models()
         if settings.sandbox is not None and not options.replay:
             require_inspect()
-    paths = tuple(options.paths) or _default_paths(config, eval_type)
-    places = CasePlaces(paths, options.in_skills, settings.skill)
+    own: str = getattr(config.paths, LAYERS[eval_type].cases)  # of this layer alone
+    there = tuple(path for path in (own, config.paths.cases) if os.path.lexists(path))
+    places = CasePlaces(tuple(options.paths) or there or (own,), options.in_skills, settings.skill)
     work = load_layer(eval_type).read(settings, places, catalog)
-    if options.resume is not None and not options.replay:
-        _check_same_cases(start, work)
+    digest = start.get("dataset_sha256")  # earlier releases did not store it
+    if not options.replay and isinstance(digest, str) and digest != work.dataset_sha256:
+        raise InvalidInput(
+            f"the cases are not those that run {start['run_id']} began with; to start a new run,"
+            " leave out --resume: what is the same in both is not paid for again"
+        )
     for diagnostic in work.diagnostics:
         warn(diagnostic_line(diagnostic))
     if work.tested:
         _check_checks(work, options, warn)
     return ReadyRun(options, config, work, results)
+
+
+def _first_event(results: str, eval_type: str, run_id: str | None) -> Mapping[str, Any]:
+    """Return the first event of an earlier run: of that one, else of the latest of the type."""
+    if run_id is None:
+        return start_of_latest_run(results, eval_type)
+    if not _RUN_ID.fullmatch(run_id):
+        raise InvalidInput(f"--resume {run_id!r}: no run has such a name")
+    return start_of_run(results, run_id)
+
+
+def _settings_of(
+    start: Mapping[str, Any], eval_type: str, options: EvalOptions, config: Config
+) -> RunSettings:
+    """Return the settings of an earlier run, with what was given again.
+
+    Raises InvalidInput where a resume would replace its results by those of other settings, and
+    where the kept run alone names the server that would get our key.
+    """
+    before, run = RunSettings.from_dict(start["settings"]), f"run {options.resume}"
+    if before.eval_type != eval_type:
+        raise InvalidInput(
+            f"{run} was one of {before.eval_type}, not of {eval_type}; to start a new run, leave"
+            " out --resume"
+        )
+    given = {name: value for name, value in options.overrides.items() if value is not None}
+    settings = RunSettings.from_dict({**before.to_dict(), **given})
+    if options.replay:
+        return settings
+    address = settings.base_url
+    if address not in (None, config.base_url, given.get("base_url")):
+        raise InvalidInput(
+            f"{run} asked {_shown(address)}, which the configuration does not name; give"
+            " --base-url again to send your key there"
+        )
+    settings = settings.with_server()
+    changes = [
+        f"{_option(each.name)} is {_shown(new)}, and the run has {_shown(old)}"
+        for each in fields(RunSettings)
+        if each.name not in _CHANGEABLE
+        and (new := getattr(settings, each.name)) != (old := getattr(before, each.name))
+        and (settings.asks_models or each.name != "host")
+    ]
+    if changes:
+        raise InvalidInput(
+            f"{run} can only be resumed with its own settings: {'; '.join(changes)}; to start a"
+            " new run, leave out --resume"
+        )
+    return settings
+
+
+def _option(name: str) -> str:
+    special = {"host": "the server (--base-url)", "timeout_s": "--timeout"}
+    return special.get(name) or f"--{name.replace('_', '-')}"
+
+
+def _shown(value: object) -> str:
+    return "none" if value in (None, "") else shorten(clean_line(str(value)), 200)
 
 
 def _check_router(settings: RunSettings, options: EvalOptions) -> None:
@@ -346,7 +353,7 @@ def _check_router(settings: RunSettings, options: EvalOptions) -> None:
     unused = [name for name in names if options.overrides.get(name) is not None]
     unused += [name for name in ("regenerate", "replay") if not asks and getattr(options, name)]
     if unused:
-        named = ", ".join(map(_option, unused))
+        named = ", ".join(sorted(map(_option, unused)))
         raise InvalidInput(f"{named}: {settings.router} picks the skills here; add {needs}")
 
 
@@ -360,13 +367,6 @@ def _check_checks(work: LayerWork, options: EvalOptions, warn: Callable[[str], N
         warn(f"{what} of checks will not run; --allow-scripts runs them")
 
 
-def _default_paths(config: Config, eval_type: str) -> tuple[str, ...]:
-    """Return the case files of the skills, and the place of cases for this layer alone."""
-    own: str = getattr(config.paths, LAYERS[eval_type].cases)
-    paths = tuple(path for path in (own, config.paths.cases) if os.path.lexists(path))
-    return paths or (own,)
-
-
 def eval_config(evals_dir: str) -> Config:
     """Return the section ``[eval]`` for an evaluations folder. Raises SkillyardError."""
     former = os.path.join(evals_dir, _FORMER)
@@ -376,69 +376,6 @@ def eval_config(evals_dir: str) -> Config:
             f" {os.path.join(evals_dir, CONFIG_FILE)}, with default_seed for rng.default_seed"
         )
     return read_section("eval", Config, evals_dir).below(evals_dir)
-
-
-def _first_event(results: str, eval_type: str, run_id: str | None) -> Mapping[str, Any]:
-    """Return the first event of an earlier run: of that one, else of the latest of the type."""
-    if run_id is None:
-        return start_of_latest_run(results, eval_type)
-    if not _RUN_ID.fullmatch(run_id):
-        raise InvalidInput(f"--resume {run_id!r}: no run has such a name")
-    return start_of_run(results, run_id)
-
-
-def _check_address(settings: RunSettings, config: Config, options: EvalOptions) -> None:
-    """Raise InvalidInput where a kept run alone names the server that would get our key."""
-    named = settings.base_url
-    if named is None or named in (config.base_url, options.overrides.get("base_url")):
-        return
-    shown = shorten(clean_line(named), 200)
-    raise InvalidInput(
-        f"run {options.resume} asked {shown}, which the configuration does not name;"
-        " give --base-url again to send your key there"
-    )
-
-
-def _check_unchanged(before: RunSettings, settings: RunSettings, options: EvalOptions) -> None:
-    """Raise InvalidInput where a resume would replace the results by those of other settings.
-
-    Only limits and concurrency may differ. A base URL is compared by the server that it names.
-    """
-    free = {"max_cost", "max_calls", "concurrency", "base_url", "timeout_s"}
-    free |= set() if settings.asks_models else {"host"}
-    changes = [
-        f"{_option(field_.name)} is {_shown(new)}, and the run has {_shown(old)}"
-        for field_ in fields(RunSettings)
-        if field_.name not in free
-        and (new := getattr(settings, field_.name)) != (old := getattr(before, field_.name))
-    ]
-    if changes:
-        raise InvalidInput(
-            f"run {options.resume} can only be resumed with its own settings: {'; '.join(changes)};"
-            " to start a new run, leave out --resume"
-        )
-
-
-def _check_same_cases(start: Mapping[str, Any], work: LayerWork) -> None:
-    """Raise InvalidInput where a resume would replace the results by those of other cases."""
-    digest = start.get("dataset_sha256")  # earlier releases did not store it
-    if isinstance(digest, str) and digest != work.dataset_sha256:
-        raise InvalidInput(
-            f"the cases are not those that run {start['run_id']} began with; to start a new run,"
-            " leave out --resume: what is the same in both is not paid for again"
-        )
-
-
-def _option(name: str) -> str:
-    if name == "host":
-        return "the server (--base-url)"
-    if name == "timeout_s":
-        return "--timeout"
-    return f"--{name.replace('_', '-')}"
-
-
-def _shown(value: object) -> str:
-    return "none" if value in (None, "") else shorten(clean_line(str(value)), 200)
 
 
 def new_run_id(options: EvalOptions) -> str:
