@@ -1,10 +1,8 @@
-"""Removing a skill, and replacing several copies of one: all of it or nothing, at every call."""
+"""Removing a skill, and replacing several copies of one: all of it or nothing."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,6 @@ from skillyard.install.copies.placement import (
 from tests.install.copies.test_placement import NEW, OLD, tree
 from tests.tables import for_each
 
-CALLS = ("open", "fsync", "rename", "replace", "mkdir", "makedirs", "chmod", "unlink", "rmdir")
 COPIES = ("one", "two")
 
 
@@ -95,62 +92,6 @@ AFTER: dict[Change, tuple[Any, ...]] = {
     remove: ({}, {}, None),
     replace: (NEW, NEW, content_digest(NEW)),
 }
-
-
-def killed_at(call: int, folder: Path, change: Change) -> bool:
-    """Run a change in a forked child that is killed at its n-th call; False when it ended."""
-    process = os.fork()
-    if process == 0:
-        left = call
-
-        def counted(real: Callable[..., Any]) -> Callable[..., Any]:
-            def count(*arguments: Any, **named: Any) -> Any:
-                nonlocal left
-                left -= 1
-                if left == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return real(*arguments, **named)
-
-            return count
-
-        for name in CALLS:
-            setattr(os, name, counted(getattr(os, name)))
-        try:
-            change(folder)
-        except BaseException:  # noqa: BLE001 - the parent sees the code
-            os._exit(70)
-        os._exit(0)
-    _, status = os.waitpid(process, 0)
-    code = os.waitstatus_to_exitcode(status)
-    assert code in (0, -signal.SIGKILL)
-    return code != 0
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no child can be forked")
-@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.slow)])
-@for_each("change", [remove, replace])
-def test_a_run_killed_at_any_call_is_completed_or_undone(
-    tmp_path: Path, project: Path, change: Change, step: int
-) -> None:
-    seen = set()
-    for call in range(1, 400, step):
-        folder = Path(shutil.copytree(project, tmp_path / f"{call}"))
-        killed = killed_at(call, folder, change)
-        lock = lock_of(folder)
-        for copy in COPIES:
-            complete(str(folder / copy), "a", lock)
-        now = state(folder)
-        assert leftovers(folder) == [], call
-        assert now in (BEFORE, AFTER[change]), call
-        seen.add(now[2])
-        change(folder)
-        assert state(folder) == AFTER[change], call
-        assert leftovers(folder) == [], call
-        shutil.rmtree(folder)
-        if not killed:
-            assert seen == {BEFORE[2], AFTER[change][2]}
-            return
-    pytest.fail("the run never passed")
 
 
 @for_each("change", [remove, replace])

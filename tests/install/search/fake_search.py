@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from skillyard import SearchResult, SearchService
 from skillyard.install.search import FoundSkill, SourceStatus
 from skillyard.install.sources.protocol import Source
-from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings
-from skillyard.install.sources.transport import RemoteHost, Transport
 from skillyard_testkit import FakeServers
 
 T = TypeVar("T")
-
-GITHUB_TOKEN = "testkit-github-token"
-SKILLS_SH_TOKEN = "testkit-skills-sh-token"
-
-EVERY = {"pdf-market", "pdf-ours", "pdf-site"}
-"""What the upstreams of the fixture ``three`` have, by id."""
-DEADLINE_S = 1.2
-QUICK = {"source_timeout_s": 3.0}
-"""Longer than a request's own deadline, so that the request says what happened to it."""
 
 
 def skill_text(name: str, description: str = "", body: str = "Do it so.", **fields: str) -> str:
@@ -43,25 +30,6 @@ def settings_of(up: FakeServers, **changes: Any) -> Settings:
         shipped_registry=False,
     )
     return settings._replace(**changes)
-
-
-def transport_of(
-    settings: Settings,
-    folder: Path | None = None,
-    *,
-    deadline_s: float = 5.0,
-    clock: Callable[[], float] = time.time,
-) -> Transport:
-    """Return a transport to the hosts of the settings, with a deadline and a clock of our own."""
-    hosts = {
-        "skills.sh": RemoteHost(settings.skills_sh_url, token=settings.skills_sh_token),
-        "github-api": RemoteHost(settings.github_api_url, token=settings.github_token),
-        "github-raw": RemoteHost(settings.github_raw_url, token=settings.github_token),
-    }
-    hosts |= {f"site:{site}": RemoteHost(site) for site in settings.sites}
-    hosts |= {f"server:{url}": RemoteHost(url) for url in settings.servers}
-    cache = None if folder is None else ResponseCache(str(folder))
-    return Transport(hosts, cache, deadline_s=deadline_s, clock=clock)
 
 
 def with_service(
@@ -142,12 +110,3 @@ def status_of(result: SearchResult, source: str) -> SourceStatus:
     """Return what one source did."""
     (status,) = [one for one in result.sources if one.name == source]
     return status
-
-
-def ask_three(up: FakeServers, **changes: Any) -> SearchResult:
-    """Return the answer for ``pdf`` of the marketplace, the repository and the site."""
-    settings = settings_of(
-        up, sites=(up.well_known,), repositories=("acme/skills",), **QUICK, **changes
-    )
-    transport = transport_of(settings, deadline_s=DEADLINE_S)
-    return searched("pdf", settings=settings, transport=transport)
