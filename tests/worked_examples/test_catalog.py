@@ -47,13 +47,6 @@ def test_hash_and_id_come_from_the_bytes_of_the_file(root: Path) -> None:
         assert one.id == f"{one.name}-{digest[:12]}"
 
 
-@requirement("catalog:id")
-def test_the_name_in_an_id_is_normalised() -> None:
-    made = skill("My Skill_v2.0")
-    assert made.id is not None
-    assert made.id.rsplit("-", 1)[0] == "my-skill-v20"
-
-
 @requirement("catalog:last-modified")
 def test_last_modified_is_whole_unix_seconds(root: Path) -> None:
     os.utime(root / "a/SKILL.md", (1_700_000_000, 1_700_000_000.75))

@@ -19,29 +19,6 @@ def named(matches: list[dict[str, Any]]) -> list[str]:
     return [match["name"] for match in matches]
 
 
-@requirement("cli:json")
-@for_each(
-    ("schema", "arguments"),
-    [
-        ("skillyard.list/1", ["list"]),
-        ("skillyard.check/1", ["check"]),
-        ("skillyard.show/1", ["show", "deploy-app"]),
-        ("skillyard.rank/1", ["rank", "deploy"]),
-        ("skillyard.select/1", ["select", "deploy"]),
-        ("skillyard.evaluate/1", ["evaluate", "--text", "deploy"]),
-        ("skillyard.why/1", ["why", "deploy-app", "deploy"]),
-        ("skillyard.summary/1", ["summary"]),
-        ("skillyard.inject/1", ["inject", "deploy the app", "--scorer", "overlap"]),
-    ],
-)
-def test_json_is_one_document_with_a_schema(
-    run: Command, schema: str, arguments: list[str]
-) -> None:
-    answer = run(*arguments, "--json")
-    assert answer.code == 0, answer.err
-    assert answer.json["schema"] == schema
-
-
 @requirement("cli:roots")
 def test_the_folders_of_the_user_come_with_the_scope_only(
     run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -181,20 +158,3 @@ def test_wrong_use_and_unreadable_input_answer_two_on_standard_error(
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.strip()
     assert "Traceback" not in answer.err
-
-
-@requirement("cli:terminal")
-@for_each(
-    "arguments",
-    [["list"], ["show", "odd"], ["rank", "odd thing"], ["why", "odd", "odd thing"], ["summary"]],
-)
-def test_no_control_character_of_a_skill_reaches_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
-    body = "\x1b[2J\x1b]52;c;x\x07 \x9b31m \u202eodd thing\x7f\r"
-    root = write_tree(tmp_path / "odd", {"odd/SKILL.md": document("odd", "Odd thing.", body)})
-    answer = Command(root, capsys)(*arguments)
-    shown = answer.out + answer.err
-    assert "odd" in shown
-    bad = {sign for sign in shown if sign < " " or "\x7f" <= sign <= "\x9f" or sign == "\u202e"}
-    assert bad <= {"\n", "\t"}

@@ -57,13 +57,6 @@ def test_a_match_carries_everything_that_a_caller_may_show(scorer: str) -> None:
     assert matches(scorer)[0].signals
 
 
-@requirement("explain:score-is-value")
-@for_each("scorer", SCORERS)
-def test_the_score_is_the_value_of_the_explanation(scorer: str) -> None:
-    for match in matches(scorer):
-        assert match.explanation.value == match.score
-
-
 COMBINED: dict[str, Callable[[list[float]], float]] = {"sum": sum, "product": prod, "max": max}
 
 

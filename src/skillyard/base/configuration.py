@@ -54,7 +54,7 @@ class Section(NamedTuple):
 SECTIONS = {
     "scopes": Section("skillyard.install.policy.library:ScopesSection", True),
     "scorer": Section("skillyard.engine.ranking.registry:ScorerSection", True),
-    "check": Section("skillyard.check.validation.config:CheckSection", True),
+    "check": Section("skillyard.check.validation.config:CheckConfig", True),
     "eval": Section("skillyard.evals.config_values:Config", True),
     "sources": Section("skillyard.install.sources.settings:Settings", False),
     "log": Section("skillyard.hosts.decisions:LogSection", False),

@@ -39,7 +39,6 @@ from skillyard.base.shapes.doctor import Diagnosis, Finding
 from skillyard.base.shapes.indexes import IndexStatus
 from skillyard.base.text import plural, without_passwords
 from skillyard.base.version import __version__
-from skillyard.check.validation.config import find_check_config
 from skillyard.engine.catalog import read_catalog
 from skillyard.engine.catalog.entries import Progress
 from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
@@ -513,7 +512,6 @@ def _settings(_: _Request) -> Iterator[Finding]:
     try:
         for name in SECTIONS:
             read_section(name, record_of(name))
-        find_check_config(".")  # refuses the files that earlier releases read
         sources = load_settings()
     except SkillyardError as error:
         where = error if isinstance(error, SkillError) else SkillError(str(error), path=path)

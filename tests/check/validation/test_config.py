@@ -142,6 +142,6 @@ def test_a_file_that_was_named_must_have_the_section(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('[check]\nignore = ["html_comment"]\n')
     with pytest.raises(InvalidInput, match=r"there is no section \[check\]; add it"):
         read_check_config(tmp_path / "empty.toml")
-    assert read_check_config(tmp_path / "mine.toml").ignore == {"html_comment"}
+    assert read_check_config(tmp_path / "mine.toml").ignore == ("html_comment",)
     with pytest.raises(sy.SkillIoError):
         read_check_config(tmp_path / "none.toml")

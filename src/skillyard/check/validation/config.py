@@ -9,30 +9,20 @@ configuration belongs to the library in which it lies. Do not apply it to skills
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from skillyard.base.arguments import Conversion, conversion, set_field
 from skillyard.base.configuration import (
-    CONFIG_FILE,
     named_toml,
     project_folders,
     project_toml,
     read_user_file,
 )
-from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.base.io.files import read_regular
+from skillyard.base.errors import InvalidInput
+from skillyard.base.strict_toml import NO_KEY, TomlFile, read_record
 
-if TYPE_CHECKING:
-    from skillyard.base.strict_toml import TomlFile
-
-SEVERITIES = ("error", "warning", "info")
-_FORMER = {".skillyard.toml": "", "pyproject.toml": "[tool.skillyard"}
-"""Files that earlier releases read, and what they contain then."""
-_MAX_FORMER_BYTES = 1_000_000
 _MAX_PATTERN_CHARS = 500
 
 
@@ -55,7 +45,7 @@ def _pattern(text: str) -> str:
     return text
 
 
-class CheckSection(NamedTuple):
+class CheckConfig(NamedTuple):
     """Which rules ``check`` reports, and how."""
 
     ignore: tuple[Annotated[str, known_code], ...] = ()
@@ -65,62 +55,20 @@ class CheckSection(NamedTuple):
     per_file_ignores: Mapping[Annotated[str, _pattern], tuple[Annotated[str, known_code], ...]] = {}
     """Pattern -> codes that are not reported for files whose path below the folder of this file
     matches; ``*`` and ``?`` also match ``/``."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckConfig:
-    """The configuration of ``check``.
-
-    ``ignore``: codes that are not reported. ``severity``: code -> ``error``, ``warning`` or
-    ``info``; it overrides the profile and enables rules that are off in it. ``per_file_ignores``:
-    pattern -> codes that are not reported for files whose path below ``folder`` matches; ``*`` and
-    ``?`` also match ``/``. ``path`` is the file that the configuration was read from.
-
-    Raises InvalidInput for unknown codes and severities and for invalid patterns.
-    """
-
-    ignore: Conversion[Iterable[str], frozenset[str]] = conversion(())
-    severity: Conversion[Mapping[str, str] | None, tuple[tuple[str, str], ...]] = conversion(None)
-    """Pairs of code and severity, sorted."""
-    per_file_ignores: Conversion[
-        Mapping[str, Iterable[str]] | None, tuple[tuple[str, frozenset[str]], ...]
-    ] = conversion(None)
-    """Pairs of pattern and codes, in the order given."""
-    folder: str = "."
-    path: str = ""
-
-    def __post_init__(self) -> None:
-        from skillyard.base.strict_toml import NO_FILE, read_record
-
-        raw: Any = self  # the fields have the types of the arguments here
-        table = {
-            "ignore": list(raw.ignore),
-            "severity": dict(raw.severity or {}),
-            "per_file_ignores": {
-                pattern: codes if isinstance(codes, str) else list(codes)
-                for pattern, codes in dict(raw.per_file_ignores or {}).items()
-            },
-        }
-        try:
-            section = read_record(CheckSection, [(NO_FILE, table)])
-        except SkillIoError as error:
-            raise InvalidInput(error.message) from None
-        files = section.per_file_ignores.items()
-        set_field(self, "ignore", frozenset(section.ignore))
-        set_field(self, "severity", tuple(sorted(section.severity.items())))
-        set_field(
-            self, "per_file_ignores", tuple((each, frozenset(codes)) for each, codes in files)
-        )
+    folder: Annotated[str, NO_KEY] = "."
+    """What the patterns are relative to."""
+    path: Annotated[str, NO_KEY] = ""
+    """The file that it was read from."""
 
     def severity_of(self, code: str) -> str | None:
         """Return the configured severity of a code, or None."""
-        return next((level for name, level in self.severity if name == code), None)
+        return self.severity.get(code)
 
     def ignores(self, code: str, path: str) -> bool:
         """True when diagnostics with that code are not reported for that path."""
         if code in self.ignore:
             return True
-        patterns = [pattern for pattern, codes in self.per_file_ignores if code in codes]
+        patterns = [pattern for pattern, codes in self.per_file_ignores.items() if code in codes]
         relative = _below(self.folder, path) if patterns else None
         return relative is not None and any(fnmatchcase(relative, each) for each in patterns)
 
@@ -129,8 +77,7 @@ def find_check_config(path: str | os.PathLike[str]) -> CheckConfig | None:
     """Return the configuration of a skill, a file or a folder, or None.
 
     The nearest file is used; the module docstring says how far up it is searched. Raises
-    SkillIoError for a configuration that is invalid or cannot be read, InvalidInput for a file of
-    an earlier release.
+    SkillIoError for a configuration that is invalid or cannot be read.
     """
     layers = [read_user_file()]
     for folder in _folders(os.fspath(path)):
@@ -138,7 +85,6 @@ def find_check_config(path: str | os.PathLike[str]) -> CheckConfig | None:
         if nearest is not None:
             layers.append(nearest)
             break
-        _refuse_former(folder)
     files = [each for each in layers if each is not None and "check" in each.tables]
     return _config(files) if files else None
 
@@ -155,31 +101,10 @@ def read_check_config(path: str | os.PathLike[str]) -> CheckConfig:
 
 
 def _config(files: list[TomlFile]) -> CheckConfig:
-    from skillyard.base.strict_toml import read_record
-
-    section = read_record(
-        CheckSection, [(each, each.tables["check"]) for each in files], ("check",)
-    )
+    config = read_record(CheckConfig, [(each, each.tables["check"]) for each in files], ("check",))
     path = files[-1].path
     shown = path.replace(os.sep, "/").removeprefix("./")
-    return CheckConfig(*section, folder=os.path.dirname(path) or ".", path=shown)
-
-
-def _refuse_former(folder: str) -> None:
-    for name, mark in _FORMER.items():
-        former = os.path.join(folder, name)
-        if os.path.lexists(former) and mark in _beginning(former):
-            raise InvalidInput(
-                f"{mark and f'{mark}] of '}{former} is not read any more: move it to [check] in"
-                f" {os.path.join(folder, CONFIG_FILE)}, with per_file_ignores for per-file-ignores"
-            )
-
-
-def _beginning(path: str) -> str:
-    try:
-        return read_regular(path, _MAX_FORMER_BYTES, follow=True)[0].decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return config._replace(folder=os.path.dirname(path) or ".", path=shown)
 
 
 def _folders(path: str) -> list[str]:
