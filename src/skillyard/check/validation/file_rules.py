@@ -64,7 +64,7 @@ Violations = Iterator[Violation]
 
 
 def _missing(view: View, field: str) -> Violations:
-    if view.lacks(field):
+    if field not in view.mapping:
         yield Violation(f"{field} is missing", 1)
 
 
@@ -181,8 +181,6 @@ def _description_too_long(view: View) -> Violations:
 
 
 def _unexpected_fields(view: View) -> Violations:
-    if view.likely_keys is not None and view.likely_keys <= _KNOWN:
-        return
     for field in view.mapping:
         if field not in _KNOWN:
             near = get_close_matches(field[:80], sorted(_DEFINED), 1, 0.8)
@@ -202,8 +200,6 @@ def _field_alias(view: View) -> Violations:
 
 
 def _extension_fields(view: View) -> Violations:
-    if view.likely_keys is not None and view.likely_keys.isdisjoint(EXTENSION_FIELDS):
-        return
     for field in view.mapping:
         if field in EXTENSION_FIELDS:
             message = f"the field {quote(field)} is an extension of the specification"

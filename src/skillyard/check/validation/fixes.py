@@ -25,19 +25,18 @@ from skillyard.base.io.folders import open_real_file
 from skillyard.base.io.paths import same_path
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.checker import Target, target_of
-from skillyard.check.validation.codes import OFF, PROFILES, RENAMED, rule_severity
+from skillyard.check.validation.codes import OFF, RENAMED, rule_severity
 from skillyard.check.validation.config import CheckConfig
 from skillyard.check.validation.file_rules import ALIASES, column_of_blanks
 from skillyard.check.validation.view import Kind, kind_of, read_fields
 from skillyard.engine.catalog.snapshot import build_catalog
 from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
 from skillyard.engine.formats.frontmatter import (
-    FencedDocument,
     quote_plain_values,
     split,
     unify_lines,
 )
-from skillyard.engine.formats.yaml_guard import Node, plain_value, read_mapping
+from skillyard.engine.formats.yaml_guard import plain_value, read_mapping
 
 _BOM = "\ufeff"
 _MAX_ROUNDS = 64
@@ -168,49 +167,18 @@ def _facts(parsed: ParsedDocument, code: str) -> dict[str, object]:
     """Return the content of a document, without digests and without the repaired fields."""
     skill = parsed.skill
     changes = _CHANGES.get(code, ())
-    ignored_fields = {"hash", "id", "frontmatter", *changes}
+    ignored = {"hash", "id", "frontmatter", *changes}
     facts: dict[str, object] = {
-        name: value for name, value in _fields(skill) if name not in ignored_fields
+        name: value for name, value in skill.fields().items() if name not in ignored
     }
-    facts["fields"] = [
-        (ALIASES.get(key, key), _node_value(node))
-        for key, node in read_fields(skill.frontmatter or "", skill.path)[0].items()
-        if key not in changes
-    ]
-    return facts
-
-
-def _node_value(node: Node) -> object:
-    """Return a node without its position. Scalars are returned with their YAML type."""
-    if isinstance(node, list):
-        return [_node_value(item) for item in node]
-    if isinstance(node, dict):
-        return [(key, _node_value(value)) for key, value in node.items()]
-    return node.text, type(plain_value(node))
-
-
-def _fields(skill: object) -> Iterator[tuple[str, object]]:
-    for name in type(skill).__slots__:  # type: ignore[attr-defined]
-        if not name.startswith("_"):
-            yield name, getattr(skill, name)
+    nodes, _ = read_fields(skill.frontmatter or "", skill.path)
+    fields = [(ALIASES.get(key, key), plain_value(nodes[key])) for key in nodes]
+    return {**facts, "fields": [(key, value) for key, value in fields if key not in changes]}
 
 
 _CHANGES = {"name_dir_mismatch": ("name", "slug"), "description": ("description",)}
 _LET_PARSE = frozenset(["yaml_invalid", "hidden_character"])
 """Codes whose repair may make an invalid document parse."""
-
-
-def _split_document(text: str, place: FixPlace) -> FencedDocument | None:
-    try:
-        return split(text.removeprefix(_BOM), place.path)
-    except SkillError:
-        return None
-
-
-def _with_block(text: str, fenced: FencedDocument, block: str) -> str:
-    """Return the text with its frontmatter block replaced."""
-    start = text.index("\n") + 1
-    return text[:start] + block + text[start + len(fenced.block) :]
 
 
 def _byte_order_mark(text: str, place: FixPlace) -> Iterator[_Repair]:
@@ -226,30 +194,55 @@ def _line_ends(text: str, place: FixPlace) -> Iterator[_Repair]:
 
 
 def _final_newline(text: str, place: FixPlace) -> Iterator[_Repair]:
-    if text and not text.endswith("\n") and _split_document(unify_lines(text), place) is not None:
+    if text and not text.endswith("\n") and _block_of(unify_lines(text), place) is not None:
         end = "\r\n" if "\r\n" in text else "\n"
         yield _Repair(text + end, text.count("\n") + 1, "ended the last line")
 
 
-def _hidden(text: str, place: FixPlace) -> Iterator[_Repair]:
+def _block_of(text: str, place: FixPlace) -> str | None:
+    """Return the frontmatter of a document, None without any."""
+    try:
+        return split(text.removeprefix(_BOM), place.path).block
+    except SkillError:
+        return None
+
+
+_Lines = Iterator[tuple[list[str], int, str]]
+"""Repaired lines, the first of them, and what was done."""
+
+
+def _of_document(
+    repair: Callable[[list[str], str, FixPlace], _Lines],
+) -> Callable[[str, FixPlace], Iterator[_Repair]]:
+    """Return the repair of a document from one that yields other lines of its frontmatter."""
+
+    def repairs(text: str, place: FixPlace) -> Iterator[_Repair]:
+        block = _block_of(text, place)
+        if block is not None:
+            start = text.index("\n") + 1
+            end = text[start + len(block) :]
+            for lines, first, message in repair(block.split("\n"), text, place):
+                yield _Repair(text[:start] + "\n".join(lines) + end, first + 2, message)
+
+    return repairs
+
+
+def _hidden(lines: list[str], text: str, place: FixPlace) -> _Lines:
     """Remove invisible characters from the frontmatter. The body is unchanged: code may need them.
 
     A name is unchanged too, because without the characters it may be the name of another skill.
     """
-    fenced = _split_document(text, place)
-    if fenced is None:
-        return
-    lines = fenced.block.split("\n")
-    changed_lines = []
-    for number, line in enumerate(lines):
-        clean = _without_hidden(line)
-        if clean != line and not _NAME_LINE.match(clean):
-            lines[number] = clean
-            changed_lines.append(number)
-    if changed_lines:
-        block = "\n".join(lines)
-        message = "removed invisible characters"
-        yield _Repair(_with_block(text, fenced, block), changed_lines[0] + 2, message)
+    clean = [_without_hidden(line) for line in lines]
+    clean = [
+        new if not _NAME_LINE.match(new) else old for old, new in zip(lines, clean, strict=True)
+    ]
+    if clean != lines:
+        yield clean, _first_change(lines, clean), "removed invisible characters"
+
+
+def _first_change(lines: list[str], changed: list[str]) -> int:
+    pairs = enumerate(zip(lines, changed, strict=True))
+    return next(number for number, (old, new) in pairs if old != new)
 
 
 def _without_hidden(line: str) -> str:
@@ -261,104 +254,83 @@ def _without_hidden(line: str) -> str:
     return line
 
 
-def _tabs(text: str, place: FixPlace) -> Iterator[_Repair]:
+def _tabs(lines: list[str], text: str, place: FixPlace) -> _Lines:
     """Indent the frontmatter by two spaces for each tab, if only tabs are used."""
-    fenced = _split_document(text, place)
-    if fenced is None or "\n\t" not in f"\n{fenced.block}" or parse_text(text, place) is not None:
-        return
-    lines = fenced.block.split("\n")
     starts = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines]
-    indented = [number for number, start in enumerate(starts) if start]
-    if indented and all(set(starts[number]) == {"\t"} for number in indented):
-        for number in indented:
-            lines[number] = "  " * len(starts[number]) + lines[number].lstrip("\t")
-        block = "\n".join(lines)
-        yield _Repair(_with_block(text, fenced, block), indented[0] + 2, "indented with blanks")
-
-
-def _trailing_blanks(text: str, place: FixPlace) -> Iterator[_Repair]:
-    """Remove all trailing spaces at once, or line by line if some are significant."""
-    fenced = _split_document(text, place)
-    if fenced is None:
+    if not any(starts) or set("".join(starts)) != {"\t"} or parse_text(text, place) is not None:
         return
-    lines = fenced.block.split("\n")
+    indented = [
+        "  " * len(start) + line.lstrip("\t") for start, line in zip(starts, lines, strict=True)
+    ]
+    yield indented, _first_change(lines, indented), "indented with blanks"
+
+
+def _trailing_blanks(lines: list[str], text: str, place: FixPlace) -> _Lines:
+    """Remove all trailing spaces at once, or line by line if some are significant."""
     ending = [number for number, line in enumerate(lines) if column_of_blanks(line)]
     message = "removed blanks at the end of a line"
     if not ending:
         return
     clean = [line.rstrip(" \t") for line in lines]
-    yield _Repair(_with_block(text, fenced, "\n".join(clean)), ending[0] + 2, message)
+    yield clean, ending[0], message
     for number in ending if len(ending) <= _MAX_LINES else ():
-        one = [*lines[:number], clean[number], *lines[number + 1 :]]
-        yield _Repair(_with_block(text, fenced, "\n".join(one)), number + 2, message)
+        yield [*lines[:number], clean[number], *lines[number + 1 :]], number, message
 
 
-def _quotes(text: str, place: FixPlace) -> Iterator[_Repair]:
+def _quotes(lines: list[str], text: str, place: FixPlace) -> _Lines:
     """Apply the repair of lenient parsing to the file."""
-    fenced = _split_document(text, place)
-    if fenced is None:
-        return
+    block = "\n".join(lines)
     try:
-        is_broken = isinstance(read_mapping(fenced.block, place.path)[0].get("description"), dict)
+        is_broken = isinstance(read_mapping(block, place.path)[0].get("description"), dict)
     except SkillError as error:
         is_broken = error.code == "yaml_invalid"
-    if is_broken:
-        block, changed = quote_plain_values(fenced.block)
-        if changed:
-            line = changed[0] + fenced.block_line
-            yield _Repair(_with_block(text, fenced, block), line, "put a value in quotes")
+    quoted, changed = quote_plain_values(block) if is_broken else (block, ())
+    if changed:
+        yield quoted.split("\n"), changed[0], "put a value in quotes"
 
 
-def _alias(text: str, place: FixPlace) -> Iterator[_Repair]:
-    fenced = _split_document(text, place)
-    if fenced is None:
-        return
-    lines = fenced.block.split("\n")
+def _alias(lines: list[str], text: str, place: FixPlace) -> _Lines:
     for number, line in enumerate(lines):
         key, colon, rest = line.partition(":")
         field = ALIASES.get(key.rstrip())
         if colon and field is not None:
             changed = [*lines[:number], f"{field}:{rest}", *lines[number + 1 :]]
-            block = "\n".join(changed)
-            yield _Repair(_with_block(text, fenced, block), number + 2, f"wrote it as {field}")
+            yield changed, number, f"wrote it as {field}"
 
 
-def _name_of_folder(text: str, place: FixPlace) -> Iterator[_Repair]:
+def _name_of_folder(lines: list[str], text: str, place: FixPlace) -> _Lines:
     """Change the name to that of the folder, if only case, spaces and punctuation differ.
 
     Other differences, and names that another skill has, need a person's decision.
     """
-    name, fenced = place.folder, _split_document(text, place)
-    if name is None or fenced is None or not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
+    name = place.folder
+    if name is None or not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
         return
     parsed = parse_text(text, place)
     if parsed is None or parsed.skill.name == name or name in place.other_names:
         return
     if _SIGNS.sub("-", parsed.skill.name.lower()).strip("-") != name:
         return
-    lines = fenced.block.split("\n")
     old = re.escape(parsed.skill.name)
     pattern = re.compile(rf"(name[ \t]*:[ \t]+)(['\"]?){old}\2[ \t]*")
     for number, line in enumerate(lines):
         match = pattern.fullmatch(line)
         if match is not None:
             quote = match[2] or ("'" if _NOT_TEXT.fullmatch(name) else "")
-            lines[number] = f"{match[1]}{quote}{name}{quote}"
-            block = "\n".join(lines)
-            message = f"spelled the name as the folder does, {name}"
-            yield _Repair(_with_block(text, fenced, block), number + 2, message)
+            changed = [*lines[:number], f"{match[1]}{quote}{name}{quote}", *lines[number + 1 :]]
+            yield changed, number, f"spelled the name as the folder does, {name}"
             return
 
 
 _REPAIRS: dict[str, Callable[[str, FixPlace], Iterator[_Repair]]] = {
     "byte_order_mark": _byte_order_mark,
     "line_ends_crlf": _line_ends,
-    "hidden_character": _hidden,
-    "yaml_invalid": _tabs,
-    "yaml_repaired": _quotes,
-    "field_alias": _alias,
-    "name_dir_mismatch": _name_of_folder,
-    "trailing_blanks": _trailing_blanks,
+    "hidden_character": _of_document(_hidden),
+    "yaml_invalid": _of_document(_tabs),
+    "yaml_repaired": _of_document(_quotes),
+    "field_alias": _of_document(_alias),
+    "name_dir_mismatch": _of_document(_name_of_folder),
+    "trailing_blanks": _of_document(_trailing_blanks),
     "final_newline_missing": _final_newline,
 }
 """Code -> repairs to try. The first one that keeps the meaning is applied."""
@@ -399,7 +371,8 @@ def plan_fixes(
     """
     config = config or CheckConfig()
     findings = list(findings)
-    reported = {each.path for each in findings if each.code in _CODES[profile]}
+    fixable = {*FIXABLE, *(RENAMED.get(profile, {}).get(code, code) for code in FIXABLE)}
+    reported = {each.path for each in findings if each.code in fixable}
     if not reported:
         return []
     target = target_of(path)
@@ -407,40 +380,35 @@ def plan_fixes(
     if any(each.code == "name_dir_mismatch" for each in findings):
         used_names = frozenset(each.name for each in build_catalog(target.spec, target.spec.scan()))
     plans = []
-    for file in _files(target, used_names):
-        if file.path in reported and file.kind in Kind.SKILLS:
-            ignored = {code for code in FIXABLE if _is_off(code, file.path, profile, config)}
-            plan = _plan(file, ignored)
-            if plan is not None:
-                plans.append(plan)
+    for place, real in _files(target, used_names):
+        if place.path in reported and kind_of(place.path, place.origin) in Kind.SKILLS:
+            ignored = {code for code in FIXABLE if _is_off(code, place.path, profile, config)}
+            try:
+                before = read_real_file(real)
+            except OSError:
+                continue  # the diagnostics report it already
+            after, fixes = fix_document(before, place, ignored)
+            if after != before:
+                plans.append(FixPlan(place.path, real, before, after, fixes))
     return sorted(plans, key=lambda plan: plan.path)
 
 
-class _File(NamedTuple):
-    """A skill file that may be changed."""
+def _files(target: Target, used_names: Container[str]) -> Iterator[tuple[FixPlace, str]]:
+    """Yield the skill files of the target that are reached without a link below its root.
 
-    path: str
-    real: str
-    kind: str
-    place: FixPlace
-
-
-def _files(target: Target, used_names: Container[str]) -> Iterator[_File]:
-    """Yield the skill files of the target that are reached without a link below its root."""
+    Each has its path without links.
+    """
     root = os.path.realpath(target.root or ".")
     candidates = () if target.strict else target.spec.scan().candidates
     targets = [each for each in candidates if target.includes(each.path)]
     for each in targets:
         real = os.path.join(root, *each.parts)
         if each.target is None and same_path(os.path.realpath(each.path), real):
-            place = FixPlace(each.path, each.folder, each.origin, used_names)
-            yield _File(each.path, real, kind_of(each.path, each.origin), place)
+            yield FixPlace(each.path, each.folder, each.origin, used_names), real
     if not targets and target.below and os.path.isfile(target.below):
         real = os.path.join(root, os.path.basename(target.below))
         if same_path(os.path.realpath(target.below), real):
-            yield _File(
-                target.below, real, kind_of(target.below, None), FixPlace(target.below, None)
-            )
+            yield FixPlace(target.below, None), real
 
 
 def _is_off(code: str, path: str, profile: str, config: CheckConfig) -> bool:
@@ -448,24 +416,6 @@ def _is_off(code: str, path: str, profile: str, config: CheckConfig) -> bool:
     if config.ignores(code, path) or config.ignores(reported_code, path):
         return True
     return rule_severity(profile, code) == OFF and config.severity_of(code) is None
-
-
-_CODES = {
-    profile: FIXABLE | {RENAMED.get(profile, {}).get(code, code) for code in FIXABLE}
-    for profile in PROFILES
-}
-"""Profile -> the codes under which it reports fixable faults."""
-
-
-def _plan(file: _File, ignored: Container[str]) -> FixPlan | None:
-    try:
-        before = read_real_file(file.real)
-    except OSError:
-        return None  # the diagnostics report it already
-    fixed = fix_document(before, file.place, ignored)
-    if fixed.data == before:
-        return None
-    return FixPlan(file.path, file.real, before, fixed.data, fixed.fixes)
 
 
 def read_real_file(real: str) -> bytes:

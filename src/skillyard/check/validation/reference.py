@@ -18,7 +18,7 @@ import yaml
 from skillyard.base.errors import InvalidFrontmatter, SkillYamlError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.file_rules import SPEC_FIELDS
-from skillyard.check.validation.view import Kind, View, ViewContent, read_candidate
+from skillyard.check.validation.view import Kind, View, read_candidate
 from skillyard.engine.discovery import Candidate
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
@@ -37,13 +37,10 @@ def reference_view(candidate: Candidate) -> View:
     block, body = _split(text.replace("\r\n", "\n").replace("\r", "\n"), path)
     fields = read_mapping(block, path, first_line=1)
     _refuse_dialect(block, fields[1], path)
-    content = ViewContent(
-        _normalise_name(_text(fields[0].get("name"))),
-        _text(fields[0].get("description")),
-        block,
-        body,
-    )
-    return View(path, Kind.FOLDER, content, fields)
+    name, description = (_text(fields[0].get(key)) for key in ("name", "description"))
+    view = View(path, Kind.FOLDER, _normalise_name(name), description, block, body)
+    view.fields = fields
+    return view
 
 
 def _text(node: Node | None) -> str | None:

@@ -1,8 +1,8 @@
 """The view of one file for the rules: raw frontmatter tree, name, description, body, folder.
 
-Expensive values (the tree with line numbers, the text of the file) are computed on first access,
-because nearly every file passes the rules without them. Links, comments and file paths in a body
-are found outside of code by a scanner that recognises fenced and inline code; it takes linear time.
+The tree with line numbers and the text of the file are computed on first access. Links, comments
+and file paths in a body are found outside of code by a scanner that recognises fenced and inline
+code; it takes linear time.
 """
 
 from __future__ import annotations
@@ -167,17 +167,6 @@ class Kind:
     WITH_FOLDER = frozenset([FOLDER, OASIS])
 
 
-class ViewContent(NamedTuple):
-    """The parts of a file that rules check."""
-
-    name: str | None
-    """None when it is absent or not text."""
-    description: str | None
-    block: str
-    """The frontmatter without its fences."""
-    body: str
-
-
 class View:
     """One parsed file. ``folder`` is the name of its own folder, None for single files."""
 
@@ -185,36 +174,34 @@ class View:
         self,
         path: str,
         kind: str,
-        content: ViewContent,
-        fields: tuple[dict[str, Node], dict[str, int]] | None = None,
+        name: str | None,
+        description: str | None,
+        block: str,
+        body: str,
     ) -> None:
         self.path = path
         self.kind = kind
-        self.name, self.description, self.block, self.body = content
+        self.name = name
+        """None when it is absent or not text."""
+        self.description = description
+        self.block = block
+        """The frontmatter without its fences."""
+        self.body = body
         self.folder = folder_of(path) if kind in Kind.WITH_FOLDER else None
-        if fields is not None:
-            self.__dict__["_fields"] = fields
 
     @cached_property
-    def _fields(self) -> tuple[dict[str, Node], dict[str, int]]:
+    def fields(self) -> tuple[dict[str, Node], dict[str, int]]:
+        """The raw frontmatter tree, and the line of each key. Empty when it cannot be read."""
         return read_fields(self.block, self.path)
 
     @property
     def mapping(self) -> dict[str, Node]:
         """The raw frontmatter tree. Empty when it cannot be read."""
-        return self._fields[0]
+        return self.fields[0]
 
     def node(self, field: str) -> Node | None:
-        """Return the raw node of a field, or None. Cheap when the field is absent."""
-        if self.likely_keys is not None and field not in self.likely_keys:
-            return None
+        """Return the raw node of a field, or None."""
         return self.mapping.get(field)
-
-    def lacks(self, field: str) -> bool:
-        """True when the field is absent. Cheap when it is present: the tree is not built."""
-        if "_fields" not in self.__dict__ and field in (self.likely_keys or ()):
-            return False
-        return field not in self.mapping
 
     def text(self, field: str) -> str | None:
         """Return the text of a scalar field as written, else None."""
@@ -223,25 +210,11 @@ class View:
 
     def line(self, field: str) -> int | None:
         """Return the 1-based line of a top-level field."""
-        return self._fields[1].get(field)
+        return self.fields[1].get(field)
 
     def line_of(self, node: Node) -> int | None:
         """Return the 1-based line of a scalar of the tree."""
         return node.line + _FIRST_LINE if isinstance(node, Scalar) else None
-
-    @cached_property
-    def likely_keys(self) -> frozenset[str] | None:
-        """A superset of the top-level keys, taken from the lines. None when it is not reliable.
-
-        It avoids building the tree of files without any unusual key.
-        """
-        keys = set()
-        for line in self.block.split("\n"):
-            if line and line[0] not in " \t#":
-                key, _, rest = line.partition(":")
-                keys.add(line if rest[:1].strip() else key.strip().strip("\"'"))
-        sure = not keys.isdisjoint(_NAME_FIELDS) and "\\" not in self.block
-        return frozenset(keys) if sure else None
 
     def body_line(self, offset: int = 0) -> int | None:
         """Return the 1-based line of the file for a 0-based line of the body, None if unknown."""
@@ -278,9 +251,6 @@ class View:
     def directory(self) -> str:
         """The path of the file's folder."""
         return os.path.dirname(self.path) or "."
-
-
-_NAME_FIELDS = ("name", "skill_name")
 
 
 def read_candidate(candidate: Candidate) -> bytes:
@@ -331,8 +301,8 @@ def kind_of(path: str, origin: str | None) -> str:
 
 def view_of(skill: Skill) -> View:
     """Return the view of a loaded skill."""
-    content = ViewContent(skill.name, skill.description, skill.frontmatter or "", skill.body or "")
-    return View(skill.path, kind_of(skill.path, skill.origin), content)
+    kind, block, body = kind_of(skill.path, skill.origin), skill.frontmatter, skill.body
+    return View(skill.path, kind, skill.name, skill.description, block or "", body or "")
 
 
 def view_of_file(candidate: Candidate) -> View | None:
@@ -342,12 +312,12 @@ def view_of_file(candidate: Candidate) -> View | None:
         fenced = split(unify_lines(decode(read_candidate(candidate), path)), path)
     except SkillError:
         return None
-    fields = read_fields(fenced.block, path)
-    if not fields[0]:
+    mapping, _ = read_fields(fenced.block, path)
+    if not mapping:
         return None
-    name, description = (_trim(fields[0].get(key)) for key in ("name", "description"))
-    content = ViewContent(name, description, fenced.block, fenced.body)
-    return View(path, kind_of(path, candidate.origin), content, fields)
+    name, description = (_trim(mapping.get(key)) for key in ("name", "description"))
+    kind = kind_of(path, candidate.origin)
+    return View(path, kind, name, description, fenced.block, fenced.body)
 
 
 def _trim(node: Node | None) -> str | None:
