@@ -12,10 +12,10 @@ import pytest
 import skillyard as sy
 from skillyard import InvalidInput, SkillyardError
 from skillyard.base.errors import ServiceFailed, ServiceRefused, ServiceUnavailable
+from skillyard.base.shapes.service import Fault
 from skillyard.serve.client import Retries, SourcesFailed
 from skillyard.serve.runtime.errors import (
     Refused,
-    fault,
     sources_refusal,
     unavailable,
     wrong_field,
@@ -130,6 +130,8 @@ def test_the_right_token_opens_and_none_or_another_does_not(guarded: Running, wa
 
 # --- statuses ---
 
+EMPTY = Fault(loc=("query", "q"), msg="q must not be empty", type="x")
+NO_OBJECT = Fault(loc=("body",), msg="no object", type="dict_type")
 SPOKEN: dict[str, tuple[Refused, type[SkillyardError]]] = {
     "400 two lengths": (Refused(400, "two_lengths", "two"), ServiceRefused),
     "400 blank": (Refused(400, "blank_name", "the name is blank", field="name"), InvalidInput),
@@ -143,8 +145,8 @@ SPOKEN: dict[str, tuple[Refused, type[SkillyardError]]] = {
     "409": (Refused(409, "ambiguous_name", "two", extra={"near": ["a", "b"]}), sy.AmbiguousName),
     "413": (Refused(413, "too_large", "large"), ServiceRefused),
     "415": (Refused(415, "media_type", "no JSON"), ServiceRefused),
-    "422": (wrong_field([fault(("query", "q"), "q must not be empty", "x")]), InvalidInput),
-    "422 no field": (wrong_field([fault(("body",), "no object", "dict_type")]), InvalidInput),
+    "422": (wrong_field([EMPTY]), InvalidInput),
+    "422 no field": (wrong_field([NO_OBJECT]), InvalidInput),
     "429": (busy(), ServiceUnavailable),
     "431": (Refused(431, "head_too_large", "large", hint="POST"), ServiceRefused),
     "500": (Refused(500, "internal", "the service failed"), ServiceFailed),

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +10,10 @@ import pytest
 
 import skillyard as sy
 from skillyard import SkillIoError
-from skillyard.base.configuration import cache_folder
 from skillyard.engine.embedding import cache
 from tests.configuration import configure
-from tests.engine.embedding.letters import GatedLetters, Letters, install
+from tests.engine.embedding.letters import BrokenLetters, GatedLetters, Letters, install
 from tests.serve.http.local_server import Running, running, until
-from tests.shared_data import PACKAGES, REPOSITORY
 from tests.worked_examples.making import document
 
 NAME = "hybrid+letters"
@@ -64,10 +58,6 @@ def select(server: Running) -> dict[str, Any]:
 def vectors(server: Running) -> dict[str, Any]:
     state: dict[str, Any] = server.get("/health").json()["vectors"]
     return state
-
-
-def without(answer: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in answer.items() if name not in names}
 
 
 def test_questions_are_answered_by_hybrid_until_all_vectors_are_there(
@@ -118,6 +108,26 @@ def test_a_restart_computes_only_what_is_missing(
         assert not {*again.asked} & {*gated.asked}
 
 
+def test_a_failure_is_logged_shown_and_answered_by_hybrid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skillyard.serve.runtime.vectors.RETRY_S", 0.01)
+    letters = BrokenLetters()
+    install(monkeypatch, letters)
+    with running(tmp_path / "skills", files()) as server:
+        until(lambda: vectors(server)["failure"] == "EmbedderFailed")
+        assert server.get("/health").json()["status"] == "degraded"
+        assert select(server)["note"] == COMPUTING
+        (logged, *_) = (line for line in server.lines() if line["event"] == "vectors")
+        assert "it is broken" in logged["error"]
+        letters.is_broken = False
+        until(lambda: "note" not in select(server))
+        assert vectors(server)["failure"] is None
+        letters.is_broken = True
+        plain = server.post("/select", {"text": TEXT, "scorer": "hybrid"}).json()
+        assert select(server) == {**plain, "note": FAILED}
+
+
 def test_a_change_of_the_library_computes_the_new_text_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,52 +163,3 @@ def test_a_service_does_not_start_with_a_default_that_cannot_be_used(
         running(tmp_path / "skills", files()),
     ):
         pass
-
-
-PROGRAM = """
-import sys
-from skillyard.engine.embedding import cache, protocol
-from skillyard.serve.http.app import serve
-from skillyard.serve.runtime.options import ServiceOptions
-from skillyard.install.sources.settings import Settings
-from tests.engine.embedding.letters import GatedLetters
-
-class Reporting(GatedLetters):
-    def embed(self, texts, *, query=False):
-        if self.free_batches <= 0:
-            print("waits", flush=True)
-        return super().embed(texts, query=query)
-
-cache.BATCH_TEXTS = 1
-letters = Reporting(free_batches=2)
-protocol._entry_points = lambda: {"letters": lambda: letters}
-serve(ServiceOptions(roots=(sys.argv[1],), port=0, local_only=True, log_format="none",
-                     settings=Settings(enabled=(), shipped_registry=False)))
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-def test_a_killed_server_loses_no_finished_batch(tmp_path: Path) -> None:
-    for name, text in files().items():
-        path = tmp_path / "skills" / name
-        path.parent.mkdir(parents=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    paths = os.pathsep.join([str(REPOSITORY), str(PACKAGES)])
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(tmp_path / "skills")],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": paths},
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"waits\n"
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait(30)
-        if process.stdout is not None:
-            process.stdout.close()
-    again = Letters()
-    store = cache.VectorCache(os.path.join(cache_folder(), "vectors"), again.id)
-    texts = [f"{name}. {about}" for name, about in SKILLS.items()]
-    cache.embed_cached(again, texts, store)
-    assert len(again.asked) == 1

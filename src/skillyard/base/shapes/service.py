@@ -82,15 +82,7 @@ class VectorState:
     scorer: Annotated[str, "The default scorer."]
     done: Annotated[int, "Texts of skills that have a vector."]
     total: Annotated[int, "Different texts of skills; 0 before they are counted."]
-    failure: Annotated[
-        str | None,
-        "Why the embedder is not used: `embedder_failed`, `embedder_slow` or the kind of another"
-        " error.",
-    ]
-    retry_in_s: Annotated[
-        float | None,
-        "Seconds until it is tried again, 0 when that is due; left out without a failure.",
-    ] = None
+    failure: Annotated[str | None, "Why they could not be computed: the kind of the error."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -256,31 +256,21 @@ def _service_error(
     url: str, call: Call[Any], reply: Response, error: ErrorDetails
 ) -> SkillyardError:
     code, hint, message = error.code, _clean(error.hint), _clean(error.message)
+    near = [_clean(name) for name in (error.near or ())[:NEAR]]
     if code == "skill_not_found":
-        return SkillNotFound(call.subject, _near(error))
+        return SkillNotFound(call.subject, near)
     if code == "skill_not_loaded":
         missing = SkillNotFound(call.subject)
         missing.hint = message
         return missing
     if code == "ambiguous_name":
-        return AmbiguousName(call.subject, (), _near(error))
+        return AmbiguousName(call.subject, (), near)
     if code in ("invalid_field", "blank_name"):
         return InvalidInput(message, field=_clean(error.field or ""))
     if code == "sources_failed":
-        reasons = tuple(_status(reason) for reason in _required(error.sources))
+        reasons = tuple(map(_status, error.sources or ()))
         return SourcesFailed(message, reasons, hint)
     return _failure(url, reply, message, _clean(code), "" if reply.status == 401 else hint)
-
-
-def _near(error: ErrorDetails) -> list[str]:
-    return [_clean(name) for name in _required(error.near)[:NEAR]]
-
-
-def _required(items: tuple[T, ...] | None) -> tuple[T, ...]:
-    """Return items that the error must have. Raises Mismatch when they are missing."""
-    if items is None:
-        raise Mismatch("$.error lacks what its code stands for")
-    return items
 
 
 def _failure(url: str, reply: Response, what: str, code: str, hint: str) -> ServiceFailed:

@@ -35,14 +35,6 @@ MAX_WAIT_S = 30
 _NO_EXTRAS = {"near": None, "sources": None, "progress": None}
 
 
-def fault(where: tuple[str | int, ...], message: str, kind: str) -> Fault:
-    """Return one error of one field: ``("body", "files", 0)`` is a ``where``.
-
-    ``kind`` is a code of the convention that clients of such services know: ``missing`` …
-    """
-    return Fault(loc=where, msg=message, type=kind)
-
-
 @dataclass(eq=False)
 class Refused(Exception):
     """An error response."""
@@ -85,7 +77,7 @@ def wrong_field(faults: Sequence[Fault]) -> Refused:
 
 def refuse_field(name: str, message: str, place: str = "query") -> Refused:
     """Return the 422 for one field whose value only the use case could judge."""
-    return wrong_field([fault((place, name), message, "value_error")])
+    return wrong_field([Fault(loc=(place, name), msg=message, type="value_error")])
 
 
 def changing(error: SourceFailed) -> Refused:
@@ -112,12 +104,13 @@ def refusal_of(error: SkillyardError, place: str = "query") -> Refused:
             extra={"near": list(error.ids)},
         )
     if isinstance(error, UnknownName):
-        return wrong_field([fault((place, error.what), str(error), "enum")])
+        return wrong_field([Fault(loc=(place, error.what), msg=str(error), type="enum")])
     if isinstance(error, InvalidInput):
         where = (place, error.field) if error.field else (place,)
-        return wrong_field([fault(where, str(error), "value_error")])
+        return wrong_field([Fault(loc=where, msg=str(error), type="value_error")])
     if isinstance(error, SourceFailed):
-        return sources_refusal([error_dict("", error)])
+        failure = {"code": error.code, "message": str(error), "retry_after_s": error.retry_after_s}
+        return sources_refusal([{"name": "", **failure}])
     if isinstance(error, SkillError):
         return unavailable()
     return Refused(500, "internal", "the service failed; the log says why, under this request's id")
@@ -183,13 +176,3 @@ def sources_refusal(sources: Sequence[Mapping[str, Any]]) -> Refused:
         headers={"Retry-After": str(max(1, round(min(waits))))} if waits else {},
         extra={"sources": [dict(source) for source in sources]},
     )
-
-
-def error_dict(name: str, error: SourceFailed) -> dict[str, Any]:
-    """Return the JSON shape of one source's failure."""
-    return {
-        "name": name,
-        "code": error.code,
-        "message": str(error),
-        "retry_after_s": error.retry_after_s,
-    }

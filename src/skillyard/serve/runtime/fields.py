@@ -18,7 +18,8 @@ from typing_extensions import TypedDict
 
 from skillyard.base.io.strict_json import strict_loads
 from skillyard.base.operation import Field
-from skillyard.serve.runtime.errors import fault, wrong_field
+from skillyard.base.shapes.service import Fault
+from skillyard.serve.runtime.errors import wrong_field
 
 Schema = dict[str, Any]
 NOT_BLANK = r"[^\s\u001c-\u001f\u0085\ufeff]"
@@ -54,7 +55,7 @@ def read_values(
             if each["type"] == "extra_forbidden":
                 known = ", ".join(field.name for field in fields) or "none"
                 message = f"no field {name!r}; known: {known}"
-            faults.append(fault((place, name, *steps), message, each["type"]))
+            faults.append(Fault(loc=(place, name, *steps), msg=message, type=each["type"]))
         raise wrong_field(faults) from None
     return {field.name: field.default for field in fields} | checked
 
@@ -143,7 +144,7 @@ def _pairs(raw: bytes) -> list[tuple[str, str]]:
         message, kind = "the query string is not percent-encoded UTF-8", "encoding"
     except ValueError:
         message, kind = f"more than {MAX_PAIRS} parameters", "too_many"
-    raise wrong_field([fault(("query",), message, kind)])
+    raise wrong_field([Fault(loc=("query",), msg=message, type=kind)])
 
 
 def from_json(fields: tuple[Field, ...], body: bytes, *, strict: bool) -> dict[str, Any]:
@@ -155,9 +156,10 @@ def from_json(fields: tuple[Field, ...], body: bytes, *, strict: bool) -> dict[s
         document = strict_loads(body.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         message = f"the body is no JSON in UTF-8: {error}"
-        raise wrong_field([fault(("body",), message, "json_invalid")]) from None
+        raise wrong_field([Fault(loc=("body",), msg=message, type="json_invalid")]) from None
     if not isinstance(document, dict):
-        raise wrong_field([fault(("body",), "the body must be a JSON object", "dict_type")])
+        message = "the body must be a JSON object"
+        raise wrong_field([Fault(loc=("body",), msg=message, type="dict_type")])
     return read_values(fields, document, "body", strict=strict)
 
 

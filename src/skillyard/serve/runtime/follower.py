@@ -49,10 +49,10 @@ class LibraryFollower(ABC):
     building: Progress | None = None
     """The progress of an index that must be built before the first snapshot; else None."""
 
-    def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, log: Log) -> None:
         """Raises InvalidInput when the default scorer cannot be used."""
         self._log = log
-        self.vectors = VectorThread(log, clock)
+        self.vectors = VectorThread(log)
         self.snapshot: Snapshot | None = None
         """The newest snapshot; None before the first."""
         self._listeners: list[Listener] = []
@@ -126,7 +126,7 @@ class FolderFollower(LibraryFollower):
     def __init__(
         self, options: ServiceOptions, log: Log, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        super().__init__(log, clock)
+        super().__init__(log)
         self._options = options
         self._clock = clock
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="skillyard-files")

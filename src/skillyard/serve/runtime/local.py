@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
+from functools import cache
 from typing import TypeVar
 
 from skillyard.base.errors import SkillError, SourceFailed
@@ -54,10 +55,10 @@ class CatalogSource:
         self.note = ""
         """Why ``hybrid`` ranked in place of ``hybrid+NAME``; empty when it did not."""
         self._pool = pool
-        self.at_hand = pool is None
         self._raw = raw
         self._skill_by_key: dict[str, Skill] = {}
-        self._last: tuple[str, int, dict[str, Match]] | None = None
+        self.matches = cache(self._matches)
+        """Returns the matches of a query, by the keys of their hits, best first."""
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
@@ -71,19 +72,13 @@ class CatalogSource:
             return [hit._replace(skill=None) for hit in hits]
         return hits
 
-    def matches(self, query: str, limit: int) -> dict[str, Match]:
-        """Return the matches of the skills in a search, by the keys of their hits, best first."""
-        last = self._last
-        if last is None or last[:2] != (query, limit):
+    def _matches(self, query: str, limit: int) -> dict[str, Match]:
+        def work(ranking: Ranking) -> list[Match]:
+            self.note = ranking.note
+            return rank(ranking.catalog, query, scorer=ranking.scorer, limit=limit)
 
-            def work(ranking: Ranking) -> list[Match]:
-                self.note = ranking.note
-                return rank(ranking.catalog, query, scorer=ranking.scorer, limit=limit)
-
-            ranked = self._snapshot.answer(self._scorer, work)
-            matches = {hit_of(self._snapshot, match.skill).key: match for match in ranked}
-            last = self._last = (query, limit, matches)
-        return last[2]
+        ranked = self._snapshot.answer(self._scorer, work)
+        return {hit_of(self._snapshot, match.skill).key: match for match in ranked}
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's file and, on request, its Markdown files. Raises SourceFailed."""

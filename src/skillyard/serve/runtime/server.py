@@ -70,8 +70,6 @@ def _not_listening(error: OSError, host: str, port: int) -> str:
         )
     if error.errno == errno.EADDRNOTAVAIL:
         return f"{host} is no address of this machine; use 127.0.0.1, or 0.0.0.0 for all of them"
-    if error.errno == errno.EACCES:
-        return f"this user may not listen on port {port} of {host}; choose a port from 1024 up"
     return f"cannot listen on {host} port {port}: {error.strerror or error}"
 
 

@@ -7,9 +7,8 @@ it.
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -24,56 +23,6 @@ from skillyard.engine.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.engine.skill import STORED, Origin, Skill
 from skillyard.hosts.operations.recommendations import EvaluateRequest, evaluate_skills
 from skillyard.install.sources.settings import LOCAL
-from skillyard.serve.runtime.logging import Log
-
-EMBEDDER_FAILED = "embedder_failed"
-EMBEDDER_SLOW = "embedder_slow"
-SLOW_S = 5.0
-"""Seconds after which an answer counts as a failure: a request should not wait longer."""
-RETRY_S = 60.0
-"""Seconds between a failed attempt and the next one."""
-
-
-class EmbedderHealth:
-    """A circuit breaker: after a failure, the embedder is left alone for :data:`RETRY_S`."""
-
-    def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
-        self.failure = ""
-        """``embedder_failed``, ``embedder_slow`` or the type of another error; empty without."""
-        self._log = log
-        self._clock = clock
-        self._retry_at = float("-inf")
-
-    @property
-    def retry_in_s(self) -> float | None:
-        """Seconds until the next attempt; 0.0 when it is due; None without a failure."""
-        return max(0.0, self._retry_at - self._clock()) if self.failure else None
-
-    @contextmanager
-    def request(self) -> Iterator[None]:
-        """Record how the embedder does at a request. Lets EmbedderFailed pass."""
-        began = self._clock()
-        try:
-            yield
-        except EmbedderFailed as error:
-            # What another package says may repeat the request, which is not logged.
-            self.fail(error, f"{type(error).__name__} of {error.embedder}")
-            raise
-        if self._clock() - began > SLOW_S:
-            self.fail(None, f"the embedder needed more than {SLOW_S:g} s for one text")
-        else:
-            self.failure = ""
-
-    def fail(self, error: Exception | None, message: str) -> None:
-        """Record a failure; None: an answer that took too long."""
-        failure = EMBEDDER_SLOW if error is None else type(error).__name__
-        if isinstance(error, EmbedderFailed):
-            failure = EMBEDDER_FAILED
-        self._retry_at = self._clock() + RETRY_S
-        if failure != self.failure:
-            self._log.write("vectors", "error", error=message)
-        self.failure = failure
-
 
 if TYPE_CHECKING:
     from skillyard.engine.ranking.protocol import Scorer
@@ -112,8 +61,6 @@ class Snapshot:
         self._catalog = catalog
         self.vectors = Vectors()
         """The vectors of ``hybrid+NAME``."""
-        self.embedder: EmbedderHealth | None = None
-        """Whether the embedder of the default scorer can be used; None before it is known."""
         self.used = {DEFAULT_SCORER}
         """Names of the scorers that have ranked it; the next snapshot is prepared for them."""
         self._binding = Lock()
@@ -164,7 +111,7 @@ class Snapshot:
         if ranking is not None:
             return ranking
         if self.lacks_vectors(scorer):
-            return self._without_vectors(scorer)
+            return self._without_vectors(scorer, "its vectors are still being computed")
         resolved = resolve(scorer)
         catalog = self._catalog if scorer == DEFAULT_SCORER else self.whole
         with self._binding:
@@ -176,19 +123,13 @@ class Snapshot:
     def answer(self, scorer: str, work: Callable[[Ranking], T]) -> T:
         """Return the result of ``work`` for the ranking by a scorer.
 
-        ``hybrid`` ranks when the embedder fails at the request, and without asking it as long as
-        it is not usable.
+        ``hybrid`` ranks when the embedder fails at the request.
         """
-        ranking, health = self.ranking_for(scorer), self.embedder
-        if not scorer.startswith(f"{DEFAULT_SCORER}+") or ranking.note:
-            return work(ranking)
-        if health is not None and health.retry_in_s:
-            return work(self._without_vectors(scorer))
+        ranking = self.ranking_for(scorer)
         try:
-            with nullcontext() if health is None else health.request():
-                return work(ranking)
+            return work(ranking)
         except EmbedderFailed:
-            return work(self._without_vectors(scorer, failed=True))
+            return work(self._without_vectors(scorer, "its embedder failed"))
 
     def evaluate(self, request: EvaluateRequest, scorer: str) -> Evaluated:
         """Return the documented evaluation; ``scorer`` ranks what a selection would choose."""
@@ -208,11 +149,7 @@ class Snapshot:
 
         return self.answer(scorer, work)
 
-    def _without_vectors(self, scorer: str, *, failed: bool = False) -> Ranking:
-        why = "its vectors are still being computed"
-        failure = "" if self.embedder is None else self.embedder.failure
-        if failed or failure:
-            why = "its embedder is slow" if failure == EMBEDDER_SLOW else "its embedder failed"
+    def _without_vectors(self, scorer: str, why: str) -> Ranking:
         note = f"Ranked by {DEFAULT_SCORER}, not by {scorer}: {why}."
         return self.ranking_for(DEFAULT_SCORER)._replace(note=note)
 

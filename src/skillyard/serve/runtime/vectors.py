@@ -6,8 +6,6 @@ is stored in the cache, so that a restart goes on where the process ended.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from functools import partial
 from threading import Condition, Thread
 
@@ -15,7 +13,10 @@ from skillyard.base.shapes.service import VectorState
 from skillyard.engine.embedding.protocol import embed_in_one_thread
 from skillyard.engine.ranking.registry import default_scorer, resolve
 from skillyard.serve.runtime.logging import Log
-from skillyard.serve.runtime.snapshot import EmbedderHealth, Snapshot, Vectors
+from skillyard.serve.runtime.snapshot import Snapshot, Vectors
+
+RETRY_S = 60.0
+"""Seconds between a failed attempt and the next one."""
 
 
 class _Stop(Exception):
@@ -25,13 +26,14 @@ class _Stop(Exception):
 class VectorThread:
     """Binds the default scorer to the newest snapshot, when it has an embedder."""
 
-    def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, log: Log) -> None:
         """Raises SkillIoError when the default scorer cannot be used."""
         self.scorer = default_scorer()
         """The scorer that the operator's file named at the start."""
         if "+" in self.scorer:
             embed_in_one_thread(getattr(resolve(self.scorer), "embedder", None))
-        self.health = EmbedderHealth(log, clock)
+        self.failure = ""
+        """The kind of error of the last attempt; empty when it succeeded."""
         self._log = log
         self._changed = Condition()
         self._snapshot: Snapshot | None = None
@@ -41,7 +43,6 @@ class VectorThread:
 
     def follow(self, snapshot: Snapshot) -> None:
         """Compute the missing vectors of a snapshot, and none of earlier ones any more."""
-        snapshot.embedder = self.health
         with self._changed:
             self._snapshot = snapshot if snapshot.lacks_vectors(self.scorer) else None
             self._changed.notify_all()
@@ -54,14 +55,8 @@ class VectorThread:
         if "+" not in self.scorer:
             return None
         done, total = Vectors() if snapshot is None else snapshot.vectors
-        retry_in_s = self.health.retry_in_s
-        return VectorState(
-            scorer=self.scorer,
-            done=done,
-            total=total,
-            failure=self.health.failure or None,
-            retry_in_s=None if retry_in_s is None else round(retry_in_s, 1),
-        )
+        failure = self.failure or None
+        return VectorState(scorer=self.scorer, done=done, total=total, failure=failure)
 
     def close(self) -> None:
         """Stop after the running batch, without waiting for it."""
@@ -82,12 +77,13 @@ class VectorThread:
             except _Stop:
                 continue
             except Exception as error:  # noqa: BLE001 - the service goes on answering
-                self.health.fail(error, f"{type(error).__name__}: {error}")
+                self.failure = type(error).__name__
+                self._log.write("vectors", "error", error=f"{self.failure}: {error}")
                 with self._changed:
                     if self._snapshot is snapshot and not self._closed:
-                        self._changed.wait(self.health.retry_in_s)
+                        self._changed.wait(RETRY_S)
                 continue
-            self.health.failure = ""
+            self.failure = ""
             self._log.write("vectors", scorer=self.scorer, done=snapshot.vectors.done)
             with self._changed:
                 if self._snapshot is snapshot:

@@ -12,13 +12,12 @@ import math
 import re
 from functools import cache
 from shlex import quote as shell_quote
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, plural, shorten
-from skillyard.engine.ranking.scorer import Explanation
 from skillyard.serve.web import addresses, words
 
 MEDIA = "text/html; charset=utf-8"
@@ -33,9 +32,6 @@ BARE_POLICY = f"{_CLOSED}; form-action 'none'"
 MAX_QUERY_CHARACTERS = 3_000
 """Maximum characters of a request. Percent-encoded, any text of this length fits an HTTP head."""
 NAME = 200
-MAX_DEPTH = 12
-MAX_NODES = 400
-"""What is shown of an explanation."""
 _OUTWARD = re.compile(r"https?://[!-;=?-~]{1,2000}")
 
 
@@ -59,33 +55,6 @@ def outward(address: str | None) -> str | None:
     if address is None or _OUTWARD.fullmatch(address) is None:
         return None
     return address
-
-
-class _Node(NamedTuple):
-    """A part of an explanation; None in ``parts`` is what is left out."""
-
-    label: str
-    value: float
-    note: str
-    parts: tuple[_Node | None, ...]
-
-
-def pruned(explanation: Explanation) -> _Node:
-    """Return an explanation, and only the first levels and parts of a very large one."""
-    left = MAX_NODES
-
-    def node_of(part: Explanation, depth: int) -> _Node:
-        nonlocal left
-        left -= 1
-        parts: list[_Node | None] = []
-        for inner in part.parts:
-            if depth == 0 or left <= 0:
-                parts.append(None)
-                break
-            parts.append(node_of(inner, depth - 1))
-        return _Node(clean_line(part.label), part.value, part.note, tuple(parts))
-
-    return node_of(explanation, MAX_DEPTH)
 
 
 @cache
@@ -120,7 +89,6 @@ def environment() -> Environment:
         "line": text_of,
         "number": words.number,
         "percent": _percent,
-        "pruned": pruned,
         "score": words.score_words,
         "sentence": words.sentence,
         "shell": shell_quote,

@@ -116,26 +116,20 @@ class Scale(NamedTuple):
 def scale_of(scorer: str) -> Scale:
     """Return the scale of a scorer by its name.
 
-    A bar is never relative to the best of an answer, so that a weak answer looks weak. Custom
-    rankers without a registered name have numbers and no bars.
+    A bar is never relative to the best of an answer, so that a weak answer looks weak.
     """
     try:
-        scorer_object = resolve(scorer)
+        resolved = resolve(scorer)
     except UnknownName:
         return Scale(0.0, f"Scores are those of {scorer}, and not drawn as bars.")
-    if scorer_object.scale == "0..1":
-        return Scale(1.0, "Scores go from 0 to 1, and a full bar is 1, whatever was asked.")
-    if scorer in _MAX_POINTS:
-        most = _MAX_POINTS[scorer]
-        words = f"Scores go from 0 to {most:g}, which is a full bar, whatever was asked."
-        return Scale(most, words)
-    name, open_ended = scorer_object.name, "have no upper end"
-    if scorer_object.levels:
-        best = max(scorer_object.levels, key=lambda level: level.floor)
-        words = f"a full bar is {best.floor:.3g}, from which it says “{best.name}”"
-        return Scale(best.floor, f"Scores of {name} {open_ended}: {words}, whatever was asked.")
-    floor = scorer_object.default_policy.min_score
-    if floor > 0:
-        words = f"a full bar is {floor:.3g}, which is what a choice takes"
-        return Scale(floor, f"Scores of {name} {open_ended}: {words}, whatever was asked.")
-    return Scale(0.0, f"Scores of {name} {open_ended}, so they are not drawn as bars.")
+    if resolved.scale == "0..1":
+        full = 1.0
+    elif scorer in _MAX_POINTS:
+        full = _MAX_POINTS[scorer]
+    else:
+        floors = [level.floor for level in resolved.levels]
+        full = max(floors, default=max(0.0, resolved.default_policy.min_score))
+    if not full:
+        words = f"Scores of {resolved.name} have no upper end, so they are not drawn as bars."
+        return Scale(0.0, words)
+    return Scale(full, f"A full bar is a score of {full:.3g}, whatever was asked.")

@@ -46,7 +46,7 @@ async def health(context: AppContext, request: RouteRequest) -> Reply:
     stats = await context.in_thread(context.searches.cache_stats)
     sources, fault = await context.in_thread(_sources, context)
     vectors = follower.vectors.state(snapshot)
-    broken = follower.failure or fault or follower.vectors.health.failure
+    broken = follower.failure or fault or follower.vectors.failure
     degraded = bool(broken) or any(each.state == "failed" for each in sources)
     status = "degraded" if degraded else "healthy"
     if snapshot is None:
