@@ -67,10 +67,10 @@ TELLING = {
     ),
     "a long path": (request("GET", "/" + "a" * 200_000, host="localhost"), 431),
     "a whole address of somebody else": (
-        request("GET", "http://evil.example/health", "Connection: close", host="localhost"), 400,
+        request("GET", "http://evil.example/health", "Connection: close", host="localhost"), 404,
     ),
-    "no path": (request("GET", "health", "Connection: close", host="localhost"), 400),
-    "a tunnel": (request("CONNECT", "evil.example:80", "Connection: close", host="localhost"), 400),
+    "no path": (request("GET", "health", "Connection: close", host="localhost"), 404),
+    "a tunnel": (request("CONNECT", "evil.example:80", "Connection: close", host="localhost"), 404),
     "another's name": (request("GET", "/health", "Connection: close", host="evil.example"), 403),
     "a name bound to this address": (
         request("GET", "/health", "Connection: close", host="127.0.0.1.evil.example"), 403,

@@ -228,11 +228,8 @@ class Guard:
 
 
 def _check_head(scope: Scope) -> None:
-    path, close = scope["path"], {"Connection": "close"}
-    # A whole address is for proxies.
-    if not path.startswith("/") and not (path == "*" and scope["method"] == "OPTIONS"):
-        raise Refused(400, "no_path", "the request line names no path")
-    size = len(path) + len(scope["query_string"])
+    close = {"Connection": "close"}
+    size = len(scope["path"]) + len(scope["query_string"])
     size += sum(len(name) + len(value) for name, value in scope["headers"])
     if size > HEAD_BYTES:
         what = f"the request line and headers are larger than {HEAD_BYTES:,} bytes"
