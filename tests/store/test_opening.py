@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 import traceback
-from pathlib import Path
 
 import pytest
 
@@ -40,21 +39,6 @@ def test_an_installed_package_brings_a_kind_of_its_own(monkeypatch: pytest.Monke
 def test_what_is_no_address_is_invalid(url: str) -> None:
     with pytest.raises(InvalidInput):
         open_store(url, migrate=True)
-    with pytest.raises(InvalidInput):
-        open_store(None)  # type: ignore[arg-type]
-
-
-@for_each(
-    "options",
-    [
-        {"connections": 0}, {"connections": True}, {"connections": "4"}, {"caller": ""},
-        {"statement_timeout_s": 0}, {"statement_timeout_s": float("nan")}, {"standby_wait_s": -1},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_options_have_their_ranges(tmp_path: Path, options: dict[str, int]) -> None:
-    with pytest.raises(InvalidInput):
-        open_store(f"sqlite:///{tmp_path}/x.db", migrate=True, **options)  # type: ignore[arg-type]
 
 
 def test_without_the_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,8 +112,8 @@ def _migrated(result: StoreMigrated) -> Iterator[Block]:
 def publish(args: Namespace, console: Console) -> int:
     """Publish skill folders to a catalog store.
 
-    Skills that are published already are neither parsed nor sent, so a second run, or a run after
-    an interrupt, does only what is left. Bad files are reported and skipped; the exit code is then
+    Skills that are published already are not sent, so a second run, or a run after an interrupt,
+    publishes only what is left. Bad files are reported and skipped; the exit code is then
     1. On an interrupt it completes the current batch and exits with 3.
 
         skillyard store publish skills --tenant acme

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillyard.base.errors import StoreFailed, StoreRefused
 from skillyard.store.backend import Backend, Options, Session, Work
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     import psycopg
 
     Connection = psycopg.Connection[tuple[Any, ...]]
+
+T = TypeVar("T")
 
 OLDEST = 150_000
 CHANNEL = "skillyard"
@@ -81,9 +83,11 @@ class PostgresBackend(Backend):
         self._connections: Connections[Connection] = Connections(
             self._connect, self.address, options
         )
-        self._listening: list[tuple[Connection, bool]] = []
-        """Idle connections that listen, and whether they are notified."""
-        self._lock = threading.Lock()
+        self._listeners: Connections[Connection] = Connections(
+            self._listener, self.address, options
+        )
+        self._is_notified = False
+        """True where the last server that was listened to is no standby."""
 
     @contextmanager
     def reading(self, caller: str | None) -> Generator[Session, None, None]:
@@ -113,28 +117,14 @@ class PostgresBackend(Backend):
 
     def listen(self, after: int, timeout_s: float) -> int:
         """See the base class."""
-        psycopg = driver(self.address)
         until = time.monotonic() + timeout_s
-        while True:
-            connection, notifies, new = self._listener()
-            try:
-                generation = self._next_generation(connection, notifies, after, until)
-            except psycopg.Error as error:
-                gone = connection.closed
-                connection.close()
-                if new or not gone:
-                    raise self.failure(error) from None
-            except BaseException:
-                connection.close()
-                raise
-            else:
-                with self._lock:
-                    self._listening.append((connection, notifies))
-                return generation
+        connection, generation = self._borrow(
+            self._listeners, lambda listener: self._next_generation(listener, after, until)
+        )
+        self._listeners.release(connection)
+        return generation
 
-    def _next_generation(
-        self, connection: Connection, notifies: bool, after: int, until: float
-    ) -> int:
+    def _next_generation(self, connection: Connection, after: int, until: float) -> int:
         """Return the last generation when it is above ``after``, or when the time is up."""
         while True:
             row = connection.execute(DIALECT.render(HEAD).encode()).fetchone()
@@ -142,7 +132,7 @@ class PostgresBackend(Backend):
             left = until - time.monotonic()
             if generation > after or left <= 0:
                 return generation
-            if notifies:
+            if self._is_notified:
                 for _ in connection.notifies(timeout=min(left, POLL_S), stop_after=1):
                     pass
             else:
@@ -184,29 +174,21 @@ class PostgresBackend(Backend):
     def close(self) -> None:
         """Close every connection."""
         self._connections.close()
-        with self._lock:
-            listening, self._listening = self._listening, []
-        for connection, _ in listening:
-            connection.close()
+        self._listeners.close()
 
-    def _listener(self) -> tuple[Connection, bool, bool]:
-        """Return a connection, whether it receives notifications, and whether it is new."""
-        with self._lock:
-            if self._listening:
-                return *self._listening.pop(), False
+    def _listener(self) -> Connection:
+        """Return a connection that is notified of generations, unless its server is a standby."""
         psycopg = driver(self.address)
+        connection = self._connect()
         try:
-            connection = self._connect()
-            try:
-                connection.execute(b"LISTEN " + CHANNEL.encode())
-            except psycopg.errors.ReadOnlySqlTransaction:
-                return connection, False, True
-            except BaseException:
-                connection.close()
-                raise
-        except psycopg.Error as error:
-            raise self.failure(error) from None
-        return connection, True, True
+            connection.execute(b"LISTEN " + CHANNEL.encode())
+            self._is_notified = True
+        except psycopg.errors.ReadOnlySqlTransaction:
+            self._is_notified = False
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _connect(self) -> Connection:
         connection: Connection = connection_with_limit(driver(self.address)).connect(
@@ -236,9 +218,9 @@ class PostgresBackend(Backend):
     @contextmanager
     def lent(self, begin: bytes) -> Generator[Connection, None, None]:
         """Lend a connection inside a transaction, which is rolled back unless it is committed."""
-        connection = self._begin_on_connection(begin)
         import psycopg
 
+        connection, _ = self._borrow(self._connections, lambda lent: lent.execute(begin))
         try:
             yield connection
         except psycopg.Error as error:
@@ -246,8 +228,10 @@ class PostgresBackend(Backend):
         finally:
             self._settle(connection)
 
-    def _begin_on_connection(self, begin: bytes) -> Connection:
-        """Return a connection on which ``begin`` succeeded.
+    def _borrow(
+        self, pool: Connections[Connection], first: Callable[[Connection], T]
+    ) -> tuple[Connection, T]:
+        """Return a connection of a pool, and what ``first`` returns for it.
 
         Idle connections may have lost their server. Nothing was done on them yet, so another one is
         taken.
@@ -255,22 +239,19 @@ class PostgresBackend(Backend):
         psycopg = driver(self.address)
         left = self.options.connections
         while True:
+            connection = None
             try:
-                connection = self._connections.acquire()
-            except psycopg.Error as error:
-                raise self.failure(error) from None
-            try:
-                connection.execute(begin)
+                connection = pool.acquire()
+                return connection, first(connection)
             except BaseException as error:
-                gone = connection.closed
-                self._settle(connection)
+                gone = connection is not None and connection.closed
+                if connection is not None:
+                    pool.drop(connection)
                 if not isinstance(error, psycopg.Error):
                     raise
-                if not gone or not left:
+                if not (gone and left):
                     raise self.failure(error) from None
                 left -= 1
-            else:
-                return connection
 
     def _settle(self, connection: Connection) -> None:
         """Return the connection to the pool outside any transaction, or drop it."""
