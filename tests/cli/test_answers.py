@@ -138,9 +138,9 @@ def test_an_empty_folder_is_said_to_hold_no_skills_and_what_to_do_next(
     answer = run(*command)
     assert (answer.code, answer.out.strip()) == (code, said)
     first = answer.err.split("\n")[0]
-    assert first.startswith(f"no skills below {os.getcwd()}: ")
+    where = "this project's and the user's agent folders"
+    assert first.startswith(f"no skills below {os.getcwd()} and in {where}: ")
     assert "--root" in first
-    assert "--scope user" in first
     assert "no skill fits" not in answer.err
     assert "skillyard list names every skill" not in answer.err
     machine = run(*command, "--json")
@@ -283,3 +283,28 @@ def test_add_without_a_place_says_what_a_dry_run_would_install(run: Run, skills:
     assert "references/dates.md" in answer.out
     assert "nothing was written" in answer.out
     assert "# CSV cleaning" not in answer.out
+
+
+def test_without_a_root_the_project_and_the_users_agent_folders_are_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    for folder, name in ((home, "mine"), (project, "ours")):
+        write(folder / f".claude/skills/{name}", {"SKILL.md": document(name, "Does it.")})
+    below = project / "src"
+    below.mkdir()
+    (project / ".git").mkdir()
+    monkeypatch.chdir(below)
+
+    def names(*more: str) -> set[str]:
+        return {each["name"] for each in run("list", "--json", *more).json["skills"]}
+
+    assert names() == {"mine", "ours"}
+    assert names("--scope", "none") == set()
+    assert names("--scope", "project") == {"ours"}
+    assert names("--root", str(home)) == {"mine"}
+    write(home, {"skillyard.toml": "[scopes]\nread = []\n"})
+    monkeypatch.setenv("SKILLYARD_CONFIG", str(home / "skillyard.toml"))
+    assert names() == set()

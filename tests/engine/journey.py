@@ -103,7 +103,7 @@ def ask_cli(journey: Journey, folder: Path) -> None:
     with redirect_stdout(io.StringIO()):
         sys.setprofile(journey.profile)
         journey.take(1)
-        assert main(["select", "--json", REQUEST]) == 0
+        assert main(["select", "--json", "--scope", "none", REQUEST]) == 0
         journey.finish()
         sys.setprofile(None)
 

@@ -280,7 +280,7 @@ def _find(words: Sequence[str]) -> tuple[CommandParser, list[str]]:
 
 _DOC = f"""Find the right agent skill, say when none fits, and say why.
 
-{PROGRAM} list --scope user
+{PROGRAM} list
 {PROGRAM} select "clean this csv file" --root skills
 {PROGRAM} help select"""
 

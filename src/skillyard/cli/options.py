@@ -191,14 +191,15 @@ SHARED_OPTIONS = dict(
         values(
             "--root",
             "DIR",
-            "look for skills below this folder; may repeat, the first one wins (default: .)",
+            "look for skills below this folder; may repeat, the first one wins (default: ., and "
+            "the scopes project and user)",
         ),
         values(
             "--scope",
             "SCOPE",
             "also read the folders of agent hosts: those of the user, of the project that the "
-            "working directory is in, or of the system",
-            choices=("user", "project", "system"),
+            "working directory is in, or of the system; none: the root alone",
+            choices=("user", "project", "system", "none"),
         ),
         value(
             "--profile",

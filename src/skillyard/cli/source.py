@@ -83,7 +83,7 @@ def unbound_library_of(
     from skillyard.engine.catalog.roots import LibrarySpec
     from skillyard.install.policy.library import library_spec, profile_name
 
-    roots, scopes = (*folders, *args.root), tuple(dict.fromkeys(args.scope))
+    roots, scopes = (*folders, *args.root), scopes_of(args)
     if (roots or paths) and args.library_profile:
         raise InvalidInput("--profile names folders where none are named; leave it out here")
     if not roots and paths:
@@ -94,14 +94,20 @@ def unbound_library_of(
     return LibrarySpec(spec.roots, spec.scopes)
 
 
+def scopes_of(args: Namespace) -> tuple[str, ...]:
+    """Return the scopes that are named; ``none`` names none."""
+    return tuple(scope for scope in dict.fromkeys(args.scope) if scope != "none")
+
+
 def no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
     """Return that nothing is there, and what to do next."""
     from os.path import abspath
 
     folders = ", ".join(dict.fromkeys(map(abspath, roots)))
     places = [f"below {folders}"] if folders else []
-    places += ["in the user's agent folders"] if "user" in scopes else []
-    places += [f"in the folders of --scope {each}" for each in scopes if each != "user"]
+    names = {"user": "the user's", "project": "this project's", "system": "the system's"}
+    if scopes:
+        places.append(f"in {' and '.join(names[each] for each in scopes)} agent folders")
     where = " and ".join(places)
     more = "" if "user" in scopes else "add --scope user for the user's agent folders; "
     return (

@@ -248,8 +248,8 @@ def _folder(path: str, where: str, agent: str, request: _Request) -> Finding:
             id,
             WARNING if request.roots else INFO,
             message,
-            "Name a folder that holds skills with --root, or read your agent folders too.",
-            "skillyard list --scope user",
+            "Name a folder that holds skills with --root.",
+            "skillyard list",
             path=path,
             details=details,
         )

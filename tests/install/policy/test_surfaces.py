@@ -19,7 +19,6 @@ from skillyard.install.copies.lockfile import read_project_lock
 from skillyard.install.policy import library as places
 from skillyard.install.policy.decision import locked_source
 from skillyard.install.policy.library import MAX_BYTES, open_catalog
-from skillyard.serve.runtime import follower as freshness
 from skillyard.serve.runtime.options import ServiceLimits
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run, run
@@ -119,7 +118,6 @@ def test_a_running_service_follows_the_policy_and_keeps_the_last_one_that_could_
 def test_a_running_mcp_server_with_a_large_library_follows_the_policy(
     project: Path, monkeypatch: pytest.MonkeyPatch, index: str
 ) -> None:
-    monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
     if index == "off":
         monkeypatch.setenv("SKILLYARD_CACHE", os.devnull)
     (project / "skillyard-policy.toml").write_text(DENY)

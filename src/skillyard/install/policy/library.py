@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LOCK_FILE = "skills-lock.json"
 POLICY_FILE = "skillyard-policy.toml"
+NO_SCOPE = "none"
+"""Reads no folder of an agent host."""
 PROFILE_VARIABLE = "SKILLYARD_PROFILE"
 """The environment variable that names a profile."""
 MAX_BYTES = 256 * 1024
@@ -228,8 +230,8 @@ def _shown(text: str) -> str:
 class ScopesSection(NamedTuple):
     """The folders of agents that are read."""
 
-    read: tuple[Literal["user", "project", "system"], ...] = ()
-    """The scopes of every command that names no root and no scope."""
+    read: tuple[Literal["user", "project", "system"], ...] = ("project", "user")
+    """The scopes of every command that names no root and no scope; an empty list for none."""
 
 
 def library_spec(
@@ -241,16 +243,18 @@ def library_spec(
     """Return the library of a program that works in the current folder, with its policy.
 
     Without roots those of the profile are meant, else the current folder; without scopes those of
-    the profile, and where no roots are named either, those of ``skillyard.toml``. Raises
+    the profile, and where no roots are named either, those of ``skillyard.toml``: by default the
+    agent folders of the project and of the user. The scope ``none`` stands for no scope. Raises
     InvalidInput, and SkillIoError for a policy that cannot be read and an unknown profile.
     """
     policy = find_policy(None, profile)
-    if not roots and not scopes and (policy is None or not policy.profile):
-        scopes = read_section("scopes", ScopesSection).read
+    wanted = (scopes,) if isinstance(scopes, str) else tuple(scopes)
+    if not roots and not wanted and (policy is None or not policy.profile):
+        wanted = read_section("scopes", ScopesSection).read
     if policy is not None:
         roots = roots or (*policy.own_roots, *policy.project_roots)
-        scopes = scopes or policy.scopes
-    paths, names = parse_roots(roots, scopes)
+        wanted = wanted or policy.scopes
+    paths, names = parse_roots(roots, () if wanted == (NO_SCOPE,) else wanted)
     return LibrarySpec(paths, names, policy=policy, find_policy=find_policy, profile=profile)
 
 
@@ -261,9 +265,11 @@ def load_catalog(
     index: bool = True,
     profile: str | None = None,
 ) -> Catalog:
-    """Load every skill below the roots (default: the current folder).
+    """Load every skill below the roots.
 
     ``scopes`` adds the folders of agent hosts after the roots: ``project``, ``user``, ``system``.
+    Without roots and scopes the current folder is read, and the scopes ``project`` and ``user``,
+    unless ``skillyard.toml`` names others; with the scope ``none`` the current folder alone.
     A file that cannot be read becomes a diagnostic and does not affect the others. ``progress`` is
     called repeatedly with (files done, files in all).
 
