@@ -141,13 +141,12 @@ def test_its_own_words_retries_and_errors_are_counted() -> None:
 def test_no_verdict_and_no_advice_of_a_judge_that_is_not_trusted_is_left() -> None:
     comparison = {"word": "better", "second_is_enough": True, "study_units": 9}
     summary = {
-        "s": {"word": "better", "verdict": "Good.", "recommended_level": "full",
+        "s": {"word": "better", "recommended_level": "full",
               "comparisons": {"full/baseline": comparison}},
         "checks alone": {"word": "not enough data", "comparisons": {}},
     }  # fmt: skip
-    distrust(summary, {"sentence": "The judge is not to be trusted."})
+    distrust(summary)
     assert summary["s"]["word"] == comparison["word"] == NOT_TRUSTED
-    assert summary["s"]["verdict"] == "The judge is not to be trusted. By this judge: Good."
     assert summary["s"]["recommended_level"] is None
     assert (comparison["second_is_enough"], comparison["study_units"]) == (False, None)
     assert summary["checks alone"]["word"] == "not enough data"

@@ -141,7 +141,6 @@ def _entity(
     arms = dict.fromkeys(arm for name in names for arm in name.split("/"))
     tokens = {"enhanced": 1_605, "full": 1_605, "summary": 128, "baseline": 0}
     return {
-        "verdict": f"The skill scores {figures[0]:+.2f}.",
         "worst_prompts": [{"prompt_index": 1, "prompt": PROMPTS[1], "mean": -0.5}],
         "lost": {},
         "recommended_level": "summary" if skill == "pdf-form-filling" else None,

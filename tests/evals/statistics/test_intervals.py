@@ -16,7 +16,6 @@ from skillyard.evals.statistics.intervals import (
     RARE,
     mean_interval,
     rare_interval,
-    skewed_interval,
     t_interval,
     t_quantile,
     t_share,
@@ -84,20 +83,20 @@ def test_equal_values_have_no_interval() -> None:
 def test_the_interval_of_skewed_values_is_moved_towards_their_longer_tail() -> None:
     """By the formula of Chen 1995, worked out by hand for the skewness of -1/√2."""
     values = [0.3] * 8 + [-2.2] * 4
-    plain, moved = t_interval(values, 0.9), skewed_interval(values, 0.9)
+    plain, moved = t_interval(values, 0.05), t_interval(values, 0.05, skewed=True)
     assert plain is not None
     error = (plain[1] - plain[0]) / 2 / t_quantile(0.05, 11)
     by = (11 / 12) ** 1.5 / 2**0.5 * (1 + 2 * t_quantile(0.05, 11) ** 2) / (6 * 12**0.5) * error
     assert moved == pytest.approx((plain[0] - by, plain[1] - by))
-    assert skewed_interval([-value for value in values], 0.9) == pytest.approx(
+    assert t_interval([-value for value in values], 0.05, skewed=True) == pytest.approx(
         (by - plain[1], by - plain[0])
     )
-    assert skewed_interval([1.0, 1.0], 0.9) == (1.0, 1.0)
+    assert t_interval([1.0, 1.0], 0.05, skewed=True) == (1.0, 1.0)
 
 
 def test_values_that_are_not_finite_are_refused() -> None:
     with pytest.raises(InvalidInput, match="finite"):
-        t_interval([1.0, float("nan")], 0.95)
+        t_interval([1.0, float("nan")], 0.05)
 
 
 @for_each(("share", "prompts"), [(0.12, 12), (0.1, 20)])
@@ -109,7 +108,7 @@ def test_rare_harm_is_within_the_interval_as_often_as_it_says(share: float, prom
     mean = 0.3 * (1 - share) - 2.7 * share
     for _ in range(runs):
         values = [-2.7 if rng.random() < share else 0.3 + rng.gauss(0, 0.1) for _ in range(prompts)]
-        interval = t_interval(values, 0.95)
+        interval = t_interval(values, 0.025)
         assert interval is not None
         alone += interval[0] > mean
         missed += rare_interval(values, 2.7, 1.3)[0] > mean

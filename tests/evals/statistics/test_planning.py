@@ -52,7 +52,7 @@ def test_what_cannot_be_shown_needs_no_number() -> None:
     assert units_needed(0.0, 1.0) is None
     assert units_needed(1e-6, 1.0) is None
     assert equivalence_units(1.0, mean=0.5) is None
-    assert study_units(0.6, 1e9) is None
+    assert study_units(0.6, 1e9, 0.05, 0.05, 0.5) is None
 
 
 def test_no_spread_leaves_what_rare_prompts_hide() -> None:
@@ -61,8 +61,8 @@ def test_no_spread_leaves_what_rare_prompts_hide() -> None:
 
 
 def test_a_new_run_goes_the_shorter_way() -> None:
-    assert study_units(1.0, 1.0) == units_needed(1.0, 1.0)
-    assert study_units(0.0, 1.0) == equivalence_units(1.0)
+    assert study_units(1.0, 1.0, 0.05, 0.05, 0.5) == units_needed(1.0, 1.0)
+    assert study_units(0.0, 1.0, 0.05, 0.05, 0.5) == equivalence_units(1.0)
 
 
 def test_five_prompts_of_twelve_skills_decide_nothing() -> None:

@@ -59,7 +59,7 @@ def test_planted_effects_are_found_with_the_power_that_is_stated(prompts: int) -
     result = 0
     for _ in range(trials):
         values = [rng.gauss(effect, 1.0) for _ in range(prompts)]
-        interval = hull(t_interval(values, 0.95), rare_interval(values, 2.5, 1.5))
+        interval = hull(t_interval(values, 0.025), rare_interval(values, 2.5, 1.5))
         assert interval is not None
         result += interval[0] > 0
     # A rough formula: it may be too careful by some points.

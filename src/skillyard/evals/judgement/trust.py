@@ -169,12 +169,11 @@ def _agreement(pairs: Sequence[JudgedPair]) -> list[dict[str, Any]]:
     ]
 
 
-def distrust(summary: Mapping[str, dict[str, Any]], trust: Mapping[str, Any]) -> None:
+def distrust(summary: Mapping[str, dict[str, Any]]) -> None:
     """Replace every verdict of a judge that failed a check, and what would follow from it."""
     for entry in summary.values():
         if not entry.get("comparisons"):
             continue
         entry["word"], entry["recommended_level"] = NOT_TRUSTED, None
-        entry["verdict"] = f"{trust['sentence']} By this judge: {entry['verdict']}"
         for comparison in entry["comparisons"].values():
             comparison |= {"word": NOT_TRUSTED, "second_is_enough": False, "study_units": None}

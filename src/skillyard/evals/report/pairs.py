@@ -67,7 +67,7 @@ def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
         tables=(*(tables[name] for name in tables if name in _DECIDING), _pass_rates(run)),
         folds=(
             Fold("Further comparisons", tables=tuple(further)),
-            Fold("The verdicts in words", tuple(_sentences(skills))),
+            Fold("The worst prompts", tuple(_sentences(skills))),
             Fold("What the tokens buy", tables=(_arms(skills),)),
             Fold("How far the judge can be trusted", tables=(_judge(trust),)),
         ),
@@ -188,8 +188,6 @@ def _sentences(skills: Mapping[str, Json]) -> Iterator[str]:
             place, text = worst.count("prompt_index"), visible_line(worst.text("prompt"), _LETTERS)
             if place is not None:
                 yield f"{name}: {signed(worst.number('mean'))} at prompt {place + 1:,}: {text}"
-        if _headline(entity)[1].entries():  # a skill with checks alone has no verdict
-            yield f"{name}: {entity.text('verdict')}"
         if error := entity.text("summary_error"):
             yield f"{name}: no summary could be drawn from it: {error}."
         if missing := entity.names("missing_siblings"):

@@ -28,7 +28,6 @@ from skillyard.evals.statistics.verdicts import (
     ArmComparison,
     compare_arms,
     share_chances,
-    verdict_sentence,
 )
 
 _ARMS = ("baseline", "summary", "old", "full", "enhanced", "full_siblings")
@@ -83,10 +82,10 @@ def analyse_pairs(
     for name, group in skills.items():
         summary[name] |= {key: group.cases[0].get(key) for key in ("size_tier", "body_bytes")}
         summary[name]["worst_prompts"] = _worst_prompts(group)
-    summary[OVERALL] = _entry(overall, len(skills))
+    summary[OVERALL] = _entry(overall)
     trust = judge_trust(overall.cases, overall.all_pairs)
     if trust["failed"]:
-        distrust(summary, trust)
+        distrust(summary)
     return rounded(summary), {"trust": trust}
 
 
@@ -135,8 +134,8 @@ def _worst_prompts(group: _Group) -> list[dict[str, Any]]:
     ]
 
 
-def _entry(group: _Group, skills: int | None = None) -> dict[str, Any]:
-    """Return the entry of one skill, or of all ``skills``."""
+def _entry(group: _Group) -> dict[str, Any]:
+    """Return the entry of one skill, or of all."""
     headline = next(filter(None, map(group.comparisons.get, HEADLINES)), None)
     lost = [case for case in group.cases if is_one_sided(case)]
     skipped = sum(bool(case.get("skipped")) and not is_one_sided(case) for case in group.cases)
@@ -145,7 +144,6 @@ def _entry(group: _Group, skills: int | None = None) -> dict[str, Any]:
         for case in group.cases
     )
     conditions = _conditions(group)
-    recommended = _recommended(group.comparisons, conditions)
     return {
         "mean": headline.mean if headline else None,
         "stddev": headline.stddev if headline else None,
@@ -154,8 +152,7 @@ def _entry(group: _Group, skills: int | None = None) -> dict[str, Any]:
         "skipped": skipped,
         "lost": dict(sorted(Counter(arm for case in lost for arm in case["lost"]).items())),
         "word": headline.word if headline else NOT_ENOUGH,
-        "verdict": verdict_sentence(headline, recommended, skills),
-        "recommended_level": recommended,
+        "recommended_level": _recommended(group.comparisons, conditions),
         "comparisons": {name: each.to_dict() for name, each in group.comparisons.items()},
         "conditions": conditions,
     }

@@ -86,32 +86,25 @@ def t_quantile(share: float, freedom: int) -> float:
     return high
 
 
-def t_interval(values: Sequence[float], level: float) -> Interval | None:
-    """Return the t interval of the mean; None below two values."""
+def t_interval(values: Sequence[float], share: float, *, skewed: bool = False) -> Interval | None:
+    """Return the t interval of the mean, of which each end errs in ``share`` of samples.
+
+    None below two values. A t interval misses the mean of ``skewed`` values more often on one side
+    than on the other. Moving it towards their longer tail, by the first term of the expansion by
+    skewness, evens that out (Chen, Journal of the American Statistical Association 90, 1995,
+    767-772).
+    """
     if not all(map(isfinite, values)):
         raise InvalidInput("an interval needs finite values")
-    if len(values) < 2:
+    count = len(values)
+    if count < 2:
         return None
-    mean = fsum(values) / len(values)
-    reach = t_quantile((1 - level) / 2, len(values) - 1) * spread_of(values) / sqrt(len(values))
-    return mean - reach, mean + reach
-
-
-def skewed_interval(values: Sequence[float], level: float) -> Interval | None:
-    """Return the t interval, moved towards the longer tail of the values; None below two.
-
-    A t interval misses the mean of skewed values more often on one side than on the other. The
-    first term of the expansion by skewness evens that out (Chen, Journal of the American
-    Statistical Association 90, 1995, 767-772).
-    """
-    interval, spread = t_interval(values, level), spread_of(values)
-    if interval is None or not spread:
-        return interval
-    mean, error = fsum(values) / len(values), spread / sqrt(len(values))
-    skewness = fsum((value - mean) ** 3 for value in values) / len(values) / spread**3
-    t = (interval[1] - mean) / error
-    move = skewness * (1 + 2 * t * t) / (6 * sqrt(len(values))) * error
-    return interval[0] + move, interval[1] + move
+    mean, spread = fsum(values) / count, spread_of(values)
+    t, error, move = t_quantile(share, count - 1), spread / sqrt(count), 0.0
+    if skewed and spread:
+        skewness = fsum((value - mean) ** 3 for value in values) / count / spread**3
+        move = skewness * (1 + 2 * t * t) / (6 * sqrt(count)) * error
+    return mean + move - t * error, mean + move + t * error
 
 
 def mean_interval(values: Sequence[float]) -> Interval | tuple[None, None]:
@@ -119,7 +112,7 @@ def mean_interval(values: Sequence[float]) -> Interval | tuple[None, None]:
 
     Values that are all equal have none: their spread says nothing about other prompts.
     """
-    return (len(set(values)) > 1 and t_interval(values, 0.95)) or (None, None)
+    return (len(set(values)) > 1 and t_interval(values, 0.025)) or (None, None)
 
 
 def rare_interval(

@@ -97,8 +97,6 @@ def equivalence_units(
     ``mean`` is the true difference. None above 10,000 prompts, and where the difference is not
     within the margin.
     """
-    if abs(mean) >= margin:
-        return None
 
     def enough(units: int) -> bool:
         reach = margin - _needed_mean(abs(mean), spread, units, chance)
@@ -107,21 +105,15 @@ def equivalence_units(
         normal = NormalDist(mean, spread / sqrt(units))
         return normal.cdf(reach) - normal.cdf(-reach) >= POWER
 
-    return _fewest(enough)
+    return _fewest(enough) if abs(mean) < margin else None
 
 
 def study_units(
-    mean: float,
-    spread: float,
-    chance: float = FALSE_STATEMENTS,
-    *,
-    near_chance: float = FALSE_STATEMENTS,
-    margin: float = MARGIN,
+    mean: float, spread: float, chance: float, near_chance: float, margin: float
 ) -> int | None:
     """Return how many prompts a new run needs, if differences are as they were; None above 10,000.
 
-    They are enough to show 4 times in 5 that there is a difference, or that there is none:
-    ``near_chance`` is the share of false statements for that.
+    They are enough to show 4 times in 5 that there is a difference, or that there is none.
     """
     different = units_needed(mean, spread, chance)
     equivalent = equivalence_units(spread, near_chance, mean=mean, margin=margin)

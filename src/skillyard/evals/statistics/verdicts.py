@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import fmean
 
-from skillyard.base.text import plural
 from skillyard.evals.statistics.intervals import (
     FALSE_STATEMENTS,
     MARGIN,
@@ -20,29 +19,16 @@ from skillyard.evals.statistics.intervals import (
     Interval,
     hull,
     rare_interval,
-    skewed_interval,
     spread_of,
     t_interval,
 )
 from skillyard.evals.statistics.pairs import TIE, JudgedPair
-from skillyard.evals.statistics.planning import (
-    ASSUMED_SPREAD,
-    least_units,
-    study_units,
-)
+from skillyard.evals.statistics.planning import ASSUMED_SPREAD, study_units
 
 BETTER, WORSE, EQUIVALENT = "better", "worse", "equivalent"
 NOT_ENOUGH = "not enough data"
 _NOTHING = 1e-9
 """An interval that ends so near to a bound touches it."""
-_IN_WORDS = {
-    "full": "the full skill",
-    "enhanced": "the skill",
-    "summary": "its summary",
-    "old": "its old version",
-    "baseline": "no skill",
-    "full_siblings": "the skill with its sibling files",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +78,7 @@ class ArmComparison:
         An end that leaves out 0 may err by rare prompts in 15 % of runs. The other end decides
         nothing, and may in 5 %.
         """
-        decides = hull(t_interval(self.values, 1 - self.chance), self.rare())
+        decides = hull(t_interval(self.values, self.chance / 2), self.rare())
         if decides is None:
             return None
         wide = self.rare(FALSE_STATEMENTS)
@@ -106,7 +92,7 @@ class ArmComparison:
 
         Two one-sided tests at ``near_chance`` are an interval that misses on each side so often.
         """
-        return hull(skewed_interval(self.values, 1 - 2 * self.near_chance), self.rare())
+        return hull(t_interval(self.values, self.near_chance, skewed=True), self.rare())
 
     def rare(self, share: float = RARE) -> Interval:
         """Return the interval of the mean that also holds where rare prompts matter."""
@@ -156,9 +142,7 @@ class ArmComparison:
         if self.word != NOT_ENOUGH:
             return None
         spread = self.spread if self.units > 1 else ASSUMED_SPREAD
-        return study_units(
-            self.mean, spread, self.chance, near_chance=self.near_chance, margin=self.margin
-        )
+        return study_units(self.mean, spread, self.chance, self.near_chance, self.margin)
 
     def to_dict(self) -> dict[str, object]:
         """Return the entry of the results file."""
@@ -262,46 +246,3 @@ def share_chances(
 def _is_decided(comparisons: Mapping[str, ArmComparison]) -> bool:
     headline = next(iter(comparisons.values()), None)
     return headline is not None and headline.word in (BETTER, WORSE)
-
-
-def verdict_sentence(
-    headline: ArmComparison | None, recommended: str | None, skills: int | None = None
-) -> str:
-    """Return the sentence on the headline comparison, None if it was not judged.
-
-    ``recommended`` is the smallest arm shown to be enough, None if unknown. ``skills`` is the
-    number of skills for a statement about all of them.
-    """
-    if headline is None:
-        return "The skill was never judged against no skill, so nothing can be said."
-    unit = "prompt" if skills is None else "skill"
-    first, second = (_IN_WORDS.get(arm, arm) for arm in (headline.first, headline.second))
-    text = f"{first[:1].upper()}{first[1:]} scores "
-    if abs(headline.mean) < 0.005:
-        text += f"the same as {second}"
-    else:
-        place = "above" if headline.mean > 0 else "below"
-        text += f"{abs(headline.mean):.2f} points of the 1–5 scale {place} {second}"
-    text += f" over {plural(headline.units, unit)}"
-    if headline.shown is not None:
-        low, high = headline.shown
-        corrected = ", corrected" if headline.chance < FALSE_STATEMENTS else ""
-        text += f" (interval {low:+.2f} to {high:+.2f}{corrected})"
-    text += f": {_conclusion(headline, unit)}"
-    if recommended is not None:
-        place = "needed" if recommended == headline.first else "enough"
-        text += f"; {_IN_WORDS.get(recommended, recommended)} is {place}"
-    return f"{text}."
-
-
-def _conclusion(headline: ArmComparison, unit: str) -> str:
-    if headline.word == EQUIVALENT:
-        return f"{EQUIVALENT}, the difference is below {headline.margin:g} points"
-    if headline.word != NOT_ENOUGH:
-        return headline.word
-    least = least_units(headline.chance)
-    if headline.units < least:
-        return f"{NOT_ENOUGH}, fewer than {least} {unit}s seldom decide"
-    if headline.study is None:
-        return f"{NOT_ENOUGH}, and more {unit}s would hardly decide"
-    return f"{NOT_ENOUGH}, a new run needs about {plural(headline.study, unit)}"
