@@ -74,7 +74,6 @@ def test_every_layer_has_its_cases_from_one_file(tmp_path: Path) -> None:
     written(tmp_path, "evals/table-repair.yaml", CASES)
     written(tmp_path, "evals/files/x.csv", "a,b\n")
     written(tmp_path, "evals/check.py", "pass\n")
-    written(tmp_path, "evals/config.yaml", "runs: 2\n")
     written(tmp_path, "evals/letter.yaml", "skill: letter\nprompts: [answer my aunt]\n")
     catalog = library()
     activation = read_activation_cases(places(tmp_path), catalog)
@@ -168,7 +167,7 @@ def test_candidates_are_read_as_they_stand(tmp_path: Path) -> None:
     assert [each.name for each in first.criteria] == ["right"]
     assert [each.prompt for each in second.prompts] == ["write to her"]
     assert (second.siblings, second.max_sibling_bytes) == ((), 10_000)
-    assert (second.criteria, second.path, second.line) == (DEFAULT_CRITERIA, str(path), 9)
+    assert (second.criteria, second.path, second.line) == ((), str(path), 9)
 
 
 def test_every_error_is_told_and_not_only_the_first(tmp_path: Path) -> None:
@@ -219,7 +218,6 @@ PROMPT = "skill: letter\nprompts:\n  - prompt: x\n"
     [
         ("skill: letter\n", 1, "prompts is missing"),
         ("skill: letter\nprompts: []\n", 1, "prompts is wrong"),
-        ("prompts: [x]\n", 1, "skill is missing"),
         ("skill: nobody\nprompts: [x]\n", 1, "skill names a skill that is not there"),
         ("skill: letter\nprompt: [x]\nprompts: [y]\n", 2, "there is no field prompt"),
         ("skill: letter\nprompts:\n  - promt: x\n", 3, "there is no field prompts[0].promt"),

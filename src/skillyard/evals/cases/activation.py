@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -22,6 +22,7 @@ from skillyard.evals.cases.case_files import (
     read_case_files,
 )
 from skillyard.evals.cases.reading import (
+    NOT_READ,
     STRICT,
     Located,
     Notes,
@@ -29,10 +30,9 @@ from skillyard.evals.cases.reading import (
     SourceFile,
     Text,
     checked,
-    json_lines,
+    json_value,
     known_skill,
     prompt_key,
-    quote,
 )
 from skillyard.evals.cases.skill_cases import check_prompt
 
@@ -43,8 +43,8 @@ ID_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """One request as a line has it, and what a router should pick for it."""
+class ActivationCase:
+    """One request, what a router should pick for it, and where it stands."""
 
     __pydantic_config__ = STRICT
 
@@ -56,30 +56,11 @@ class _Line:
     acceptable_skills: tuple[str, ...] = ()
     """Neither right nor wrong beside an expected one."""
     category: Text = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ActivationCase(_Line):
-    """One request, what a router should pick for it, and where it stands."""
-
-    path: str = ""
-    line: int | None = None
-    about: str | None = None
+    path: Annotated[str, NOT_READ] = ""
+    line: Annotated[int | None, NOT_READ] = None
+    about: Annotated[str | None, NOT_READ] = None
     """For a file about one skill: that skill. Only whether it is picked counts then; what else is
     picked is neither right nor wrong. None: every pick counts."""
-
-    @property
-    def place(self) -> str:
-        """The file, and the line where it has one."""
-        return f"{self.path}:{self.line}" if self.line else self.path
-
-    @property
-    def claim(self) -> str:
-        """What the case says of its request."""
-        if self.should_activate:
-            names = self.expected_skills or self.acceptable_skills
-            return f"{quote(' or '.join(names))} should fire"
-        return f"{self.about} should not fire" if self.about else "no skill should fire"
 
 
 def read_activation_cases(places: CasePlaces, catalog: Catalog) -> Dataset[ActivationCase]:
@@ -115,23 +96,30 @@ def read_activation_cases(places: CasePlaces, catalog: Catalog) -> Dataset[Activ
 
 
 def _lines(file: SourceFile, catalog: Catalog, notes: Notes) -> Iterator[ActivationCase]:
+    """Yield the cases of the lines; blank ones, and those that start with ``#``, are skipped."""
     own = notes.of_file(file.path)
-    for entry in json_lines(file.text, own):
+    for number, text in enumerate(file.text.split("\n"), 1):
         before = own.errors
-        line = checked(_Line, _renamed(entry), own)
-        if line is None:
+        is_case = text.strip() and not text.lstrip().startswith("#")
+        entry = json_value(text, own, number) if is_case else None
+        case = checked(ActivationCase, _renamed(entry), own) if entry is not None else None
+        if case is None:
             continue
-        if line.should_activate != bool(line.expected_skills or line.acceptable_skills):
-            named = "no skill is expected" if line.should_activate else "skills are named"
-            message = f"should_activate is {str(line.should_activate).lower()}, yet {named}"
-            own.error("case_bad_field", entry.line(), message, "correct one of the two")
-        expected = _known(line.expected_skills, "expected_skills", entry, catalog, own)
-        others = _known(line.acceptable_skills, "acceptable_skills", entry, catalog, own)
-        check_prompt(line.user_prompt, expected, entry.line(), own)
+        if case.should_activate != bool(case.expected_skills or case.acceptable_skills):
+            named = "no skill is expected" if case.should_activate else "skills are named"
+            message = f"should_activate is {str(case.should_activate).lower()}, yet {named}"
+            own.error("case_bad_field", number, message, "correct one of the two")
+        expected = _known(case.expected_skills, "expected_skills", number, catalog, own)
+        others = _known(case.acceptable_skills, "acceptable_skills", number, catalog, own)
+        check_prompt(case.user_prompt, expected, number, own)
         if own.errors == before:
-            acceptable = tuple(name for name in others if name not in expected)
-            skills = {"expected_skills": expected, "acceptable_skills": acceptable}
-            yield ActivationCase(**{**asdict(line), **skills}, path=file.path, line=entry.line())
+            yield replace(
+                case,
+                expected_skills=expected,
+                acceptable_skills=tuple(name for name in others if name not in expected),
+                path=file.path,
+                line=number,
+            )
 
 
 def _renamed(entry: Located) -> Located:
@@ -145,49 +133,28 @@ def _renamed(entry: Located) -> Located:
 
 
 def _known(
-    names: Sequence[str], field: str, entry: Located, catalog: Catalog, notes: Notes
+    names: Sequence[str], field: str, line: int, catalog: Catalog, notes: Notes
 ) -> tuple[str, ...]:
     """Return the names of the skills that names or ids refer to; others are noted."""
-    skills = [known_skill(name, field, entry.line(), catalog, notes) for name in names]
+    skills = [known_skill(name, field, line, catalog, notes) for name in names]
     for skill in skills:
         if skill is not None and skill.hidden:
             message, hint = f"{field} names a hidden skill", "only @name calls it, and no router"
-            notes.error("case_bad_field", entry.line(), message, hint, skill.name)
+            notes.error("case_bad_field", line, message, hint, skill.name)
     return tuple(dict.fromkeys(skill.name for skill in skills if skill is not None))
 
 
 def _distinct(cases: Iterable[ActivationCase], notes: Notes) -> Iterator[ActivationCase]:
-    """Yield the cases, each with an id of its own.
-
-    A request that occurs twice is used once, with a warning. One that should fire a skill by one
-    case, and by another should not, is an error. Of several skills any one may fire, so that one of
-    them should not is no contradiction.
-    """
+    """Yield the cases, each with an id of its own. A request that occurs twice is used once."""
     first_of: dict[tuple[str | None, str], ActivationCase] = {}
-    claims: dict[tuple[bool, str, str | None], ActivationCase] = {}
     ids: set[str] = set()
     for each in cases:
-        own, fires, prompt = notes.of_file(each.path), each.should_activate, each.user_prompt
-        key = prompt_key(prompt)
-        # None stands for every skill: a negative case that is about no skill in particular.
-        only = each.expected_skills if len(each.expected_skills) == 1 else ()
-        skills = (*only, None) if fires else (each.about,)
-        opposite = next(
-            filter(None, (claims.get((not fires, key, skill)) for skill in skills)), None
-        )
-        if opposite is not None:
-            message = (
-                f'{each.claim} for "{quote(prompt)}", but at {opposite.place} {opposite.claim}'
-            )
-            hint = "remove the entry that is wrong: with both, the request would count as each"
-            own.error("case_contradiction", each.line, f"{message} for it", hint, prompt)
-        for skill in skills:
-            claims.setdefault((fires, key, skill), each)
-        first = first_of.setdefault((each.about, key), each)
+        own = notes.of_file(each.path)
+        first = first_of.setdefault((each.about, prompt_key(each.user_prompt)), each)
         if first is not each:
-            message = f"the prompt is also at {first.place}, and used once"
+            message = f"the prompt is also at {first.path}:{first.line}, and used once"
             hint = "keep each prompt in one place"
-            own.warning("case_duplicate_prompt", each.line, message, hint, prompt)
+            own.warning("case_duplicate_prompt", each.line, message, hint, each.user_prompt)
             continue
         if each.id in ids:
             stem = os.path.splitext(os.path.basename(each.path))[0]

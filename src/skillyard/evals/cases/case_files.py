@@ -19,16 +19,12 @@ from skillyard.evals.cases.skill_cases import SkillCases, read_json_cases, read_
 
 Entry = TypeVar("Entry")
 
-CONFIG = "config.yaml"
 FOLDER = "evals"
 """The folder of cases below a skill's folder."""
 _ENDINGS = (".yaml", ".yml", ".json", ".jsonl")
 _CASE_FIELD = re.compile(
-    r'^(?:skill|prompts|skill_name|test_prompts|candidates):|"(?:prompt|query|user_prompt)"',
-    re.MULTILINE,
+    r'^(?:skill|skill_name|candidates):|"(?:prompt|query|user_prompt)"', re.MULTILINE
 )
-_PROMPTFOO = re.compile(r"\A(?!.*^skill:).*^tests:", re.MULTILINE | re.DOTALL)
-"""A file of promptfoo, which has ``prompts`` too."""
 FILE_BYTES = 16_777_216
 """Most bytes of one case file: a hundred thousand prompts, far below what hurts."""
 
@@ -62,20 +58,11 @@ class Dataset(Generic[Entry]):
 
 
 def find_sources(places: CasePlaces, catalog: Catalog, notes: Notes) -> list[SourceFile]:
-    """Return the case files of folders, files themselves, or of skills, but for ``config.yaml``."""
+    """Return the case files of folders, files themselves, or of skills."""
     if places.in_skills:
         return skill_sources(catalog.candidates, notes)
-    homes = {
-        os.path.dirname(os.path.abspath(skill.path)): skill.name
-        for skill in catalog.skills
-        if os.path.basename(skill.path) == "SKILL.md"
-    }
-    sources: list[SourceFile] = []
-    for path in dict.fromkeys(path for place in places.paths for path in _files_of(place)):
-        folder = os.path.dirname(os.path.abspath(path))
-        home = homes.get(folder, homes.get(os.path.dirname(folder)))
-        sources += _source(path, home, notes)
-    return sources
+    paths = dict.fromkeys(path for place in places.paths for path in _files_of(place))
+    return [source for path in paths for source in _source(path, None, notes)]
 
 
 def skill_sources(skills: Iterable[Skill], notes: Notes) -> list[SourceFile]:
@@ -91,9 +78,9 @@ def skill_sources(skills: Iterable[Skill], notes: Notes) -> list[SourceFile]:
             continue
         for name in names:
             folder, _, file = name.rpartition("/")
-            if folder == FOLDER and file.endswith(_ENDINGS) and file != CONFIG:
+            if folder == FOLDER and file.endswith(_ENDINGS):
                 path = os.path.join(os.path.dirname(skill.path), FOLDER, file)
-                sources += _source(path, skill.name, notes, (skill, name))
+                sources += _source(path, skill, notes)
     return sources
 
 
@@ -109,23 +96,22 @@ def _files_of(place: str) -> list[str]:
     except OSError:
         return [place]  # reading it gives the error
     fit = (each for each in names if each.endswith(_ENDINGS) and not each.startswith("."))
-    return [os.path.join(place, name) for name in fit if name != CONFIG]
+    return [os.path.join(place, name) for name in fit]
 
 
-def _source(
-    path: str, home: str | None, notes: Notes, resource: tuple[Skill, str] | None = None
-) -> Iterator[SourceFile]:
+def _source(path: str, home: Skill | None, notes: Notes) -> Iterator[SourceFile]:
     """Yield a file of cases. One that cannot be read, or that looks like no such file, is noted."""
     try:
-        data = read_resource(*resource) if resource else read_file(path, FILE_BYTES).data
+        if home is None:
+            data = read_file(path, FILE_BYTES).data
+        else:
+            data = read_resource(home, f"{FOLDER}/{os.path.basename(path)}")
         text = unify_lines(decode(data, path))
     except SkillError as error:
         notes.diagnostics.append(error.diagnostic())
         return
-    if _CASE_FIELD.search(text) and not (
-        path.endswith(("yaml", "yml")) and _PROMPTFOO.search(text)
-    ):
-        yield SourceFile(path, text, home)
+    if _CASE_FIELD.search(text):
+        yield SourceFile(path, text, home.name if home is not None else None)
     else:
         note_not_used(notes.of_file(path))
 

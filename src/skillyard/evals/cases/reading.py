@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache, partialmethod
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -29,6 +29,8 @@ TEXT_CHARS = 100_000
 """Longest text of one field: longer than any prompt, shorter than what a context holds."""
 Text = Annotated[str, Field(max_length=TEXT_CHARS)]
 SomeText = Annotated[Text, Field(min_length=1)]
+NOT_READ = Field(validation_alias="\0")
+"""The note of a field that no file sets: its key there is one that no file has."""
 _MAX_QUOTED_CHARS = 60
 _YAML_LIMITS = DEFAULT_LIMITS._replace(yaml_nodes=50_000)
 """As for frontmatter, but for files of many prompts."""
@@ -165,15 +167,6 @@ def json_item_lines(text: str, field: str = "") -> list[int]:
         return []
 
 
-def json_lines(text: str, notes: Notes) -> Iterator[Located]:
-    """Yield the value of each line; blank lines and lines that start with ``#`` are skipped."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            value = json_value(line, notes, number)
-            if value is not None:
-                yield value
-
-
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
@@ -184,7 +177,8 @@ def _fields_of(kind: Any) -> tuple[str, ...]:
     """Return the names of the fields of a class, and of the classes in it."""
     schema = _adapter(kind).json_schema()
     parts = [schema, *schema.get("$defs", {}).values()]
-    return tuple(dict.fromkeys(name for part in parts for name in part.get("properties", ())))
+    names = (name for part in parts for name in part.get("properties", ()) if name.isprintable())
+    return tuple(dict.fromkeys(names))
 
 
 def checked(kind: type[Kind], entry: Located, notes: Notes) -> Kind | None:
@@ -206,21 +200,17 @@ def checked(kind: type[Kind], entry: Located, notes: Notes) -> Kind | None:
 
 def _note_fault(fault: Mapping[str, Any], kind: Any, entry: Located, notes: Notes) -> None:
     place: Place = tuple(part for part in fault["loc"] if part != "[key]")
-    name, line, found = name_of(entry, place), entry.line(*place), fault["input"]
-    last = str(place[-1]) if place else name
+    name, last = quote(name_of(entry, place)) or "the entry", str(place[-1]) if place else ""
     if fault["type"] in ("missing", "missing_argument"):
-        notes.error("case_missing_field", line, f"{name} is missing", f"add {last}")
+        message, hint = f"{name} is missing", f"add {last}"
     elif fault["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         near = get_close_matches(last, _fields_of(kind), 1, 0.6)
         hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(_fields_of(kind))}"
-        notes.error("case_unknown_field", line, f"there is no field {quote(name)}", hint, last)
+        message = f"there is no field {name}"
     else:
-        kinds: dict[type, str] = {list: "a list", dict: "a mapping"}
-        shown = kinds.get(type(found), found)
         _, should, hint = fault["msg"].removesuffix(" after validation, not 0").partition("should ")
-        message = f"{quote(name) or 'the entry'} is wrong"
-        hint = f"it {should}{hint}" if should else fault["msg"]
-        notes.error("case_bad_field", line, message, hint, shown)
+        message, hint = f"{name} is wrong", f"it should {hint}" if should else fault["msg"]
+    notes.error("case_bad_field", entry.line(*place), message, hint, fault["input"])
 
 
 def name_of(entry: Located, place: Place = ()) -> str:
@@ -249,7 +239,7 @@ def known_skill(
 
 def note_not_used(notes: Notes) -> None:
     """Note a file of no known format; it may belong to another tool."""
-    hint = "see the formats of cases in the guide; other files can lie in a folder below"
+    hint = "begin a file of cases with skill: NAME; other files can lie in a folder below"
     notes.warning("case_file_not_used", None, "the file holds no cases, and is not read", hint)
 
 

@@ -20,8 +20,7 @@ from skillyard.engine.ranking.match import rank
 from skillyard.engine.skill import Origin, Skill
 from skillyard.evals.cases.case_files import read_case_files, skill_sources
 from skillyard.evals.cases.reading import Notes
-from skillyard.evals.cases.skill_cases import PLACEHOLDER, PromptEntry
-from skillyard.evals.criteria import DEFAULT_CRITERIA
+from skillyard.evals.cases.skill_cases import PLACEHOLDER, SkillPrompt
 
 PROMPTS_THAT_FIRE = 10
 """Prompts a file begins with: an effect of one point on the judge's scale shows with ten."""
@@ -77,16 +76,16 @@ def write_case_file(skill: Skill, catalog: Catalog, folder: str | os.PathLike[st
     notes = Notes()
     read = read_case_files(skill_sources([skill], notes), catalog, notes)
     shipped = {prompt.prompt: prompt for cases in read for prompt in cases.prompts}
-    positives: list[PromptEntry] = []
-    negatives: list[PromptEntry] = []
+    positives: list[SkillPrompt] = []
+    negatives: list[SkillPrompt] = []
     for prompt in shipped.values():
         (negatives if prompt.should_fire is False else positives).append(prompt)
     missing = max(0, PROMPTS_THAT_FIRE - len(positives))
     positives += (
-        PromptEntry(f"{PLACEHOLDER}: a request that needs the skill") for _ in range(missing)
+        SkillPrompt(f"{PLACEHOLDER}: a request that needs the skill") for _ in range(missing)
     )
     near = [] if skill.hidden else _near_misses(skill, catalog)[len(negatives) :]
-    negatives += (PromptEntry(f"{PLACEHOLDER}: {hint}") for hint in near)
+    negatives += (SkillPrompt(f"{PLACEHOLDER}: {hint}") for hint in near)
     lines = [
         f"# Cases for {clean_line(name)}. Replace each {PLACEHOLDER} by a request that somebody",
         "# really wrote: symptoms, typos, other languages. It must not name the skill.",
@@ -96,13 +95,6 @@ def write_case_file(skill: Skill, catalog: Catalog, folder: str | os.PathLike[st
         *(line for each in positives for line in _prompt_lines(each)),
         *(["  # Requests that do not need it. Near misses say most."] if negatives else []),
         *(line for each in negatives for line in _prompt_lines(each, "should_fire: false")),
-        "# The rubric of the judge. These are the defaults; weights sum to 1.",
-        "# criteria:",
-        *(
-            f"#   - {{name: {each.name}, weight: {each.weight:g},"
-            f" description: {_text(each.description)}}}"
-            for each in DEFAULT_CRITERIA
-        ),
     ]
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     atomic_write(path, ("\n".join(lines) + "\n").encode("utf-8"))
@@ -119,7 +111,7 @@ def _near_misses(skill: Skill, catalog: Catalog) -> list[str]:
     return hints[:PROMPTS_THAT_DO_NOT_FIRE]
 
 
-def _prompt_lines(prompt: PromptEntry, *fields: str) -> Iterator[str]:
+def _prompt_lines(prompt: SkillPrompt, *fields: str) -> Iterator[str]:
     """Yield the lines of a prompt."""
     yield f"  - prompt: {_text(prompt.prompt)}"
     yield from (f"    {field}" for field in fields)

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field
@@ -25,6 +24,7 @@ from skillyard.base.text import plural
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.skill import Skill
 from skillyard.evals.cases.reading import (
+    NOT_READ,
     STRICT,
     Located,
     Notes,
@@ -43,11 +43,12 @@ from skillyard.evals.cases.reading import (
 )
 from skillyard.evals.checks.outcome import Check, CheckKind
 from skillyard.evals.conditions.arms import MAX_SIBLING_BYTES
-from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion, criteria_faults
+from skillyard.evals.criteria import Criterion, criteria_faults
 
 PLACEHOLDER = "TODO"
 """A prompt that begins with this word is still to be written."""
 _ADVISED_CRITERIA = range(3, 7)
+_PROMPTS = ("prompts", "test_prompts", "test_prompt")
 _LIST = "evals"
 _STATEMENTS = ("assertions", "expectations")
 _JSON_FIELDS = (
@@ -100,8 +101,8 @@ def _or(*names: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptEntry:
-    """One request as a file has it, and what should follow from it."""
+class SkillPrompt:
+    """One request, and what should follow from it."""
 
     __pydantic_config__ = STRICT
 
@@ -118,15 +119,9 @@ class PromptEntry:
     """Input files, relative to the folder of the file, or to the folder above it."""
     checks: tuple[Annotated[dict[CheckKind, SomeText], Field(min_length=1, max_length=1)], ...] = ()
     """Checks that need no judge."""
-
-
-@dataclass(frozen=True, slots=True)
-class SkillPrompt(PromptEntry):
-    """One request of a skill."""
-
-    is_answered: bool = True
+    is_answered: Annotated[bool, NOT_READ] = True
     """False for an entry of a trigger set, which only says when the skill should be picked."""
-    line: int | None = None
+    line: Annotated[int | None, NOT_READ] = None
 
     @property
     def is_tested(self) -> bool:
@@ -138,39 +133,25 @@ class SkillPrompt(PromptEntry):
 class SkillCases:
     """The cases of one skill in one file."""
 
-    skill: str
-    prompts: tuple[SkillPrompt, ...]
-    criteria: tuple[Criterion, ...] = ()
+    __pydantic_config__ = STRICT
+
+    skill: Annotated[SomeText, _or("skill", "skill_name")]
+    prompts: Annotated[tuple[SkillPrompt, ...], Field(min_length=1), _or(*_PROMPTS)]
+    criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)] = ()
     """The rubric of every answer. Empty: the file has none."""
-    siblings: tuple[str, ...] = ()
+    siblings: tuple[SomeText, ...] = ()
     """Files beside SKILL.md for the arm ``full_siblings``, in their order. Not looked at here."""
-    max_sibling_bytes: int = MAX_SIBLING_BYTES
-    expected_tier: str | None = None
-    """``small``, ``medium`` or ``large``: the size that the author expects, or None."""
-    path: str = ""
-    line: int | None = None
-    source: str = ""
+    max_sibling_bytes: Annotated[int, Field(ge=1, le=10_000_000)] = MAX_SIBLING_BYTES
+    expected_tier: Literal["small", "medium", "large"] | None = None
+    """The size that the author expects."""
+    path: Annotated[str, NOT_READ] = ""
+    line: Annotated[int | None, NOT_READ] = None
+    source: Annotated[str, NOT_READ] = ""
     """The name of the file without its ending, for formats whose ids are not unique; else empty."""
 
     def prompt_id(self, prompt: SkillPrompt) -> str:
         """Return the id of a prompt among those of all skills."""
         return "/".join(filter(None, (self.skill, self.source, str(prompt.id))))
-
-
-@dataclass(frozen=True, slots=True)
-class _SkillEntry:
-    """The cases of a skill as a YAML file has them."""
-
-    __pydantic_config__ = STRICT
-
-    skill: Annotated[SomeText, _or("skill", "skill_name")]
-    prompts: Annotated[
-        tuple[PromptEntry, ...], Field(min_length=1), _or("prompts", "test_prompts", "test_prompt")
-    ]
-    criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)] | None = None
-    siblings: tuple[SomeText, ...] = ()
-    max_sibling_bytes: Annotated[int, Field(ge=1, le=10_000_000)] = MAX_SIBLING_BYTES
-    expected_tier: Literal["small", "medium", "large"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,74 +164,59 @@ class _Candidates:
 def read_yaml_cases(file: SourceFile, catalog: Catalog, notes: Notes) -> Iterator[SkillCases]:
     """Yield the cases of a YAML file; of a skill with a fault there are none, and notes."""
     root = yaml_value(file.text, notes)
-    if root is None:
-        return
-    if "candidates" not in root.value:
-        yield from _skill_cases(root, file, catalog, notes)
-    elif (read := checked(_Candidates, root, notes)) is not None:
-        for number in range(len(read.candidates)):
-            entry = root.at("candidates", number)
-            for cases in _skill_cases(entry, file, catalog, notes):
-                yield replace(cases, criteria=cases.criteria or DEFAULT_CRITERIA)
+    entries = [] if root is None else [root]
+    if root is not None and "candidates" in root.value:
+        read = checked(_Candidates, root, notes)
+        entries = [root.at("candidates", n) for n in range(len(read.candidates if read else ()))]
+    for entry in entries:
+        before, fields = notes.errors, dict(entry.value)
+        if isinstance(fields.get("test_prompt"), str):
+            fields["test_prompt"] = [fields["test_prompt"]]
+        for name, items in fields.items():
+            if name in _PROMPTS and isinstance(items, list):
+                fields[name] = [
+                    {"prompt": item} if isinstance(item, str) else item for item in items
+                ]
+        cases = checked(SkillCases, entry._replace(value=fields), notes)
+        if cases is not None:
+            cases = _checked_cases(cases, entry, catalog, notes)
+            if notes.errors == before:
+                yield replace(cases, path=file.path, line=entry.line("skill"))
 
 
-def _skill_cases(
-    entry: Located, file: SourceFile, catalog: Catalog, notes: Notes
-) -> Iterator[SkillCases]:
-    """Yield the cases of one skill, unless one of them is wrong."""
-    before, fields = notes.errors, dict(entry.value)
-    if isinstance(fields.get("test_prompt"), str):
-        fields["test_prompt"] = [fields["test_prompt"]]
-    for name, prompts in fields.items():
-        if name.endswith(("prompts", "prompt")) and isinstance(prompts, list):
-            fields[name] = [{"prompt": each} if isinstance(each, str) else each for each in prompts]
-    read = checked(_SkillEntry, entry._replace(value=fields), notes)
-    if read is None:
-        return
-    fires = "prompts" in fields  # in the document's forms nothing is said of it
-    name = next(name for name in fields if name.endswith(("prompts", "prompt")))
+def _checked_cases(cases: SkillCases, entry: Located, catalog: Catalog, notes: Notes) -> SkillCases:
+    """Return the cases under the catalog's name of the skill, and note what is wrong with them."""
+    field = next(name for name in _PROMPTS if name in entry.value)
+    # In the document's forms nothing is said of whether the skill should fire.
+    fires = True if field == "prompts" else None
     prompts = tuple(
-        _prompt(
-            each if each.should_fire is not None or not fires else replace(each, should_fire=True),
-            number,
-            entry.line(name, number, "prompt"),
+        replace(
+            each,
+            id=str(each.id) or str(number + 1),
+            should_fire=fires if each.should_fire is None else each.should_fire,
+            line=entry.line(field, number, "prompt"),
         )
-        for number, each in enumerate(read.prompts)
+        for number, each in enumerate(cases.prompts)
     )
-    skill = known_skill(read.skill, "skill", entry.line("skill"), catalog, notes)
-    _check_prompts(prompts, read.skill, notes)
+    skill = known_skill(cases.skill, "skill", entry.line("skill"), catalog, notes)
+    _check_prompts(prompts, cases.skill, notes)
     for number, prompt in enumerate(prompts):
         for place, check in enumerate(prompt.checks):
             for kind, value in check.items():
                 if fault := Check(kind, value).fault:
-                    line = entry.line(name, number, "checks", place)
+                    line = entry.line(field, number, "checks", place)
                     message = f"checks[{place}].{kind} {fault}"
                     notes.error("case_bad_check", line, message, "correct it", value)
-    for fault in criteria_faults(read.criteria or ()):
+    line = entry.line("criteria")
+    for fault in criteria_faults(cases.criteria):
         message, _, hint = fault.partition("; ")
-        notes.error("case_bad_field", entry.line("criteria"), message, hint)
-    if read.criteria and len(read.criteria) not in _ADVISED_CRITERIA:
+        notes.error("case_bad_field", line, message, hint)
+    if cases.criteria and len(cases.criteria) not in _ADVISED_CRITERIA:
         hint = "3 to 6 are advised: fewer say little, more are not kept apart by judges"
-        message = f"there are {len(read.criteria)} criteria"
-        notes.warning("rubric_criteria_count", entry.line("criteria"), message, hint)
-    if skill is not None and notes.errors == before:
-        yield SkillCases(
-            skill.name,
-            prompts,
-            read.criteria or (),
-            tuple(dict.fromkeys(read.siblings)),
-            read.max_sibling_bytes,
-            read.expected_tier,
-            file.path,
-            entry.line("skill"),
-        )
-
-
-def _prompt(
-    entry: PromptEntry, number: int, line: int | None, *, is_answered: bool = True
-) -> SkillPrompt:
-    fields = {**asdict(entry), "id": str(entry.id) or str(number + 1)}
-    return SkillPrompt(**fields, is_answered=is_answered, line=line)
+        notes.warning("rubric_criteria_count", line, f"{len(cases.criteria)} criteria", hint)
+    name = skill.name if skill is not None else ""
+    siblings = tuple(dict.fromkeys(cases.siblings))
+    return replace(cases, skill=name, prompts=prompts, siblings=siblings)
 
 
 def _check_prompts(prompts: Sequence[SkillPrompt], skill: str, notes: Notes) -> None:
@@ -296,16 +262,15 @@ def read_json_cases(
         return
     lines = enumerate(json_item_lines(file.text, *place))
     root = Located(root.value, {(): 1, **{(*place, number): line for number, line in lines}})
-    unread = Counter(name for name in top if name not in (_LIST, "skill_name", *_DESCRIPTIVE))
+    unread = dict.fromkeys(n for n in top if n not in (_LIST, "skill_name", *_DESCRIPTIVE))
     read = (
         _json_prompt(root.at(*place, number), number, skill, notes, unread)
         for number in range(len(entries))
     )
     prompts = tuple(each for each in read if each is not None)
     if unread:
-        names = (f"{name} ({count} times)" if count > 1 else name for name, count in unread.items())
         hint = "write what matters as assertions, or as checks in a case file of skillyard"
-        notes.warning("eval_unread_fields", 1, f"not read: {', '.join(names)}", hint)
+        notes.warning("eval_unread_fields", 1, f"not read: {', '.join(unread)}", hint)
     if prompts:
         # The entries of trigger sets are only numbered: their ids need the name of the file.
         is_trigger_set = not any(prompt.is_answered for prompt in prompts)
@@ -325,45 +290,49 @@ def _skill_of(
     if not names:
         hint = "add skill_name to the file, or give --skill NAME"
         notes.error("case_missing_field", 1, "skill_name is missing", hint)
-    skill, tried = None, Notes(file.path)
-    for name in names:
-        skill = skill or known_skill(name, "skill_name", 1, catalog, tried)
+    tried = Notes(file.path)
+    found = (known_skill(name, "skill_name", 1, catalog, tried) for name in names)
+    skill = next(filter(None, found), None)
     if skill is None:
         notes.diagnostics += tried.diagnostics[:1]
-    elif named and known_skill(named, "", 1, catalog, tried) is not skill:
-        what = f"skill_name is {quote(named)}, but {skill.name} is evaluated"
+    elif named not in ("", skill.name):
+        what = f"skill_name is {quote(named)}, and {skill.name} is evaluated"
         notes.warning("eval_other_skill", 1, what, f"write {skill.name}", named)
     return skill
 
 
 def _json_prompt(
-    entry: Located, number: int, skill: Skill, notes: Notes, unread: Counter[str]
+    entry: Located, number: int, skill: Skill, notes: Notes, unread: dict[str, None]
 ) -> SkillPrompt | None:
     """Return the prompt of an entry; None, and a warning, where it cannot be used."""
-    own, fields = Notes(notes.path), entry.value
-    if isinstance(fields, dict):
-        unread.update(name for name in fields if name not in (*_JSON_FIELDS, *_DESCRIPTIVE))
-        fields = {name: fields[name] for name in _JSON_FIELDS if fields.get(name) is not None}
-        for name in _STATEMENTS & fields.keys():
-            fields[name] = list(_texts(fields[name], name, unread))
-    read = checked(PromptEntry, entry._replace(value=fields), own)
-    if read is not None:
-        check_prompt(read.prompt, [skill.name], entry.line(), own)
-    if read is None or own.errors:
+    own = Notes(notes.path)
+    item = entry.value
+    fields = _json_fields(item, unread) if isinstance(item, dict) else item
+    prompt = checked(SkillPrompt, entry._replace(value=fields), own)
+    if prompt is not None:
+        check_prompt(prompt.prompt, [skill.name], entry.line(), own)
+    if prompt is None or own.errors:
         first = own.diagnostics[0]
         message = f"{name_of(entry)} is left out: {first.message}"
         notes.warning("eval_left_out", entry.line(), message, first.hint, first.found)
         return None
-    judged = bool(read.expected or read.assertions)
-    return _prompt(read, number, entry.line(), is_answered=read.should_fire is None or judged)
+    judged = bool(prompt.expected or prompt.assertions)
+    return replace(
+        prompt,
+        id=str(prompt.id) or str(number + 1),
+        is_answered=prompt.should_fire is None or judged,
+        line=entry.line(),
+    )
 
 
-def _texts(items: Any, field: str, unread: Counter[str]) -> Iterator[Any]:
-    """Yield the statements of a field: texts, or objects with a text."""
-    for item in items if isinstance(items, list) else [items]:
-        fields = item if isinstance(item, dict) else {"text": item}
-        unread.update(f"{field}.{name}" for name in fields if name not in ("id", "text"))
-        if isinstance(fields.get("text"), str):
-            yield fields["text"]
-        else:
-            unread[field] += 1
+def _json_fields(item: dict[str, Any], unread: dict[str, None]) -> dict[str, Any]:
+    """Return the fields of an entry that are read; statements are texts, or objects with a text."""
+    fields = {name: item[name] for name in _JSON_FIELDS if item.get(name) is not None}
+    for name in _STATEMENTS & fields.keys():
+        items = fields[name] if isinstance(fields[name], list) else [fields[name]]
+        texts = [each.get("text") if isinstance(each, dict) else each for each in items]
+        fields[name] = [text for text in texts if isinstance(text, str)]
+        if len(fields[name]) < len(texts):
+            unread[name] = None
+    unread.update(dict.fromkeys(n for n in item if n not in (*_JSON_FIELDS, *_DESCRIPTIVE)))
+    return fields
