@@ -36,15 +36,9 @@ def plan_blocks(planned: Plan) -> Iterator[Block]:
     yield line(plural(planned.cases, "case"), ", ", _calls("answer", planned.generations))
     if planned.judgements["planned"]:
         yield line(_calls("judgement", planned.judgements))
-    if planned.input_tokens:
-        outputs = f"at most {planned.max_output_tokens:,} output tokens"
-        yield line(f"about {planned.input_tokens:,} input tokens, {outputs}")
     yield line(_money(planned))
-    for verdict in planned.verdicts:
-        style = "" if verdict.can_decide else "medium"
-        yield line(Span(verdict.skill, "name"), ": ", Span(verdict.message, style))
-    for skill in planned.checks_only:
-        yield line(Span(skill, "name"), f": {planned.checks_only_message(skill)}")
+    for skill, message in planned.messages:
+        yield line(Span(skill, "name"), f": {message}")
 
 
 def _sizes(skills: Sequence[Mapping[str, Any]]) -> Table:
@@ -85,13 +79,12 @@ def _calls(noun: str, counted: Mapping[str, int]) -> str:
 def _money(planned: Plan) -> str:
     if not planned.pays:
         return "nothing has to be asked: no cost"
-    if planned.unnamed:
-        return f"cost unknown: give {', '.join(planned.unnamed)}"
+    if "" in planned.unpriced:
+        return "cost unknown: give --model"
     if planned.cost_low is None or planned.cost_high is None:
         return f"the price of {', '.join(planned.unpriced)} is not known"
-    assumed = "; outputs assumed, none are kept" if planned.output_assumed else ""
     source = f"; {planned.price_source}, {planned.price_date}" if planned.price_source else ""
-    return f"about ${planned.cost_low:.2f}, at most ${planned.cost_high:.2f}{assumed}{source}"
+    return f"about ${planned.cost_low:.2f}, at most ${planned.cost_high:.2f}{source}"
 
 
 def result_blocks(result: EvaluationResult, files: Sequence[str]) -> Iterator[Block]:

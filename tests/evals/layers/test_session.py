@@ -109,7 +109,6 @@ HOSTILE: dict[str, list[Any]] = {
     "cost": [10**400, -1, "1", None, [1], 1e308],
     "usage": [{"input_tokens": 10**400, "output_tokens": 1}, [1], "x", {}],
     "stop_reason": [{}, [1], 5, None],
-    "sdk": ["x" * 1_000, 5, None],
     "fake": ["yes", 1, None],
 }
 

@@ -23,7 +23,7 @@ KEY = "a" * 63 + "1"
 
 def entry(**more: Any) -> Any:
     usage = {"input_tokens": 1, "output_tokens": None}
-    fields = {"cost": 0.1, "usage": usage, "sdk": "", "fake": False, "stop_reason": "end"}
+    fields = {"cost": 0.1, "usage": usage, "fake": False, "stop_reason": "end"}
     return {"key": KEY, "text": "tea", **fields, **more}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from statistics import median_high
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.session import Judgement, ModelAnswer, ModelSession
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
 from skillyard.evals.models.protocol import ModelRequest
-from skillyard.evals.statistics.planning import PlannedVerdict, least_units, planned_verdicts
+from skillyard.evals.statistics.planning import PlannedVerdict, planned_verdicts
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entry
 
 UNSEEN_TOKENS = 800
@@ -36,37 +36,18 @@ class Plan:
     is not known."""
     cost_high: float | None
     """US dollars, every output as long as it may be, and no retries."""
-    output_assumed: bool
-    """True if the cache gave no median, so ``cost_low`` assumes 800 tokens."""
     price_source: str
     price_date: str
     unpriced: tuple[str, ...]
-    """Models whose price is not known."""
-    unnamed: tuple[str, ...]
-    """Options that have to name a model before the cost is known."""
-    input_tokens: int
-    """Estimated input tokens of the calls to make; an answer that is not there yet counts as the
-    median of those that are."""
-    max_output_tokens: int
-    """Output tokens of the calls to make, every output as long as it may be."""
+    """Models whose price is not known; one that is not named yet is empty."""
     warnings: tuple[str, ...]
     """Cases that could not be read and are left out, and other faults of the case files."""
     skills: tuple[dict[str, Any], ...]
     """For L5 and L6: sizes, tier and siblings of each skill under test."""
-    verdicts: tuple[PlannedVerdict, ...] = ()
+    verdicts: tuple[PlannedVerdict, ...]
     """For L5 and L6: what the prompts that are judged can show of each skill that has any."""
-    checks_only: Mapping[str, int] = field(default_factory=dict)
+    checks_only: Mapping[str, int]
     """For L5 and L6: the prompts of each skill that have checks alone, and so no judge."""
-
-    @property
-    def undecidable(self) -> tuple[PlannedVerdict, ...]:
-        """The skills for which no result could count."""
-        return tuple(each for each in self.verdicts if not each.can_decide)
-
-    @property
-    def pool_can_decide(self) -> bool:
-        """True if there are so many skills that a verdict on all of them together is likely."""
-        return len(self.verdicts) >= least_units()
 
     @property
     def pays(self) -> bool:
@@ -74,28 +55,17 @@ class Plan:
         return bool(self.generations["to_make"] + self.judgements["to_make"])
 
     @property
-    def messages(self) -> dict[str, list[str]]:
-        """Sentences on what the prompts can show, each with its skills."""
-        by_message: dict[str, list[str]] = {}
-        for each in self.verdicts:
-            by_message.setdefault(each.message, []).append(each.skill)
-        for skill in self.checks_only:
-            by_message.setdefault(self.checks_only_message(skill), []).append(skill)
-        return by_message
-
-    def checks_only_message(self, skill: str) -> str:
-        """Return what the prompts of a skill show that have checks alone."""
-        prompts = plural(self.checks_only[skill], "prompt")
-        return f"{prompts} with checks alone: a pass rate, and no verdict of a judge"
+    def messages(self) -> list[tuple[str, str]]:
+        """Sentences on what the prompts of a skill can show, each with the skill."""
+        unjudged = "with checks alone: a pass rate, and no verdict of a judge"
+        return [
+            *((each.skill, each.message) for each in self.verdicts),
+            *((name, f"{plural(n, 'prompt')} {unjudged}") for name, n in self.checks_only.items()),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-plan/1``."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
-        return {
-            "schema": "skillyard.eval-plan/1",
-            **fields,
-            "verdicts": [asdict(each) for each in self.verdicts],
-        }
+        return {"schema": "skillyard.eval-plan/1", **asdict(self)}
 
 
 def plan(work: LayerWork, session: PlanSession) -> Plan:
@@ -113,7 +83,7 @@ def plan(work: LayerWork, session: PlanSession) -> Plan:
             for case in work.cases:
                 list(runner.results(case, run))
     models = sorted({call.request.model for call in session.missing})
-    prices = {name: session.price_of(name) for name in models if name}
+    prices = {name: session.price_of(name) if name else None for name in models}
     known = next((price for price in prices.values() if price is not None), None)
     prompts = Counter(unit.skill for unit in work.cases if work.tested)
     judged = Counter(unit.skill for unit in work.cases if work.tested and unit.case.criteria)
@@ -124,13 +94,9 @@ def plan(work: LayerWork, session: PlanSession) -> Plan:
         judgements=session.planned(JUDGEMENTS),
         cost_low=session.cost(low=True),
         cost_high=session.cost(),
-        output_assumed=any(not session.outputs[call.kind] for call in session.missing),
         price_source=known.source if known else "",
         price_date=known.date if known else "",
         unpriced=tuple(name for name, price in prices.items() if price is None),
-        unnamed=("--model",) if "" in models else (),
-        input_tokens=sum(session.sizes(call, low=True)[0] for call in session.missing),
-        max_output_tokens=sum(call.request.max_tokens for call in session.missing),
         warnings=tuple(map(diagnostic_line, work.diagnostics)),
         skills=tuple(
             {"skill": each.skill, "prompts": prompts[each.skill], **each.to_dict()}
@@ -219,24 +185,18 @@ class PlanSession(ModelSession):
 
         Outputs are as long as the median of those that are kept (``low``), or as they may be.
         """
-        costs = []
-        for call in self.missing:
-            price = self.price_of(call.request.model)
-            if price is None:
-                return None
-            costs.append(price.cost(*self.sizes(call, low=low)))
-        return round(sum(costs), 6)
-
-    def sizes(self, call: _Call, *, low: bool = False) -> tuple[int, int]:
-        """Return the estimated input and output tokens of a call."""
         typical = {
             kind: median_high(outputs) if outputs else UNSEEN_TOKENS
             for kind, outputs in self.outputs.items()
         }
-        answer = self.settings.max_tokens
-        if low:
-            answer = min(typical[GENERATIONS], answer)
-        request = call.request
-        size = estimate_tokens(request.system + request.user) + call.unknown * answer
-        most = request.max_tokens
-        return size, min(most, typical[call.kind]) if low else most
+        longest = self.settings.max_tokens
+        answer = min(typical[GENERATIONS], longest) if low else longest
+        costs = []
+        for kind, request, unknown in self.missing:
+            price = self.price_of(request.model)
+            if price is None:
+                return None
+            size = estimate_tokens(request.system + request.user) + unknown * answer
+            most = request.max_tokens
+            costs.append(price.cost(size, min(most, typical[kind]) if low else most))
+        return round(sum(costs), 6)

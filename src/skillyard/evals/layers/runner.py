@@ -7,10 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from math import fsum
 from typing import Any, NamedTuple
 
-from skillyard.evals.judgement.prompt import PROMPT_VERSION
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.session import ModelSession, SessionCounts, moment
 from skillyard.evals.layers.work import LOOKS, CaseResult, Layer, LayerWork, load_layer
@@ -23,7 +21,6 @@ from skillyard.evals.statistics.intervals import FALSE_STATEMENTS
 from skillyard.evals.statistics.pairs import OVERALL
 from skillyard.evals.statistics.planning import least_units
 from skillyard.evals.statistics.verdicts import NOT_ENOUGH
-from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS
 from skillyard.evals.storage.events import START, Events
 from skillyard.evals.storage.results import DEGRADED, SCHEMA, TRUNCATED_PAIR, write_results
 
@@ -105,8 +102,6 @@ def execute(
     for case in cases:
         case["run_id"], case["timestamp"] = run_id, started_at
     summary, artifacts = layer.summarise(cases, work)
-    if session is not None:
-        artifacts["cost"] = _cost_by_kind(session.counts.costs)
     meta = {
         **_meta(work, models, run.stopped),
         "run_id": run_id,
@@ -305,17 +300,6 @@ def _degraded(cases: Sequence[Mapping[str, Any]]) -> bool:
     return failed > DEGRADED * len(worked_on)
 
 
-def _cost_by_kind(costs: Mapping[str, float]) -> dict[str, float]:
-    """Return the cost of the answers and of the judgements of a run, including cached ones."""
-    folders = {"generation": GENERATIONS, "judging": JUDGEMENTS}
-    return {
-        name: round(
-            fsum(cost for path, cost in costs.items() if path.startswith(kind)), _COST_DIGITS
-        )
-        for name, kind in folders.items()
-    }
-
-
 def _meta(work: LayerWork, models: RunModels, stopped: RunStopped | None) -> dict[str, Any]:
     settings, session, calls, prices = work.settings, *models
     own = calls.budget.own if calls is not None else Spending()
@@ -355,10 +339,6 @@ def _meta(work: LayerWork, models: RunModels, stopped: RunStopped | None) -> dic
         "cache_hits": counts.cache_hits,
         "unpriced": own.calls > 0 and None in prices.values(),
         "price_source": next((each.source for each in prices.values() if each), None),
-        "max_cost": settings.max_cost if asks else None,
-        "max_calls": settings.max_calls if asks else None,
-        "sdk": sorted(counts.sdks),
-        "judge_prompt_version": PROMPT_VERSION if judges else None,
         "dataset_sha256": work.dataset_sha256,
         "skill_sha256s": dict(sorted(work.skill_sha256s.items())),
         "aborted": stopped is not None,

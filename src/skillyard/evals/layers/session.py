@@ -77,14 +77,11 @@ class SessionCounts:
     cache_hits: int = 0
     cost_of_cached: float = 0.0
     """US dollars that the cached answers cost when they were generated."""
-    costs: dict[str, float] = field(default_factory=dict)
-    """US dollars that each entry cost when it was created, by path."""
     fake: bool = False
     """True if a stand-in gave at least one of the answers."""
     live: bool = False
     """True if at least one answer was generated in this run."""
     missing: list[str] = field(default_factory=list)
-    sdks: set[str] = field(default_factory=set)
 
 
 @dataclass(eq=False)
@@ -177,12 +174,10 @@ class ModelSession:
             entry, is_stored = make()
             with self._guard:
                 self.counts.live = True
-                self._count(entry)
-                if is_stored:
-                    self._written.add(path)
-                    self.counts.costs[path] = entry["cost"]
+                self.counts.fake |= entry["fake"]
             if is_stored:
                 self.entries.write(path, entry)
+                self._written.add(path)
             return entry, entry["cost"]
 
     def cached(self, path: str, criteria: Sequence[Criterion] | None = None) -> Entry | None:
@@ -208,15 +203,9 @@ class ModelSession:
                 return None
         with self._guard:
             self.counts.cache_hits += 1
-            self.counts.costs[path] = entry["cost"]
             self.counts.cost_of_cached += 0.0 if ours else entry["cost"]
-            self._count(entry)
+            self.counts.fake |= entry["fake"]
         return entry
-
-    def _count(self, entry: Entry) -> None:
-        self.counts.fake |= entry["fake"]
-        if entry["sdk"]:
-            self.counts.sdks.add(entry["sdk"])
 
     def _ask(self, path: str, request: ModelRequest, run: int) -> tuple[Entry, bool]:
         limit_s = self.settings.timeout_s or request.time_limit_s

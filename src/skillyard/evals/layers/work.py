@@ -138,8 +138,8 @@ class Layer(Protocol):
     def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> LayerWork:
         """Return the cases.
 
-        Raises BadCases for errors in case files, InvalidInput where there are no cases or a filter
-        names none of them, and SkillError for a skill that cannot be read.
+        Raises InvalidInput for errors in case files, and where there are no cases or a filter names
+        none of them, and SkillError for a skill that cannot be read.
         """
 
     def runner(self, work: LayerWork, session: ModelSession | None) -> UnitRunner:
@@ -162,16 +162,6 @@ def load_layer(eval_type: str) -> Layer:
     return layer
 
 
-class BadCases(InvalidInput):
-    """Case files hold errors; nothing was run. ``diagnostics`` name file, line and fix."""
-
-    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        errors = [each for each in diagnostics if each.severity == "error"]
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        super().__init__(f"{diagnostic_line(errors[0])}{more}")
-        self.diagnostics = tuple(diagnostics)
-
-
 def diagnostic_line(diagnostic: Diagnostic) -> str:
     """Return a fault of a case file as one line, with what to write instead."""
     return f"{_fault(diagnostic)}; {diagnostic.hint}"
@@ -183,9 +173,10 @@ def _fault(diagnostic: Diagnostic) -> str:
 
 
 def require_cases(data: Dataset[Unit], places: CasePlaces) -> Dataset[Unit]:
-    """Return a dataset without errors and with cases. Raises BadCases, InvalidInput."""
+    """Return a dataset without errors and with cases. Raises InvalidInput for any other."""
     if data.errors:
-        raise BadCases(data.diagnostics)
+        more = f" (and {len(data.errors) - 1} more)" if len(data.errors) > 1 else ""
+        raise InvalidInput(f"{diagnostic_line(data.errors[0])}{more}")
     if data.cases:
         return data
     paths = ", ".join(os.path.normpath(path) for path in places.paths)

@@ -32,6 +32,7 @@ from skillyard.evals.models.prices import Price, price
 from skillyard.evals.models.protocol import ChatModel, ModelFailed
 from skillyard.evals.models.sdk import offline_model, open_model
 from skillyard.evals.settings import MODEL, RunSettings
+from skillyard.evals.statistics.planning import least_units
 from skillyard.evals.storage.entries import Entries
 from skillyard.evals.storage.events import Events, start_of_latest_run, start_of_run
 
@@ -99,8 +100,8 @@ def eval_run(
 ) -> EvaluationResult:
     """Run one layer and write its results.
 
-    Raises BadCases and InvalidInput for invalid cases, configuration or settings; ModelFailed for a
-    missing key or library; SkillError for files.
+    Raises InvalidInput for invalid cases, configuration or settings; ModelFailed for a missing key
+    or library; SkillError for files.
     """
     ready = _prepare_run(catalog, eval_type, options, warn)
     settings = ready.work.settings
@@ -144,18 +145,19 @@ def read_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> Datas
 
 def _check_decidable(planned: Plan, options: EvalOptions, warn: Callable[[str], None]) -> None:
     """Say what the prompts can show. Raises InvalidInput where they can decide nothing."""
-    for message, skills in sorted(planned.messages.items()):
-        warn(f"{_first(skills)}: {message}")
-    if not planned.undecidable or not planned.pays or options.anyway:
+    for message in sorted({message for _, message in planned.messages}):
+        warn(f"{_first([skill for skill, each in planned.messages if each == message])}: {message}")
+    undecidable = [each for each in planned.verdicts if not each.can_decide]
+    if not undecidable or not planned.pays or options.anyway:
         return
-    if planned.pool_can_decide:
+    if len(planned.verdicts) >= least_units():
         warn(f"the verdict is on all {len(planned.verdicts)} skills together")
         return
-    missing = sum(each.least_prompts - each.prompts for each in planned.undecidable)
+    missing = sum(each.least_prompts - each.prompts for each in undecidable)
     kind = " that are judged (`expected`, `assertions`)" if planned.checks_only else ""
     raise InvalidInput(
         "nothing is paid for, since the prompts are too few for a verdict on"
-        f" {_first([each.skill for each in planned.undecidable])};"
+        f" {_first([each.skill for each in undecidable])};"
         f" write {plural(missing, 'more prompt')}{kind}, or give --anyway"
     )
 

@@ -57,10 +57,9 @@ _CHANGES = {
 """By status; others are open."""
 _RECORD = (
     *("total_cost", "calls", "run_cost", "run_calls", "lost_cost", "lost_calls", "cost_of_cached"),
-    *("cache_hits", "unpriced", "max_cost", "max_calls", "price_source", "run_id", "timestamp"),
+    *("cache_hits", "unpriced", "price_source", "run_id", "timestamp"),
     *("provider", "model", "judge_model", "router", "runs", "orders", "seed", "skill"),
-    *("temperature_requested", "temperature_sent", "judge_prompt_version", "dataset_sha256"),
-    *("engine_version", "sdk"),
+    *("temperature_requested", "temperature_sent", "dataset_sha256", "engine_version"),
 )
 """All of ``meta`` that is needed to know the cost of a run, and to repeat it."""
 _LETTERS = 80

@@ -54,7 +54,6 @@ class Entry(TypedDict):
     key: str
     cost: _Dollars
     usage: EntryUsage
-    sdk: Annotated[str, Field(max_length=100)]
     fake: bool
     text: NotRequired[str]
     """Of a generation."""
