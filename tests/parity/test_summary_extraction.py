@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import skillyard as sy
-from skillyard.evals.conditions.arms import skill_arms
-from skillyard.evals.conditions.summaries import parts
+from skillyard.evals.arms import skill_arms
+from skillyard.evals.summaries import parts
 from tests.parity.rows import EXPECTED, Case, Ruling, load, rows, stale
 from tests.tables import for_each
 

@@ -10,10 +10,10 @@ import pytest
 
 from skillyard import Catalog, Skill
 from skillyard.engine.catalog import read_catalog
+from skillyard.evals.arms import Arms, skill_arms
 from skillyard.evals.cases.activation import ActivationCase, read_activation_cases
 from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.cases.skill_cases import SkillCases
-from skillyard.evals.conditions.arms import Arms, skill_arms
 from skillyard.evals.config_values import Config
 from skillyard.evals.operations.eval_runs import eval_config
 from skillyard.evals.statistics.planning import planned_verdicts

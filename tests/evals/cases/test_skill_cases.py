@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from skillyard.evals.cases.activation import read_activation_cases
 from skillyard.evals.cases.answers import read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces
-from skillyard.evals.checks.outcome import Check
+from skillyard.evals.checks import Check
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from tests.evals.cases.making import library, one, read_cases, written
 from tests.tables import for_each

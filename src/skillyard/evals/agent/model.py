@@ -20,7 +20,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.base.text import clean_line, shorten
 from skillyard.evals.agent.workspace import Workspace
-from skillyard.evals.cases.input_files import InputFile
+from skillyard.evals.checks import InputFile
 from skillyard.evals.models.protocol import (
     ChatModel,
     ModelFailed,

@@ -12,6 +12,7 @@ from skillyard.base.errors import ResourceRefused, SkillError
 from skillyard.base.text import plural
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.skill import Skill
+from skillyard.evals.arms import MAX_SIBLING_BYTES
 from skillyard.evals.cases.case_files import (
     CasePlaces,
     Dataset,
@@ -19,11 +20,9 @@ from skillyard.evals.cases.case_files import (
     find_sources,
     read_case_files,
 )
-from skillyard.evals.cases.input_files import InputFile, load_file
 from skillyard.evals.cases.reading import TEXT_CHARS, Notes
 from skillyard.evals.cases.skill_cases import SkillCases, SkillPrompt
-from skillyard.evals.checks.outcome import Check
-from skillyard.evals.conditions.arms import MAX_SIBLING_BYTES
+from skillyard.evals.checks import Check, InputFile, load_file
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 
 _FILE_HINT = "name files beside the cases or inside the skill's folder, or correct the path"

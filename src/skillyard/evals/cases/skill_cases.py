@@ -23,6 +23,7 @@ from pydantic import AliasChoices, Field
 from skillyard.base.text import plural
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.skill import Skill
+from skillyard.evals.arms import MAX_SIBLING_BYTES
 from skillyard.evals.cases.reading import (
     NOT_READ,
     STRICT,
@@ -41,8 +42,7 @@ from skillyard.evals.cases.reading import (
     quote,
     yaml_value,
 )
-from skillyard.evals.checks.outcome import Check, CheckKind
-from skillyard.evals.conditions.arms import MAX_SIBLING_BYTES
+from skillyard.evals.checks import Check, CheckKind
 from skillyard.evals.criteria import Criterion, criteria_faults
 
 PLACEHOLDER = "TODO"

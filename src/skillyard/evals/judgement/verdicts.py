@@ -17,8 +17,8 @@ from typing import Any
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, SkillyardError
 from skillyard.base.io.strict_json import refuse_constant
-from skillyard.evals.conditions.summaries import closes_fence, opening_fence
 from skillyard.evals.criteria import Criterion
+from skillyard.evals.summaries import closes_fence, opening_fence
 
 _BOM = "\ufeff"
 # A string, closed or running to the end, or a brace. Possessive: every character is passed once.

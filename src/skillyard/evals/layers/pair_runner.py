@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillyard.evals.checks.outcome import run_checks
+from skillyard.evals.checks import run_checks
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.remap import (
     Assignment,

@@ -17,11 +17,10 @@ from skillyard.engine.catalog import Catalog
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_file, skill_folder
 from skillyard.engine.skill import Skill
+from skillyard.evals.arms import old_document, skill_arms
 from skillyard.evals.cases.answers import AnswerCases, read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces
-from skillyard.evals.checks.rates import add_pass_rates
-from skillyard.evals.conditions.arms import old_document, skill_arms
-from skillyard.evals.conditions.summaries import split_document
+from skillyard.evals.checks import add_pass_rates
 from skillyard.evals.layers.pair_runner import PairRunner
 from skillyard.evals.layers.work import (
     CaseResult,
@@ -37,6 +36,7 @@ from skillyard.evals.layers.work import (
 from skillyard.evals.regression.changes import Measure, Values, case_key
 from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, judged_pairs
 from skillyard.evals.storage.entries import text_digest
+from skillyard.evals.summaries import split_document
 
 if TYPE_CHECKING:
     from skillyard.evals.agent.workspace import AgentSkill

@@ -9,7 +9,7 @@ from statistics import median_high
 from typing import Any, NamedTuple
 
 from skillyard.base.text import plural
-from skillyard.evals.conditions.arms import estimate_tokens
+from skillyard.evals.arms import estimate_tokens
 from skillyard.evals.judgement.prompt import JudgeQuestion, judge_prompt
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.session import Judgement, ModelAnswer, ModelSession

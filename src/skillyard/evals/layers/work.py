@@ -23,9 +23,9 @@ from skillyard.evals.storage.entries import digest_of
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.evals.agent.workspace import AgentSkill
+    from skillyard.evals.arms import Arms
     from skillyard.evals.cases.answers import AnswerPrompt
     from skillyard.evals.cases.case_files import CasePlaces, Dataset
-    from skillyard.evals.conditions.arms import Arms
     from skillyard.evals.config_values import Regression
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.regression.changes import Measure

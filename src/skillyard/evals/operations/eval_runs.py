@@ -19,7 +19,7 @@ from skillyard.engine.catalog import Catalog
 from skillyard.evals.agent.model import AgentModel, require_inspect
 from skillyard.evals.cases.answers import AnswerCases, read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces, Dataset
-from skillyard.evals.checks.outcome import require_library
+from skillyard.evals.checks import require_library
 from skillyard.evals.config_values import Config
 from skillyard.evals.layers.plan import Plan, PlanSession, plan
 from skillyard.evals.layers.registry import LAYERS

@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.conditions.summaries import (
+from skillyard.evals.summaries import (
     extract_summary,
     parts,
 )

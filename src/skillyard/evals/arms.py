@@ -22,8 +22,8 @@ from skillyard.engine.context.budget import TRUNCATED
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_file, read_resource, real_resource_path, safe_parts
 from skillyard.engine.skill import Skill
-from skillyard.evals.conditions.summaries import extract_summary, line_feeds, split_document
 from skillyard.evals.criteria import DEFAULT_ROLE
+from skillyard.evals.summaries import extract_summary, line_feeds, split_document
 
 CHARS_PER_TOKEN = 4.0
 """English prose has about four characters a token; 3.6 is reported for Claude 4.7 and later

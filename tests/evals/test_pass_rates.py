@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skillyard.evals.checks.rates import add_pass_rates
+from skillyard.evals.checks import add_pass_rates
 
 
 def case(

@@ -1,4 +1,4 @@
-"""Checks of an answer that need no judge: texts, patterns and scripts.
+"""Checks of an answer that need no judge: texts, patterns and scripts, and their pass rates.
 
 Each outcome has evidence, whether the check passes or fails.
 """
@@ -7,20 +7,29 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
+from math import fsum
+from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
-from skillyard.base.errors import InvalidInput, ScriptRefused
+from skillyard.base.errors import InvalidInput, ResourceRefused, ScriptRefused, SkillError
 from skillyard.base.extras import install_command
+from skillyard.base.limits import DEFAULT_LIMITS
+from skillyard.base.sums import wilson
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.context.scripts import own_environment, run_command
-from skillyard.evals.cases.input_files import InputFile
+from skillyard.engine.formats.frontmatter import decode
+from skillyard.engine.resources import read_resource, safe_parts
+from skillyard.engine.skill import Skill
+from skillyard.evals.statistics.intervals import mean_interval
+from skillyard.evals.statistics.pairs import OVERALL, PLACES, PromptId
 
 CheckKind = Literal["contains", "not_contains", "regex", "not_regex", "script"]
 """``contains`` and ``not_contains`` respect case; ``regex`` is searched for, with RE2's syntax."""
@@ -32,6 +41,46 @@ _LABEL_CHARS = 100
 _AROUND = 40
 _EXCERPT_CHARS = 160
 _PYTHON = ("python", "python3")
+_FILE_LIMITS = DEFAULT_LIMITS._replace(resource_bytes=20_000_000)
+_Runs = Mapping[PromptId, Mapping[int, Sequence[bool]]]
+"""Prompt -> run -> the outcomes of the checks of one answer."""
+
+
+class InputFile(NamedTuple):
+    """One file that a prompt comes with."""
+
+    name: str
+    """Relative, with ``/``, as the case names it."""
+    data: bytes
+
+    @property
+    def text(self) -> str | None:
+        """The content; None where it is no UTF-8 text."""
+        try:
+            return decode(self.data, self.name)
+        except SkillError:
+            return None
+
+    def in_prompt(self) -> str:
+        """Return the text in a fence; of any other file the name and the size."""
+        if self.text is None:
+            size = len(self.data)
+            return f"The file {self.name} ({size:,} bytes) cannot be shown here; it is no text."
+        fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", self.text)), default=0))
+        return f"The file {self.name}:\n\n{fence}\n{self.text}\n{fence}"
+
+
+def load_file(name: str, folders: Sequence[str]) -> InputFile:
+    """Return the file from the first of the folders that has it.
+
+    Only regular files inside a folder are read, no links and no absolute paths. Raises SkillError.
+    """
+    parts = safe_parts(name)
+    for folder in folders:
+        if os.path.lexists(os.path.join(folder, *parts)):
+            owner = Skill("files", "Files beside cases.", "", path=os.path.join(folder, "SKILL.md"))
+            return InputFile("/".join(parts), read_resource(owner, name, _FILE_LIMITS))
+    raise ResourceRefused(f"there is no file {name!r}", path=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +232,79 @@ def _excerpt(answer: str, start: int, end: int) -> str:
 
 def _beginning(text: str) -> str:
     return clean_line(shorten(" ".join(text.split()), _EXCERPT_CHARS))
+
+
+def add_pass_rates(summary: dict[str, dict[str, Any]], cases: Sequence[Mapping[str, Any]]) -> None:
+    """Add ``pass_rate`` and ``pass_rate_differences`` to each skill with checks, and overall."""
+    for skill, entry in summary.items():
+        own = [case for case in cases if skill in (OVERALL, case.get("skill_name"))]
+        runs = _runs_by_condition(own)
+        if not runs:
+            continue
+        shares = {
+            condition: {
+                unit: fmean([sum(passed) / len(passed) for passed in each.values()])
+                for unit, each in of_condition.items()
+            }
+            for condition, of_condition in runs.items()
+        }
+        entry["pass_rate"] = {
+            condition: _rate(runs[condition], list(shares[condition].values()))
+            for condition in runs
+        }
+        pairs = dict.fromkeys((case["condition_a"], case["condition_b"]) for case in own)
+        entry["pass_rate_differences"] = {
+            f"{first}/{second}": _difference(values)
+            for first, second in pairs
+            for one, other in [(shares.get(first, {}), shares.get(second, {}))]
+            if (values := [one[unit] - other[unit] for unit in one if unit in other])
+        }
+
+
+def _rate(runs: _Runs, shares: Sequence[float]) -> dict[str, Any]:
+    """Return the checks that ran and passed, and the pass rate with its interval.
+
+    The rate is the mean over prompts of the share of checks that passed. The interval is Wilson's
+    with the prompt as the unit, since the checks of one answer depend on each other. A prompt half
+    of whose checks pass is half a success.
+    """
+    low, high = wilson(min(fsum(shares), len(shares)), len(shares))
+    single = [passed for by_run in runs.values() for each in by_run.values() for passed in each]
+    return {
+        "passed": sum(single),
+        "total": len(single),
+        "pass_rate": round(fmean(shares), PLACES),
+        "low": round(low, PLACES),
+        "high": round(high, PLACES),
+        "prompts": len(shares),
+    }
+
+
+def _difference(values: Sequence[float]) -> dict[str, Any]:
+    """Return the difference of the pass rates over the prompts that both conditions have.
+
+    The interval is a t interval over prompts. Where all differences are equal there is none,
+    because their spread says nothing about other prompts.
+    """
+    estimate = {
+        "mean": fmean(values),
+        **dict(zip(("low", "high"), mean_interval(values), strict=True)),
+    }
+    rounded = {
+        name: None if each is None else round(each, PLACES) + 0.0 for name, each in estimate.items()
+    }
+    return {**rounded, "prompts": len(values)}
+
+
+def _runs_by_condition(
+    cases: Sequence[Mapping[str, Any]],
+) -> dict[str, dict[PromptId, dict[int, list[bool]]]]:
+    """Return the outcomes of each answer once; several comparisons may share an answer."""
+    runs: dict[str, dict[PromptId, dict[int, list[bool]]]] = {}
+    for case in cases:
+        unit = (str(case["skill_name"]), int(case["prompt_index"]))
+        for condition, checks in case.get("checks", {}).items():
+            passed = [each["passed"] for each in checks if each["passed"] is not None]
+            if passed:
+                runs.setdefault(condition, {}).setdefault(unit, {})[case["run_index"]] = passed
+    return runs

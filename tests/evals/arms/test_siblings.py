@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.engine.context.budget import TRUNCATED
-from skillyard.evals.conditions.arms import MAX_SIBLING_BYTES, read_siblings
+from skillyard.evals.arms import MAX_SIBLING_BYTES, read_siblings
 from tests.property.strategies import few, hostile_text
 from tests.tables import for_each
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.cases.input_files import InputFile
-from skillyard.evals.checks.outcome import Check, CheckOutcome, run_checks
+from skillyard.evals.checks import Check, CheckOutcome, InputFile, run_checks
 from tests.tables import for_each
 
 pytest.importorskip("re2")
@@ -105,7 +104,7 @@ def test_a_script_that_cannot_run_fails(command: str, says: str) -> None:
 
 
 def test_a_script_without_end_is_ended_with_its_children(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skillyard.evals.checks.outcome.SCRIPT_SECONDS", 1.0)
+    monkeypatch.setattr("skillyard.evals.checks.SCRIPT_SECONDS", 1.0)
     text = (
         "import subprocess, sys, time\n"
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillyard.evals.conditions.arms import (
+from skillyard.evals.arms import (
     frame,
     skill_arms,
 )

@@ -1,1 +1,0 @@
-"""The four layers: what they ask, in which order, and what they make of the answers."""
