@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
@@ -62,23 +61,6 @@ def test_a_service_on_this_machine_is_asked_without_a_proxy(
 
 
 # --- being shared, closed and described ---
-
-
-def test_many_threads_share_one_client(served: Running) -> None:
-    found: list[str] = []
-    names = ["deploy", "pdf-tables", "unit-tests"] * 8
-    with Client(served.base, token="") as client:
-
-        def ask(name: str) -> None:
-            found.append(client.skill(name).name)
-            found.append(client.skill(name).name)
-
-        threads = [threading.Thread(target=ask, args=(name,)) for name in names]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-    assert sorted(found) == sorted(names * 2)
 
 
 def test_a_closed_client_says_so(served: Running) -> None:

@@ -39,18 +39,12 @@ def ask(c: Any) -> Any:
 
 
 DEEP = b'{"a":' * 5_000 + b"1" + b"}" * 5_000
-NESTED = b"[" * 200_000
 NO_JSON: dict[str, tuple[bytes, str]] = {
     "a web page": (b"<!doctype html><title>Sign in</title>", "a web page came"),
     "nothing": (b"", "it is empty"),
-    "cut off": (b'{"schema": "skillyard.search/1", "qu', "Invalid JSON"),
     "no UTF-8": (b'{"query": "\xff"}', "Invalid JSON"),
-    "a mark before it": (b"\xef\xbb\xbf{}", "Invalid JSON"),
-    "a number of many digits": (b"9" * 10_000, "Invalid JSON"),
     "deep": (DEEP, "recursion limit"),
-    "deeper": (NESTED, "recursion limit"),
     "half a pair": (b'{"query": "\\ud800"}', "Invalid JSON"),
-    "a list": (b"[]", "$: Input should be an object"),
     "another document": (b'{"schema": "skillyard.rank/1"}', "$.schema: "),
     "two documents": (b"{}{}", "Invalid JSON"),
 }
@@ -67,26 +61,14 @@ def test_what_is_no_document_of_ours_is_a_bad_answer(way: Way) -> None:
 
 
 BENT: dict[str, tuple[tuple[str | int, ...], Any]] = {
-    "$.count is text": (("count",), "1"),
     "$.query": (("query",), None),
     "$.considered": (("considered",), True),
-    "$.considered is a number": (("considered",), 1.5),
     "$.sources": (("sources",), {}),
-    "$.sources[0].found": (("sources", 0, "found"), "many"),
-    "$.skills": (("skills",), None),
     "$.skills[0]": (("skills", 0), "pdf"),
     "$.skills[0].id": (("skills", 0, "id"), 5),
-    "$.skills[0].content": (("skills", 0, "content"), ["x"]),
     "$.skills[0].allowed_tools[1]": (("skills", 0, "allowed_tools"), ["Read", None]),
-    "$.skills[0].signals.a": (("skills", 0, "signals"), {"a": "b"}),
-    "$.skills[0].relevance_score": (("skills", 0, "relevance_score"), None),
     "$.skills[0].relevance_score: ": (("skills", 0, "relevance_score"), 10**400),
-    "$.skills[0].metadata": (("skills", 0, "metadata"), []),
-    "$.skills[0].refs": (("skills", 0, "refs"), None),
-    "$.skills[0].references[0]": (("skills", 0, "references"), [1]),
-    "$.skills[0].diagnostics[0]": (("skills", 0, "diagnostics"), [{}]),
     "$.skills[0].explanation.parts": (("skills", 0, "explanation", "parts"), 1),
-    "$.skills[0].omitted": (("skills", 0, "omitted"), 0),
     "$.skills[0].curated": (("skills", 0, "curated"), "yes"),
 }
 

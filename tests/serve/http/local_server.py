@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,8 @@ import httpx2
 
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.http.app import create_app
-from skillyard.serve.runtime.app_context import AppContext
+from skillyard.serve.http.routes.table import ROUTES
+from skillyard.serve.runtime.app_context import AppContext, HttpRoute
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.server import Server, listening_socket
@@ -69,6 +70,7 @@ def running(
     files: Mapping[str, str | bytes] | None = None,
     *,
     ready: bool = True,
+    routes: Sequence[HttpRoute] = ROUTES,
     **changes: Any,
 ) -> Iterator[Running]:
     """Serve a library until the context ends; every thread has ended then.
@@ -84,7 +86,7 @@ def running(
 
     options = options_of(root, **changes)
     log = Log("json", stream)
-    server = Server(create_app(options, log=log), options, log)
+    server = Server(create_app(options, log=log, routes=routes), options, log)
     context: AppContext = server.config.app.state.context  # type: ignore[union-attr]
     with listening_socket(options) as sock:
         host, port = sock.getsockname()[:2]

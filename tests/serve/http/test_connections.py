@@ -20,7 +20,7 @@ from skillyard.serve.runtime.server import LEAST, connections_of
 from tests.deploy.node_cluster import Node
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
-from tests.serve.http.local_server import LIBRARY, Running, answer_of, raw, request, running
+from tests.serve.http.local_server import LIBRARY, answer_of, raw, request, running
 from tests.serve.http.local_server import until as until_true
 from tests.serve.http.test_load import Held, held
 from tests.shared_data import PACKAGES
@@ -138,9 +138,3 @@ def test_an_answer_that_nobody_reads_is_not_kept(tmp_path: Path) -> None:
         until_true(lambda: len(open_) == 1)
         sock.sendall(request("GET", "/openapi.json", host="localhost") * 400)
         until_true(lambda: not open_)
-
-
-@for_each("sent", [b"\x00\x01\x02\r\n\r\n", b"GET /" + b"a" * 60_000])
-def test_what_is_no_request_is_refused_and_closed(served: Running, sent: bytes) -> None:
-    answer = raw(served.port, sent)
-    assert (answer.status, "connection: close" in answer.head) == (400, True)

@@ -83,15 +83,6 @@ def test_clients_behind_a_trusted_proxy_have_a_share_each(tmp_path: Path, held: 
         assert answer_of(waiting).status == 200
 
 
-def test_a_body_that_comes_too_slowly_is_not_waited_for(tmp_path: Path) -> None:
-    limits = ServiceLimits(body_s=0.2)
-    with running(tmp_path / "skills", limits=limits) as server:
-        for sent in (post(1_000, 0), post(1_000, 500)):
-            answer = ask(server, HONEST, sent)
-            assert (answer.status, "connection: close" in answer.head) == (408, True)
-        assert ask(server, HONEST, post(1_000)).status == 200
-
-
 def test_requests_of_one_client_leave_places_for_those_of_others(
     tmp_path: Path, held: Held
 ) -> None:

@@ -45,7 +45,6 @@ def chunk(data: bytes) -> bytes:
 
 TELLING = {
     "oversized by its word": (post(b"", JSON, "Content-Length: 99999999"), 413),
-    "oversized in fact": (post(b"[" + b" " * 70_000), 413),
     "oversized in chunks": (post(chunk(b" " * 40_000) * 2, JSON, CHUNKED), 413),
     "chunks without an end": (post(chunk(b"{"), JSON, CHUNKED), 408),
     "a slow body": (post(b'{"te', JSON, "Content-Length: 100"), 408),
@@ -60,11 +59,7 @@ TELLING = {
     "a compressed body": (
         post(b"\x1f\x8b", JSON, "Content-Length: 2", "Content-Encoding: gzip"), 415,
     ),
-    "no kind": (post(b"{}", "Content-Length: 2"), 415),
     "a huge header": (request("GET", "/health", "X-A: " + "a" * 200_000, host="localhost"), 431),
-    "many headers": (
-        request("GET", "/health", *[f"X-{n}: {n}" for n in range(9_000)], host="localhost"), 431,
-    ),
     "a long path": (request("GET", "/" + "a" * 200_000, host="localhost"), 431),
     "a whole address of somebody else": (
         request("GET", "http://evil.example/health", "Connection: close", host="localhost"), 404,
@@ -81,11 +76,7 @@ TELLING = {
     "a name with a login": (
         request("GET", "/health", "Connection: close", host="localhost@evil.example"), 403,
     ),
-    "the address of all": (request("GET", "/health", "Connection: close", host="0.0.0.0"), 403),
     "no Host": (request("GET", "/health", "Connection: close", host=""), 400),
-    "two Hosts": (
-        request("GET", "/health", "Host: localhost", "Connection: close", host="localhost"), 400,
-    ),
     "an opaque origin": (
         request("GET", "/health", "Origin: null", "Connection: close", host="localhost"), 403,
     ),
@@ -105,21 +96,10 @@ TELLING = {
     "an unknown method": (request("BREW", "/search", "Connection: close", host="localhost"), 405),
     "HTTP/1.0": (b"GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n", 200),
     "HTTP/1.0 without Host": (b"GET /health HTTP/1.0\r\n\r\n", 403),
-    "HTTP/0.9": (b"GET /health\r\n\r\n", 400),
-    "another protocol": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 50, 400),
-    "two lengths": (post(b"{}", JSON, "Content-Length: 2", "Content-Length: 3"), 400),
     "a length and chunks": (
         post(b"0\r\n\r\n", JSON, CHUNKED, "Content-Length: 5"), 400,
     ),
-    "a negative length": (post(b"{}", JSON, "Content-Length: -2"), 400),
     "broken chunks": (post(b"zz\r\n{}\r\n0\r\n\r\n", JSON, CHUNKED), 400),
-    "a line end in a header": (
-        request("GET", "/health", "X-A: b\x00c", "Connection: close", host="localhost"), 400,
-    ),
-    "a web socket": (
-        request("GET", "/health", "Upgrade: websocket", "Connection: Upgrade, close",
-                host="localhost"), 200,
-    ),
 }  # fmt: skip
 
 

@@ -84,20 +84,3 @@ def test_a_running_request_is_answered_while_the_service_stops(tmp_path: Path, h
         held.go.set()
         answer = asked.result()
         assert (answer.status_code, answer.json()["total"]) == (200, 1)
-
-
-@pytest.mark.slow
-def test_a_crowd_is_answered_without_a_fault(tmp_path: Path) -> None:
-    def ask(number: int) -> list[int]:
-        with httpx2.Client(base_url=server.base, timeout=30, trust_env=False) as client:
-            paths = (
-                "/rank?q=deploy",
-                "/search?q=pdf&source=local",
-                "/skill/nobody",
-                "/rank?limit=0",
-            )
-            return [client.get(paths[(number + turn) % 4]).status_code for turn in range(8)]
-
-    with running(tmp_path / "skills") as server, ThreadPoolExecutor(16) as pool:
-        statuses = [status for found in pool.map(ask, range(32)) for status in found]
-    assert set(statuses) == {200, 404, 422}

@@ -72,6 +72,8 @@ def test_the_token_comes_from_the_environment_and_is_never_shown(
     "wrong",
     [
         {"port": -1},
+        {"max_stale_s": -1},
+        {"max_stale_s": float("nan")},
         {"port": 70_000},
         {"roots": "skills"},
         {"roots": [""]},

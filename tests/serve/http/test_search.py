@@ -75,6 +75,10 @@ def test_a_search_over_the_catalog_alone_is_tagged_and_told_to_be_the_same(
     )
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["etag"] == first.headers["etag"]
+    tag = first.headers["etag"]
+    for tags in (tag.removeprefix("W/"), f'"other", {tag}', "*"):
+        known = served.get("/search?q=pdf&source=local", headers={"If-None-Match": tags})
+        assert known.status_code == 304
     other = served.get(
         "/search?q=unit&source=local", headers={"If-None-Match": first.headers["etag"]}
     )

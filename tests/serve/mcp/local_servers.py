@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import io
-import json
 import os
 import sys
-import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -19,15 +16,14 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Request, RequestParams, Result, TextContent
 from pydantic import ConfigDict
 
-from skillyard.serve.http.app import create_app
 from skillyard.serve.mcp.http_app import MCP_PATH as PATH
 from skillyard.serve.mcp.server import SkillServer
 from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.options import ServiceOptions
-from skillyard.serve.runtime.server import Server, listening_socket
 from tests.parity.trees import write_tree
-from tests.serve.http.local_server import NOWHERE, Raw, raw, until
+from tests.serve.http.local_server import Raw, raw, running, until
+from tests.serve.http.local_server import options_of as http_options
 from tests.shared_data import PACKAGES
 from tests.worked_examples.making import document
 
@@ -64,12 +60,7 @@ def run(work: Awaitable[T]) -> T:
 
 
 def options_of(root: Path, **changes: Any) -> ServiceOptions:
-    given: dict[str, Any] = {
-        "roots": (str(root),), "port": 0, "settings": NOWHERE, "token": "", "local_only": True,
-        "tools": "all",
-        **changes,
-    }  # fmt: skip
-    return ServiceOptions(**given)
+    return http_options(root, **{"local_only": True, "tools": "all", **changes})
 
 
 class Serving(NamedTuple):
@@ -112,27 +103,9 @@ def serving(
     if files is not None or not root.exists():
         write_tree(root, LIBRARY if files is None else files)
         (root.parent / "secret.txt").write_text(SECRET, encoding="utf-8")
-    stream = io.StringIO()
-
-    def lines() -> list[dict[str, Any]]:
-        return [json.loads(line) for line in stream.getvalue().splitlines()]
-
-    options = options_of(root, **changes)
-    log = Log("json", stream)
-    app = create_app(options, log=log, routes=())
-    context: AppContext = app.state.context
-    server = Server(app, options, log)
-    with listening_socket(options) as sock:
-        host, port = sock.getsockname()[:2]
-        thread = threading.Thread(target=server.run, args=([sock],), daemon=True)
-        thread.start()
-        try:
-            until(lambda: server.started and context.follower.snapshot is not None)
-            yield Serving(f"http://{host}:{port}{PATH}", port, context, root, lines)
-        finally:
-            server.should_exit = True
-            thread.join(PATIENCE_S)
-            assert not thread.is_alive()
+    with running(root, routes=(), **{"local_only": True, "tools": "all", **changes}) as server:
+        url = f"{server.base}{PATH}"
+        yield Serving(url, server.port, server.context, root, server.lines)
 
 
 @asynccontextmanager

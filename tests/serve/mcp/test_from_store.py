@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp import Client
@@ -18,64 +16,15 @@ from skillyard.serve.runtime.app_context import AppContext
 from skillyard.serve.runtime.logging import Log
 from skillyard.store.values import Submission
 from tests.serve.mcp.local_servers import (
-    LIBRARY,
-    Serving,
     ask,
-    document,
     eventually,
     options_of,
     run,
-    serving,
 )
-from tests.store.node.nodes import publish_tree, store_in
+from tests.store.node.nodes import store_in
 from tests.store.skills import skill
-from tests.tables import for_each
 
-FILES: dict[str, str | bytes] = {
-    **LIBRARY,
-    "AGENTS.md": "Always on.\n",
-    ".skills/single.md": document("single", "A single document."),
-}
 SECRET = "the-secret-of-this-machine"
-
-
-def stored(folder: Path, **changes: Any) -> Any:
-    return serving(
-        folder / "nowhere", {}, store=f"sqlite:///{folder}/store.db",
-        state_dir=str(folder / "node"), **changes,
-    )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, Serving]]:
-    """A server of a store, and one of the files that were published to it."""
-    folder = tmp_path_factory.mktemp("both")
-    with store_in(folder) as store:
-        publish_tree(store, folder / "skills", FILES, tenant="acme")
-    with stored(folder) as one, serving(folder / "skills") as other:
-        yield one, other
-        for server in (one, other):
-            assert [line for line in server.lines() if line["event"] == "failure"] == []
-
-
-@for_each(
-    ("tool", "arguments"),
-    [
-        ("skill_evaluate", {"text": "extract tables from a pdf"}),
-        ("search_skills", {"query": "deploy"}),
-        ("get_skill", {"source": "local", "skill_id": "pdf-tables"}),
-    ],
-)
-def test_tools_answer_as_from_files(
-    both: tuple[Serving, Serving], tool: str, arguments: dict[str, Any]
-) -> None:
-    one, other = (server.call(tool, arguments) for server in both)
-    assert (one.is_error, other.is_error) == (False, False)
-    assert one.structured_content is not None
-    assert other.structured_content is not None
-    assert one.structured_content.keys() == other.structured_content.keys()
-    names = [json.dumps(each.structured_content).count("pdf-tables") for each in (one, other)]
-    assert bool(names[0]) == bool(names[1])
 
 
 def test_no_file_of_this_machine_is_named_or_read_for_a_stored_skill(

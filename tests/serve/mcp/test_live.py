@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,8 +13,6 @@ from mcp import Client
 from mcp.client.subscriptions import listen
 from mcp.shared.exceptions import MCPDeprecationWarning
 
-from skillyard.install.policy.library import open_catalog
-from skillyard.serve.runtime import follower as freshness
 from tests.serve.mcp.local_servers import (
     LIBRARY,
     called,
@@ -119,36 +116,3 @@ def test_newer_clients_hear_on_the_stream_that_they_opened(tmp_path: Path, where
         return
     with serving(root) as served:
         run(work(served.url))
-
-
-def test_who_asks_while_the_index_is_made_is_told_how_far_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(freshness, "PATIENCE_S", 0.01)
-    go_on = threading.Event()
-    opened = open_catalog
-
-    def slowly(*roots: Any, progress: Any, **options: Any) -> Any:
-        while not go_on.wait(0.02):
-            progress(100, 400)
-        return opened(*roots, **options)
-
-    monkeypatch.setattr(freshness, "open_catalog", slowly)
-
-    async def work() -> None:
-        async with in_process(write_tree(tmp_path / "skills", LIBRARY)) as (client, _):
-            try:
-                asked = {"text": "extract tables from a pdf"}
-                refused = await client.call_tool("select_skill", asked)
-                assert refused.is_error
-                assert "100 of 400 files are done; ask again in" in shows(refused)
-                go_on.set()
-
-                async def chosen() -> bool:
-                    return "pdf-tables" in shows(await client.call_tool("select_skill", asked))
-
-                await eventually(chosen)
-            finally:
-                go_on.set()
-
-    run(work())

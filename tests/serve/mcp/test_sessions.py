@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import sys
 from pathlib import Path
@@ -83,13 +82,3 @@ def test_sessions_of_one_client_end_before_those_of_others(tmp_path: Path) -> No
         assert works(server, another)
         assert not works(server, greedy[0])
         assert works(server, greedy[-1])
-
-
-@pytest.mark.slow
-def test_a_thousand_sessions_keep_nobody_out(tmp_path: Path) -> None:
-    with serving(tmp_path / "skills") as server:
-        for _ in range(1_100):
-            assert send(server, INITIALIZE).status == 200
-        assert works(server, opened(server))
-        refused = [each for each in server.lines() if each["event"] == "refused"]
-        assert json.dumps(refused) == "[]"

@@ -171,30 +171,3 @@ def test_a_client_that_is_killed_in_a_call_leaves_no_server_behind(root: Path) -
     with os.fdopen(reading, "rb") as held:
         # The server holds the other end too: the end of the file says that it has gone as well.
         assert b"Traceback" not in held.read()
-
-
-@pytest.mark.slow
-def test_what_is_printed_meanwhile_never_reaches_the_client(root: Path) -> None:
-    program = (
-        "import os, sys\n"
-        "from skillyard.serve.runtime.options import ServiceOptions\n"
-        "from skillyard.serve.mcp import server\n"
-        "from skillyard.serve.mcp.stdio import serve_stdio\n"
-        "from skillyard.install.sources.settings import Settings\n"
-        "found = server.describe_tools\n"
-        "def describe_tools(tools):\n"
-        "    print('stray', flush=True)\n"
-        "    os.write(1, b'stray')\n"
-        "    return found(tools)\n"
-        "server.describe_tools = describe_tools\n"
-        "serve_stdio(ServiceOptions(roots=(sys.argv[1],), local_only=True, log_format='none',"
-        " tools='all', settings=Settings(enabled=(), shipped_registry=False)))\n"
-    )
-    found = Spoken(root, program)
-    try:
-        found.hello()
-        found.say(line({"jsonrpc": "2.0", "id": "last", "method": "tools/list"}))
-        assert len(found.until("last")[-1]["result"]["tools"]) == 10
-        assert found.end() == (0, b"stray\nstray")
-    finally:
-        found.close()

@@ -13,7 +13,7 @@ import pytest
 from skillyard import SkillIoError
 from skillyard.install.sources.settings import Settings
 from skillyard.serve.runtime.app_context import AppContext
-from skillyard.serve.runtime.logging import MAX_CAUSES, THROTTLE_S, Log, redirect
+from skillyard.serve.runtime.logging import THROTTLE_S, Log, redirect
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.serve.http.local_server import LIBRARY, options_of, running
@@ -148,23 +148,6 @@ def test_a_person_reads_the_address_then_one_line_for_each_request() -> None:
     ]
 
 
-@pytest.mark.parametrize("form", ["json", "text"])
-@pytest.mark.parametrize(
-    "event", ["listening", "catalog", "failure", "index", "refused", "request"]
-)
-def test_no_line_fails_whatever_its_facts_are(form: str, event: str) -> None:
-    stream = io.StringIO()
-    log = Log(form, stream)
-    log.write("listening", url=Path("a"), library=None)
-    for facts in (
-        {},
-        {"cause": 1, "status": "5"},
-        {"skills": None, "ms": "now", "error": object()},
-    ):
-        log.write(event, "error", **facts)
-    assert len(stream.getvalue().splitlines()) >= 4
-
-
 def test_a_quiet_log_holds_errors_alone() -> None:
     stream = io.StringIO()
     log = Log("none", stream)
@@ -203,16 +186,6 @@ def test_what_happens_a_thousand_times_is_one_line_and_a_count() -> None:
         ("idle_closed", None, 2),
         ("other", None, 999),
     ]
-
-
-@requirement("log:repeated")
-def test_causes_without_end_are_counted_together() -> None:
-    stream = io.StringIO()
-    log = Log("text", stream)
-    for number in range(10 * MAX_CAUSES):
-        log.write_throttled("server", f"cause {number}", message="odd")
-    log.flush()
-    assert len(stream.getvalue().splitlines()) <= MAX_CAUSES + 2
 
 
 @requirement("log:repeated")

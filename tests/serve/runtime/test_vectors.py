@@ -92,22 +92,6 @@ def test_questions_are_answered_by_hybrid_until_all_vectors_are_there(
         assert {m["name"] for m in listed} >= {"zebra-quiz"}
 
 
-def test_a_restart_computes_only_what_is_missing(
-    tmp_path: Path, gated: GatedLetters, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with running(tmp_path / "skills", files()) as server:
-        assert gated.waits.wait(30)
-        assert vectors(server)["done"] == 1
-    # It ended although the second batch had not.
-    assert len(gated.asked) == 1
-    again = Letters()
-    install(monkeypatch, again)
-    with running(tmp_path / "skills") as server:
-        until(lambda: "note" not in select(server))
-        assert len(again.asked) == 2
-        assert not {*again.asked} & {*gated.asked}
-
-
 def test_a_failure_is_logged_shown_and_answered_by_hybrid(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,20 +110,6 @@ def test_a_failure_is_logged_shown_and_answered_by_hybrid(
         letters.is_broken = True
         plain = server.post("/select", {"text": TEXT, "scorer": "hybrid"}).json()
         assert select(server) == {**plain, "note": FAILED}
-
-
-def test_a_change_of_the_library_computes_the_new_text_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    letters = Letters()
-    install(monkeypatch, letters)
-    with running(tmp_path / "skills", files()) as server:
-        until(lambda: "note" not in select(server))
-        (tmp_path / "skills" / "new").mkdir()
-        text = document("new", "Brew tea.")
-        (tmp_path / "skills" / "new" / "SKILL.md").write_text(text, encoding="utf-8")
-        until(lambda: vectors(server)["total"] == 4 and "note" not in select(server))
-        assert letters.asked[3:] == ["new. Brew tea."]
 
 
 def test_clients_do_not_choose_the_embedder_but_see_the_default(

@@ -9,7 +9,6 @@ import httpx2
 import pytest
 
 from skillyard.install.sources.settings import Settings
-from skillyard.serve.runtime.options import ServiceLimits
 from skillyard_testkit import FakeServers
 from tests.serve.http.conftest import settings, up
 from tests.serve.http.local_server import Running, running
@@ -155,23 +154,6 @@ def remote(up: FakeServers) -> None:
     up.list_skill("acme/skills", "pdf", name="pdf", installs=500)
 
 
-def test_a_busy_service_says_so_on_a_page_and_still_tells_programs_who_it_is(
-    tmp_path: Path,
-) -> None:
-    limits = ServiceLimits(at_once=1, queue=0)
-    with running(tmp_path / "skills", limits=limits) as server:
-        shares = server.context.guard.requests
-        assert shares.acquire("another")  # as if one request were being worked on
-        try:
-            answer = page(server, "/?q=pdf")
-            assert answer.status_code == 429
-            assert answer.headers["retry-after"] == "1"
-            assert "Too busy" in answer.text
-            assert server.get("/").status_code == 200
-        finally:
-            shares.add("another", -1)
-
-
 def test_with_a_token_browsers_get_a_page_that_says_what_to_do(tmp_path: Path) -> None:
     with running(tmp_path / "skills", token="hunter2") as server:
         for path in ("/", "/page/skills", "/static/skillyard.css", "/?token=hunter2"):
@@ -189,11 +171,3 @@ def test_with_a_token_browsers_get_a_page_that_says_what_to_do(tmp_path: Path) -
         allowed = page(server, "/", Authorization="Bearer hunter2")
         assert allowed.status_code == 200
         assert "hunter2" not in allowed.text
-
-
-def test_a_page_is_not_for_those_who_call_us_by_another_name(served: Running) -> None:
-    answer = served.get("/", headers={**BROWSER, "Host": "evil.example"})
-    assert answer.status_code == 403
-    assert read(answer.content).addresses() == []
-    other = served.get("/", headers={**BROWSER, "Origin": "https://evil.example"})
-    assert other.status_code == 403

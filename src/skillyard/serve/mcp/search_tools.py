@@ -88,7 +88,7 @@ def _answer(
     for status in statuses:
         if status["state"] != "ok":
             lines.append(f"Source {status['name']} {status['state']}: {status.get('message', '')}")
-    if cards and context.options.all_tools:
+    if cards and context.options.tools == "all":
         lines.append("get_skill(source, skill_id) brings the instructions of one.")
     elif cards:
         lines.append(

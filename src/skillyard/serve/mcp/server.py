@@ -77,7 +77,7 @@ class SkillServer(Server[AppContext]):
         self._bus = InMemorySubscriptionBus()
         self._profile = profile_name(context.options.profile)
         self._tools = tools_of(
-            all_tools=context.options.all_tools, feedback=context.options.feedback
+            all_tools=context.options.tools == "all", feedback=context.options.feedback
         )
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()

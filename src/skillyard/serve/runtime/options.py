@@ -167,11 +167,6 @@ class ServiceOptions:
             _check_alone(self.host, self.allowed_hosts)
 
     @property
-    def all_tools(self) -> bool:
-        """True when MCP clients are offered every tool."""
-        return self.tools == "all"
-
-    @property
     def library(self) -> str:
         """The served library as text: the store's address, or the folders."""
         return self.store or ", ".join(self.roots)

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from threading import Lock
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from skillyard.base.errors import SkillError, SourceFailed
 from skillyard.base.io.sha256 import sha256
@@ -54,20 +52,12 @@ class Publication:
     """The published skills of a service. Thread-safe. All methods read files."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._skills: WeakKeyDictionary[Snapshot, dict[str, Skill]] = WeakKeyDictionary()
         self._digests: dict[str, tuple[str, _Stamps, str]] = {}
         """By path: hash of the skill, stamps of its files, digest of its archive."""
 
     def skills(self, snapshot: Snapshot) -> Mapping[str, Skill]:
         """Return the published skills by name, sorted; of one name the first by path."""
-        with self._lock:
-            by_name = self._skills.get(snapshot)
-            if by_name is None:
-                by_name = self._skills[snapshot] = {}
-                for skill in _publishable(snapshot):
-                    by_name.setdefault(skill.name, skill)
-            return by_name
+        return snapshot.cached("published", lambda: _by_name(snapshot))
 
     def artifacts(self, snapshot: Snapshot) -> list[Artifact]:
         """Return the file to fetch for each complete published skill, by name."""
@@ -113,14 +103,16 @@ def archive_of(skill: Skill) -> bytes:
     return write_zip(packed)
 
 
-def _publishable(snapshot: Snapshot) -> Iterator[Skill]:
+def _by_name(snapshot: Snapshot) -> dict[str, Skill]:
+    by_name: dict[str, Skill] = {}
     for skill in snapshot.whole.candidates:
         if skill.origin == Origin.CONVENTION or skill.internal or is_document(skill):
             continue
         if (skill.stored or skill.origin) and skill.frontmatter is None:
             continue  # clients read the frontmatter
         if "/" not in skill.name and is_inside(skill.name) and skill.description:
-            yield skill
+            by_name.setdefault(skill.name, skill)
+    return by_name
 
 
 def _files_beside(skill: Skill) -> list[Resource]:
