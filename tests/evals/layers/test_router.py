@@ -46,7 +46,7 @@ def router(
     model = Model(*replies)
     settings = RunSettings(eval_type="activation", router="model", model="m")
     entries = Entries(str(tmp_path))
-    session = ModelSession(model, entries, settings, price_of=lambda name: None)
+    session = ModelSession(model, entries, settings)
     catalog = Catalog.from_skills([skill(name) for name in names])
     return ActivationRunner(LayerWork(settings, catalog, (), "", {}), session), model
 

@@ -83,7 +83,7 @@ def plan(work: LayerWork, session: PlanSession) -> Plan:
             for case in work.cases:
                 list(runner.results(case, run))
     models = sorted({call.request.model for call in session.missing})
-    prices = {name: session.price_of(name) if name else None for name in models}
+    prices = {name: session.prices.get(name) for name in models}
     known = next((price for price in prices.values() if price is not None), None)
     prompts = Counter(unit.skill for unit in work.cases if work.tested)
     judged = Counter(unit.skill for unit in work.cases if work.tested and unit.case.criteria)
@@ -193,7 +193,7 @@ class PlanSession(ModelSession):
         answer = min(typical[GENERATIONS], longest) if low else longest
         costs = []
         for kind, request, unknown in self.missing:
-            price = self.price_of(request.model)
+            price = self.prices.get(request.model)
             if price is None:
                 return None
             size = estimate_tokens(request.system + request.user) + unknown * answer

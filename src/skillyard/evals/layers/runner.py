@@ -7,21 +7,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.session import ModelSession, SessionCounts, moment
 from skillyard.evals.layers.work import LOOKS, CaseResult, Layer, LayerWork, load_layer
 from skillyard.evals.models.budget import Spending
-from skillyard.evals.models.calls import Calls
-from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import ModelRequest, RunStopped
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.statistics.intervals import FALSE_STATEMENTS
 from skillyard.evals.statistics.pairs import OVERALL
 from skillyard.evals.statistics.planning import least_units
 from skillyard.evals.statistics.verdicts import NOT_ENOUGH
-from skillyard.evals.storage.events import START, Events
 from skillyard.evals.storage.results import DEGRADED, SCHEMA, TRUNCATED_PAIR, write_results
 
 DECIDED = "decided"
@@ -40,17 +37,6 @@ class RunStep:
     """Requests sent so far."""
     cost: float
     """US dollars so far."""
-
-
-class RunModels(NamedTuple):
-    """The models of a run, behind its budget and its cache."""
-
-    session: ModelSession | None = None
-    """None for a run without a model."""
-    calls: Calls | None = None
-    """None for a run without network."""
-    prices: Mapping[str, Price | None] = {}
-    """By model; empty for a run that pays nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,36 +60,30 @@ class EvaluationResult:
 
 def execute(
     work: LayerWork,
-    events: Events,
+    session: ModelSession | None,
     *,
     results: str,
     run_id: str,
-    models: RunModels,
     stop: threading.Event,
     on_step: Callable[[RunStep], None] = lambda step: None,
     engine_version: str = "",
 ) -> EvaluationResult:
     """Run the cases, write ``<type>_<run_id>.json``, and return its content.
 
-    A stopped run writes its cases so far and the reason. Raises SkillIoError if the file cannot be
-    written, and InvalidInput for a scorer that is not available.
+    ``session`` is None for a run without a model. A stopped run writes its cases so far and the
+    reason. Raises SkillIoError if the file cannot be written, and InvalidInput for a scorer that is
+    not available.
     """
     begin, started_at = time.monotonic(), moment()
-    settings, session = work.settings, models.session
-    events.append(
-        START,
-        timestamp=started_at,
-        settings=settings.to_dict(),
-        dataset_sha256=work.dataset_sha256,
-    )
+    settings = work.settings
     layer = load_layer(settings.eval_type)
-    run = _Run(work, layer, models, stop, on_step)
+    run = _Run(work, layer, session, stop, on_step)
     cases = run.in_looks() if settings.until_decided else run.of(work.cases)
     for case in cases:
         case["run_id"], case["timestamp"] = run_id, started_at
     summary, artifacts = layer.summarise(cases, work)
     meta = {
-        **_meta(work, models, run.stopped),
+        **_meta(work, session, run.stopped),
         "run_id": run_id,
         "timestamp": started_at,
         "until_decided": run.looks_dict(cases) if settings.until_decided else None,
@@ -124,17 +104,17 @@ class _Run:
         self,
         work: LayerWork,
         layer: Layer,
-        models: RunModels,
+        session: ModelSession | None,
         stop: threading.Event,
         on_step: Callable[[RunStep], None],
     ) -> None:
         self._work = work
         self._layer = layer
-        self._models = models
+        self._session = session
         self._stop = stop
         self._on_step = on_step
         self._guard = threading.Lock()
-        runner = layer.runner(work, models.session)
+        runner = layer.runner(work, session)
         self._total = work.settings.runs * sum(len(runner.blank(case, 0)) for case in work.cases)
         self._done = 0
         self.stopped: RunStopped | None = None
@@ -147,7 +127,7 @@ class _Run:
         Runs go outermost: a run that is stopped has looked at every skill about equally often.
         """
         settings = self._work.settings
-        runner = self._layer.runner(replace(self._work, cases=cases), self._models.session)
+        runner = self._layer.runner(replace(self._work, cases=cases), self._session)
         units = [(case, run) for run in range(settings.runs) for case in cases]
         done: list[list[CaseResult]] = [[] for _ in units]
 
@@ -158,7 +138,7 @@ class _Run:
 
         if not skipped:
             # Without network calls, more threads only share one interpreter.
-            threads = settings.concurrency if self._models.calls is not None else 1
+            threads = settings.concurrency if self._session and not self._session.offline else 1
             self.stopped = run_in_threads(ask, len(units), threads, self._stop)
             skipped = self.stopped.reason if self.stopped is not None else ""
         results = []
@@ -205,8 +185,7 @@ class _Run:
 
     def _report(self) -> None:
         """Report the progress after a case."""
-        calls = self._models.calls
-        spending = calls.budget.own if calls is not None else Spending()
+        spending = self._session.spending if self._session is not None else Spending()
         with self._guard:
             self._done += 1
             self._on_step(RunStep(self._done, self._total, spending.calls, spending.cost))
@@ -300,11 +279,14 @@ def _degraded(cases: Sequence[Mapping[str, Any]]) -> bool:
     return failed > DEGRADED * len(worked_on)
 
 
-def _meta(work: LayerWork, models: RunModels, stopped: RunStopped | None) -> dict[str, Any]:
-    settings, session, calls, prices = work.settings, *models
-    own = calls.budget.own if calls is not None else Spending()
-    spending = calls.budget.spending() if calls is not None else Spending()
+def _meta(
+    work: LayerWork, session: ModelSession | None, stopped: RunStopped | None
+) -> dict[str, Any]:
+    settings = work.settings
+    own = session.spending if session is not None else Spending()
+    spending = session.whole_spending if session is not None else Spending()
     counts = session.counts if session is not None else SessionCounts()
+    prices = session.prices if session is not None else {}
     asks = settings.asks_models
     options = LAYERS[settings.eval_type].options
     judges = "judge" in options
@@ -313,7 +295,7 @@ def _meta(work: LayerWork, models: RunModels, stopped: RunStopped | None) -> dic
     return {
         "schema": SCHEMA,
         "eval_type": settings.eval_type,
-        "backend": _backend(models),
+        "backend": _backend(session),
         "provider": settings.provider if asks else None,
         "host": settings.host if asks else None,
         "model": settings.model if asks else None,
@@ -349,13 +331,13 @@ def _meta(work: LayerWork, models: RunModels, stopped: RunStopped | None) -> dic
     }
 
 
-def _backend(models: RunModels) -> str:
+def _backend(session: ModelSession | None) -> str:
     """Return the backend: ``none`` (scorers), ``fake``, ``live``, or ``replay`` (all cached)."""
-    if models.session is None:
+    if session is None:
         return "none"
-    if models.session.counts.fake:
+    if session.counts.fake:
         return "fake"
-    return "live" if models.session.counts.live else "replay"
+    return "live" if session.counts.live else "replay"
 
 
 def _temperature(settings: RunSettings, session: ModelSession | None) -> float | None:

@@ -11,7 +11,9 @@ from typing import Any
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
-from skillyard.evals.models.prices import PriceOf, cost_of
+from skillyard.evals.models.budget import Spending
+from skillyard.evals.models.calls import Calls
+from skillyard.evals.models.prices import Price, cost_of
 from skillyard.evals.models.protocol import ChatModel, ModelFailed, ModelRequest
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import (
@@ -93,7 +95,8 @@ class ModelSession:
     entries: Entries
     settings: RunSettings
     _: KW_ONLY
-    price_of: PriceOf
+    prices: Mapping[str, Price | None] = field(default_factory=dict)
+    """By model; empty for a session that pays nothing."""
     offline: bool = False
     """Never call the model: entries that are not in the cache are missing."""
     fresh_generations: bool = False
@@ -108,6 +111,16 @@ class ModelSession:
         self.counts = SessionCounts()
         self._written: set[str] = set()
         self._guard = threading.Lock()
+
+    @property
+    def spending(self) -> Spending:
+        """The calls of this process, and what they cost; nothing of a session that makes none."""
+        return self.model.budget.own if isinstance(self.model, Calls) else Spending()
+
+    @property
+    def whole_spending(self) -> Spending:
+        """The same for all processes of the run, once its calls have ended."""
+        return self.model.budget.spending() if isinstance(self.model, Calls) else Spending()
 
     def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
         """Return the answer to a request. ``folder`` is the skill's name or a shared folder.
@@ -219,7 +232,7 @@ class ModelSession:
             "stop_reason": reply.stop_reason,
             "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
             "sent": dict(reply.sent),
-            "cost": cost_of(self.price_of(request.model), usage),
+            "cost": cost_of(self.prices.get(request.model), usage),
             "latency_s": round(reply.latency_s, 3),
             "sdk": reply.sdk,
             "fake": reply.fake,
@@ -240,7 +253,7 @@ class ModelSession:
             max_retries=settings.judge_retries,
             max_tokens=settings.judge_tokens,
             timeout_s=settings.timeout_s,
-            price=self.price_of(model),
+            price=self.prices.get(model),
         )
         entry: Any = {"schema": JUDGEMENT_SCHEMA, **self._origin(path, model), **outcome}
         # Where a call failed, it is worth asking again.

@@ -23,8 +23,8 @@ from skillyard.evals.checks import require_library
 from skillyard.evals.config_values import Config
 from skillyard.evals.layers.plan import Plan, PlanSession, plan
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.layers.runner import EvaluationResult, RunModels, RunStep, execute
-from skillyard.evals.layers.session import ModelSession
+from skillyard.evals.layers.runner import EvaluationResult, RunStep, execute
+from skillyard.evals.layers.session import ModelSession, moment
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
 from skillyard.evals.models.budget import Budget, require_prices
 from skillyard.evals.models.calls import Calls
@@ -34,7 +34,7 @@ from skillyard.evals.models.sdk import offline_model, open_model
 from skillyard.evals.settings import MODEL, RunSettings
 from skillyard.evals.statistics.planning import least_units
 from skillyard.evals.storage.entries import Entries
-from skillyard.evals.storage.events import Events, start_of_latest_run, start_of_run
+from skillyard.evals.storage.events import START, Events, start_of_run
 
 _FORMER = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
@@ -113,20 +113,25 @@ def eval_run(
         if settings.asks_models:
             model = ready.model(None if options.replay else at_end)
         events = at_end.enter_context(Events(ready.results, run_id))
-        models = RunModels() if model is None else ready.open_models(model, events, halt, warn)
+        events.append(
+            START,
+            timestamp=moment(),
+            settings=settings.to_dict(),
+            dataset_sha256=ready.work.dataset_sha256,
+        )
+        session = None if model is None else ready.session(model, events, halt, warn)
         try:
             return execute(
                 ready.work,
-                events,
+                session,
                 results=ready.results,
                 run_id=run_id,
-                models=models,
                 stop=halt,
                 on_step=on_step,
                 engine_version=engine_version,
             )
         except KeyboardInterrupt:  # a second one, which waits for nothing
-            if models.calls is not None and (lost := models.calls.budget.spending()).lost_calls:
+            if session is not None and (lost := session.whole_spending).lost_calls:
                 warn(
                     f"{plural(lost.lost_calls, 'request')} gave no result and may have been billed,"
                     f" at most ${lost.lost_cost:.4f}; a resume of {run_id} counts this as spent"
@@ -207,7 +212,7 @@ class ReadyRun:
             prices = self.prices()
         entries = Entries(self.results)
         return PlanSession(
-            self.model(), entries, self.work.settings, price_of=prices.get, **self._cache()
+            self.model(), entries, self.work.settings, prices=prices, **self._cache()
         )
 
     def _cache(self) -> dict[str, bool]:
@@ -219,19 +224,19 @@ class ReadyRun:
             "keep_failures": options.resume is not None or options.replay,
         }
 
-    def open_models(
+    def session(
         self,
         model: ChatModel,
         events: Events,
         stop: threading.Event,
         warn: Callable[[str], None],
-    ) -> RunModels:
-        """Return the models of a run behind its budget and its cache."""
+    ) -> ModelSession:
+        """Return the model of a run behind its budget and its cache."""
         settings, options, config = self.work.settings, self.options, self.config
-        prices, calls = {}, None
+        prices = {}
         if not options.replay:
             prices = self.prices()
-            calls = Calls(
+            model = Calls(
                 model,
                 Budget(settings.max_cost, settings.max_calls, events),
                 retry=config.retry,
@@ -239,16 +244,15 @@ class ReadyRun:
                 stop=stop,
                 consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
             )
-        session = ModelSession(
-            calls or model,
+        return ModelSession(
+            model,
             Entries(self.results, warn),
             settings,
-            price_of=prices.get,
+            prices=prices,
             offline=options.replay,
             allow_scripts=options.allow_scripts,
             **self._cache(),
         )
-        return RunModels(session, calls, prices)
 
 
 def _prepare_run(
@@ -263,7 +267,9 @@ def _prepare_run(
     results = options.results or config.paths.results
     start: Mapping[str, Any] = {}
     if options.resume is not None or options.replay:
-        start = _first_event(results, eval_type, options.resume)
+        if options.resume is not None and not _RUN_ID.fullmatch(options.resume):
+            raise InvalidInput(f"--resume {options.resume!r}: no run has such a name")
+        start = start_of_run(results, eval_type, options.resume)
         settings = _settings_of(start, eval_type, options, config)
     else:
         settings = RunSettings.of(eval_type, config, options.overrides)
@@ -287,15 +293,6 @@ def _prepare_run(
     if work.tested:
         _check_checks(work, options, warn)
     return ReadyRun(options, config, work, results)
-
-
-def _first_event(results: str, eval_type: str, run_id: str | None) -> Mapping[str, Any]:
-    """Return the first event of an earlier run: of that one, else of the latest of the type."""
-    if run_id is None:
-        return start_of_latest_run(results, eval_type)
-    if not _RUN_ID.fullmatch(run_id):
-        raise InvalidInput(f"--resume {run_id!r}: no run has such a name")
-    return start_of_run(results, run_id)
 
 
 def _settings_of(

@@ -103,39 +103,29 @@ def _records(file: IO[bytes], word: str) -> Iterator[dict[str, Any]]:
                 yield record
 
 
-def start_of_run(results: str, run_id: str) -> dict[str, Any]:
+def start_of_run(results: str, eval_type: str, run_id: str | None = None) -> dict[str, Any]:
     """Return the first event of a run: its ``settings``, and the ``dataset_sha256`` of its cases.
 
-    Raises InvalidInput when the results folder knows no such run, and SkillIoError.
+    Without ``run_id``, the run of the type that began last is meant. Raises InvalidInput when the
+    results folder knows no such run, and SkillIoError.
     """
-    starts = _starts(results)
-    for record in starts:
-        if record.get("run_id") == run_id:
-            return record
-    latest = f"the latest one is {starts[-1].get('run_id')}" if starts else "there is none"
-    raise InvalidInput(f"no run {run_id!r} in {os.path.join(results, EVENTS)}; {latest}")
-
-
-def start_of_latest_run(results: str, eval_type: str) -> dict[str, Any]:
-    """Return the first event of the run of a type that began last.
-
-    Raises InvalidInput when the results folder knows no such run, and SkillIoError.
-    """
-    for record in _starts(results)[::-1]:
-        if record["settings"].get("eval_type") == eval_type:
-            return record
-    raise InvalidInput(f"nothing to replay: no run of {eval_type} was begun in {results}")
-
-
-def _starts(results: str) -> list[dict[str, Any]]:
-    """Return the first events of runs, oldest first."""
     path = os.path.join(results, EVENTS)
     try:
         with open(path, "rb") as file:
             records = [each for each in _records(file, START) if each["event"] == START]
     except FileNotFoundError:
-        return []
+        records = []
     except OSError as error:
         message = f"cannot read the events: {error.strerror}"
         raise SkillIoError(message, path=path, hint="check the file") from None
-    return [each for each in records if isinstance(each.get("settings"), dict)]
+    starts = [each for each in records if isinstance(each.get("settings"), dict)]
+    if run_id is None:
+        of_type = [each for each in starts if each["settings"].get("eval_type") == eval_type]
+        if of_type:
+            return of_type[-1]
+        raise InvalidInput(f"nothing to replay: no run of {eval_type} was begun in {results}")
+    for each in starts:
+        if each.get("run_id") == run_id:
+            return each
+    latest = f"the latest one is {starts[-1].get('run_id')}" if starts else "there is none"
+    raise InvalidInput(f"no run {run_id!r} in {path}; {latest}")

@@ -160,20 +160,8 @@ class LatestResult(NamedTuple):
     eval_type: str
     path: str
     envelope: dict[str, Any]
-    passed_over: tuple[str, ...] = ()
-    """Newer results that are no whole run (stopped, or of a part of the cases), oldest first."""
-
-    @property
-    def note(self) -> str:
-        """One sentence on the newer results; empty without any."""
-        if not self.passed_over:
-            return ""
-        files = plural(len(self.passed_over), "newer result")
-        last = os.path.basename(self.passed_over[-1])
-        return (
-            f"{files} of {self.eval_type} passed over, the last of them {last}: a run that was"
-            " stopped or limited does not replace a whole one"
-        )
+    note: str = ""
+    """A sentence on newer results that are no whole run: stopped, or of a part of the cases."""
 
 
 def latest(folder: str, eval_type: str) -> LatestResult | None:
@@ -191,10 +179,15 @@ def latest(folder: str, eval_type: str) -> LatestResult | None:
         ranked.append((meta.get("backend") != "fake", not part_of_run(meta), age, path))
     if not ranked:
         return None
-    best = max(ranked)
+    best, note = max(ranked), ""
     newer = sorted(each[2:] for each in ranked if each[0] and each[2] > best[2])
-    passed_over = tuple(path for _, path in newer) if best[:2] == (True, True) else ()
-    return LatestResult(eval_type, best[3], read_results(best[3]), passed_over)
+    if newer and best[:2] == (True, True):
+        note = (
+            f"{plural(len(newer), 'newer result')} of {eval_type} passed over, the last of them"
+            f" {os.path.basename(newer[-1][1])}: a run that was stopped or limited does not replace"
+            " a whole one"
+        )
+    return LatestResult(eval_type, best[3], read_results(best[3]), note)
 
 
 def latest_of_each(folder: str, eval_type: str | None = None) -> Iterator[LatestResult]:
