@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
 from skillyard.base.text import one_line
@@ -97,8 +97,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _WORD_DIGITS = 32  # hexadecimal: 128 bits
 
 
-@dataclass(frozen=True, slots=True)
-class JudgePrompt:
+class JudgePrompt(NamedTuple):
     """What a judge is sent."""
 
     system: str
@@ -122,9 +121,9 @@ def judge_prompt(
     the question. Equal arguments give equal questions. Raises KeyError for an unknown kind.
     """
     texts = [_SURROGATES.sub("\ufffd", text) for text in (user_prompt, response_a, response_b)]
-    word = unused_word(texts)
+    word = _unused_word(texts)
     request, first, second = (
-        framed(what, word, text)
+        _TEXT.format(what=what, word=word, text=text)
         for what, text in zip(("REQUEST", "RESPONSE A", "RESPONSE B"), texts, strict=True)
     )
     user = _USER.format(
@@ -141,11 +140,6 @@ def judge_prompt(
     return JudgePrompt(_SYSTEM, user, reply_schema(criteria), word)
 
 
-def framed(what: str, word: str, text: str) -> str:
-    """Return a text between two lines that carry a word which no text has."""
-    return _TEXT.format(what=what, word=word, text=text)
-
-
 def _digest(texts: Sequence[str], count: int) -> str:
     digest = hashlib.sha256(str(count).encode())
     for text in texts:
@@ -155,15 +149,10 @@ def _digest(texts: Sequence[str], count: int) -> str:
     return digest.hexdigest()[:_WORD_DIGITS]
 
 
-def unused_word(texts: Sequence[str]) -> str:
+def _unused_word(texts: Sequence[str]) -> str:
     """Return a word derived from the texts that none of them contains, ignoring case."""
-    lowered = [text.lower() for text in texts]
-    count = 0
-    while True:
-        word = _digest(texts, count)
-        if not any(word.lower() in text for text in lowered):
-            return word
-        count += 1
+    words = (_digest(texts, number) for number in count())
+    return next(word for word in words if not any(word in text.lower() for text in texts))
 
 
 def _criterion_line(criterion: Criterion) -> str:

@@ -24,6 +24,8 @@ _BOM = "\ufeff"
 # A string, closed or running to the end, or a brace. Possessive: every character is passed once.
 _MARK = re.compile(r'[{}]|"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _STRING_OR_COMMA = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|,(?=[ \t\r\n]*+[}\]])', re.DOTALL)
+_MAX_UNCLOSED = 20
+"""Braces that nothing closes, each of which costs a scan of the rest: a reply has no more."""
 _OBJECT_START = re.compile(r'\{\s*+"')
 
 
@@ -34,7 +36,7 @@ def extract_json(text: str) -> dict[str, Any] | None:
     Tried in order: the whole text, each fenced block, then every ``{`` from left to right up to its
     closing brace. Each candidate is parsed strictly, then without the commas before closing
     brackets outside strings. If the whole text is JSON but not an object, the result is None.
-    Linear in the text; raises nothing.
+    Gives up after twenty braces that nothing closes, so it is linear in the text; raises nothing.
     """
     text = text.removeprefix(_BOM)
     whole = _parse(text)
@@ -74,54 +76,30 @@ def _fenced(text: str) -> Iterator[str]:
 
 
 def _scan(text: str) -> dict[str, Any] | None:
-    braces = _Braces(text)
+    unclosed = 0
     position = text.find("{")
-    while position >= 0:
-        end = braces.end(position)
-        if end is None:
-            if _OBJECT_START.match(text, position):
-                return None  # an object that is cut off has swallowed the rest
-            end = position + 1
-        else:
+    while position >= 0 and unclosed < _MAX_UNCLOSED:
+        end = _end_of_object(text, position)
+        if end is not None:
             value = _parse(text[position:end])
             if isinstance(value, dict):
                 return value
-        position = text.find("{", end)
+        elif _OBJECT_START.match(text, position):
+            return None  # an object that is cut off has swallowed the rest
+        else:
+            unclosed += 1
+        position = text.find("{", end or position + 1)
     return None
 
 
-class _Braces:
-    """The end positions of the objects of one text, each computed once.
-
-    Scanning from a ``{`` starts outside any string, so two scans may disagree about what is inside
-    a string. They agree from the first brace that both see outside a string. The end of that brace
-    is stored, and no third scan passes it. So a text of only opening braces is scanned once.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._ends: dict[int, int | None] = {}
-
-    def end(self, start: int) -> int | None:
-        """Return the position behind the brace that closes the one at ``start``; None without."""
-        ends = self._ends
-        if start in ends:
-            return ends[start]
-        opened = [start]
-        position = start + 1
-        while opened and (mark := _MARK.search(self._text, position)) is not None:
-            place, position = mark.start(), mark.end()
-            if mark[0] == "}":
-                ends[opened.pop()] = position
-            elif mark[0] == "{" and place not in ends:
-                opened.append(place)
-            elif mark[0] == "{":
-                end = ends[place]
-                if end is None:
-                    break
-                position = end
-        ends.update(dict.fromkeys(opened))
-        return ends[start]
+def _end_of_object(text: str, start: int) -> int | None:
+    """Return the position behind the brace that closes the one at ``start``; None without."""
+    depth = 0
+    for mark in _MARK.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(mark[0], 0)
+        if not depth:
+            return mark.end()
+    return None
 
 
 WINNERS = ("A", "B", "tie")
@@ -152,36 +130,28 @@ def read_criteria(
     Raises InvalidInput if there are none, a name is blank or duplicate, or a weight is not a finite
     number above 0.
     """
-    rubric = tuple(
-        one if isinstance(one, Criterion) else _criterion(one, place)
-        for place, one in enumerate(criteria, 1)
-    )
+    rubric: dict[str, Criterion] = {}
+    for place, one in enumerate(criteria, 1):
+        where = f"criteria[{place}]"
+        if isinstance(one, Mapping):
+            description = one.get("description") or ""
+            one = Criterion(one.get("name", ""), one.get("weight", 0), description)
+        if not isinstance(one, Criterion):
+            raise InvalidInput(f"{where} must be a mapping with name and weight")
+        name, weight = one.name, one.weight
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInput(f"{where}.name must be a text that is not blank")
+        if not isinstance(one.description, str):
+            raise InvalidInput(f"{where}.description must be a text")
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not is_number or not 0 < weight < inf:
+            raise InvalidInput(f"{where}.weight must be a finite number above 0, not {weight!r}")
+        if name in rubric:
+            raise InvalidInput(f"{where}.name: {name!r} stands twice")
+        rubric[name] = one
     if not rubric:
         raise InvalidInput("criteria: a rubric needs at least one criterion")
-    names: set[str] = set()
-    for place, criterion in enumerate(rubric, 1):
-        where = f"criteria[{place}]"
-        if not isinstance(criterion.name, str) or not criterion.name.strip():
-            raise InvalidInput(f"{where}.name must be a text that is not blank")
-        if not isinstance(criterion.description, str):
-            raise InvalidInput(f"{where}.description must be a text")
-        if not _is_weight(criterion.weight):
-            weight = criterion.weight
-            raise InvalidInput(f"{where}.weight must be a finite number above 0, not {weight!r}")
-        if criterion.name in names:
-            raise InvalidInput(f"{where}.name: {criterion.name!r} stands twice")
-        names.add(criterion.name)
-    return rubric
-
-
-def _criterion(one: Mapping[str, Any], place: int) -> Criterion:
-    if not isinstance(one, Mapping):
-        raise InvalidInput(f"criteria[{place}] must be a mapping with name and weight")
-    return Criterion(one.get("name", ""), one.get("weight", 0), one.get("description") or "")
-
-
-def _is_weight(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < inf
+    return tuple(rubric.values())
 
 
 def verdict(value: object, criteria: Iterable[Criterion]) -> dict[str, Any]:
