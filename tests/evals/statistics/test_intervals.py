@@ -15,7 +15,7 @@ from skillyard.base.sums import wilson
 from skillyard.evals.statistics.intervals import (
     RARE,
     mean_interval,
-    rare_interval,
+    rare_intervals,
     t_interval,
     t_quantile,
     t_share,
@@ -61,7 +61,7 @@ def test_the_interval_for_rare_prompts_names_the_extra(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "numpy", None)  # as where it is not installed
     assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
     with pytest.raises(InvalidInput, match=r"need numpy.*pip install .*\[eval\]( @ [^']*)?'"):
-        rare_interval([1.0, 2.0])
+        rare_intervals((1.0, 2.0))
 
 
 @for_each(
@@ -111,15 +111,17 @@ def test_rare_harm_is_within_the_interval_as_often_as_it_says(share: float, prom
         interval = t_interval(values, 0.025)
         assert interval is not None
         alone += interval[0] > mean
-        missed += rare_interval(values, 2.7, 1.3)[0] > mean
+        missed += rare_intervals(tuple(values), 2.7, 1.3)[0][0] > mean
     assert missed / runs <= allowed(RARE, runs)
     assert alone / runs > missed / runs
 
 
-@given(st.lists(st.floats(-2, 2), min_size=1, max_size=40))
-def test_more_room_below_only_lowers_the_lower_end(values: list[float]) -> None:
+@given(st.lists(st.floats(-2, 2), min_size=1, max_size=40).map(tuple))
+def test_more_room_below_only_lowers_the_lower_end(values: tuple[float, ...]) -> None:
     pytest.importorskip("numpy")
-    near, far = rare_interval(values, 2, 2), rare_interval(values, 4, 2)
+    (near, wide), (far, _) = rare_intervals(values, 2, 2), rare_intervals(values, 4, 2)
     assert far[0] <= near[0] <= fmean(values) <= near[1] == far[1]
-    turned = rare_interval([-value for value in values], 2, 2)
+    assert wide[0] <= near[0]
+    assert near[1] <= wide[1]
+    turned, _ = rare_intervals(tuple(-value for value in values), 2, 2)
     assert turned == pytest.approx((-near[1], -near[0]), abs=0.05)

@@ -14,14 +14,10 @@ import pytest
 
 from skillyard.evals.judgement.trust import judge_trust
 from skillyard.evals.statistics.analysis import analyse_pairs
-from skillyard.evals.statistics.intervals import (
-    hull,
-    rare_interval,
-    spread_of,
-    t_interval,
-)
+from skillyard.evals.statistics.intervals import spread_of
 from skillyard.evals.statistics.pairs import OVERALL, judged_pairs
 from skillyard.evals.statistics.planning import POWER, smallest_detectable
+from skillyard.evals.statistics.verdicts import ArmComparison
 from tests.evals.statistics.planting import SOAK, Judge, allowed, case, run_of
 from tests.tables import for_each
 
@@ -58,10 +54,9 @@ def test_planted_effects_are_found_with_the_power_that_is_stated(prompts: int) -
     rng = random.Random(prompts)
     result = 0
     for _ in range(trials):
-        values = [rng.gauss(effect, 1.0) for _ in range(prompts)]
-        interval = hull(t_interval(values, 0.025), rare_interval(values, 2.5, 1.5))
-        assert interval is not None
-        result += interval[0] > 0
+        values = tuple(rng.gauss(effect, 1.0) for _ in range(prompts))
+        whole = ArmComparison("full", "baseline", 0, 0, prompts, 1.0, values, (2.5, 1.5), 0.5)
+        result += whole.word == "better"
     # A rough formula: it may be too careful by some points.
     assert POWER - 0.06 <= result / trials <= POWER + 0.12
 

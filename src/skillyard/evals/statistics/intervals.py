@@ -115,30 +115,26 @@ def mean_interval(values: Sequence[float]) -> Interval | tuple[None, None]:
     return (len(set(values)) > 1 and t_interval(values, 0.025)) or (None, None)
 
 
-def rare_interval(
-    values: Sequence[float], below: float = LARGEST, above: float = LARGEST, share: float = RARE
-) -> Interval:
-    """Return the interval that also holds where rare prompts matter, of at least one value.
+@lru_cache(maxsize=4_096)
+def rare_intervals(
+    values: tuple[float, ...], below: float = LARGEST, above: float = LARGEST
+) -> tuple[Interval, Interval]:
+    """Return two intervals that also hold where rare prompts matter, of at least one value.
 
-    ``share`` is how often each end may err.
+    Each end of the first errs in at most ``RARE`` of samples, and of the second in at most 5 %.
     True values lie within ``-below`` and ``above``, or as far out as the widest of ``values``.
     """
     np = arrays()
     ordered = np.sort(np.array(values, dtype=float))
     weights = _gaps(len(values) + 1)
-    ends = []
-    for side, end in ((-ordered[::-1], below), (ordered, above)):
-        sums = np.einsum("dv,v->d", weights, np.append(side, max(end, side[-1])))
-        place = len(sums) - int(share * len(sums))
-        ends.append(float(np.partition(sums, place)[place]))
-    return -ends[0], ends[1]
-
-
-def hull(first: Interval | None, second: Interval | None) -> Interval | None:
-    """Return the interval that holds both; None where one is missing."""
-    if first is None or second is None:
-        return None
-    return min(first[0], second[0]), max(first[1], second[1])
+    places = [len(weights) - int(share * len(weights)) for share in (RARE, FALSE_STATEMENTS)]
+    lows, highs = (
+        np.partition(np.einsum("dv,v->d", weights, np.append(side, max(end, side[-1]))), places)[
+            places
+        ].tolist()
+        for side, end in ((-ordered[::-1], below), (ordered, above))
+    )
+    return (-lows[0], highs[0]), (-lows[1], highs[1])
 
 
 @lru_cache(maxsize=4)

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from statistics import fmean
 
 from skillyard.evals.statistics.intervals import (
     FALSE_STATEMENTS,
     MARGIN,
-    RARE,
     Interval,
-    hull,
-    rare_interval,
+    rare_intervals,
     spread_of,
     t_interval,
 )
@@ -78,13 +75,15 @@ class ArmComparison:
         An end that leaves out 0 may err by rare prompts in 15 % of runs. The other end decides
         nothing, and may in 5 %.
         """
-        decides = hull(t_interval(self.values, self.chance / 2), self.rare())
-        if decides is None:
+        bell = t_interval(self.values, self.chance / 2)
+        if bell is None:
             return None
-        wide = self.rare(FALSE_STATEMENTS)
-        low = decides[0] if decides[0] > _NOTHING else min(decides[0], wide[0])
-        high = decides[1] if decides[1] < -_NOTHING else max(decides[1], wide[1])
-        return low, high
+        rare, wide = rare_intervals(self.values, *self.reach)
+        low, high = min(bell[0], rare[0]), max(bell[1], rare[1])
+        return (
+            low if low > _NOTHING else min(low, wide[0]),
+            high if high < -_NOTHING else max(high, wide[1]),
+        )
 
     @property
     def near(self) -> Interval | None:
@@ -92,11 +91,11 @@ class ArmComparison:
 
         Two one-sided tests at ``near_chance`` are an interval that misses on each side so often.
         """
-        return hull(t_interval(self.values, self.near_chance, skewed=True), self.rare())
-
-    def rare(self, share: float = RARE) -> Interval:
-        """Return the interval of the mean that also holds where rare prompts matter."""
-        return _rare_interval(self.values, *self.reach, share)
+        bell = t_interval(self.values, self.near_chance, skewed=True)
+        if bell is None:
+            return None
+        rare, _ = rare_intervals(self.values, *self.reach)
+        return min(bell[0], rare[0]), max(bell[1], rare[1])
 
     @property
     def n(self) -> int:
@@ -164,9 +163,6 @@ class ArmComparison:
             "second_is_enough": self.enough,
             "study_units": self.study,
         }
-
-
-_rare_interval = lru_cache(maxsize=4_096)(rare_interval)
 
 
 def compare_arms(
