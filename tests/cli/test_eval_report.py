@@ -56,7 +56,7 @@ def test_a_report_prints_a_line_a_skill_and_writes_two_pages(
     assert answer.code == 0
     lines = answer.out.splitlines()
     assert lines[-1] == "page.html  written"
-    assert [line.split()[0] for line in lines[1:9]] == sorted(SKILLS)
+    assert [line.split()[0] for line in lines[2:10]] == sorted(SKILLS)
     assert 'href="page.cases.html"' in Path("page.html").read_text("utf-8")
     assert 'href="page.html"' in Path("page.cases.html").read_text("utf-8")
 

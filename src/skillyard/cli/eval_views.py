@@ -162,47 +162,43 @@ def case_file_blocks(files: Sequence[CaseFile], next_command: str) -> Iterator[B
         yield line(f"Write the prompts, then: {next_command}")
 
 
-def report_blocks(report: Report) -> Iterator[Block]:
-    """Yield a report without the parts that other formats fold."""
-    judged = "Verdict" in report.skills.columns
-    if judged:
-        yield from answer_blocks(report)
-    else:  # the tables of the layers have a line a skill
-        yield from _banners(report)
-    tables = [report.changed] if report.changed.rows or report.changed.note else []
-    for run, view in report.parts:
-        tables += [each._replace(title=f"{run.layer.code} {each.title}") for each in view.tables]
-    for place, table in enumerate(tables):
-        yield from _table(table, is_first=not judged and not report.banners and place == 0)
-    if not judged:
-        yield from _conclusions(report)
+def report_blocks(report: Report, *, whole: bool = True) -> Iterator[Block]:
+    """Yield a report without the parts that other formats fold: ``whole``, or its first screen.
 
-
-def answer_blocks(report: Report) -> Iterator[Block]:
-    """Yield a summary: a line for each skill, the next steps, and the pooled result."""
-    yield from _banners(report)
-    # The next step is too long for a row: it is drawn below the table.
-    rows = tuple(row[:-1] for row in report.skills.rows)
-    yield from _table(report.skills._replace(columns=report.skills.columns[:-1], rows=rows))
-    yield from _conclusions(report)
-
-
-def _banners(report: Report) -> Iterator[Block]:
+    The next steps are too long for rows: they are drawn below the tables.
+    """
     for banner in report.banners:
         text = " ".join((f"{banner.head}.", *banner.lines))
         yield line(Span(_with_blanks(text), "error"))
-
-
-def _conclusions(report: Report) -> Iterator[Block]:
-    """Yield a line for each next step, with the skills that need it, and for all together."""
     names: dict[str, list[str]] = {}
-    for name, *_, action in report.skills.rows:
-        if isinstance(action, Badge):
-            names.setdefault(action.text, []).append(cell_text(name))
+    tables = []
+    for table in (view.verdicts for _, view in report.parts):
+        for name, *_, action in table.rows:
+            if isinstance(action, Badge):
+                names.setdefault(action.text, []).append(cell_text(name))
+        rows = tuple(row[:-1] for row in table.rows)
+        tables.append(table._replace(columns=table.columns[:-1], rows=rows))
+    yield from _tables(tables, is_first=not report.banners)
     for action, of_action in names.items():
-        yield line("→ ", Span(", ".join(of_action), "name"), f": {_with_blanks(action)}", hang=2)
+        yield line(
+            "→ ",
+            Span(", ".join(dict.fromkeys(of_action)), "name"),
+            f": {_with_blanks(action)}",
+            hang=2,
+        )
     for sentence in report.pooled:
         yield line(_with_blanks(sentence), hang=2)
+    if whole:
+        yield from _tables([report.changed] if report.changed.rows or report.changed.note else [])
+        for run, view in report.parts:
+            more = [each._replace(title=f"{run.layer.code} {each.title}") for each in view.tables]
+            yield from _tables(more)
+
+
+def _tables(tables: Sequence[ReportTable], *, is_first: bool = False) -> Iterator[Block]:
+    shown = (table for table in tables if table.rows or table.note)
+    for place, table in enumerate(shown):
+        yield from _table(table, is_first=is_first and place == 0)
 
 
 def _table(table: ReportTable, *, is_first: bool = False) -> Iterator[Block]:

@@ -69,7 +69,11 @@ if __name__ == "__main__":
     assert envelope["meta"]["eval_type"] == "brevity"
     assert {*envelope["cases"][0]["scores"]} == {"enhanced", "baseline"}
     print("results")
-    for format, sign in (("html", "Is it shorter?"), ("md", "L7 brevity"), ("junit", "L7 brevity")):
+    for format, sign in (
+        ("html", "Is it shorter?"),
+        ("md", "L7 Characters"),
+        ("junit", "L7 brevity"),
+    ):
         assert sign in skillyard("eval", "report", "--format", format, "--out", "-")
         print(format)
     later = copy.deepcopy(envelope)

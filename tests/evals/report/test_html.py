@@ -108,14 +108,18 @@ def test_a_report_of_three_layers_is_read_in_minutes() -> None:
 
 def test_the_first_table_has_a_line_a_skill_and_says_what_to_do() -> None:
     head, *lines = first_table(whole_page())
-    assert head == "Skill Verdict Difference Worst prompt Fires Next"
+    assert head == "Skill Verdict Difference Worst prompt Won–lost–tied Prompts Next"
     assert [line.split()[0] for line in lines] == sorted(SKILLS)
     by_skill = {line.split()[0]: line for line in lines}
-    assert "▲ better +0.91 +0.52 to +1.30 −0.50 at prompt 2" in by_skill["csv-cleaning"]
+    assert by_skill["csv-cleaning"] == (
+        "csv-cleaning ▲ better +0.91 +0.52 to +1.30 −0.50 at prompt 2 4–1–1 12 keep"
+    )
     assert "→ the summary is enough: shorten it" in by_skill["pdf-form-filling"]
     assert "→ it makes answers worse: rewrite it" in by_skill["release-notes"]
     assert "→ no skill does as well: remove it" in by_skill["sql-migrations"]
-    assert "→ a new run of 24 prompts; description misses and" in by_skill["git-bisect"]
+    assert "→ a new run of 24 prompts" in by_skill["git-bisect"]
+    _, *lines = first_table(page_of([making.activation()]))
+    assert "→ description misses and fires wrongly: change its words" in lines[1]
 
 
 def test_a_statement_on_all_skills_stands_after_the_skills_and_says_how_many_are_alone() -> None:
@@ -152,9 +156,9 @@ def test_a_stand_in_says_so_before_everything_else_and_on_every_line() -> None:
     text = flat(page.text())
     assert text.index("says nothing about any skill") < text.index("Difference")
     assert len(page.all("span", class_="stamp")) == len(page.all("section", class_="stand-in")) == 3
-    _, *lines = first_table(page)
-    assert lines
-    assert [line for line in lines if "(stand-in)" not in line] == []
+    titles = ["".join(each.text) for each in (*page.all("h2"), *page.all("h3"))]
+    assert [each for each in titles if "against" in each and "(stand-in)" not in each] == []
+    assert all("→ run it with a model" in line for line in first_table(page)[1:])
     page = page_of([making.effectiveness(backend="fake"), making.size_impact()])
     assert "This is about L5 effectiveness." in page.text()
     assert len(page.all("span", class_="stamp")) == 1
@@ -235,10 +239,8 @@ def test_rates_and_what_is_picked_in_place_of_others_are_there() -> None:
     text = flat(page_of([making.activation()]).text())
     assert "0 % 0 % to 43 %" in text
     assert "The router saw an index of 24 skills, 2,914 characters." in text
-    picked = text.partition("Picked in place of others")[2].partition("Every confusion")[0]
-    assert "git-bisect unit-test-repair 4 of 9" in picked
-    assert "log-triage" not in picked, "one request of ten is in the closed table alone"
-    assert "csv-cleaning log-triage 1 of 10" in text
+    assert "git-bisect unit-test-repair 4 of 9" in text.partition("Picked in place of others")[2]
+    assert "1 of 10" not in text, "one request of ten is no confusion"
 
 
 def test_what_the_statistics_really_write_is_shown_whole() -> None:

@@ -23,18 +23,17 @@ def test_every_suite_counts_its_own_and_the_whole_counts_all() -> None:
     root = ElementTree.fromstring(render(every(), changes=CHANGES))
     counted = [[suite.attrib[key] for key in ("name", *COUNTED)] for suite in [*root, root]]
     assert counted == [
-        ["L3 activation", "9", "2", "1", "0"],
         ["L5 effectiveness", "16", "0", "1", "1"],
         ["L6 size impact", "48", "0", "1", "1"],
+        ["L3 activation", "9", "2", "1", "0"],
         ["baseline", "3", "1", "0", "0"],
         ["skillyard", "76", "3", "3", "2"],
     ]
-    one = next(root.iter("testcase"))
-    assert (one.attrib["classname"], one.attrib["name"]) == (
+    pairs, routed = next(root[0].iter("testcase")), next(root[2].iter("testcase"))
+    assert pairs.attrib["name"] == "prompt 1, run 1: with the skill against no skill"
+    assert (routed.attrib["classname"], routed.attrib["name"]) == (
         "skillyard.activation.plain", "act-000 run 1",
     )  # fmt: skip
-    pairs = [case.attrib["name"] for case in root[1].iter("testcase")]
-    assert pairs[0] == "prompt 1, run 1: with the skill against no skill"
     for suite in root:
         called = [(c.attrib["classname"], c.attrib["name"]) for c in suite.iter("testcase")]
         assert len(called) == len(set(called))
@@ -92,6 +91,6 @@ def test_partial_envelopes_are_suites_all_the_same() -> None:
         {"cases": [{}, 3, None], "meta": {"eval_type": "effectiveness"}},
     ]
     root = ElementTree.fromstring(render(partial))
-    assert [suite.attrib["tests"] for suite in root] == ["0", "1"]
+    assert [suite.attrib["tests"] for suite in root] == ["1", "0"]
     assert root.attrib["skipped"] == "1"
     assert ElementTree.fromstring(render([])).attrib["tests"] == "0"

@@ -54,14 +54,13 @@ def test_a_summary_has_the_first_screen_and_what_decided() -> None:
         "> **Made by a stand-in server: says nothing about any skill**",
     ]
     text = render(every(), title="A run", changes=CHANGES)
-    assert text.index("| csv-cleaning | ▲ better | +0.91 (+0.52 to +1.30) | −0.50 at prompt 2 |")
+    assert "| csv-cleaning | ▲ better | +0.91 (+0.52 to +1.30) | −0.50 at prompt 2 |" in text
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == [
-        "# A run", "## Against the baseline", "## L3 activation: Does it fire?",
-        "### How often each skill fires", "### Picked in place of others",
-        "## L5 effectiveness: Does it help?", "### With the skill against no skill",
-        "## L6 size impact: Is it worth its tokens?", "### Full skill against no skill",
-        "### Full skill against summary",
+        "# A run", "### L5 With the skill against no skill", "### L6 Full skill against no skill",
+        "### L3 How often each skill fires", "## Against the baseline",
+        "## L6 size impact: Is it worth its tokens?", "### Full skill against summary",
+        "## L3 activation: Does it fire?", "### Picked in place of others",
     ]  # fmt: skip
     assert "| release-notes | L6 | ▼ regression | The mean fell from +0.31 to −0.45" in text
     assert "1 measure unchanged." in text

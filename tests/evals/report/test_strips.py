@@ -24,7 +24,7 @@ def drawn_by(macro: str, *arguments: object) -> str:
 
 
 def table(low: float, high: float) -> ReportTable:
-    return ReportTable("", (), (), scale=(low, high), zero=0.0)
+    return ReportTable("", (), (), scale=(low, high))
 
 
 @given(numbers, numbers, numbers, st.floats(-100, 0), st.floats(1e-3, 100))

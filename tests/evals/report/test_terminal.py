@@ -13,9 +13,9 @@ import pytest
 
 from skillyard.cli.blocks import Block
 from skillyard.cli.console import Console
-from skillyard.cli.eval_views import answer_blocks, report_blocks
+from skillyard.cli.eval_views import report_blocks
 from skillyard.cli.plain import render, width_of
-from skillyard.evals.report.layer_view import ReportTable
+from skillyard.evals.report.layer_view import LayerView, ReportTable, Results
 from skillyard.evals.report.report import Report, build_report
 from skillyard.evals.report.words import visible_line
 from tests.evals.report import making
@@ -51,8 +51,7 @@ def test_piped_it_has_the_same_words_in_longer_lines() -> None:
     assert "\x1b" not in piped
     first = next(line for line in piped.splitlines() if line.startswith("csv-cleaning"))
     assert re.sub(" {2,}", "  ", first) == (
-        "csv-cleaning  ▲ better  +0.91 (+0.52 to +1.30)  −0.50 at prompt 2"
-        "  80 % of 5, wrongly 33 % of 3"
+        "csv-cleaning  ▲ better  +0.91 (+0.52 to +1.30)  −0.50 at prompt 2  4–1–1  12"
     )
 
 
@@ -66,15 +65,12 @@ def test_at_eighty_columns_every_cell_is_there_and_no_line_is_longer(render_bloc
     cells = ("? not enough data: 12 more prompts", "+0.91 (+0.52 to +1.30)", "$0.51", "0 %")
     columns = ("Skill", *"abc", "Verdict", "Next")
     table = ReportTable("", columns, tuple((name, *cells, "keep") for name in names))
-    text = render_blocks(report_blocks(_with_first(table)))
+    part = (Results(making.activation()), LayerView(table))
+    text = render_blocks(report_blocks(replace(build_report([]), parts=(part,))))
     assert max(map(width_of, text.split("\n"))) <= COLUMNS
     assert "…" not in text
     written = "".join(names) + "".join(cells) * 3
     assert [char for char in set(written) - {" "} if text.count(char) < written.count(char)] == []
-
-
-def _with_first(table: ReportTable) -> Report:
-    return replace(build_report([]), skills=table, pooled=(), parts=())
 
 
 @for_each("text", HOSTILE)
@@ -88,7 +84,7 @@ def test_hostile_texts_stay_texts(text: str) -> None:
 
 
 def test_what_needs_an_action_is_marked_once_for_all_skills_that_need_it() -> None:
-    text = plain(answer_blocks(report_of([making.size_impact()])))
+    text = plain(report_blocks(report_of([making.size_impact()]), whole=False))
     marked = [line for line in text.splitlines() if line.startswith("→")]
     assert marked == [
         "→ git-bisect, incident-review, unit-test-repair: a new run of 24 prompts",
@@ -98,12 +94,5 @@ def test_what_needs_an_action_is_marked_once_for_all_skills_that_need_it() -> No
     ]
 
 
-def test_a_layer_without_verdicts_is_shown_by_its_own_table() -> None:
-    text = plain(report_blocks(build_report([making.activation()])))
-    assert "SKILL             FIRES WHERE NEEDED" in text
-    assert "SKILL             FIRES   " not in text
-
-
 def test_nothing_at_all_is_said_in_words() -> None:
     assert "There is nothing to report on." in plain(report_blocks(build_report([])))
-    assert "There is nothing to report on." in plain(answer_blocks(build_report([])))

@@ -357,7 +357,7 @@ def report(args: Namespace, console: Console) -> None:
         skillyard eval report --format md --out -
     """
     _require_extra()
-    from skillyard.cli.eval_views import answer_blocks, report_blocks
+    from skillyard.cli.eval_views import report_blocks
     from skillyard.evals.operations.eval_results import cases_page, read_report, write_report
 
     if args.format == "text" and (console.json or args.out not in (None, "-")):
@@ -377,7 +377,8 @@ def report(args: Namespace, console: Console) -> None:
         cases = cases_page(out) if args.format == "html" else None
         console.document({"schema": "skillyard.eval-report/1", "out": out, "cases": cases})
     else:
-        console.print(*answer_blocks(source.report), line(Span(out, "name"), "  written"))
+        blocks = report_blocks(source.report, whole=False)
+        console.print(*blocks, line(Span(out, "name"), "  written"))
 
 
 @command(

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from skillyard.evals.report.layer_view import (
     Estimate,
-    Fold,
     Json,
     LayerView,
     ReportTable,
-    SkillResult,
     entities_of,
     estimate,
 )
@@ -27,26 +25,18 @@ from skillyard.evals.report.words import (
 _FIRES_ENOUGH = 0.8
 """A skill is marked that fires for fewer than four of five requests that need it, or for more than
 one of five others."""
-_ROWS = 200
-"""Most pairs of skills in a table."""
 
 
 def activation_view(envelope: Mapping[str, object]) -> LayerView:
     """Return what is shown of an L3 envelope."""
     run = Json(envelope)
     overall, skills = run.at("summary", "_overall"), entities_of(run)
-    confusion = run.rows("artifacts", "confusion")
-    columns = ("Skill", "Fires where needed", "Fires wrongly", "F1", "Need it", "Do not")
-    rates = tuple((name, *_rates(each)) for name, each in skills.items())
+    columns = ("Skill", "Fires where needed", "Fires wrongly", "F1", "Need it", "Do not", "Next")
+    rates = tuple((name, *_rates(each), _action(each)) for name, each in skills.items())
     return LayerView(
-        column="Fires",
-        results={name: _fires(each) for name, each in skills.items()},
-        pooled=tuple(filter(None, (_fired_sentence(overall), _measures(overall)))),
-        tables=(
-            ReportTable("How often each skill fires", columns, rates, _note(run), (0.0, 1.0)),
-            _confused("Picked in place of others", [e for e in confusion if e.flag("confused")]),
-        ),
-        folds=(Fold("Every confusion", tables=(_confused("", confusion),)),),
+        ReportTable("How often each skill fires", columns, rates, _note(run), (0.0, 1.0)),
+        tuple(filter(None, (_fired_sentence(overall), _measures(overall)))),
+        (_confused(run.rows("artifacts", "confusion")),),
     )
 
 
@@ -59,18 +49,11 @@ def _rates(entity: Json) -> tuple[str | Estimate, ...]:
     return (_rate(entity, "tpr"), _rate(entity, "fpr"), decimal(entity.number("f1")), *counts)
 
 
-def _fires(entity: Json) -> SkillResult:
+def _action(entity: Json) -> str:
     fires, wrongly = entity.number("tpr"), entity.number("fpr")
-    parts, problems = [], []
-    if fires is not None:
-        parts.append(f"{percent(fires)}\u00a0of\u00a0{whole(entity.number('positives'))}")
-        problems += ["misses"] if fires < _FIRES_ENOUGH else []
-    if wrongly is not None and wrongly > 1 - _FIRES_ENOUGH:
-        of = whole(entity.number("negatives"))
-        parts.append(f"wrongly {percent(wrongly)}\u00a0of\u00a0{of}")
-        problems.append("fires wrongly")
-    action = f"description {' and '.join(problems)}: change its words" if problems else ""
-    return SkillResult(Estimate(fires, None, None, ", ".join(parts) or UNKNOWN), action=action)
+    problems = ["misses"] if fires is not None and fires < _FIRES_ENOUGH else []
+    problems += ["fires wrongly"] if wrongly is not None and wrongly > 1 - _FIRES_ENOUGH else []
+    return f"description {' and '.join(problems)}: change its words" if problems else ""
 
 
 def _fired_sentence(entity: Json) -> str:
@@ -107,15 +90,13 @@ def _note(run: Json) -> str:
     return f"The router saw an index of {size}."
 
 
-def _confused(title: str, rows: Sequence[Json]) -> ReportTable:
-    """Return which skills were picked in place of others."""
-    columns = ("Requests for", "Picked", "Requests")
-    shown = (
-        (each.text("skill"), each.text("picked"), _of(each.number("requests"), each.number("of")))
-        for each in rows[:_ROWS]
+def _confused(confusion: Sequence[Json]) -> ReportTable:
+    """Return which skills were often picked in place of others."""
+    rows = (
+        (each.text("skill"), each.text("picked"), f"{whole(part)} of {whole(of)}")
+        for each in confusion
+        if each.flag("confused")
+        for part, of in [map(each.number, ("requests", "of"))]
     )
-    return ReportTable(title, columns, tuple(shown))
-
-
-def _of(part: float | None, whole_number: float | None) -> str:
-    return f"{whole(part)} of {whole(whole_number)}"
+    columns = ("Requests for", "Picked", "Requests")
+    return ReportTable("Picked in place of others", columns, tuple(rows))

@@ -6,7 +6,6 @@ A results file may be old, truncated or not from skillyard. No file stops a repo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from skillyard.evals.layers.registry import LAYERS
@@ -127,7 +126,7 @@ def cell_text(cell: Cell) -> str:
 
 
 class ReportTable(NamedTuple):
-    """A table; estimates can be drawn over ``scale``."""
+    """A table; estimates are drawn over ``scale``, with an upright line at 0."""
 
     title: str
     columns: tuple[str, ...]
@@ -135,8 +134,6 @@ class ReportTable(NamedTuple):
     """Their texts come from the cases, as does every other text here that is not ours."""
     note: str = ""
     scale: tuple[float, float] | None = None
-    zero: float | None = None
-    """The value at which an upright line stands."""
 
 
 class Fold(NamedTuple):
@@ -147,35 +144,21 @@ class Fold(NamedTuple):
     tables: tuple[ReportTable, ...] = ()
 
 
-class SkillResult(NamedTuple):
-    """What a layer found for one skill: a line of the first table."""
-
-    estimate: Estimate
-    badge: Badge | None = None
-    """The verdict, from a layer that gives one."""
-    units: int = 0
-    """The prompts behind a verdict."""
-    action: str = ""
-    """What to do next; empty where all is well."""
-    worst: str = ""
-    """The prompt with the worst difference."""
-    lost: tuple[str, ...] = ()
-    """Sentences on answers that an arm did not give."""
+_NONE = ReportTable("", (), ())
 
 
-@dataclass(frozen=True, slots=True)
-class LayerView:
+class LayerView(NamedTuple):
     """The results of one layer as texts. A layer fills in what it has."""
 
-    column: str = ""
-    """The title of its results in the first table; empty for a layer that gives verdicts."""
-    results: Mapping[str, SkillResult] = field(default_factory=dict)
-    """By skill."""
+    verdicts: ReportTable = _NONE
+    """One line a skill; the last column is what to do next, empty where all is well."""
     pooled: tuple[str, ...] = ()
     """Sentences on all skills or all requests together."""
     tables: tuple[ReportTable, ...] = ()
-    """What decided."""
+    """What else decided."""
     folds: tuple[Fold, ...] = ()
+    lost: tuple[str, ...] = ()
+    """Sentences on answers that an arm did not give."""
 
 
 class Results(Json):

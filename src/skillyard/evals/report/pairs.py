@@ -12,7 +12,6 @@ from skillyard.evals.report.layer_view import (
     Json,
     LayerView,
     ReportTable,
-    SkillResult,
     entities_of,
     estimate,
 )
@@ -29,8 +28,12 @@ from skillyard.evals.report.words import (
 )
 from skillyard.evals.statistics.pairs import HEADLINES, comparisons_in_order, place_in
 
-_DECIDING = (*HEADLINES, "full/summary")
-"""The comparisons from which follows what to do with a skill; others are folded."""
+_DECIDING = "full/summary"
+"""From this comparison too follows what to do with a skill; others are folded."""
+_NOTE = (
+    "Difference: points on the judge’s scale from 1 to 5, with the interval that decided. Worst "
+    "prompt: where the skill lost most, or gained least."
+)
 _ARMS = ("full_siblings", "full", "enhanced", "old", "summary", "baseline")
 _LETTERS = 100
 """Most characters of a prompt in a sentence."""
@@ -59,17 +62,26 @@ def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
     sentences = [trust.text("sentence")] if trust.flag("trusted") else []
     if len(skills) > 1:
         sentences += [_pooled(name, pooled[name], skills) for name in comparisons_in_order(pooled)]
-    tables = _comparisons(skills)
-    further = [tables[name] for name in tables if name not in _DECIDING]
+    names = comparisons_in_order(
+        name for each in skills.values() for name in each.entries("comparisons")
+    )
+    scale = _scale(skills)
+    tables = {name: _comparison(name, skills, scale) for name in names if name not in HEADLINES}
+    further = tuple(table for name, table in tables.items() if name != _DECIDING)
     return LayerView(
-        results={name: _result(each) for name, each in skills.items()},
-        pooled=tuple(filter(None, sentences)),
-        tables=(*(tables[name] for name in tables if name in _DECIDING), _pass_rates(run)),
-        folds=(
-            Fold("Further comparisons", tables=tuple(further)),
+        _verdicts(skills, next((name for name in names if name in HEADLINES), ""), scale),
+        tuple(filter(None, sentences)),
+        (*(tables[name] for name in tables if name == _DECIDING), _pass_rates(run)),
+        (
+            Fold("Further comparisons", tables=further),
             Fold("The worst prompts", tuple(_sentences(skills))),
             Fold("What the tokens buy", tables=(_arms(skills),)),
             Fold("How far the judge can be trusted", tables=(_judge(trust),)),
+        ),
+        tuple(
+            f"{skill}: {whole(count.number())} answers of {condition(arm)}"
+            for skill, entity in skills.items()
+            for arm, count in entity.entries("lost").items()
         ),
     )
 
@@ -91,23 +103,27 @@ def _headline(entity: Json) -> tuple[str, Json]:
     return name, comparisons.get(name, Json(None))
 
 
-def _result(entity: Json) -> SkillResult:
+def _verdicts(skills: Mapping[str, Json], name: str, scale: tuple[float, float]) -> ReportTable:
+    """Return one line a skill: its verdict, what decided it, and what follows."""
+    columns = ("Skill", "Verdict", "Difference", "Worst prompt", "Won–lost–tied", "Prompts", "Next")
+    rows = tuple((skill, *_verdict(entity)) for skill, entity in skills.items())
+    return ReportTable(first_upper(against(name)) if name else "", columns, rows, _NOTE, scale)
+
+
+def _verdict(entity: Json) -> tuple[str | Badge | Estimate, ...]:
     name, headline = _headline(entity)
     checks = _check_difference(entity)
     if not headline.entries() and checks is not None:
-        return SkillResult(checks, _CHECKS_ONLY, action="add criteria: checks give no verdict")
+        nothing = (UNKNOWN, UNKNOWN, UNKNOWN)
+        return _CHECKS_ONLY, checks, *nothing, "add criteria: checks give no verdict"
     worst = next(iter(entity.rows("worst_prompts")), Json(None))
     place = worst.count("prompt_index")
-    return SkillResult(
-        _difference(headline),
+    return (
         _badge(headline),
-        headline.count("units") or 0,
+        _difference(headline),
+        UNKNOWN if place is None else f"{signed(worst.number('mean'))} at prompt {place + 1:,}",
+        *_counts(headline),
         _action(entity, headline, "old" if name.endswith("/old") else "baseline"),
-        "" if place is None else f"{signed(worst.number('mean'))} at prompt {place + 1:,}",
-        tuple(
-            f"{whole(count.number())} answers of {condition(arm)}"
-            for arm, count in entity.entries("lost").items()
-        ),
     )
 
 
@@ -134,36 +150,30 @@ def _action(entity: Json, headline: Json, other: str) -> str:
     )
 
 
-def _comparisons(skills: Mapping[str, Json]) -> dict[str, ReportTable]:
-    """Return a table of each comparison, all over one scale so that they can be compared."""
-    of_skills = {skill: entity.entries("comparisons") for skill, entity in skills.items()}
-    figures = [comparison for each in of_skills.values() for comparison in each.values()]
+def _scale(skills: Mapping[str, Json]) -> tuple[float, float]:
+    """Return one scale for all comparisons, so that they can be compared."""
+    figures = [
+        each for entity in skills.values() for each in entity.entries("comparisons").values()
+    ]
     ends = [each.number(key) or 0.0 for each in figures for key in ("mean", "ci_low", "ci_high")]
-    scale = max(-_WIDEST, min([-1.0, *ends])), min(_WIDEST, max([1.0, *ends]))
-    columns = ("Skill", "Difference", "Won–lost–tied", "Prompts", "Verdict")
-    return {
-        name: ReportTable(
-            first_upper(against(name)),
-            columns,
-            tuple(
-                (skill, *_cells(each[name]))
-                for skill, each in of_skills.items()
-                if each.get(name, Json(None)).entries()
-            ),
-            scale=scale,
-            zero=0.0,
-        )
-        for name in comparisons_in_order(name for each in of_skills.values() for name in each)
-    }
+    return max(-_WIDEST, min([-1.0, *ends])), min(_WIDEST, max([1.0, *ends]))
 
 
-def _cells(comparison: Json) -> tuple[str | Badge | Estimate, ...]:
-    verdict, units = _badge(comparison), comparison.count("study_units")
-    if units:
-        verdict = verdict._replace(text=f"{verdict.text}: a new run of {units:,}")
+def _comparison(name: str, skills: Mapping[str, Json], scale: tuple[float, float]) -> ReportTable:
+    columns = ("Skill", "Verdict", "Difference", "Won–lost–tied", "Prompts")
+    of_skills = ((skill, entity.at("comparisons", name)) for skill, entity in skills.items())
+    rows = (
+        (skill, _badge(figures), _difference(figures), *_counts(figures))
+        for skill, figures in of_skills
+        if figures.entries()
+    )
+    return ReportTable(first_upper(against(name)), columns, tuple(rows), scale=scale)
+
+
+def _counts(comparison: Json) -> tuple[str, str]:
     record = [comparison.count(key) for key in ("wins", "losses", "ties")]
     won = UNKNOWN if None in record else "–".join(map(whole, record))
-    return _difference(comparison), won, whole(comparison.count("units")), verdict
+    return won, whole(comparison.count("units"))
 
 
 def _pooled(name: str, comparison: Json, skills: Mapping[str, Json]) -> str:

@@ -1,40 +1,35 @@
 """The view model of a report: terminal, HTML, Markdown and JUnit are drawn from it.
 
-The first table answers in one line a skill. What decided follows, and everything else is folded.
+The first tables answer in one line a skill. What else decided follows, and the rest is folded.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.work import load_layer
 from skillyard.evals.report.layer_view import (
     Badge,
-    Cell,
     Fold,
     Json,
     LayerView,
     ReportTable,
     Results,
-    SkillResult,
+    cell_text,
     errors_of,
     outcome,
 )
-from skillyard.evals.report.words import UNKNOWN, many, money, percent, visible_line, whole
+from skillyard.evals.report.words import many, money, percent, visible_line, whole
 from skillyard.evals.storage.results import DEGRADED, TRUNCATED_PAIR
 
 _FAKE = "Made by a stand-in server: says nothing about any skill"
 _FAKE_TEXT = (
     "The answers come from a program that imitates a model’s interface. They show that the "
     "evaluation runs, not how any skill does."
-)
-_NOTE = (
-    "Difference: points on the judge’s scale from 1 to 5 against no skill, with the interval that "
-    "decided. Worst prompt: where the skill lost most, or gained least."
 )
 PROOF = (
     "It holds for these requests, this model and this judge, or for this router and this index.",
@@ -82,8 +77,6 @@ class Report:
     title: str
     banners: tuple[Banner, ...]
     facts: tuple[tuple[str, str], ...]
-    skills: ReportTable
-    """One line a skill: the verdict, what decided it, and what to do next."""
     pooled: tuple[str, ...]
     """Sentences on all skills together."""
     changes: tuple[Json, ...]
@@ -124,7 +117,6 @@ def build_report(
         visible_line(title) or "Evaluation",
         tuple(banners),
         tuple((name, value) for name, value in _facts(runs) if value),
-        _skills(parts),
         tuple(
             f"{run.layer.code}: {sentence}{' (stand-in)' if run.is_fake else ''}"
             for run, view in parts
@@ -136,28 +128,43 @@ def build_report(
     )
 
 
-def _place(run: Results) -> tuple[str, str, str]:
-    """Return where results stand: by layer, then by time, and by run id."""
-    return run.layer.code, run.text("meta", "timestamp"), run.text("meta", "run_id")
+def _place(run: Results) -> tuple[bool, str, str, str]:
+    """Return where results stand: those with verdicts first, by layer, then by time and run id."""
+    times = run.text("meta", "timestamp"), run.text("meta", "run_id")
+    return not run.layer.decides, run.layer.code, *times
 
 
 def _view_of(run: Results) -> LayerView:
-    """Return what reports show of results: what its layer shows, and how it was run."""
+    """Return what reports show of results: what its layer shows, and how it was run.
+
+    Nothing follows from a stand-in but to ask a model, and no colour suggests a result.
+    """
     view = load_layer(run.layer.name).view(run.value)
     folds = (
         *view.folds,
         Fold("Not counted", tables=(_not_counted(run.cases),)),
         Fold("What it cost, and how it was run", tables=(_record(run),)),
     )
-    shown = [fold._replace(tables=_with_rows(fold.tables)) for fold in folds]
-    kept = tuple(fold for fold in shown if fold.sentences or fold.tables)
+    shown = [fold._replace(tables=_with_rows(fold.tables, run)) for fold in folds]
+    rows = []
+    for *cells, action in view.verdicts.rows:
+        text = "run it with a model" if run.is_fake else cell_text(action)
+        rows.append((*cells, Badge("→", text, "act") if text else "keep"))
     stamp = " (stand-in)" if run.is_fake else ""
-    tables = (each._replace(title=f"{each.title}{stamp}") for each in _with_rows(view.tables))
-    return replace(view, tables=tuple(tables), folds=kept)
+    title = f"{run.layer.code} {view.verdicts.title}{stamp}"
+    return view._replace(
+        verdicts=view.verdicts._replace(title=title, rows=tuple(rows)),
+        tables=_with_rows(view.tables, run),
+        folds=tuple(fold for fold in shown if fold.sentences or fold.tables),
+    )
 
 
-def _with_rows(tables: Sequence[ReportTable]) -> tuple[ReportTable, ...]:
-    return tuple(table for table in tables if table.rows)
+def _with_rows(tables: Sequence[ReportTable], run: Results) -> tuple[ReportTable, ...]:
+    return tuple(
+        table._replace(title=f"{table.title} (stand-in)") if run.is_fake and table.title else table
+        for table in tables
+        if table.rows
+    )
 
 
 def _warnings(run: Results, view: LayerView) -> Iterator[tuple[str, str]]:
@@ -185,10 +192,10 @@ def _warnings(run: Results, view: LayerView) -> Iterator[tuple[str, str]]:
     if missing := meta.count("missing"):
         text = f"a replay needs {many(missing, 'answer')} more, and makes no calls."
         yield "Stored answers are missing", text
-    if lost := [f"{name}: {each}" for name, of in view.results.items() for each in of.lost]:
-        more = len(lost) - _NAMED
+    if view.lost:
+        more = len(view.lost) - _NAMED
         end = f" and {many(more, 'more line')}" if more > 0 else ""
-        text = f"{'; '.join(lost[:_NAMED])}{end}."
+        text = f"{'; '.join(view.lost[:_NAMED])}{end}."
         yield "Answers that one arm did not give: the lowest score", text
 
 
@@ -212,49 +219,6 @@ def _facts(runs: Sequence[Results]) -> Iterator[tuple[str, str]]:
     paid = (("run_cost" if "run_cost" in run.at("meta") else "total_cost", run) for run in runs)
     costs = [cost for key, run in paid if (cost := run.number("meta", key)) is not None]
     yield "Cost", money(sum(costs)) if costs else ""
-
-
-def _skills(parts: Sequence[tuple[Results, LayerView]]) -> ReportTable:
-    """Return one row a skill, with the results of all layers; skills by name."""
-    judged = [(run, view) for run, view in parts if view.results and not view.column]
-    routed = [(run, view) for run, view in parts if view.results and view.column]
-    rows = []
-    for name in sorted({name for _, view in parts for name in view.results}):
-        verdicts = [(run, view.results[name]) for run, view in judged if name in view.results]
-        # The verdict from the most prompts; of equal ones that of the later layer.
-        decisive = max(reversed(verdicts), key=lambda each: each[1].units, default=None)
-        cells = _verdict(decisive) if judged else []
-        actions = [_action(*decisive)] if decisive else []
-        for run, result in [(run, view.results.get(name)) for run, view in routed]:
-            cells.append(UNKNOWN if result is None else _seen(result.estimate, run))
-            actions += [] if result is None else [_action(run, result)]
-        needed = dict.fromkeys(filter(None, actions))
-        cells.append(Badge("→", "; ".join(needed), "act") if needed else "keep")
-        rows.append((name, *cells))
-    verdict = ("Verdict", "Difference", "Worst prompt") if judged else ()
-    columns = ("Skill", *verdict, *(view.column for _, view in routed), "Next")
-    return ReportTable("", columns, tuple(rows), _NOTE if judged else "")
-
-
-def _verdict(decisive: tuple[Results, SkillResult] | None) -> list[Cell]:
-    if decisive is None:
-        return [UNKNOWN, UNKNOWN, UNKNOWN]
-    run, result = decisive
-    return [_seen(result.badge or UNKNOWN, run), result.estimate, result.worst or UNKNOWN]
-
-
-def _seen(cell: Cell, run: Results) -> Cell:
-    """Return a cell; of a stand-in named as one, without a colour that suggests a result."""
-    if not run.is_fake:
-        return cell
-    if isinstance(cell, str):
-        return f"{cell} (stand-in)"
-    return cell._replace(text=f"{cell.text} (stand-in)", kind="open")
-
-
-def _action(run: Results, result: SkillResult) -> str:
-    """Return what to do next. Nothing follows from a stand-in but to ask a model."""
-    return "run it with a model" if run.is_fake else result.action
 
 
 def _record(run: Results) -> ReportTable:
