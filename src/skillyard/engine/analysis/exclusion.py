@@ -7,13 +7,12 @@ follows it, or stands before it, up to the end of its clause. Phrases that only 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from skillyard.engine.analysis.language import FUNCTION_WORDS
+from skillyard.engine.analysis.language import FUNCTION_WORDS, cue_patterns
 
 _CLAUSE_END = re.compile(r"[.;:!?](?=\s|$)|[。；！？،؛\n()]|,(?!\d)|[，、]|\s[-–—]+\s")
 """What ends a clause. A point within a word (``parser.py``) does not."""
@@ -58,26 +57,10 @@ class _Cues(NamedTuple):
 
 
 @cache
-def _rows(language: str) -> dict[str, list[str]]:
-    """Return the table's patterns for a language by kind."""
-    path = os.path.join(os.path.dirname(__file__), "data", "exclusions.tsv")
-    rows: dict[str, list[str]] = {}
-    with open(path, encoding="utf-8") as file:
-        for row in file:
-            if row.startswith("#"):
-                continue
-            code, kind, pattern = row.rstrip("\n").split("\t")
-            if code == language or (code == _ENGLISH and language not in LATIN):
-                patterns = pattern.split("|") if kind == "sign" else [pattern]
-                rows.setdefault(kind.replace(" ", "_"), []).extend(patterns)
-    return rows
-
-
-@cache
-def _cues(language: str) -> _Cues:
+def _cues(*languages: str) -> _Cues:
     words = {
-        kind: "|".join(f"(?:{pattern})" for pattern in patterns)
-        for kind, patterns in _rows(language).items()
+        kind.replace(" ", "_"): "|".join(f"(?:{pattern})" for pattern in patterns)
+        for kind, patterns in cue_patterns("exclusions", *languages).items()
     }
     forms = (
         *(words.get(kind, _NEVER) for kind in _Cues._fields[:7]),
@@ -94,9 +77,11 @@ def read_exclusions(text: str, language: str) -> Reading:
     ``language`` is its ISO 639-1 code; cues of English count in every language.
     """
     lower = text.lower()
-    if not any(sign in lower for sign in _rows(language).get("sign", ("",))):
+    languages = (language,) if language in LATIN else (language, _ENGLISH)
+    signs = "|".join(cue_patterns("exclusions", *languages).get("sign", ())).split("|")
+    if not any(sign in lower for sign in signs):
         return Reading(text, text, "")
-    cues = _cues(language)
+    cues = _cues(*languages)
     no_cues = [match.span() for match in cues.keep.finditer(text)]
     spans: list[tuple[int, int, bool]] = []
     for kind in _Cues._fields[1:7]:

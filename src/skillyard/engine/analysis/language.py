@@ -95,6 +95,21 @@ _SCRIPTS = (
 )
 
 
+@cache
+def cue_patterns(table: str, *languages: str) -> dict[str, list[str]]:
+    """Return the patterns of a table of cues for some languages, by kind."""
+    rows: dict[str, list[str]] = {}
+    with open(
+        os.path.join(os.path.dirname(__file__), "data", f"{table}.tsv"), encoding="utf-8"
+    ) as file:
+        for row in file:
+            if not row.startswith("#"):
+                code, kind, pattern = row.rstrip("\n").split("\t")
+                if code in languages:
+                    rows.setdefault(kind, []).append(pattern)
+    return rows
+
+
 def language_of(text: str, latin: float | None = None) -> str:
     """Return the ISO 639-1 code of the language of ``text``; ``en`` by default.
 

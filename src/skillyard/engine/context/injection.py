@@ -8,7 +8,7 @@ added.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from skillyard.base.errors import InvalidInput
@@ -92,37 +92,27 @@ def inject(
         prompt, catalog = cast(Prompt, catalog), prompt
     elif isinstance(catalog, str | Mapping):
         raise InvalidInput("one of the first two arguments must be a catalog")
-    catalog = cast("Catalog | Iterable[Skill]", catalog)
+    skills = cast("Catalog | Iterable[Skill]", catalog)
     policy = policy_with(policy, min_score, top_k)
+
+    def block_for(text: str) -> tuple[str, Match] | None:
+        own = _own_words(text)
+        if not own.strip():
+            return None
+        block = select_prompt_block(skills, own, policy, scorer, max_chars, fence=fence)
+        if block is None or own is text or text.startswith(block[0]):
+            return block
+        return None  # another injector has already added a block
+
     if isinstance(prompt, str):
-        block = _block(prompt, catalog, policy, max_chars, scorer, fence)
-        return Injection(prompt, None) if block is None else _prepend(prompt, *block)
+        return _before(prompt, block_for(prompt))
     if isinstance(prompt, Mapping):
-        return _into_message(prompt, catalog, policy, max_chars, scorer, fence)
+        return _into_message(prompt, block_for)
     messages = list(prompt)
     if not messages:
         return Injection(messages, None)
-    last = _into_message(messages[-1], catalog, policy, max_chars, scorer, fence)
+    last = _into_message(messages[-1], block_for)
     return Injection([*messages[:-1], last.prompt], last.match)
-
-
-def _block(
-    text: str,
-    catalog: Catalog | Iterable[Skill],
-    policy: SelectionPolicy | None,
-    max_chars: int | None,
-    scorer: str | Scorer | Any,
-    fence: str | None,
-) -> tuple[str, Match] | None:
-    own = _own_words(text)
-    if not own.strip():
-        return None
-    block = select_prompt_block(
-        catalog, own, policy, scorer=scorer, max_chars=max_chars, fence=fence
-    )
-    if block is None or own is text or text.startswith(block[0]):
-        return block
-    return None  # another injector has already added a block
 
 
 def _own_words(text: str) -> str:
@@ -137,17 +127,15 @@ def _own_words(text: str) -> str:
     return text
 
 
-def _prepend(text: str, block: str, match: Match) -> Injection:
-    return Injection(text if text.startswith(block) else f"{block}\n\n{text}", match)
+def _before(text: str, block: tuple[str, Match] | None) -> Injection:
+    """Return the text with the block before it, unless it stands there."""
+    if block is None:
+        return Injection(text, None)
+    return Injection(text if text.startswith(block[0]) else f"{block[0]}\n\n{text}", block[1])
 
 
 def _into_message(
-    message: Message,
-    catalog: Catalog | Iterable[Skill],
-    policy: SelectionPolicy | None,
-    max_chars: int | None,
-    scorer: str | Scorer | Any,
-    fence: str | None,
+    message: Message, block_for: Callable[[str], tuple[str, Match] | None]
 ) -> Injection:
     unchanged = Injection(dict(message), None)
     if message.get("role") != USER_ROLE:
@@ -157,20 +145,17 @@ def _into_message(
     if content is None:
         return unchanged
     if isinstance(content, str):
-        inner = inject(content, catalog, policy, max_chars, scorer, fence=fence)
+        inner = _before(content, block_for(content))
         return Injection({**message, field: inner.prompt}, inner.match)
     if not isinstance(content, Sequence):
         raise InvalidInput(f"a message's {field} must be text or a list of parts")
     parts = list(content)
-    texts = [
-        (number, text) for number, part in enumerate(parts) if (text := _text(part)) is not None
-    ]
-    block = _block("\n".join(text for _, text in texts), catalog, policy, max_chars, scorer, fence)
+    texts = {number: text for number, part in enumerate(parts) if (text := _text(part)) is not None}
+    block = block_for("\n".join(texts.values()))
     if block is None:
         return unchanged
-    first, text = texts[0]
-    joined = _prepend(text, *block)
-    part = parts[first]
+    first = min(texts)
+    joined, part = _before(texts[first], block), parts[first]
     parts[first] = joined.prompt if isinstance(part, str) else {**part, "text": joined.prompt}
     return Injection({**message, field: parts}, joined.match)
 

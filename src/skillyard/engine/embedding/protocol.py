@@ -133,16 +133,9 @@ def weights_of(embedder: Embedder, default: float) -> EmbedderWeights:
 
     Raises InvalidInput for anything but three numbers from 0 to 1.
     """
-    weights = getattr(embedder, "weights", None)
+    weights = _numbers_of(embedder, "weights", "three numbers from 0 to 1", 3)
     if weights is None:
         return EmbedderWeights(default, default, default)
-    if not (
-        _are_numbers(weights, len(EmbedderWeights._fields))
-        and all(0 <= value <= 1 for value in weights)
-    ):
-        raise InvalidInput(
-            f"embedder {embedder.id}: weights must be three numbers from 0 to 1, in a tuple"
-        )
     return EmbedderWeights(*weights)
 
 
@@ -151,28 +144,27 @@ def calibration_of(embedder: Embedder) -> EmbedderCalibration | None:
 
     Raises InvalidInput for anything but seven numbers, or these and one for each feature.
     """
-    calibration = getattr(embedder, "calibration", None)
-    if calibration is None:
-        return None
     least = len(EmbedderCalibration._fields) - 1
-    if not any(_are_numbers(calibration, least + more) for more in (0, FEATURES)):
-        raise InvalidInput(
-            f"embedder {embedder.id}: calibration must be {least} or {least + FEATURES} finite"
-            " numbers, in a tuple"
-        )
-    return EmbedderCalibration._make((*calibration[:least], calibration[least:]))
+    what = f"{least} or {least + FEATURES} finite numbers"
+    numbers = _numbers_of(embedder, "calibration", what, least, least + FEATURES)
+    if numbers is None:
+        return None
+    return EmbedderCalibration._make((*numbers[:least], numbers[least:]))
 
 
 def order_of(embedder: Embedder) -> EmbedderOrder | None:
     """Return the embedder's order, if any. Raises InvalidInput for anything but 3 numbers."""
-    order = getattr(embedder, "order", None)
-    if order is None:
-        return None
-    if not _are_numbers(order, len(EmbedderOrder._fields)):
-        raise InvalidInput(
-            f"embedder {embedder.id}: order must be three finite numbers, in a tuple"
-        )
-    return EmbedderOrder(*order)
+    order = _numbers_of(embedder, "order", "three finite numbers", 3)
+    return None if order is None else EmbedderOrder(*order)
+
+
+def _numbers_of(embedder: Embedder, name: str, what: str, *counts: int) -> tuple[float, ...] | None:
+    """Return the numbers of an attribute. Raises InvalidInput for anything else."""
+    numbers = getattr(embedder, name, None)
+    is_wrong = numbers is not None and not any(_are_numbers(numbers, count) for count in counts)
+    if is_wrong or (numbers and name == "weights" and not all(0 <= each <= 1 for each in numbers)):
+        raise InvalidInput(f"embedder {embedder.id}: {name} must be {what}, in a tuple")
+    return numbers
 
 
 def embed_in_one_thread(embedder: Embedder | None) -> None:

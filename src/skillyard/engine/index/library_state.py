@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic
 from skillyard.engine.catalog.entries import CatalogEntry
@@ -85,39 +85,21 @@ def decode_state(data: bytes) -> LibraryState:
         files, scanned, finished, compared = json.loads(data)
         known = {}
         for candidate, facts, diagnostics, is_final, flags in files:
-            file = _decode_candidate(*candidate)
-            known[file.path] = FileState(
-                file,
-                None if facts is None else _decode_facts(*facts),
-                tuple(Diagnostic(*fields) for fields in diagnostics),
-                is_final,
-                flags,
+            file = Candidate(*candidate)
+            file = file._replace(
+                parts=tuple(file.parts),
+                stamp=Stamp(*file.stamp),
+                references=tuple(Reference(*each) for each in file.references),
             )
+            skill = None if facts is None else SkillFacts(*facts)
+            if skill is not None:
+                skill = skill._replace(files=tuple(skill.files))
+            remarks = tuple(Diagnostic(*fields) for fields in diagnostics)
+            known[file.path] = FileState(file, skill, remarks, is_final, flags)
         seen = tuple(Diagnostic(*fields) for fields in scanned)
         return LibraryState(known, seen, bool(finished), dict(compared))
     except TypeError as error:
         raise ValueError(f"not a state: {error}") from None
-
-
-def _decode_facts(
-    name: str, slug: str, origin: str | None, hidden: bool, files: Iterable[str], *more: Any
-) -> SkillFacts:
-    return SkillFacts(name, slug, origin, hidden, tuple(files), *more)
-
-
-def _decode_candidate(
-    path: str,
-    parts: Iterable[str],
-    origin: str,
-    folder: str | None,
-    stamp: Iterable[int],
-    scope: str,
-    root: int,
-    references: Iterable[Iterable[Any]],
-    *more: Any,
-) -> Candidate:
-    known = tuple(Reference(*reference) for reference in references)
-    return Candidate(path, tuple(parts), origin, folder, Stamp(*stamp), scope, root, known, *more)
 
 
 def placeholder_entry(known: FileState) -> CatalogEntry:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import log10
 from typing import Any, NamedTuple
 
+from skillyard.base.sums import stable_sum
 from skillyard.engine.ranking.field_hits import FieldHits, InvertedFields, plain_id, terms
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.scorer import DefaultPolicy, Explanation, Scored
@@ -110,7 +111,6 @@ class ScoredRelevance(Scored):
         self._plain = plain_id(query.text) if self._terms else ""
         self._hits: FieldHits = bound.words.hits(self._terms)
         self._match = self._best_matches()
-        self._explained: dict[int, Explanation] = {}
 
     def _best_matches(self) -> dict[int, float]:
         """Return the best rule of each skill that contains a query term or equals the query."""
@@ -162,19 +162,8 @@ class ScoredRelevance(Scored):
 
     def scores(self) -> list[tuple[Skill, float]]:
         """Return every skill with its points; the document drops none."""
-        scorer, match = self._bound.scorer, self._match
-        references = scorer.references_points if self._with_references else 0.0
-        pairs = []
-        for number, (skill, facts) in enumerate(
-            zip(self._bound.skills, self._bound.facts, strict=True)
-        ):
-            best = match.get(number, 0.0)
-            score = facts.content + (references if facts.has_references else 0.0)
-            score = score + scorer.match_points * best + facts.popularity
-            if facts.curated:
-                score += scorer.curated_points * best
-            pairs.append((skill, score))
-        return pairs
+        skills = enumerate(self._bound.skills)
+        return [(skill, stable_sum(self._signals(number))) for number, skill in skills]
 
     def tier(self, skill: Skill) -> int:
         """1 for skills without content, which come last; 0 for others."""
@@ -194,13 +183,8 @@ class ScoredRelevance(Scored):
     def explain(self, skill: Skill) -> Explanation:
         """Return the five signals in points; the match contains the rules that apply."""
         number = self._bound.position[skill]
-        explained = self._explained.get(number)
-        if explained is None:  # Reason, signals and tree of one skill are requested in turn.
-            explained = self._explained[number] = self._explanation(number, skill)
-        return explained
-
-    def _explanation(self, number: int, skill: Skill) -> Explanation:
-        content, references, match, popularity, curated = self._signals(number)
+        signals = self._signals(number)
+        content, references, match, popularity, curated = signals
         points = self._bound.scorer.match_points
         rules = sorted(self._rules(number).items(), key=lambda rule: -rule[1])
         details = tuple(Explanation(label, points * value, (), "leaf") for label, value in rules)
@@ -213,8 +197,7 @@ class ScoredRelevance(Scored):
             ),
             Explanation("curated_boost", curated, (), "leaf", "curated" if skill.curated else ""),
         )
-        total = content + references + match + popularity + curated
-        return Explanation("relevance", total, parts)
+        return Explanation("relevance", stable_sum(signals), parts)
 
 
 RELEVANCE = Relevance()

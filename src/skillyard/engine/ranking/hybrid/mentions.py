@@ -5,13 +5,13 @@
 (``analysis/data/mentions.tsv``); what is a name, the library says.
 """
 
-import os
 import re
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
 from skillyard.engine import analysis
+from skillyard.engine.analysis.language import cue_patterns
 from skillyard.engine.index.facet_terms import EXACT_NAME, exact_name_term
 from skillyard.engine.ranking.query import Mentions
 
@@ -51,23 +51,9 @@ class _Name(NamedTuple):
 
 
 @cache
-def _rows(language: str) -> dict[str, str]:
-    """Return the table's patterns for a language by kind, joined."""
-    path = os.path.join(os.path.dirname(analysis.__file__), "data", "mentions.tsv")
-    rows: dict[str, list[str]] = {}
-    with open(path, encoding="utf-8") as file:
-        for row in file:
-            code, _, rest = row.rstrip("\n").partition("\t")
-            kind, _, pattern = rest.partition("\t")
-            if code in (language, _ENGLISH):
-                rows.setdefault(kind, []).append(pattern)
-    return {kind: "|".join(patterns) for kind, patterns in rows.items()}
-
-
-@cache
 def _cues(language: str) -> _Cues:
-    rows = _rows(language)
-    forms = {kind: f"(?:{rows.get(kind, _NEVER)})" for kind in _Cues._fields}
+    rows = cue_patterns("mentions", language, _ENGLISH)
+    forms = {kind: f"(?:{'|'.join(rows.get(kind, [_NEVER]))})" for kind in _Cues._fields}
     forms["skill"] = rf"(?<![A-Za-z-]){forms['skill']}(?![A-Za-z-])"
     forms["call"] = rf"(?<![A-Za-z]){forms['call']}{_OPTIONAL_ARTICLE}{_QUOTE}$"
     forms["ask"] = rf"\s*{forms['ask']}"
