@@ -157,30 +157,24 @@ def select(
     ordered = [_match(pair, resolved, scored, lacks.of(pair[0])) for pair in best]
     matches = [match for match in ordered if not match.rejected_because]
     selected = tuple(matches[:top_k])
+    generalist = None
+    if not selected and top_k and policy.fallback_tag is not None:
+        generalist = _fallback(catalog, request, policy, scored)
+    if generalist is not None:
+        selected = (_match(generalist, resolved, scored),)
     for match in selected:
         lacks.note(match)
-    if not selected and top_k and policy.fallback_tag is not None:
-        pair = _fallback(catalog, request, policy, scored)
-        if pair is not None:
-            chosen = (_match(pair, resolved, scored),)
-            lacks.note(chosen[0])
-            rejected = _rejections(pairs, ordered, chosen, least, top_k, resolved, scored)
-            return Selection(
-                chosen,
-                rejected,
-                considered,
-                False,
-                True,
-                resolved.name,
-                (),
-                _maybe(rejected, policy, resolved, lacks),
-            )
     rejected = _rejections(pairs, ordered, selected, least, top_k, resolved, scored)
     margin = resolved.default_policy.menu_margin
-    menu = _menu(matches, margin) if top_k and len(matches) > 1 else ()
-    maybe = _maybe(rejected, policy, resolved, lacks) if top_k and not selected else ()
     return Selection(
-        selected, rejected, considered, not selected, False, resolved.name, menu, maybe
+        selected,
+        rejected,
+        considered,
+        abstained=not selected,
+        fallback=generalist is not None,
+        scorer=resolved.name,
+        menu=_menu(matches, margin) if top_k and len(matches) > 1 else (),
+        maybe=_maybe(rejected, policy, resolved, lacks) if top_k and not matches else (),
     )
 
 

@@ -335,23 +335,14 @@ MAX_CACHED_SURFACES = 400_000
 
 
 class Analyzer:
-    """A tokenizer and a chain of filters: text → terms. Thread-safe.
+    """A chain of filters behind :func:`surfaces`: text → terms. Thread-safe."""
 
-    ``analyzer | filter`` returns a new analyzer with the filter appended.
-    """
+    __slots__ = ("_for_ascii", "_known", "filters")
 
-    __slots__ = ("_for_ascii", "_known", "filters", "tokenizer")
-
-    def __init__(
-        self, tokenizer: Callable[[str], list[str]], filters: tuple[Filter, ...] = ()
-    ) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, *filters: Filter) -> None:
         self.filters = filters
         self._for_ascii = [each for each in filters if each not in FOR_OTHER_SCRIPTS]
         self._known: dict[str, tuple[str, ...]] = {}
-
-    def __or__(self, last: Filter) -> Analyzer:
-        return Analyzer(self.tokenizer, (*self.filters, last))
 
     def of_surface(self, surface: str) -> tuple[str, ...]:
         """Return the terms of one token of the tokenizer, in order. The result is cached."""
@@ -367,22 +358,14 @@ class Analyzer:
     def terms(self, text: str) -> list[str]:
         """Return the terms of ``text`` in order, with repetitions."""
         of = self.of_surface
-        return [term for surface in self.tokenizer(text) for term in of(surface)]
+        return [term for surface in surfaces(text) for term in of(surface)]
 
     def counts(self, text: str) -> dict[str, int]:
         """Return the count of each term of ``text``, in order of first occurrence."""
         return dict(Counter(self.terms(text)))
 
 
-STANDARD = (
-    Analyzer(surfaces)
-    | compatible
-    | known_terms
-    | split_compounds
-    | split_scripts
-    | fold
-    | bigrams
-    | stop
-    | stem
+STANDARD = Analyzer(
+    compatible, known_terms, split_compounds, split_scripts, fold, bigrams, stop, stem
 )
 """The chain of the index and of ``hybrid``."""

@@ -76,28 +76,6 @@ class FieldHits(NamedTuple):
     """Words matched by a query term, including all such words of the ids of touched skills."""
 
 
-class _WordIndex:
-    """The words of all fields, by stem and in sorted order for prefixes."""
-
-    __slots__ = ("_by_stem", "_ordered")
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self._ordered = sorted(set(words))
-        self._by_stem: dict[str, list[str]] = {}
-        for word, stem in zip(self._ordered, map(stem_word, self._ordered), strict=True):
-            self._by_stem.setdefault(stem, []).append(word)
-
-    def matching(self, term: str, stem: str) -> list[str]:
-        """Return the words with the same stem, or with the term as prefix (4+ letters)."""
-        matches = dict.fromkeys(self._by_stem.get(stem, ()))
-        if len(term) >= MIN_PREFIX:
-            position = bisect_left(self._ordered, term)
-            while position < len(self._ordered) and self._ordered[position].startswith(term):
-                matches[self._ordered[position]] = None
-                position += 1
-        return list(matches)
-
-
 Postings = dict[str, list[int]]
 """Words, each with the numbers of the skills that hold it."""
 
@@ -124,7 +102,10 @@ class InvertedFields:
                     else:
                         row.append(number)
             self._ids.append((tuple(dict.fromkeys(terms(own_id))), plain_id(own_id)))
-        self._vocabulary = _WordIndex(word for postings in fields for word in postings)
+        self._vocabulary = sorted({word for postings in fields for word in postings})
+        self._by_stem: dict[str, list[str]] = {}
+        for word in self._vocabulary:
+            self._by_stem.setdefault(stem_word(word), []).append(word)
 
     def id_words(self, number: int) -> tuple[str, ...]:
         """Return the words of a skill's id."""
@@ -134,12 +115,22 @@ class InvertedFields:
         """Return a skill's id with separators as blanks."""
         return self._ids[number][1]
 
+    def _matching(self, term: str) -> list[str]:
+        """Return the words with the same stem, or with the term as prefix (4+ letters)."""
+        matches = dict.fromkeys(self._by_stem.get(stem_word(term), ()))
+        if len(term) >= MIN_PREFIX:
+            start, end = (
+                bisect_left(self._vocabulary, each) for each in (term, f"{term}\U0010ffff")
+            )
+            matches |= dict.fromkeys(self._vocabulary[start:end])
+        return list(matches)
+
     def hits(self, query_terms: list[str]) -> FieldHits:
         """Return the matched terms of each skill by field."""
         counts = [[0] * len(self._ids) for _ in range(5)]
         hits = FieldHits(counts[0], counts[1], counts[2], counts[3], counts[4], set(), set())
-        for term, stem in zip(query_terms, map(stem_word, query_terms), strict=True):
-            words = self._vocabulary.matching(term, stem)
+        for term in query_terms:
+            words = self._matching(term)
             hits.matched.update(words)
             in_id = _union(self._id, words)
             in_title = _union(self._title, words)

@@ -10,9 +10,22 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from skillyard.base.errors import InvalidInput
-from skillyard.base.shapes.encoder import encode, from_attributes
-from skillyard.base.shapes.recommendations import Recommendation
 from skillyard.engine.skill import Skill
+
+
+def _documented(record: Any) -> dict[str, object]:
+    """Return the documented JSON shape of a record; what is None has no key."""
+    shape: dict[str, object] = {}
+    for name, value in record._asdict().items():
+        if value is not None:
+            first, *rest = name.split("_")
+            key = first + "".join(part.capitalize() for part in rest)
+            if isinstance(value, tuple):
+                value = (
+                    value.to_dict() if hasattr(value, "to_dict") else list(map(_documented, value))
+                )
+            shape[key] = value
+    return shape
 
 
 class MatchedPattern(NamedTuple):
@@ -24,7 +37,7 @@ class MatchedPattern(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """Return the documented JSON shape."""
-        return {"pattern": self.pattern, "matchedFile": self.matched_file, "weight": self.weight}
+        return _documented(self)
 
 
 class PatternMatch(NamedTuple):
@@ -37,11 +50,7 @@ class PatternMatch(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """Return the documented JSON shape."""
-        return {
-            "skillName": self.skill_name,
-            "confidence": self.confidence,
-            "matchedPatterns": [match.to_dict() for match in self.matched_patterns],
-        }
+        return _documented(self)
 
 
 class MatchedKeyword(NamedTuple):
@@ -58,12 +67,7 @@ class MatchedKeyword(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """Return the documented JSON shape."""
-        return {
-            "keyword": self.keyword,
-            "matchedFrom": self.matched_from,
-            "weight": self.weight,
-            "termFrequency": self.term_frequency,
-        }
+        return _documented(self)
 
 
 class KeywordMatch(NamedTuple):
@@ -76,11 +80,7 @@ class KeywordMatch(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """Return the documented JSON shape."""
-        return {
-            "skillName": self.skill_name,
-            "confidence": self.confidence,
-            "matchedKeywords": [match.to_dict() for match in self.matched_keywords],
-        }
+        return _documented(self)
 
 
 class Evaluation(NamedTuple):
@@ -97,21 +97,11 @@ class Evaluation(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """Return the documented JSON shape. An absent signal has no key."""
-        record: dict[str, object] = {**self.summary()}
-        if self.pattern_match is not None:
-            record["patternMatch"] = self.pattern_match.to_dict()
-        if self.keyword_match is not None:
-            record["keywordMatch"] = self.keyword_match.to_dict()
-        return record
+        return _documented(self)
 
     def summary(self) -> dict[str, object]:
         """Return the four fields of the documented tool answer."""
-        encoded: dict[str, object] = encode(self.document())
-        return encoded
-
-    def document(self) -> Recommendation:
-        """Return the recommendation as a document shows it."""
-        return from_attributes(Recommendation, self, skillName=self.skill_name)
+        return _documented(self._replace(pattern_match=None, keyword_match=None))
 
 
 Candidates: TypeAlias = (

@@ -64,7 +64,7 @@ _SIGNS_OF_MENTION = re.compile(
 """What stands in every request that speaks of skills (:mod:`.mentions`)."""
 _VERSION = re.compile(r"(?<![\w.-])v?(?:\d+(?:\.\d+)+|(?<=v)\d+)(?![\w-])", re.IGNORECASE)
 """A version or another decimal number. It is no word: few skills write the same one."""
-_UNSTEMMED = Analyzer(STANDARD.tokenizer, STANDARD.filters[:-1])
+_UNSTEMMED = Analyzer(*STANDARD.filters[:-1])
 
 
 class Term(NamedTuple):
