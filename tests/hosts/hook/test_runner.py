@@ -149,7 +149,7 @@ def test_the_default_scorer_chooses_once_its_vectors_are_there(
     assert event["event"] == "scorer"
     assert event["message"].startswith("hybrid ranks instead: embedder hybrid+letters: 0 of 1")
     assert letters.asked == letters.queries == []
-    assert bring_up_to_date(library_place((), None))
+    bring_up_to_date(library_place((), None))
     assert len(letters.asked) == 1
     assert "bisecting" in answer(PATIENT)
     assert len(letters.queries) == 1
@@ -180,7 +180,7 @@ def test_a_process_whose_embedder_never_ends_answers_and_ends(
 ) -> None:
     install(monkeypatch, Letters())
     configure(monkeypatch, tmp_path, scorer={"name": "hybrid+letters"})
-    assert bring_up_to_date(library_place((), None))
+    bring_up_to_date(library_place((), None))
     paths = os.pathsep.join([str(REPOSITORY), str(PACKAGES)])
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM],

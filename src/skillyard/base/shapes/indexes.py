@@ -24,8 +24,6 @@ class IndexBuilt:
     diagnostics: Annotated[
         tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
     ]
-    hook_folders: Annotated[tuple[str, ...], "Its indexes for prompt hooks, up to date too."]
-    hook_problem: Annotated[str, "Why a hook builds its index itself; empty where it has one."]
     profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 

@@ -22,18 +22,12 @@ if TYPE_CHECKING:
     from skillyard.base.shapes.policies import PolicyReport
 
 
-def _build_notes(result: IndexBuilt, args: Namespace) -> Iterator[str]:
-    yield from unloaded(result.diagnostics, args)
-    if result.hook_problem:
-        yield f"prompt hooks over this library are not prepared: {result.hook_problem}"
-
-
 @view_of(
     "skillyard.hosts.operations.library_index:index_build",
     "index build",
     library(),
     what="indexing",
-    notes=_build_notes,
+    notes=lambda result, args: unloaded(result.diagnostics, args),
 )
 def _built(result: IndexBuilt) -> Iterator[Block]:
     """Build the index of a library.
@@ -47,8 +41,7 @@ def _built(result: IndexBuilt) -> Iterator[Block]:
     counts = {"added": result.added, "changed": result.changed, "removed": result.removed}
     did = ", ".join(f"{plural(number, 'file')} {what}" for what, number in counts.items() if number)
     what = f"{plural(result.skills, 'skill')}, {did or 'nothing changed'}"
-    ready = "; ready for prompt hooks" if result.hook_folders else ""
-    yield line(Span(result.folder, "name"), f"  {what}; generation {result.generation}{ready}")
+    yield line(Span(result.folder, "name"), f"  {what}; generation {result.generation}")
 
 
 _NEXT = {

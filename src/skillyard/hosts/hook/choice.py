@@ -83,7 +83,7 @@ def choose(
     catalog = open_library(place, refresh=options.refresh)
     budget.check("opening the index")
     if catalog is None:
-        making = "it is being made" if options.refresh else "make it with: skillyard index build"
+        making = "it is being made" if options.refresh else "make it with: skillyard hook install"
         log_event(host, "no_index", f"there is no index yet; {making}")
         return None
     library = _Library(host, catalog, project, roots_and_project(place)[0])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 
 from skillyard.base.configuration import own_file_only
@@ -18,7 +17,7 @@ from skillyard.base.errors import EmbedderFailed, SkillyardError
 from skillyard.base.io.locks import file_lock
 from skillyard.base.io.processes import lower_priority
 from skillyard.base.text import clean_line
-from skillyard.engine.catalog.roots import LibrarySpec, real_root
+from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.embedding.protocol import embed_in_one_thread
 from skillyard.engine.index.index_update import refresh_index
 from skillyard.engine.index.indexed_catalog import open_current
@@ -26,7 +25,6 @@ from skillyard.engine.index.library_spec import index_folder, is_fresh
 from skillyard.engine.ranking.registry import bind, default_scorer, resolve
 from skillyard.hosts.hook.journal import log_event
 from skillyard.hosts.hook.library import library_place
-from skillyard.hosts.hook.trust import Project, project_above
 
 
 def main(arguments: list[str]) -> int:
@@ -36,16 +34,16 @@ def main(arguments: list[str]) -> int:
         place = library_place(tuple(roots), *others)
         lower_priority()
         with own_file_only():
-            bring_up_to_date(place, in_background=True)
+            bring_up_to_date(place)
     except Exception as error:  # noqa: BLE001 - nobody reads it, and the next prompt tries again
         log_event("index", "error", clean_line(f"{type(error).__name__}: {error}"))
     return 0
 
 
-def bring_up_to_date(place: LibrarySpec, *, in_background: bool = False) -> bool:
-    """Update the index to the current files. Returns False when another process is doing so.
+def bring_up_to_date(place: LibrarySpec) -> None:
+    """Update the index to the current files, unless another process is doing so.
 
-    ``in_background`` leaves an embedder one thread. Raises SkillyardError, OSError.
+    Raises SkillyardError, OSError.
     """
     folder = index_folder(place)
     os.makedirs(os.path.dirname(folder), exist_ok=True)
@@ -53,7 +51,7 @@ def bring_up_to_date(place: LibrarySpec, *, in_background: bool = False) -> bool
     try:
         lock = file_lock(f"{folder}.refreshing")
     except BlockingIOError:
-        return False
+        return
     with lock:
         try:
             catalog = open_current(place, folder, trusted=True)
@@ -65,11 +63,10 @@ def bring_up_to_date(place: LibrarySpec, *, in_background: bool = False) -> bool
             refresh_index(place, folder)
     # Vectors may take minutes, and others need not wait for them to update the index.
     with suppress(EmbedderFailed):  # the hook logs that vectors are missing
-        _compute_vectors(place, folder, in_background=in_background)
-    return True
+        _compute_vectors(place, folder)
 
 
-def _compute_vectors(place: LibrarySpec, folder: str, *, in_background: bool) -> None:
+def _compute_vectors(place: LibrarySpec, folder: str) -> None:
     """Compute the vectors that the default scorer of the hook needs. Raises EmbedderFailed.
 
     One process does so at a time for each library, until the index is the one that it began with;
@@ -84,34 +81,11 @@ def _compute_vectors(place: LibrarySpec, folder: str, *, in_background: bool) ->
         return
     with lock:
         resolved = resolve(scorer)
-        if in_background:
-            embed_in_one_thread(getattr(resolved, "embedder", None))
+        embed_in_one_thread(getattr(resolved, "embedder", None))
         while (catalog := open_current(place, folder, trusted=True)) is not None:
             bind(catalog, resolved)
             if not catalog.library.searcher.stale():
                 return
-
-
-def prepare_hooks(spec: LibrarySpec, folder: str) -> tuple[str, ...]:
-    """Update the indexes of the hooks over a library, and return their folders.
-
-    ``spec`` is a library whose index is up to date, ``folder`` the folder in which sessions start.
-    Besides the library, a hook uses the user's own skills and the approved skills of a project. An
-    index that another process is updating is skipped. Raises SkillyardError, OSError.
-    """
-    places = dict.fromkeys(_places(spec, project_above(folder), folder))
-    return tuple(index_folder(place) for place in places if bring_up_to_date(place))
-
-
-def _places(spec: LibrarySpec, project: Project | None, folder: str) -> Iterator[LibrarySpec]:
-    """Yield the libraries of a hook without roots, and of a hook with the roots of ``spec``."""
-    path = None if project is None else project.path
-    real = {real_root(root) for root in spec.roots}
-    if path in real or spec.scopes:
-        yield library_place((), path, folder, spec.profile)
-    if real - {path}:
-        roots = tuple(map(os.path.abspath, spec.roots))
-        yield library_place(roots, path, folder, spec.profile)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from skillyard.base.errors import Diagnostic, IndexDamaged, SkillyardError
+from skillyard.base.errors import Diagnostic, IndexDamaged
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
 from skillyard.engine.catalog.entries import Progress
@@ -26,32 +26,19 @@ def index_build(
     profile: str | None = None,
     progress: Progress | None = None,
 ) -> IndexBuilt:
-    """Rebuild the index of the roots.
-
-    A prompt hook over the same roots, in a session of the current folder, then needs no build.
-
-    Raises SkillIoError, InvalidSkillsRoot, InvalidInput.
-    """
-    from skillyard.hosts.hook.index_refresh import prepare_hooks  # it loads what hooks need
-
+    """Rebuild the index of the roots. Raises SkillIoError, InvalidSkillsRoot, InvalidInput."""
     place = library_spec(roots, scopes, profile=profile)
     folder = index_folder(place)
     changes = build_index(place, folder, progress=progress)
     catalog = open_current(place, folder, trusted=True)
     diagnostics = () if catalog is None else catalog.diagnostics
-    built = from_attributes(
+    return from_attributes(
         IndexBuilt,
         changes,
         folder=folder,
         diagnostics=tuple(each.document() for each in diagnostics),
-        hook_folders=(),
-        hook_problem="",
         profile="" if place.policy is None else place.policy.profile,
     )
-    try:
-        return replace(built, hook_folders=prepare_hooks(place, os.getcwd()))
-    except (SkillyardError, OSError) as error:
-        return replace(built, hook_problem=str(error))
 
 
 def index_status(
