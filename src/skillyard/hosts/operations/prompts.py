@@ -11,15 +11,11 @@ from skillyard.base.shapes import prompts as shapes
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.prompts import Injected, Summarised
 from skillyard.engine.catalog import Catalog
+from skillyard.engine.context.activation import prompt_block, with_body
 from skillyard.engine.context.budget import estimate_tokens
 from skillyard.engine.context.catalogue import summary
 from skillyard.engine.context.hosts import rule_of
-from skillyard.engine.context.injection import (
-    MAX_INJECTED_CHARS,
-    _own_words,
-    inject,
-    select_prompt_block,
-)
+from skillyard.engine.context.injection import MAX_INJECTED_CHARS, _own_words
 from skillyard.engine.context.listing import (
     CUT,
     LEFT_OUT,
@@ -41,8 +37,8 @@ from skillyard.engine.ranking.match import (
 )
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.ranking.registry import DEFAULT_SCORER
-from skillyard.engine.selection import SelectionPolicy, select
-from skillyard.hosts.decisions import is_enabled
+from skillyard.engine.selection import SelectionPolicy
+from skillyard.hosts.operations.skill_selection import select_skills
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -205,18 +201,19 @@ def inject_prompt(
     the reader has, for skills that require some. The decision is logged when logging is enabled
     (:mod:`skillyard.hosts.decisions`). Raises UnknownName, InvalidInput.
     """
-    if tools:
-        query = (query or Query(_own_words(prompt))).replace(tools=tools)
-    if is_enabled():
-        _log(catalog, Query(_own_words(prompt)) if query is None else query, policy, scorer)
+    own = _own_words(prompt)
+    is_framed = query is None and own != prompt
+    query = Query(own) if query is None else query
+    query = query.replace(tools=tools) if tools else query
     match: Match | None = None
-    if query is None:
-        prompt, match = inject(prompt, catalog, policy, max_chars, scorer, fence=fence)
-    else:
-        selected = select_prompt_block(catalog, query, policy, scorer, max_chars, fence=fence)
-        if selected is not None:
-            block, match = selected
-            prompt = f"{block}\n\n{prompt}"
+    if not query.empty:
+        choice = select_skills(catalog, query, policy, scorer=scorer, use="inject").selection
+        for match in choice.selected[:1]:
+            block = prompt_block(with_body(match.skill), max_chars, fence=fence)
+            if not is_framed:
+                prompt = f"{block}\n\n{prompt}"
+            elif not prompt.startswith(block):
+                match = None  # another injector has already added a block
     return Injected(
         scorer=scorer,
         injected=match is not None,
@@ -224,15 +221,3 @@ def inject_prompt(
         prompt=prompt,
         diagnostics=tuple(each.document() for each in catalog.diagnostics),
     )
-
-
-def _log(catalog: Catalog, query: Query, policy: SelectionPolicy | None, scorer: str) -> None:
-    """Choose once more to log it whole: injection itself keeps no more than the best skill."""
-    from skillyard.engine.selection import bounds
-    from skillyard.hosts.decisions.recorder import record
-
-    if query.empty:
-        return
-    policy = policy or SelectionPolicy()
-    selection = select(catalog, query, policy, scorer=scorer)
-    record("inject", catalog, query, policy, bounds(policy, scorer), selection)

@@ -235,12 +235,13 @@ def select_skills(
     limit: int | None = None,
     explain: bool = False,
     caller: str = "",
+    use: str = "select",
 ) -> SelectResult:
     """Choose skills for a query, or abstain.
 
     ``limit`` bounds how many of the skills that were not chosen are named (the selection itself
     names ten). The choice is logged where that is wanted (:mod:`skillyard.hosts.decisions`), with
-    the ``caller`` of a service. Raises UnknownName, InvalidInput.
+    the ``caller`` of a service and the ``use`` of it. Raises UnknownName, InvalidInput.
     """
     if limit is not None and (type(limit) is not int or limit < 0):
         raise InvalidInput("limit must be None or an integer of at least 0")
@@ -253,7 +254,7 @@ def select_skills(
 
         applied = (min_score, top_k)
         record(
-            *("select", catalog, query, policy, applied, selection),
+            *(use, catalog, query, policy, applied, selection),
             started_ns=started_ns,
             caller=caller,
         )
