@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing, redirect_stderr, redirect_stdout
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import NamedTuple
 
 import pytest
@@ -124,8 +125,15 @@ class World:
 
     def _main(self, words: tuple[str, ...], stdin: str = "") -> tuple[int, str, str]:
         out, err = io.StringIO(), io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-            patch.setattr("sys.stdin", io.StringIO(stdin))
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            redirect_stdout(out),
+            redirect_stderr(err),
+            TemporaryFile("w+") as prompt,
+        ):
+            prompt.write(stdin)
+            prompt.seek(0)
+            patch.setattr("sys.stdin", prompt)
             if words[0] == "hook":  # what it starts in the background
                 patch.setattr(os, "posix_spawn", lambda *_, **__: print("started") or 1)
             code = main(words)
