@@ -78,6 +78,7 @@ BASES = {
     "index verify": "skills",
     "doctor": "skills",
     "hook install": "codex --file hooks.json",
+    "setup": "",
     "hook uninstall": "codex --file installed.json",
     "store init": "--store sqlite:///new.db",
     "store migrate": "--store sqlite:///store.db",
@@ -215,7 +216,7 @@ ROWS: dict[tuple[str, str], Row] = {
     ("scan", "--profile"): row("--profile small", refused="--profile names folders"),
     ("show", "--section"): row("--section card"),
     ("show", "--root"): row("--root other", "paint --root skills"),
-    ("show", "--scope"): row("--scope user", "pencil"),
+    ("show", "--scope"): row("--scope user", "pencil --root skills"),
     ("show", "--profile"): row(
         "--profile small", "git-bisect --root skills", refused="no skill named"
     ),
@@ -338,6 +339,10 @@ ROWS: dict[tuple[str, str], Row] = {
     ("eval plan", "--spread"): row("--spread 2"),
     ("eval plan", "--margin"): row("--margin 0.1"),
     ("eval init", "--evals-dir"): row("--evals-dir cases"),
+    ("setup", "--yes"): row("--yes"),
+    ("setup", "--scope"): row("--scope none"),
+    ("setup", "--dry-run"): row("--yes --dry-run", "--yes"),
+    ("setup", "--undo"): row("--undo"),
     ("hook install", "--file"): row("--file b.json"),
     ("hook install", "--max-chars"): row("--max-chars 9"),
     ("hook install", "--no-perhaps"): row("--no-perhaps"),

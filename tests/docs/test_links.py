@@ -72,4 +72,4 @@ def test_no_page_installs_by_name_what_is_not_published() -> None:
     readme = texts["README.md"]
     first = re.search(r"^(?:pip|uv|pipx) [^\n]*install[^\n]*", readme, re.MULTILINE)
     assert first is not None
-    assert first.group().startswith("pip install '.[all]'")
+    assert first.group().startswith("uv tool install '.[all]'")

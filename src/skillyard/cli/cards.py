@@ -148,7 +148,7 @@ _HOST_STYLES = {WHOLE: "high", CUT: "medium"}
 _HOST_WORDS = {WHOLE: "whole", CUT: "cut", NAME_ONLY: "by name only", LEFT_OUT: "left out"}
 
 
-def _host_head(result: HostSummary) -> str:
+def host_head(result: HostSummary) -> str:
     """Return one line: the host's budget, the size of the listing, and the outcome."""
     listing, unit = result.listing, result.listing.rule.unit
     own = f", {listing.own:,} of them for its own skills" if listing.own else ""
@@ -163,7 +163,7 @@ def _host_head(result: HostSummary) -> str:
 def host_table(result: HostSummary) -> Iterator[Block]:
     """Yield the listing of a host: each skill, its state, the shown part of its description."""
     listing, rule = result.listing, result.listing.rule
-    yield line(_host_head(result))
+    yield line(host_head(result))
     if not listing.entries:
         return
     yield table(

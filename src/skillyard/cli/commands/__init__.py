@@ -14,6 +14,7 @@ GROUPS = {
         "why": "selection",
         "check": "library",
         "scan": "library",
+        "setup": "setup",
         "add": "remote",
         "sync": "installation",
         "serve": "service",

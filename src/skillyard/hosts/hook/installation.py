@@ -115,10 +115,14 @@ def command_of(host: str, options: tuple[str, ...] = ()) -> str:
     The command always exits with 0. Python exits with 2 when it cannot open its program, and hosts
     block the prompt on 2.
     """
+    return f"{shell_command([*start_of(), 'hook', host, *options])} || exit 0"
+
+
+def start_of() -> list[str]:
+    """Return the words that start this installation of skillyard."""
     beside = script_beside("skillyard")
-    # -P: a host starts hooks in the project's folder, and Python must not import from there.
-    start = [beside] if beside is not None else [sys.executable, "-P", "-m", "skillyard"]
-    return f"{shell_command([*start, 'hook', host, *options])} || exit 0"
+    # -P: a host starts it in the project's folder, and Python must not import from there.
+    return [beside] if beside is not None else [sys.executable, "-P", "-m", "skillyard"]
 
 
 def install(host: str, *, file: str | None = None, options: tuple[str, ...] = ()) -> InstallResult:
@@ -130,21 +134,21 @@ def install(host: str, *, file: str | None = None, options: tuple[str, ...] = ()
     target = host_of(host)
     settings = read_settings(file or target.settings())
     command = command_of(host, options)
-    document = _parse(settings.text, settings.path)
+    document = parse_settings(settings.text, settings.path)
     hooks = document.setdefault("hooks", {})
     ours = list(_ours(hooks))
     if not ours:
         created = "file" if settings.text is None else "entry"
         handler = {"type": "command", "command": _marked(command, created), "timeout": TIMEOUT_S}
         hooks.setdefault(EVENT, []).append({"hooks": [handler]})
-        _write(settings, document)
+        write_settings(settings, document)
         return _result(target, settings, "installed", command)
     marked = _marked(command, _MARK.findall(ours[0]["command"])[0])
     if len(ours) == 1 and ours[0]["command"] == marked:
         return _result(target, settings, "unchanged", command)
     ours[0]["command"] = marked
     _remove(document, ours[1:])
-    _write(settings, document)
+    write_settings(settings, document)
     return _result(target, settings, "updated", command)
 
 
@@ -152,7 +156,7 @@ def uninstall(host: str, *, file: str | None = None) -> InstallResult:
     """Remove the hook from a host's settings. Raises UnknownName, SettingsRefused."""
     target = host_of(host)
     settings = read_settings(file or target.settings())
-    document = _parse(settings.text, settings.path)
+    document = parse_settings(settings.text, settings.path)
     ours = list(_ours(document.get("hooks", {})))
     if not ours:
         return _result(target, settings, "absent")
@@ -161,7 +165,7 @@ def uninstall(host: str, *, file: str | None = None) -> InstallResult:
     if is_made and not document:
         replace(settings, None)
     else:
-        _write(settings, document)
+        write_settings(settings, document)
     return _result(target, settings, "removed")
 
 
@@ -170,7 +174,7 @@ def installed_commands(text: str, path: str = "") -> list[str]:
 
     Of a key that stands twice the last one holds, as for the hosts: nothing is written here.
     """
-    hooks = _parse(text, path, dict).get("hooks", {})
+    hooks = parse_settings(text, path, dict).get("hooks", {})
     return [str(handler["command"]) for handler in _ours(hooks)]
 
 
@@ -193,7 +197,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _parse(
+def parse_settings(
     text: str | None,
     path: str,
     members: Callable[[list[tuple[str, Any]]], dict[str, Any]] = _unique,
@@ -252,7 +256,7 @@ def _remove(document: dict[str, Any], ours: list[dict[str, Any]]) -> None:
         del document["hooks"]
 
 
-def _write(settings: SettingsFile, document: dict[str, Any]) -> None:
+def write_settings(settings: SettingsFile, document: dict[str, Any]) -> None:
     """Replace the settings, in the layout that they have. Raises SettingsRefused."""
     old = "{\n}\n" if settings.text is None else settings.text
     plain = old.removeprefix("\ufeff")

@@ -1,0 +1,324 @@
+"""``setup``: the hook and the MCP server in the agents of this machine, the usage log, and back.
+
+Before a file is changed, its bytes are kept in the state folder, so that ``--undo`` restores every
+file byte for byte. A file that was changed since loses only what was added to it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from skillyard.base.configuration import state_folder, user_file
+from skillyard.base.errors import SkillIoError
+from skillyard.base.extras import install_command
+from skillyard.base.io.atomic_write import atomic_write
+from skillyard.base.io.sha256 import sha256
+from skillyard.base.shapes.setup import SetupStep
+from skillyard.engine.discovery.hosts import expand_pattern
+from skillyard.hosts.hook.hosts import HOSTS
+from skillyard.hosts.hook.installation import (
+    SettingsFile,
+    install,
+    parse_settings,
+    read_settings,
+    start_of,
+    uninstall,
+    write_settings,
+)
+from skillyard.hosts.hook.installation import (
+    replace as replace_file,
+)
+
+HOOK, MCP, LOG = "hook", "mcp", "log"
+NAME = "skillyard"
+"""Of the server in every agent's list."""
+_ARGUMENTS = ["serve", "--mcp", "stdio"]
+LOG_FILE = "decisions.jsonl"
+
+
+class Agent(NamedTuple):
+    """One agent host: where it keeps its settings, and its list of MCP servers."""
+
+    name: str
+    title: str
+    folder: str
+    """There where the agent is used."""
+    servers: str
+    """JSON with an object ``mcpServers``, or Codex's TOML."""
+    more: tuple[tuple[str, Any], ...] = ()
+    """What its entries have beside command and arguments."""
+
+
+AGENTS = (
+    Agent(
+        "claude-code",
+        "Claude Code",
+        "${CLAUDE_CONFIG_DIR:-~/.claude}",
+        "${CLAUDE_CONFIG_DIR:-~}/.claude.json",
+        (("type", "stdio"),),
+    ),
+    Agent("codex", "Codex", "${CODEX_HOME:-~/.codex}", "${CODEX_HOME:-~/.codex}/config.toml"),
+    Agent("cursor", "Cursor", "~/.cursor", "~/.cursor/mcp.json"),
+    Agent("gemini-cli", "Gemini CLI", "~/.gemini", "~/.gemini/settings.json"),
+    Agent(
+        "github-copilot",
+        "Copilot CLI",
+        "~/.copilot",
+        "~/.copilot/mcp-config.json",
+        (("type", "local"), ("tools", ["*"])),
+    ),
+    Agent("windsurf", "Windsurf", "~/.codeium/windsurf", "~/.codeium/windsurf/mcp_config.json"),
+)
+"""Sources: code.claude.com/docs/en/mcp, developers.openai.com/codex/mcp,
+cursor.com/docs/context/mcp, geminicli.com/docs/tools/mcp-server, docs.github.com (Copilot CLI) and
+docs.windsurf.com, as of November 2026."""
+
+
+def agents_here() -> list[Agent]:
+    """Return the agents that are used on this machine."""
+    return [agent for agent in AGENTS if os.path.isdir(expand_pattern(agent.folder))]
+
+
+def planned_steps() -> list[SetupStep]:
+    """Return what could be set up for the agents that are there, without changing a file."""
+    steps = []
+    for agent in agents_here():
+        steps += [_step(agent, HOOK, host.settings()) for host in HOSTS if host.name == agent.name]
+        steps.append(_step(agent, MCP, expand_pattern(agent.servers)))
+    log = SetupStep(host="", title="usage log", what=LOG, file=user_file(), state="planned")
+    return [_looked_at(step) for step in (*steps, log)]
+
+
+def _step(agent: Agent, what: str, file: str) -> SetupStep:
+    return SetupStep(host=agent.name, title=agent.title, what=what, file=file, state="planned")
+
+
+def _looked_at(step: SetupStep) -> SetupStep:
+    """Return the step, with what speaks against it."""
+    if step.what == MCP and find_spec("mcp") is None:
+        note = f"the server is not installed: {install_command('serve')}"
+        return replace(step, state="unavailable", note=note)
+    try:
+        text = read_settings(step.file).text
+        has = {HOOK: _has_hook, MCP: _has_server, LOG: _has_log}[step.what]
+        return replace(step, state="present" if has(step, text) else "planned")
+    except SkillIoError as error:
+        return replace(step, state="refused", note=f"{error.message}; {error.hint}")
+
+
+def _has_hook(step: SetupStep, text: str | None) -> bool:
+    return NAME in json.dumps(parse_settings(text, step.file).get("hooks", {}))
+
+
+def _has_server(step: SetupStep, text: str | None) -> bool:
+    if step.file.endswith(".toml"):
+        return NAME in _toml(step, text).get("mcp_servers", {})
+    return NAME in _servers(parse_settings(text, step.file), step.file)
+
+
+def _has_log(step: SetupStep, text: str | None) -> bool:
+    log = _toml(step, text).get("log")
+    if log is None or "file" in log:
+        return log is not None
+    raise SkillIoError(
+        "it has a section [log] without a file",
+        path=step.file,
+        hint=f'add the line file = "{_log_path()}" there',
+    )
+
+
+def _servers(document: dict[str, Any], path: str) -> dict[str, Any]:
+    servers = document.setdefault("mcpServers", {})
+    if not isinstance(servers, dict):
+        raise SkillIoError("mcpServers is no object in it", path=path, hint="mend it by hand")
+    return servers
+
+
+def _toml(step: SetupStep, text: str | None) -> dict[str, Any]:
+    try:
+        return tomllib.loads((text or "").removeprefix("\ufeff"))
+    except ValueError as error:
+        raise SkillIoError(f"not TOML: {error}", path=step.file, hint="mend it by hand") from None
+
+
+def _log_path() -> str:
+    return os.path.join(state_folder(), LOG_FILE)
+
+
+def apply(step: SetupStep) -> SetupStep:
+    """Carry out a planned step. A file that cannot be changed makes it ``refused``."""
+    if step.state != "planned":
+        return step
+    change = {HOOK: _add_hook, MCP: _add_server, LOG: _add_log}[step.what]
+    try:
+        record = _Record.read()
+        record.keep(step)
+        note = change(step) or ""
+        record.note_change(step)
+        return replace(step, state="done", note=note)
+    except SkillIoError as error:
+        return replace(step, state="refused", note=f"{error.message}; {error.hint}")
+
+
+def _add_hook(step: SetupStep) -> str:
+    return install(step.host).note
+
+
+def _add_server(step: SetupStep) -> None:
+    settings = read_settings(step.file)
+    command, *start = start_of()
+    arguments = [*start, *_ARGUMENTS]
+    if step.file.endswith(".toml"):
+        values = {"command": command, "args": arguments}
+        _append(step, settings, "mcp_servers.skillyard", values)
+        return
+    (agent,) = (agent for agent in AGENTS if agent.name == step.host)
+    document = parse_settings(settings.text, step.file)
+    entry = {**dict(agent.more), "command": command, "args": arguments}
+    _servers(document, step.file)[NAME] = entry
+    write_settings(settings, document)
+
+
+def _add_log(step: SetupStep) -> None:
+    _append(step, read_settings(step.file), "log", {"file": _log_path(), "text": True})
+
+
+def _append(
+    step: SetupStep, settings: SettingsFile, section: str, values: Mapping[str, object]
+) -> None:
+    """Append a section to a TOML file; strings of JSON are strings of TOML."""
+    old = settings.text or ""
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    apart = "" if not old else "\n" if old.endswith("\n") else "\n\n"
+    new = "\n".join([f"{old}{apart}[{section}]", *lines, ""])
+    _toml(step, new)  # where the section cannot be appended, nothing is written
+    replace_file(settings, new)
+
+
+class _Record:
+    """What every changed file was before, in the state folder."""
+
+    def __init__(self, path: str, entries: list[dict[str, Any]]) -> None:
+        self._path = path
+        self.entries = entries
+
+    @classmethod
+    def read(cls) -> _Record:
+        """Return the record. Raises SkillIoError for one that cannot be read."""
+        path = os.path.join(state_folder(), "setup.json")
+        text = read_settings(path).text
+        try:
+            entries = [] if text is None else list(json.loads(text)["files"])
+            [(each["file"], each["before"], each["after"], each["step"]) for each in entries]
+        except (ValueError, KeyError, TypeError):
+            hint = "remove it; `skillyard hook uninstall` removes hooks without it"
+            raise SkillIoError("the record of setup is damaged", path=path, hint=hint) from None
+        return cls(path, entries)
+
+    def keep(self, step: SetupStep) -> None:
+        """Keep the bytes of a file before its change."""
+        data = _bytes(step.file)
+        before = None if data is None else b64encode(data).decode()
+        fields = {"host": step.host, "title": step.title, "what": step.what}
+        self.entries.append({"file": step.file, "before": before, "after": "", "step": fields})
+        self._write()
+
+    def note_change(self, step: SetupStep) -> None:
+        """Note the file as it is now, to see whether somebody else changes it."""
+        self.entries[-1]["after"] = _digest(_bytes(step.file))
+        self._write()
+
+    def drop(self, entry: dict[str, Any]) -> None:
+        """Forget one file; the record goes with the last one."""
+        self.entries.remove(entry)
+        if self.entries:
+            self._write()
+        else:
+            os.unlink(self._path)
+
+    def _write(self) -> None:
+        try:
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            data = json.dumps({"files": self.entries}, indent=1).encode()
+            atomic_write(self._path, data, mode=0o600)
+        except OSError as error:
+            what = f"cannot write it: {error.strerror}"
+            raise SkillIoError(what, path=self._path, hint="nothing was changed") from None
+
+
+def undo() -> list[SetupStep]:
+    """Take back what setup changed, last change first; nothing where there is no record."""
+    record = _Record.read()
+    return list(_undone(record))
+
+
+def _undone(record: _Record) -> Iterator[SetupStep]:
+    for entry in reversed(list(record.entries)):
+        step = SetupStep(file=entry["file"], state="undone", **entry["step"])
+        now = _bytes(step.file)
+        before = None if entry["before"] is None else b64decode(entry["before"])
+        try:
+            if now == before:
+                step = replace(step, state="absent")
+            elif _digest(now) == entry["after"]:
+                settings = read_settings(step.file)
+                replace_file(settings, None if before is None else before.decode())
+            else:
+                remove: Callable[[SetupStep], bool]
+                remove = {HOOK: _remove_hook, MCP: _remove_server, LOG: _remove_log}[step.what]
+                note = "the file was changed since: only what setup added was removed"
+                step = replace(step, note=note, state="undone" if remove(step) else "absent")
+            record.drop(entry)
+        except SkillIoError as error:
+            step = replace(step, state="kept", note=f"{error.message}; {error.hint}")
+        yield step
+
+
+def _remove_hook(step: SetupStep) -> bool:
+    return uninstall(step.host).state == "removed"
+
+
+def _remove_server(step: SetupStep) -> bool:
+    settings = read_settings(step.file)
+    if step.file.endswith(".toml"):
+        return _remove_section(step, "mcp_servers.skillyard")
+    document = parse_settings(settings.text, step.file)
+    if _servers(document, step.file).pop(NAME, None) is None:
+        return False
+    if not document["mcpServers"]:
+        del document["mcpServers"]
+    write_settings(settings, document)
+    return True
+
+
+def _remove_log(step: SetupStep) -> bool:
+    return _remove_section(step, "log")
+
+
+def _remove_section(step: SetupStep, section: str) -> bool:
+    """Remove one section of a TOML file, to the next header or the end."""
+    settings = read_settings(step.file)
+    lines = (settings.text or "").splitlines(keepends=True)
+    heads = [place for place, line in enumerate(lines) if line.startswith("[")]
+    for place in heads:
+        if lines[place].strip() == f"[{section}]":
+            end = next((each for each in heads if each > place), len(lines))
+            replace_file(settings, "".join([*lines[:place], *lines[end:]]))
+            return True
+    return False
+
+
+def _bytes(path: str) -> bytes | None:
+    text = read_settings(path).text
+    return None if text is None else text.encode()
+
+
+def _digest(data: bytes | None) -> str:
+    return "" if data is None else sha256(data).hex()
