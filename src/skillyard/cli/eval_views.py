@@ -170,40 +170,28 @@ def report_blocks(report: Report, *, whole: bool = True) -> Iterator[Block]:
     for banner in report.banners:
         text = " ".join((f"{banner.head}.", *banner.lines))
         yield line(Span(_with_blanks(text), "error"))
-    names: dict[str, list[str]] = {}
-    tables = []
-    for table in (view.verdicts for _, view in report.parts):
-        for name, *_, action in table.rows:
+    for place, (_, view) in enumerate(report.parts):
+        actions: dict[str, list[str]] = {}
+        for name, *_, action in view.verdicts.rows:
             if isinstance(action, Badge):
-                names.setdefault(action.text, []).append(cell_text(name))
-        rows = tuple(row[:-1] for row in table.rows)
-        tables.append(table._replace(columns=table.columns[:-1], rows=rows))
-    yield from _tables(tables, is_first=not report.banners)
-    for action, of_action in names.items():
-        yield line(
-            "→ ",
-            Span(", ".join(dict.fromkeys(of_action)), "name"),
-            f": {_with_blanks(action)}",
-            hang=2,
-        )
-    for sentence in report.pooled:
-        yield line(_with_blanks(sentence), hang=2)
+                actions.setdefault(action.text, []).append(cell_text(name))
+        columns, rows = view.verdicts.columns[:-1], tuple(row[:-1] for row in view.verdicts.rows)
+        shown = view.verdicts._replace(columns=columns, rows=rows)
+        yield from _table(shown, is_first=place == 0 and not report.banners)
+        for action, names in actions.items():
+            yield line("→ ", Span(", ".join(names), "name"), f": {_with_blanks(action)}", hang=2)
+        for sentence in view.pooled:
+            yield line(_with_blanks(sentence), hang=2)
     if whole:
-        yield from _tables([report.changed] if report.changed.rows or report.changed.note else [])
+        yield from _table(report.changed)
         for run, view in report.parts:
-            more = [each._replace(title=f"{run.layer.code} {each.title}") for each in view.tables]
-            yield from _tables(more)
-
-
-def _tables(tables: Sequence[ReportTable], *, is_first: bool = False) -> Iterator[Block]:
-    shown = (table for table in tables if table.rows or table.note)
-    for place, table in enumerate(shown):
-        yield from _table(table, is_first=is_first and place == 0)
+            for each in view.tables:
+                yield from _table(each._replace(title=f"{run.layer.code} {each.title}"))
 
 
 def _table(table: ReportTable, *, is_first: bool = False) -> Iterator[Block]:
-    """Yield a table with its title and note. Nothing is cut."""
-    if table.title:
+    """Yield a table with its title and note; nothing of a table without both rows and note."""
+    if table.title and (table.rows or table.note):
         yield from list(titled(table.title))[is_first:]
     if table.rows:
         texts = [[_with_blanks(cell_text(cell)) for cell in row] for row in table.rows]

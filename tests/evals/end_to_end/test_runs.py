@@ -113,7 +113,7 @@ def test_terminal_report_and_summary_have_one_f1(run: Run, workspace: Project) -
         for skill in ("bread-baking", "coffee-roasting", "tea-brewing")
     }
     assert [result and result[1] for result in f1_of.values()] == ["1.00", "1.00", "0.67"]
-    assert "L3: F1 0.86, " in done.out
+    assert "F1 0.86, " in done.out
     report = next((workspace.folder / "evals").glob("reports/*.md")).read_text()
     assert "F1 0.86, " in report
     assert re.search(r"tea-brewing .* 0\\?\.67 \|", report)

@@ -115,15 +115,8 @@ def environment() -> Environment:
 
 
 def _finalize(value: object) -> object:
-    """Pass the values that a page may show: markup, cleaned texts and whole numbers.
-
-    The views format figures as text, so a float or None here is a programming error.
-    """
-    if isinstance(value, str) and not hasattr(value, "__html__"):
-        return visible(value)
-    if hasattr(value, "__html__") or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    raise TypeError(f"the page shows texts and whole numbers, not {type(value).__name__}")
+    """Return what a page may show: texts with their hidden characters written out, and markup."""
+    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 class CaseGroup(NamedTuple):

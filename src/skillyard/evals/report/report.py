@@ -77,8 +77,6 @@ class Report:
     title: str
     banners: tuple[Banner, ...]
     facts: tuple[tuple[str, str], ...]
-    pooled: tuple[str, ...]
-    """Sentences on all skills together."""
     changes: tuple[Json, ...]
     """The lines of a comparison with the baseline (:mod:`skillyard.evals.regression`):
     ``eval_type``, ``entity``, ``measure``, ``status`` and ``message``; regressions first."""
@@ -117,11 +115,6 @@ def build_report(
         visible_line(title) or "Evaluation",
         tuple(banners),
         tuple((name, value) for name, value in _facts(runs) if value),
-        tuple(
-            f"{run.layer.code}: {sentence}{' (stand-in)' if run.is_fake else ''}"
-            for run, view in parts
-            for sentence in view.pooled
-        ),
         tuple(in_order),
         _changed(in_order),
         parts,
