@@ -76,7 +76,7 @@ def malformed() -> list[Hostile]:
         Hostile("an opaque origin", (403,), get("/health", "Origin: null", CLOSE)),
         Hostile("an encoded way up", (404,), get(up, CLOSE)),
         Hostile("an unknown method", (405,), request("BREW", "/search", CLOSE)),
-        Hostile("a tunnel", (400,), request("CONNECT", "evil.example:80", CLOSE)),
+        Hostile("a tunnel", (404,), request("CONNECT", "evil.example:80", CLOSE)),
         Hostile("another protocol", (400,), b"\x16\x03\x01\x02\x00\x01" + b"\0" * 50),
         Hostile("a slow body", (), post(select, b'{"te', JSON, length(100))),
         Hostile("a slow head", (), b"GET /health HTTP/1.1\r\nHost: 127.0."),

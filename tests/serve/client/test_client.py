@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from skillyard import InvalidInput
 from skillyard.serve.client import Client
-from tests.serve.client.client_pair import Way, answer, awaiting, lying, waiting
-from tests.serve.http.local_server import Running
+from tests.serve.client.client_pair import Way, answer, lying
 from tests.tables import for_each
 
 TOKEN = "s3cret-token"
@@ -61,20 +58,6 @@ def test_a_service_on_this_machine_is_asked_without_a_proxy(
 
 
 # --- being shared, closed and described ---
-
-
-def test_a_closed_client_says_so(served: Running) -> None:
-    def closed(c: Any) -> Any:
-        c.close()
-        return c.health()
-
-    async def awaited(c: Any) -> Any:
-        await c.aclose()
-        return await c.health()
-
-    for outcome in (*waiting(served.base, closed), *awaiting(served.base, awaited)):
-        assert isinstance(outcome, InvalidInput)
-        assert "closed" in str(outcome)
 
 
 def test_where_that_library_is_missing_the_error_says_what_to_install(

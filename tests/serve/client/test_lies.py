@@ -132,13 +132,6 @@ def test_a_server_that_says_nothing_is_given_up(way: Way) -> None:
     assert "0.3 s" in str(error)
 
 
-def test_a_server_that_stops_in_the_middle_is_given_up(way: Way) -> None:
-    for begun in (b"HTTP/1.1 200 OK\r\nX-", answer(b"{", 200, "Content-Length: 10")):
-        with lying(begun + HANG) as liar:
-            (outcome,) = way(liar.url, ask, **FAST)
-        assert raised(outcome, ServiceUnavailable).code == "timeout"
-
-
 def test_an_answer_that_never_ends_is_given_up_at_the_deadline(way: Way) -> None:
     with pytest.raises(TimeoutError):
         Response(200, {}).add(b"x", 10, until=0.0)

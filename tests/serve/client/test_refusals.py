@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,7 +22,6 @@ from skillyard.serve.runtime.guards import busy
 from tests.serve.client.client_pair import Question, Way, answer, lying, raised
 from tests.serve.http.local_server import LIBRARY, Running, running
 
-TOKEN = "s3cret-token"
 NOT_AGAIN = {"sleep": lambda seconds: pytest.fail("it waited")}
 
 
@@ -100,26 +97,6 @@ def test_a_wrong_argument_is_named_as_it_is_called_here(served: Running, way: Wa
 
 
 # --- the token ---
-
-
-@pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("library") / "skills", token=TOKEN) as server:
-        yield server
-
-
-def test_the_right_token_opens_and_none_or_another_does_not(guarded: Running, way: Way) -> None:
-    def ask(c: Any) -> Any:
-        return c.select("deploy the app")
-
-    (good,) = way(guarded.base, ask, token=TOKEN)
-    assert good.selected[0].name == "deploy"
-    for token, code in (("", "token_missing"), ("another", "token_wrong")):
-        (outcome,) = way(guarded.base, ask, lambda c: c.health(), token=token)[:1]
-        error = raised(outcome, ServiceRefused)
-        assert (error.status, error.code) == (401, code)
-        assert "SKILLYARD_HTTP_TOKEN" in error.hint
-        assert "another" not in str(error)
 
 
 # --- statuses ---

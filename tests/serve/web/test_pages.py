@@ -76,16 +76,6 @@ def test_the_hostile_skills_are_shown_harmlessly(area: str, tmp_path: Path) -> N
     assert seen
 
 
-def test_a_script_in_every_field_stays_text() -> None:
-    (case,) = [case for case in tree.cases("html") if "markup" in case.id]
-    assert case.content is not None
-    skill = sy.parse_skill("pencil/SKILL.md", case.content.decode())
-    page = read(skill_page(SkillView(FoundSkill(skill, Hit("local", "a", "local"), ("local",)))))
-    assert harm(page) == []
-    assert len(page.all("script")) == 1  # ours
-    assert page.text().count("<script>alert(1)</script>") >= 4
-
-
 def test_a_search_shows_each_hit_with_its_signals_evidence_and_command() -> None:
     page = read(results_page(OFFER, Question("fill in a pdf form"), example(), None))
     cards = page.all("article")
