@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from skillyard.base.errors import IndexDamaged, InvalidInput
 from skillyard.engine.catalog.counts import SkillCounts
@@ -39,17 +40,9 @@ class NodeLibrary(Library):
     def __init__(
         self, searcher: SegmentSearcher, table: TokenTable, before: NodeLibrary | None = None
     ) -> None:
-        self.searcher = searcher
-        self.table = table
-        self._cache: dict[int, Skill] = {}
-        self._ordinals: dict[str, int] = {}
-        """The cached skills by path, added before the skill is returned."""
+        super().__init__(searcher, table, skill_in)
         self._characters = 0
         """Total size of the bodies of the cached skills."""
-        self._excluded: tuple[int, ...] | None = None
-        self._hidden: tuple[int, ...] | None = None
-        self._patterns: dict[int, tuple[str, ...]] | None = None
-        self._skills: tuple[Skill, ...] | None = None
         self._unread = False
         if before is not None:
             self._copy_cache(before)
@@ -62,27 +55,23 @@ class NodeLibrary(Library):
             place, number = moved[ordinal >> SHIFT], ordinal & MASK
             if place >= 0 and number not in self.searcher.segments[place].dead:
                 self._cache[place << SHIFT | number] = skill
-                self._ordinals[skill.path] = place << SHIFT | number
                 self._characters += len(skill.body or "")
 
     def __len__(self) -> int:
         return sum(s.documents - len(s.dead) for s in self.searcher.segments)
 
-    @property
+    @cached_property
     def skills(self) -> Sequence[Skill]:
         """All skills by name, then path. The first access reads them.
 
         Raises InvalidInput when they are too many for one process.
         """
-        if self._skills is None and len(self) > MAX_IN_MEMORY:
+        if len(self) > MAX_IN_MEMORY:
             raise InvalidInput(
                 f"this needs all of {len(self):,} skills in memory, and a node holds"
                 f" {MAX_IN_MEMORY:,} at most: search instead, with the default scorer"
             )
-        if self._skills is None:
-            skills = [self.skill(ordinal) for ordinal in self.searcher.ordinals()]
-            self._skills = tuple(sorted(skills, key=lambda skill: skill.key))
-        return self._skills
+        return tuple(sorted(super().skills, key=lambda skill: skill.key))
 
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal. Raises IndexDamaged."""
@@ -90,13 +79,12 @@ class NodeLibrary(Library):
         if skill is not None:
             return skill
         try:
-            skill = skill_in(self.searcher.record(ordinal))
-        except (ValueError, TypeError, KeyError):
-            raise self._unreadable() from None
-        full = len(self._cache) >= MAX_CACHED_SKILLS or self._characters >= MAX_CACHED_CHARACTERS
-        if full and self._skills is None:
-            self._cache, self._ordinals, self._characters = {}, {}, 0
-        self._ordinals[skill.path] = ordinal
+            skill = self.card(ordinal)
+        except IndexDamaged:
+            self._unread = True
+            raise
+        if len(self._cache) >= MAX_CACHED_SKILLS or self._characters >= MAX_CACHED_CHARACTERS:
+            self._cache, self._characters = {}, 0
         self._characters += len(skill.body or "")
         return self._cache.setdefault(ordinal, skill)  # all threads get the same object
 
@@ -105,27 +93,17 @@ class NodeLibrary(Library):
         """True after a read has detected damage in the index."""
         return self._unread or any(segment.is_damaged for segment in self.searcher.segments)
 
-    def _unreadable(self) -> IndexDamaged:
-        self._unread = True
-        return IndexDamaged(
-            "a record cannot be read",
-            path=self.searcher.folder,
-            hint="the node fetches everything again",
-        )
-
     def ordinal(self, skill: Skill) -> int | None:
         """Return the ordinal of a skill, by its path."""
-        known = self._ordinals.get(skill.path)
-        if known is not None or not skill.stored:
-            return known
-        return self.searcher.ordinal(key_text(key_at(skill.path)))
+        return self._ordinal_at(skill.path) if skill.stored else None
 
     def at(self, path: str) -> Skill | None:
         """Return the skill at a path of this store, or None."""
-        ordinal = self._ordinals.get(path)
-        if ordinal is None:
-            ordinal = self.searcher.ordinal(key_text(key_at(path)))
+        ordinal = self._ordinal_at(path)
         return None if ordinal is None else self.skill(ordinal)
+
+    def _ordinal_at(self, path: str) -> int | None:
+        return self.searcher.ordinal(key_text(key_at(path)))
 
     def with_name(self, name: str) -> list[Skill]:
         """Return the skills with exactly this name, by path."""
@@ -162,8 +140,6 @@ class NodeLibrary(Library):
         Postings omit excluded documents, so the forward lists of the segments with this mark are
         searched.
         """
-        if self._excluded is None:
-            self._excluded = tuple(self._ordinals_with(EXCLUDED))
         numbers = [segment.find(TERMS, mark) for segment in self.searcher.segments]
         for ordinal in self._excluded:
             number = numbers[ordinal >> SHIFT]
@@ -174,27 +150,29 @@ class NodeLibrary(Library):
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
         """Yield the skills that are only selected by an explicit call."""
-        if self._hidden is None:
-            self._hidden = tuple(self._ordinals_with(HIDDEN))
         return ((ordinal, self.skill(ordinal)) for ordinal in self._hidden)
 
     def counts(self) -> SkillCounts:
         """Count the skills by the flags of their documents, without reading them."""
-        excluded = (
-            tuple(self._ordinals_with(EXCLUDED)) if self._excluded is None else self._excluded
-        )
-        hidden = tuple(self._ordinals_with(HIDDEN)) if self._hidden is None else self._hidden
-        self._excluded, self._hidden = excluded, hidden
-        conventions = len(excluded) - len(hidden)  # the other excluded ones are conventions
-        return SkillCounts(len(self) - conventions, len(hidden), 0, 0, conventions)
+        hidden = len(self._hidden)
+        conventions = len(self._excluded) - hidden  # the other excluded ones are conventions
+        return SkillCounts(len(self) - conventions, hidden, 0, 0, conventions)
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return the file patterns of skills by ordinal; skills without patterns are left out."""
-        if self._patterns is None:
-            self._patterns = {
-                o: self.skill(o).triggers.files for o in self._ordinals_with(PATTERNS)
-            }
         return self._patterns
+
+    @cached_property
+    def _excluded(self) -> tuple[int, ...]:
+        return tuple(self._ordinals_with(EXCLUDED))
+
+    @cached_property
+    def _hidden(self) -> tuple[int, ...]:
+        return tuple(self._ordinals_with(HIDDEN))
+
+    @cached_property
+    def _patterns(self) -> dict[int, tuple[str, ...]]:
+        return {o: self.skill(o).triggers.files for o in self._ordinals_with(PATTERNS)}
 
     def _ordinals_with(self, flag: int) -> Iterator[int]:
         table = bytes(bool(value & flag) for value in range(256))
