@@ -168,7 +168,6 @@ CLEAN = numbered(
             "a good skill gives no diagnostic",
             make=partial(_control),
             values={**_PLAIN, "license": "MIT", "tags": ("pencil", "wood")},
-            checks=("no diagnostic at all",),
         )
     ],
 )

@@ -1,16 +1,14 @@
 """One hostile input: what it is made of, and what a reader owes it.
 
-A case becomes a folder ``<id>/`` with ``root/`` (what is given to the reader), at times
-``outside/`` (what the reader must never touch), and beside them ``expected.json``.
+A case becomes a folder ``<id>/`` with ``root/`` (what is given to the reader), and at times
+``outside/`` (what the reader must never touch).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 LOAD = "load"
 REJECT = "reject"
@@ -69,14 +67,10 @@ class Case:
     """The part of a path that a skip's diagnostic must name; empty: the target."""
     silent: bool = False
     """True where a skip is so ordinary that it needs no diagnostic."""
-    warned: bool = False
-    """True where a load must leave a diagnostic about the target."""
     count: int | None = None
     """How many skills the whole root must give, the canary among them."""
     unprivileged: bool = False
     """True where a reader with all rights would see nothing wrong."""
-    checks: tuple[str, ...] = ()
-    """What else is asserted, in words."""
 
     @property
     def area(self) -> str:
@@ -95,33 +89,6 @@ class Case:
         if self.make is not None:
             self.make(root)
         return root
-
-    def record(self) -> dict[str, Any]:
-        """Return the JSON shape of ``expected.json``."""
-        return {
-            "id": self.id,
-            "area": self.area,
-            "verdict": self.verdict,
-            "target": printable(self.target),
-            "why": self.why,
-            "expected": {key: printable(value) for key, value in self.values.items()},
-            "codes": sorted(self.codes),
-            "also": list(self.also),
-            "absent": list(self.absent),
-            "count": self.count,
-            "checks": list(self.checks),
-            "limits": {"seconds": HANG_SECONDS},
-        }
-
-    def record_json(self) -> str:
-        """Return :meth:`record` as text in ASCII."""
-        return json.dumps(self.record(), indent=2, ensure_ascii=True) + "\n"
-
-
-def printable(value: object) -> str:
-    """Return text that any encoder takes, long values shortened."""
-    text = str(value)
-    return text if len(text) <= 200 else f"{text[:120]}… ({len(text)} characters)"
 
 
 def numbered(area: str, cases: Iterable[Case]) -> tuple[Case, ...]:

@@ -34,7 +34,7 @@ def _misnamed(word: str, why: str, line: str) -> Case:
     return Case(word, REJECT, why, skill_bytes(name=line), codes=_NAME_CODES)
 
 
-def _named(word: str, why: str, name: str, folder: str, warned: bool = True) -> Case:
+def _named(word: str, why: str, name: str, folder: str) -> Case:
     return Case(
         word,
         LOAD,
@@ -42,7 +42,6 @@ def _named(word: str, why: str, name: str, folder: str, warned: bool = True) -> 
         skill_bytes(name=f"name: {name}"),
         target=f"{folder}/SKILL.md",
         values={"name": name, "description": DESCRIPTION},
-        warned=warned,
     )
 
 
@@ -82,13 +81,7 @@ def _names() -> list[Case]:
         _named("letters-65", "one over the specification", "a" * 65, "a" * 65),
         _named("capitals", "the specification wants lower case", "Pencil", "Pencil"),
         _named("other-than-folder", "name and folder differ", "crayon", "pencil"),
-        _named(
-            "constructor",
-            "a property of every object elsewhere",
-            "constructor",
-            "constructor",
-            False,
-        ),
+        _named("constructor", "a property of every object", "constructor", "constructor"),
         Case(
             "collision",
             LOAD,
@@ -137,7 +130,6 @@ def _descriptions() -> list[Case]:
             "one over the specification",
             skill_bytes(description=f"description: {long_text}"),
             values={"name": "pencil", "description": long_text},
-            warned=True,
         ),
     ]
 

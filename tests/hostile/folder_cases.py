@@ -231,7 +231,6 @@ def _loads() -> list[Case]:
             make=_lower_case,
             target="pencil/skill.md",
             values=_PLAIN,
-            warned=True,
             count=2,
         ),
         Case(

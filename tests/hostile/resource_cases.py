@@ -88,7 +88,6 @@ CASES = numbered(
             make=resource_skill,
             values={"name": "pencil", "description": DESCRIPTION},
             count=2,
-            checks=tuple(f"{item.verdict}: {item.word}" for item in REQUESTS),
         )
     ],
 )

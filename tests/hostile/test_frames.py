@@ -114,7 +114,3 @@ def test_an_xml_summary_has_one_element_a_skill_whatever_descriptions_say(
         document = ElementTree.fromstring(sy.summary(catalog, format="xml"))
         names = [(element.findtext("name") or "").strip() for element in document.iter("skill")]
         assert sorted(names) == sorted(skill.name for skill in catalog.skills), case.id
-
-
-# fmt: off
-# fmt: on

@@ -176,7 +176,6 @@ def _characters() -> list[Case]:
             skill_bytes(name="name: 铅笔刀"),
             target="铅笔刀/SKILL.md",
             values={"name": "铅笔刀", "description": DESCRIPTION},
-            warned=True,
         ),
         _described(
             "marks-400", "400 combining marks on one letter", "Sharpens" + "\u0301" * 400 + " it"

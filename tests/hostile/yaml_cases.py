@@ -193,7 +193,6 @@ def _loads() -> list[Case]:
             "the commonest fault of real files, repaired and reported",
             skill_bytes(description="description: Use when: the point is blunt"),
             values={"name": "pencil", "description": "Use when: the point is blunt"},
-            warned=True,
         ),
         _accepted("triggers-number", "a number where a list should be", "triggers: 7"),
         _accepted("priority-huge", "a priority beyond 64 bits", "priority: 100000000000000000000"),
