@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard
+from typing import Any, NamedTuple, Self, TypeGuard
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import InvalidInput, SkillError, SkillNotFound, SourceFailed
@@ -23,10 +23,6 @@ from skillyard.install.sources.protocol import Hit, Hits, Package, RankingSource
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings, load_settings
 from skillyard.install.sources.transport import Transport
-
-if TYPE_CHECKING:
-    from skillyard.engine.catalog import Catalog
-
 
 MAX_SKILLS = 100
 """Maximum number of skills in one result."""
