@@ -1,7 +1,7 @@
 """Fetched files → an entry of the lock file; an entry → the files it pins, or newer ones.
 
 A lock file comes with a clone and is untrusted. What it may name: repositories of GitHub; sites
-and archives on the public internet; git as ``remote.git.address.check_locked`` says; folders of its
+and archives on the public internet; git as ``git.address.check_locked`` says; folders of its
 repository, and others of this machine that the user added. Only one with a SKILL.md is read.
 """
 
@@ -48,7 +48,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def locked_skill(name: str, hit: Hit, package: Package, ref: str | None) -> LockedSkill:
     """Return the entry of the lock file for fetched files. ``ref`` is the branch or tag named.
 
-    The source of a local skill is absolute; ``write_project_lock`` makes it portable.
+    The source of a local skill is absolute; ``ProjectLock`` makes it portable.
     """
     kind = package.source_type or ("github" if is_repository(hit.source) else "well-known")
     path = f"{package.path}/SKILL.md".lstrip("/")
