@@ -9,7 +9,7 @@ import pytest
 
 from skillyard import Catalog
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.layers.activation import ActivationRunner, RouterChoice
+from skillyard.evals.layers.activation import ActivationRunner
 from skillyard.evals.layers.activation_rates import activation_summary, confusion_of
 from skillyard.evals.layers.work import LayerWork
 from skillyard.evals.settings import RunSettings
@@ -40,26 +40,33 @@ def case(
     )
 
 
+Choice = dict[str, Any]
+NOTHING: Choice = {"picked": []}
+FAILED: Choice = {"errors": [{"kind": "generation_error", "message": "timeout"}]}
+
+
+def chosen(*names: str) -> Choice:
+    return {"picked": [*names]}
+
+
 class Says(ActivationRunner):
     """A router that says what it was told to."""
 
-    def __init__(self, work: LayerWork, text: Sequence[RouterChoice]) -> None:
+    def __init__(self, work: LayerWork, text: Sequence[Choice]) -> None:
         super().__init__(work, None)
         self._said = list(text)
 
-    def choose(self, prompt: str, run: int) -> RouterChoice:
+    def choose(self, prompt: str, run: int) -> Choice:
         return self._said.pop(0)
 
 
-def outcomes(
-    cases: Sequence[ActivationCase], *text: RouterChoice, runs: int = 1
-) -> list[dict[str, Any]]:
+def outcomes(cases: Sequence[ActivationCase], *text: Choice, runs: int = 1) -> list[dict[str, Any]]:
     router = Says(work_of(cases, runs), text)
     return [each for run in range(runs) for case in cases for each in router.results(case, run)]
 
 
-def outcome(one: ActivationCase, *picked: str, **more: Any) -> dict[str, Any]:
-    (told,) = outcomes([one], RouterChoice(picked, **more))
+def outcome(one: ActivationCase, *picked: str) -> dict[str, Any]:
+    (told,) = outcomes([one], chosen(*picked))
     return told
 
 
@@ -131,10 +138,10 @@ def test_errors_are_apart_from_every_rate() -> None:
     cases = [case("1", "a"), case("2", "a"), case("3"), case("4")]
     told = outcomes(
         cases,
-        RouterChoice(("a",)),
-        RouterChoice(error="timeout"),
-        RouterChoice(),
-        RouterChoice(error="x"),
+        chosen("a"),
+        FAILED,
+        NOTHING,
+        FAILED,
     )
     summary = activation_summary(told)
     overall = summary["_overall"]
@@ -149,7 +156,7 @@ def test_a_summary_by_hand() -> None:
     cases = [case(str(number), "a") for number in range(4)] + [case("4", "b"), case("5", "b")]
     cases += [case("6"), case("7")]
     picked = ["a", "a", "b", "", "b", "ab", "", "c"]
-    told = outcomes(cases, *(RouterChoice(tuple(each)) for each in picked))
+    told = outcomes(cases, *(chosen(*each) for each in picked))
     summary = activation_summary(told)
     overall = summary["_overall"]
     assert (overall["positives"], overall["negatives"], overall["n"]) == (6, 2, 8)
@@ -177,16 +184,14 @@ def test_a_summary_by_hand() -> None:
 
 def test_runs_of_a_case_count_once_together() -> None:
     cases = [case("1", "a"), case("2", "a")]
-    told = outcomes(
-        cases, RouterChoice(("a",)), RouterChoice(), RouterChoice(), RouterChoice(), runs=2
-    )
+    told = outcomes(cases, chosen("a"), NOTHING, NOTHING, NOTHING, runs=2)
     overall = activation_summary(told)["_overall"]
     assert (overall["n"], overall["tpr"], overall["mean"]) == (2, 0.25, 0.25)
     assert overall["stddev"] == pytest.approx(0.353553, abs=1e-6)
 
 
 def test_nothing_is_a_summary_too() -> None:
-    for told in ([], outcomes([case("1", "a")], RouterChoice(error="x"))):
+    for told in ([], outcomes([case("1", "a")], FAILED)):
         summary = activation_summary(told)["_overall"]
         assert (summary["n"], summary["mean"], summary["tpr"], summary["tpr_low"]) == (
             *(0, None, None, None),
@@ -196,13 +201,13 @@ def test_nothing_is_a_summary_too() -> None:
 def test_what_is_picked_in_place_of_others_is_a_table() -> None:
     cases = [case(str(number), "a") for number in range(4)] + [case("4", "b", "c"), case("5")]
     picked = ["b", "b", "a", "", "c", "b"]
-    told = outcomes(cases, *(RouterChoice(tuple(each)) for each in picked))
+    told = outcomes(cases, *(chosen(*each) for each in picked))
     row = {"skill": "a", "picked": "b", "requests": 2, "of": 4, "confused": True}
     assert confusion_of(told) == [row], "what is acceptable, or no skill at all, confuses nothing"
 
 
 def test_a_case_half_of_whose_runs_pass_is_half_in_the_interval_too() -> None:
-    right, wrong = RouterChoice(("a",)), RouterChoice()
+    right, wrong = chosen("a"), NOTHING
     told = outcomes([case(str(n), "a") for n in range(3)], *[right] * 3, *[wrong] * 3, runs=2)
     overall = activation_summary(told)["_overall"]
     assert overall["tpr"] == 0.5

@@ -6,7 +6,6 @@ A router picks skills for a request: a model that is given the index, or one of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.text import clean_line, shorten
@@ -72,24 +71,6 @@ _REPLY_SCHEMA = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RouterChoice:
-    """The choice of a router for one request."""
-
-    picked: tuple[str, ...] = ()
-    """Names of skills that exist, in the router's order, each once."""
-    dropped: tuple[str, ...] = ()
-    """Names that no skill of the index has."""
-    confidence: float | None = None
-    """The scorer's score of the best skill, whether picked or not; None for models."""
-    cost: float = 0.0
-    generations: tuple[str, ...] = ()
-    input_tokens: int | None = None
-    error: str = ""
-    """Why there is no choice. A reply that cannot be read is none, not a choice of nothing."""
-    error_kind: str = ""
-
-
 class ActivationLayer:
     """L3: requests, each with the skills that it should activate."""
 
@@ -142,23 +123,27 @@ class ActivationRunner:
     def results(self, case: ActivationCase, run: int) -> Iterator[CaseResult]:
         """Yield the case with what was picked."""
         choice = self.choose(case.user_prompt, run)
-        yield {**_unanswered(case, run), **_answered(case, choice)}
+        result = _unanswered(case, run) | choice
+        yield result if result["errors"] else result | rounded(_score(case, result["picked"]))
 
     def blank(self, case: ActivationCase, run: int) -> list[CaseResult]:
         """Return the case without a choice."""
         return [_unanswered(case, run)]
 
-    def choose(self, prompt: str, run: int) -> RouterChoice:
-        """Return the choice for a request. Raises RunStopped."""
+    def choose(self, prompt: str, run: int) -> dict[str, Any]:
+        """Return the fields of a case that are the choice for a request. Raises RunStopped.
+
+        A reply that cannot be read is an error, not a choice of nothing.
+        """
         settings = self._work.settings
         if self._session is None:
             policy = SelectionPolicy(top_k=settings.top_k, min_score=settings.min_score)
             selection = select(self._work.catalog, prompt, policy, scorer=settings.router)
             first = next(iter((*selection.selected, *selection.rejected)), None)
-            return RouterChoice(
-                tuple(dict.fromkeys(match.skill.name for match in selection.selected)),
-                confidence=round(first.score, 6) if first is not None else 0.0,
-            )
+            return {
+                "picked": list(dict.fromkeys(match.skill.name for match in selection.selected)),
+                "confidence": round(first.score, 6) if first is not None else 0.0,
+            }
         request = ModelRequest(
             model=settings.model,
             system=self._system,
@@ -168,24 +153,20 @@ class ActivationRunner:
             schema=_REPLY_SCHEMA,
         )
         answer = self._session.generate(_ROUTING, request, run)
-        choice = RouterChoice(cost=answer.cost, generations=(answer.path,))
+        choice = {"cost": answer.cost, "generations": [answer.path]}
         if answer.error:
             kind = "missing" if answer.missing else "generation_error"
-            return replace(choice, error=answer.error, error_kind=kind)
-        choice = replace(choice, input_tokens=answer.input_tokens)
+            return choice | {"errors": [{"kind": kind, "message": answer.error}]}
         names = _names(extract_json(answer.text))
-        if names is None:
-            error = "the reply does not say which skills it picks"
-            return replace(choice, error=error, error_kind="unreadable")
-        choice = replace(
-            choice,
-            picked=tuple(name for name in names if name in self._names),
-            dropped=tuple(shorten(name, 100) for name in names if name not in self._names),
-        )
-        if choice.dropped and not choice.picked:  # it wants a skill, and nobody knows which
+        known = [name for name in names or () if name in self._names]
+        dropped = [shorten(name, 100) for name in names or () if name not in self._names]
+        choice |= {"input_tokens": answer.input_tokens, "dropped": dropped}
+        if names is None or (dropped and not known):  # it wants a skill, and nobody knows which
             error = "the reply names only skills that are not in the index"
-            return replace(choice, error=error, error_kind="unreadable")
-        return choice
+            if names is None:
+                error = "the reply does not say which skills it picks"
+            return choice | {"errors": [{"kind": "unreadable", "message": error}]}
+        return choice | {"picked": known}
 
 
 def _names(value: Mapping[str, Any] | None) -> list[str] | None:
@@ -257,22 +238,7 @@ def _unanswered(case: ActivationCase, run: int) -> CaseResult:
     }
 
 
-def _answered(each: ActivationCase, choice: RouterChoice) -> dict[str, Any]:
-    """Return the fields of a case that follow from the choice, with its error if any."""
-    fields: dict[str, Any] = {
-        "picked": list(choice.picked),
-        "dropped": list(choice.dropped),
-        "confidence": choice.confidence,
-        "cost": choice.cost,
-        "generations": list(choice.generations),
-        "input_tokens": choice.input_tokens,
-    }
-    if choice.error:
-        return {**fields, "errors": [{"kind": choice.error_kind, "message": choice.error}]}
-    return {**fields, **rounded(_score(each, choice))}
-
-
-def _score(case: ActivationCase, choice: RouterChoice) -> dict[str, Any]:
+def _score(case: ActivationCase, picks: Sequence[str]) -> dict[str, Any]:
     """Return the measures of one choice.
 
     It passes if any expected or acceptable skill is picked (evals.md §1.14). Precision is the share
@@ -280,7 +246,7 @@ def _score(case: ActivationCase, choice: RouterChoice) -> dict[str, Any]:
     Acceptable skills do not change precision, unless nothing else is picked:
     then they count as expected. For recall they count as one expected skill if none is picked.
     """
-    picked = [name for name in choice.picked if case.about in (None, name)]
+    picked = [name for name in picks if case.about in (None, name)]
     decisive = [name for name in picked if name not in case.acceptable_skills]
     if not case.should_activate:
         return _figures(not decisive, float(not decisive), float(not decisive))
