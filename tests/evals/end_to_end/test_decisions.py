@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
-from pathlib import Path
 
 import pytest
 
-from skillyard.evals.cases.scaffolding import PROMPTS_THAT_FIRE
-from skillyard.evals.statistics.planning import least_units
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import Project
@@ -133,29 +129,6 @@ def test_a_run_until_decided_stops_at_the_look_that_decides(
     assert entry["comparisons"]["enhanced/baseline"]["units"] == after
     assert [case["skipped"] for case in envelope["cases"]].count("decided") == 200 - after
     assert "decided after" in done.out
-
-
-def test_from_nothing_to_a_verdict_are_two_commands_and_one_file(
-    pay: Run, fake: FakeLlm, workspace: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from skillyard.cli import main
-
-    evals = tmp_path / "new"
-    skills = ["--root", str(workspace.folder / "skills"), "--evals-dir", str(evals)]
-    assert main(["eval", "init", "tea-brewing", *skills]) == 0
-    (path,) = evals.iterdir()
-    line = ["eval", "effectiveness", *skills, "--model", "claude-haiku-5-5"]
-    assert main(line) == 2, "what a person must write is not there yet"
-    assert "tea-brewing.yaml:" in capsys.readouterr().err
-    requests = iter(f"How hot and how long for cup {number}?" for number in range(100))
-    text = re.sub(r'"TODO[^"]*"', lambda _: f'"{next(requests)}"', path.read_text("utf-8"))
-    path.write_text(text, "utf-8")
-    assert main([*line, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    entry = document["summary"]["tea-brewing"]
-    assert entry["comparisons"]["enhanced/baseline"]["units"] == PROMPTS_THAT_FIRE
-    assert entry["word"] in ("better", "worse", "equivalent", "not enough data")
-    assert least_units() <= PROMPTS_THAT_FIRE, "so that its verdict can count"
 
 
 def write_case_file(workspace: Project, checked: int, judged: int) -> None:

@@ -146,17 +146,6 @@ def test_a_run_that_may_fail_on_goes_on(run: Run, fake: FakeLlm, workspace: Proj
     assert len(fake.log.calls) == 6
 
 
-def test_permanent_failures_of_the_judge_end_the_run(
-    run: Run, fake: FakeLlm, workspace: Project
-) -> None:
-    fake.faults.add(fault("401"), times=None, kind="judge")
-    assert run("effectiveness", *ONE).code == 3
-    assert len(fake.log.calls) == 3
-    fake.faults.clear()
-    assert run("effectiveness", *ONE).code == 0
-    assert len(fake.log.calls) == 3 + 2, "the answers were kept, and nothing else"
-
-
 @pytest.mark.parametrize("name", ["refusal", "empty"])
 def test_an_answer_without_text_is_an_error_and_is_kept(
     name: str, run: Run, fake: FakeLlm, workspace: Project

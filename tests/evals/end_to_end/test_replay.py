@@ -63,12 +63,7 @@ def told(envelope: dict[str, Any]) -> dict[str, Any]:
         *("run_calls", "run_cost", "lost_calls", "lost_cost"),
     )
     meta = {name: value for name, value in envelope["meta"].items() if name not in paid}
-    return {**envelope, "cases": cases, "meta": meta, "artifacts": result(envelope)}
-
-
-def result(envelope: dict[str, Any]) -> dict[str, Any]:
-    """Return the artifacts without what the run paid."""
-    return {name: value for name, value in envelope["artifacts"].items() if name != "cost"}
+    return {**envelope, "cases": cases, "meta": meta}
 
 
 @pytest.mark.parametrize("layer", LAYERS)

@@ -240,26 +240,6 @@ def test_a_run_without_a_usable_case_says_so(run: Run, fake: FakeLlm, workspace:
     assert workspace.envelope()["meta"]["degraded"]
 
 
-def test_entries_that_cannot_be_used_are_made_again_and_named(
-    run: Run, fake: FakeLlm, workspace: Project
-) -> None:
-    assert run("effectiveness").code == 0
-    model_requests = len(fake.log.calls)
-    first = told(workspace.envelope())
-    generation, judgement = workspace.entries("generations")[0], workspace.entries("judgements")[-1]
-    generation.write_bytes(generation.read_bytes()[:40])
-    entry = json.loads(judgement.read_text("utf-8"))
-    entry["parsed"]["criteria"][0]["score_a"] = 6
-    judgement.write_text(json.dumps(entry))
-    done = run("effectiveness")
-    assert done.code == 0
-    for path in (generation, judgement):
-        assert done.err.count(path.relative_to(workspace.results).as_posix()) == 1
-    assert len(fake.log.calls) - model_requests == 2
-    assert told(workspace.envelopes()[-1]) == first
-    json.loads(generation.read_text("utf-8"))
-
-
 def test_a_changed_text_is_judged_as_what_it_says(
     run: Run, fake: FakeLlm, workspace: Project
 ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from hypothesis import given
@@ -100,27 +98,3 @@ def test_a_reply_that_cannot_be_read_is_an_error(replies: str, tmp_path: Path) -
     assert [error["kind"] for error in result["errors"]] == ["unreadable"]
     assert "picked" not in result
     assert len(model.requests) == 1
-
-
-def test_scorers_pick_by_rule() -> None:
-    catalog = Catalog.from_skills(
-        [skill("tea", "Brews tea with hot water."), skill("bread", "Bakes bread in an oven.")]
-    )
-    work = LayerWork(RunSettings(eval_type="activation"), catalog, (), "", {})
-    requests = ActivationRunner(work, None)
-    result = requests.choose("how do I brew tea", 0)
-    assert result["picked"] == ["tea"]
-    assert result["confidence"] > 0
-    nothing = requests.choose("quarterly tax returns", 0)
-    assert nothing["picked"] == []
-
-
-def test_a_second_run_of_a_case_is_another_answer(tmp_path: Path) -> None:
-    requests, model = router(tmp_path, *['{"skills": ["a"]}'] * 2)
-    for run in (0, 1, 0, 1):
-        assert requests.choose("p", run)["picked"] == ["a"]
-    assert len(model.requests) == 2
-    entry: Mapping[str, object] = json.loads(
-        next(tmp_path.glob("generations/*/*.json")).read_text()
-    )
-    assert entry["model"] == "m"

@@ -28,19 +28,6 @@ def test_the_choice_is_what_it_always_was() -> None:
     assert chosen(KEYS, 4) == ("case-6", "case-7", "case-16", "case-25")
 
 
-def test_seed_and_layer_change_the_choice() -> None:
-    assert (
-        len(
-            {
-                chosen(KEYS, 5, seed, layer)
-                for seed in (1, 2)
-                for layer in ("activation", "effectiveness")
-            }
-        )
-        == 4
-    )
-
-
 @given(st.permutations(KEYS), st.integers(1, 40), st.integers())
 def test_the_choice_depends_on_the_ids_and_not_on_their_order(
     keys: list[str], limit: int, seed: int

@@ -24,7 +24,6 @@ from skillyard.evals.models.protocol import (
 from skillyard_testkit.fake_llm import faults
 from tests.evals.models.conftest import TIMEOUT_S, Provider
 from tests.evals.models.making import price_of
-from tests.tables import for_each
 
 PRICE = price_of(1.0, 10.0)
 REQUEST = ModelRequest("m", "system", "user", max_tokens=100)
@@ -194,12 +193,3 @@ def test_over_the_real_libraries_a_bad_minute_passes(provider: Provider) -> None
     reply = calls.complete(provider.request(), TIMEOUT_S)
     assert reply.fake
     assert len(provider.fake.log.calls) == 5
-
-
-@for_each(("charged", "lost"), [(True, 1), (False, 0)])
-def test_an_attempt_that_may_have_been_billed_counts_as_lost(charged: bool, lost: int) -> None:
-    calls = calls_of(Scripted([failed(charged=charged)]))
-    calls.complete(REQUEST, 9.0)
-    spending = calls.budget.spending()
-    assert (spending.calls, spending.lost_calls) == (2, lost)
-    assert spending.lost_cost == pytest.approx(WORST * lost)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -67,27 +64,6 @@ def test_what_cannot_be_used_is_missing_and_named_once(name: str, tmp_path: Path
     assert warnings[0].startswith(path)
     values.write(path, entry())
     assert values.read(path) == entry()
-
-
-@contextmanager
-def ordinary_user() -> Iterator[None]:
-    """Be somebody else for a moment where we are root, who may read everything."""
-    root = os.geteuid() == 0
-    if root:
-        os.seteuid(65_534)
-    try:
-        yield
-    finally:
-        if root:
-            os.seteuid(0)
-
-
-def test_a_file_that_may_not_be_read_is_missing(tmp_path: Path) -> None:
-    values, warnings, path = entries(tmp_path)
-    put(tmp_path, path, b"{}").chmod(0)
-    with ordinary_user():
-        assert values.read(path) is None
-    assert len(warnings) == 1
 
 
 def test_a_folder_in_the_place_of_an_entry_is_missing_and_cannot_be_written(
@@ -163,32 +139,6 @@ def test_threads_that_want_one_entry_make_it_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join(60)
     assert paid == [1]
-
-
-def test_the_lock_of_a_process_ends_with_it(tmp_path: Path) -> None:
-    """However it ends; and another open file of this process counts as another process."""
-    first, _, path = entries(tmp_path)
-    second = Entries(str(tmp_path))
-    entered, leave, inside = threading.Event(), threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with first.lock(path):
-            entered.set()
-            leave.wait(30)
-
-    def wait() -> None:
-        with second.lock(path):
-            inside.set()
-
-    holder, waiter = threading.Thread(target=hold), threading.Thread(target=wait)
-    holder.start()
-    assert entered.wait(30)
-    waiter.start()
-    assert not inside.wait(0.05)
-    leave.set()
-    assert inside.wait(30)
-    holder.join(30)
-    waiter.join(30)
 
 
 def test_a_place_that_is_none_is_said(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.models.providers import ADDRESSES, server_of
 from skillyard.evals.models.sdk import offline_model
-from skillyard.evals.storage.entries import digest_of, generation_key, judgement_key
+from skillyard.evals.storage.entries import generation_key, judgement_key
 from tests.tables import for_each
 
 MODEL = offline_model("openai", "127.0.0.1:8080")
@@ -94,23 +94,6 @@ def test_what_is_not_sent_is_not_in_the_key() -> None:
 )  # fmt: skip
 def test_what_a_judge_is_shown_is_in_the_key(change: dict[str, Any]) -> None:
     assert judged(**change) != judged()
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=10,
-)
-
-
-@given(value=JSON)
-def test_one_value_has_one_text(value: Any) -> None:
-    def turned(part: Any) -> Any:
-        if isinstance(part, dict):
-            return {name: turned(part[name]) for name in reversed(part)}
-        return [turned(each) for each in part] if isinstance(part, list) else part
-
-    assert digest_of(value) == digest_of(turned(value))
 
 
 @given(system=st.text(), user=st.text())
