@@ -154,22 +154,17 @@ class SkillCases:
         return "/".join(filter(None, (self.skill, self.source, str(prompt.id))))
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidates:
-    __pydantic_config__ = STRICT
-
-    candidates: tuple[dict[str, Any], ...]
-
-
 def read_yaml_cases(file: SourceFile, catalog: Catalog, notes: Notes) -> Iterator[SkillCases]:
     """Yield the cases of a YAML file; of a skill with a fault there are none, and notes."""
     root = yaml_value(file.text, notes)
-    entries = [] if root is None else [root]
-    if root is not None and "candidates" in root.value:
-        read = checked(_Candidates, root, notes)
-        entries = [root.at("candidates", n) for n in range(len(read.candidates if read else ()))]
+    if root is None:
+        return
+    listed = root.value.get("candidates")
+    entries = [root]
+    if isinstance(listed, list) and len(root.value) == 1:
+        entries = [root.at("candidates", number) for number in range(len(listed))]
     for entry in entries:
-        before, fields = notes.errors, dict(entry.value)
+        before, fields = notes.errors, dict(entry.value) if isinstance(entry.value, dict) else {}
         if isinstance(fields.get("test_prompt"), str):
             fields["test_prompt"] = [fields["test_prompt"]]
         for name, items in fields.items():
@@ -221,18 +216,17 @@ def _checked_cases(cases: SkillCases, entry: Located, catalog: Catalog, notes: N
 
 def _check_prompts(prompts: Sequence[SkillPrompt], skill: str, notes: Notes) -> None:
     """Note prompts that occur twice, that name the skill, or that are still to be written."""
-    seen: dict[tuple[str, str], SkillPrompt] = {}
+    first_of: dict[str, SkillPrompt] = {}
     to_write = [each for each in prompts if each.prompt.startswith(PLACEHOLDER)]
     for prompt in prompts:
         if prompt in to_write:
             continue
         check_prompt(prompt.prompt, [skill], prompt.line, notes)
-        for field, value in (("id", str(prompt.id)), ("prompt", prompt.prompt)):
-            first = seen.setdefault((field, prompt_key(value)), prompt)
-            if first is not prompt:
-                message = f"the {field} occurs twice (first on line {first.line})"
-                hint = "remove one: repeats are what --runs is for"
-                notes.error(f"case_duplicate_{field}", prompt.line, message, hint, value)
+        first = first_of.setdefault(prompt_key(prompt.prompt), prompt)
+        if first is not prompt:
+            message = f"the prompt occurs twice (first on line {first.line})"
+            hint = "remove one: repeats are what --runs is for"
+            notes.error("case_duplicate_prompt", prompt.line, message, hint, prompt.prompt)
     if to_write:
         are = "is" if len(to_write) == 1 else "are"
         message = f"{plural(len(to_write), 'prompt')} {are} still to be written"
