@@ -53,12 +53,8 @@ TELLING = {
     ),
     "no JSON": (post(b"{nonsense"), 422),
     "deep JSON": (post(b'{"text":' + b"[" * 50_000), 422),
-    "wrong types": (post(b'{"text": {"a": 1}, "top_k": "five"}'), 422),
     "a key twice": (post(b'{"text": "a", "text": "b"}'), 422),
     "a body of another kind": (post(b"x=y", "Content-Type: text/plain", "Content-Length: 3"), 415),
-    "a compressed body": (
-        post(b"\x1f\x8b", JSON, "Content-Length: 2", "Content-Encoding: gzip"), 415,
-    ),
     "a huge header": (request("GET", "/health", "X-A: " + "a" * 200_000, host="localhost"), 431),
     "a long path": (request("GET", "/" + "a" * 200_000, host="localhost"), 431),
     "a whole address of somebody else": (
@@ -67,32 +63,18 @@ TELLING = {
     "no path": (request("GET", "health", "Connection: close", host="localhost"), 404),
     "a tunnel": (request("CONNECT", "evil.example:80", "Connection: close", host="localhost"), 404),
     "another's name": (request("GET", "/health", "Connection: close", host="evil.example"), 403),
-    "a name bound to this address": (
-        request("GET", "/health", "Connection: close", host="127.0.0.1.evil.example"), 403,
-    ),
-    "a name that ends like ours": (
-        request("GET", "/health", "Connection: close", host="evil.localhost"), 403,
-    ),
     "a name with a login": (
         request("GET", "/health", "Connection: close", host="localhost@evil.example"), 403,
     ),
     "no Host": (request("GET", "/health", "Connection: close", host=""), 400),
-    "an opaque origin": (
-        request("GET", "/health", "Origin: null", "Connection: close", host="localhost"), 403,
-    ),
     "another's origin": (
         request("GET", "/nothing", "Origin: http://evil.example", "Connection: close",
-                host="localhost"), 403,
-    ),
-    "the origin of another port": (
-        request("GET", "/health", "Origin: http://localhost:1", "Connection: close",
                 host="localhost"), 403,
     ),
     "an encoded way up": (
         request("GET", "/skill/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "Connection: close",
                 host="localhost"), 404,
     ),
-    "a way up": (request("GET", "/../../etc/passwd", "Connection: close", host="localhost"), 404),
     "an unknown method": (request("BREW", "/search", "Connection: close", host="localhost"), 405),
     "HTTP/1.0": (b"GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n", 200),
     "HTTP/1.0 without Host": (b"GET /health HTTP/1.0\r\n\r\n", 403),

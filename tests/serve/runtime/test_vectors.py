@@ -106,7 +106,7 @@ def test_a_failure_is_logged_shown_and_answered_by_hybrid(
         assert "it is broken" in logged["error"]
         letters.is_broken = False
         until(lambda: "note" not in select(server))
-        assert vectors(server)["failure"] is None
+        until(lambda: vectors(server)["failure"] is None)
         letters.is_broken = True
         plain = server.post("/select", {"text": TEXT, "scorer": "hybrid"}).json()
         assert select(server) == {**plain, "note": FAILED}

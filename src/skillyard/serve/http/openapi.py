@@ -67,7 +67,7 @@ GROUPS = {
 }
 """The tags in their order, with their descriptions."""
 _REFUSAL = {
-    "description": "Refused or failed: `error.code` says why.",
+    "description": "Refused or failed; error.code says why.",
     "content": {JSON: {"schema": {"$ref": _REFERENCE.format(model=Error.__name__)}}},
 }
 
