@@ -15,6 +15,7 @@ GROUPS = {
         "check": "library",
         "scan": "library",
         "setup": "setup",
+        "new": "library",
         "add": "remote",
         "sync": "installation",
         "serve": "service",

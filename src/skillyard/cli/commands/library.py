@@ -172,6 +172,27 @@ def _show_findings(
         raise InvalidInput(f"nothing was looked at: {no_skills(list(result.paths), result.scopes)}")
 
 
+@command(
+    "new",
+    value("name", "NAME", "the skill's name: a-z, 0-9 and -"),
+    value("--from", "DIR", "copy this skill's folder, with the new name", dest="template"),
+    value("--into", "DIR", "the folder that gets the skill's folder", default="."),
+)
+def new(args: Namespace, console: Console) -> None:
+    """Write the folder of a new skill, which passes check.
+
+    skillyard new csv-cleaning
+    skillyard new csv-cleaning --into ~/.claude/skills
+    skillyard new csv-cleaning --from skills/xlsx
+    """
+    from skillyard.check.operations.new_skill import write_new_skill
+
+    result = write_new_skill(args.name, args.into, args.template)
+    folder = os.path.dirname(result.path)
+    console.show_text(result, "\n".join(os.path.join(folder, each) for each in result.files))
+    console.remark(f"write its description and steps, then: skillyard check {result.path}")
+
+
 def _show_notes(result: ShowResult, args: Namespace) -> Iterator[str]:
     if args.section == "files" and not result.files:
         yield f"{result.card.skill.name} has no files beside its instructions"

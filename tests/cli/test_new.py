@@ -1,0 +1,52 @@
+"""``new`` writes a skill that passes every profile of ``check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.shared_data import REPOSITORY
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_new_skill_passes_check_and_scan(run: Run) -> None:
+    done = run("new", "csv-cleaning")
+    assert (done.code, done.out) == (0, "./csv-cleaning/SKILL.md\n")
+    for profile in ("lenient", "spec", "reference"):
+        checked = run("check", "csv-cleaning", "--strict", "--profile", profile)
+        assert checked.code == 0, checked.out
+    assert run("scan", "csv-cleaning", "--strict").code == 0
+
+
+def test_a_template_is_copied_under_the_new_name(run: Run) -> None:
+    template = REPOSITORY / "examples" / "skills" / "git-bisect"
+    made = run("new", "our-bisect", "--from", str(template), "--into", "skills", "--json").json
+    assert made["files"] == ["SKILL.md", "scripts/bisect_step.sh"]
+    text = (template / "SKILL.md").read_text("utf-8")
+    assert Path(made["path"]).read_text("utf-8") == text.replace(
+        "name: git-bisect", "name: our-bisect", 1
+    )
+    assert run("check", "skills").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("Csv",), "no name of a skill"),
+        (("there",), "is there already; nothing was written"),
+        (("x", "--from", "empty"), "name the folder of a skill"),
+    ],
+)
+def test_nothing_is_written_for_wrong_use(run: Run, words: tuple[str, ...], told: str) -> None:
+    for name in ("there", "empty"):
+        Path(name).mkdir()
+    done = run("new", *words)
+    assert done.code == 2
+    assert told in done.err
+    assert sorted(each.name for each in Path().iterdir()) == ["empty", "there"]
