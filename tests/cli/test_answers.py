@@ -72,12 +72,11 @@ def test_a_single_document_has_no_files(run: Run, skills: Path) -> None:
     assert run("show", "generalist", "--root", "skills", "--json").json["files"] == []
 
 
-def test_list_keeps_a_layout_or_a_tag(run: Run, skills: Path) -> None:
+def test_list_keeps_a_tag(run: Run, skills: Path) -> None:
     def named(*options: str) -> list[str]:
         shown = run("list", "--root", "skills", "--json", *options).json
         return [card["name"] for card in shown["skills"]]
 
-    assert named("--layout", "runtime") == ["generalist", "wipe-disk"]
     assert named("--tag", "ETL", "--tag", "debugging") == ["csv-cleaning", "git-bisect"]
 
 

@@ -206,7 +206,6 @@ def problem_of(command: str, flag: str, shown: Row, plain: Seen, seen: Seen) -> 
 
 
 ROWS: dict[tuple[str, str], Row] = {
-    ("list", "--layout"): row("--layout oasis"),
     ("check", "--profile"): row("--profile spec"),
     ("check", "--fix"): row("--fix"),
     ("check", "--diff"): row("--diff"),

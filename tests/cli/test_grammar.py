@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import Origin
 from skillyard.cli.commands import MODULES, SUMMARIES
 from skillyard.cli.commands.completion import script
 from skillyard.cli.grammar import (
@@ -20,7 +19,7 @@ from skillyard.cli.grammar import (
     parse,
     read_command,
 )
-from skillyard.cli.options import DECLARED, LAYOUTS, suggestions
+from skillyard.cli.options import DECLARED, suggestions
 from skillyard.engine.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from tests.cli.conftest import Run
 from tests.requirements import requirement
@@ -143,8 +142,6 @@ def test_wrong_use_says_what_to_type_instead(typed: str, message: str, run: Run)
 def test_the_help_names_the_default_scorer_and_the_known_words() -> None:
     options = {label(option): option for command in COMMANDS for option in command.arguments}
     assert f"(default: {DEFAULT_SCORER})" in str(options["--scorer"].help)
-    words = {value for name, value in vars(Origin).items() if name.isupper()}
-    assert set(LAYOUTS) == words
 
 
 def test_shared_options_are_understood_before_and_after_the_command(run: Run, skills: Path) -> None:

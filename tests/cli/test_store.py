@@ -9,13 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from skillyard import InvalidInput
-from skillyard.store.opening import open_store
 from tests.cli.conftest import Run
 from tests.cli.making import write
 from tests.configuration import configure
 from tests.store.conftest import database, postgres_url, server
-from tests.store.inputs import tree
 from tests.store.servers import PASSWORD
 
 __all__ = ["database", "postgres_url", "server"]
@@ -225,29 +222,6 @@ def test_no_answer_and_no_progress_holds_the_password(
 def test_a_new_store_in_postgresql_says_what_to_do_about_roles(run: Run, postgres_url: str) -> None:
     made = run("store", "init", "--store", postgres_url)
     assert "GRANT skillyard_reader TO" in made.out
-
-
-def test_a_publish_that_breaks_off_says_what_stands(
-    run: Run, named: str, skills: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run("store", "init")
-    path = str(tree(tmp_path / "many", 30))
-    with open_store(named) as store:
-        kind = type(store)
-    real, tries = kind.publish, []
-
-    def going(self: object, rows: object, **words: object) -> object:
-        tries.append(1)
-        if len(tries) == 3:
-            raise InvalidInput("the server is away")
-        return real(self, rows, **words)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(kind, "publish", going)
-    words = ("--tenant", "acme", "--batch", "10", "--jobs", "1")
-    answer = run("store", "publish", path, *words)
-    assert answer.code == 2
-    assert "the server is away" in answer.err
-    assert re.search(r"acknowledged before this: \d+ skills stand, up to generation", answer.err)
 
 
 def test_hostile_names_do_nothing_to_a_terminal(run: Run, named: str, hostile: Path) -> None:

@@ -26,8 +26,6 @@ Request = TypeVar("Request")
 _Run = TypeVar("_Run", bound="RunCommand")
 View = TypeVar("View", bound=Callable[[Any], "Iterable[Block]"])
 
-LAYOUTS = ("agentskills", "runtime", "oasis", "convention")
-
 
 def whole_number(text: str) -> int:
     """Return a whole number from 0."""

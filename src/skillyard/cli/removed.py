@@ -24,6 +24,7 @@ REMOVED = {
     "fake-llm": "python -m skillyard_testkit.fake_llm is the same server, of skillyard-testkit",
     "index build --adapt": "hybrid+encoder knows words that the bundled table does not contain",
     "index build --watch": "each command, hook and service brings the index up to date by itself",
+    "list --layout": "skillyard list --json has the layout of each skill",
     "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",
     "rank --package-scope": "name the folder of the package: --root packages/a",
     "scan --also": "run the other scanner itself, as in: skill-scanner scan PATH",

@@ -17,6 +17,7 @@ from skillyard.cli.blocks import Block, Span, line
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import (
+    OneOf,
     accept,
     command,
     flag,
@@ -147,9 +148,8 @@ def _settings(result: HookInstalled | HookUninstalled) -> Iterator[Block]:
 @command(
     "trust",
     value("dir", "DIR", "the project (default: .)", nargs="?"),
-    flag("--revoke", "revoke the approval"),
+    OneOf((flag("--revoke", "revoke the approval"), flag("--list", "list the approved projects"))),
     accept("approve"),
-    flag("--list", "list the approved projects"),
 )
 def trust(args: Namespace, console: Console) -> int:
     """Approve the skills of a project for the prompt hook.
@@ -167,8 +167,8 @@ def trust(args: Namespace, console: Console) -> int:
     """
     from skillyard.hosts.operations.project_trust import review_trust, revoke_project
 
-    if args.list and (args.revoke or args.dir is not None):
-        raise InvalidInput("--list takes neither a folder nor --revoke")
+    if args.list and args.dir is not None:
+        raise InvalidInput("--list takes no folder")
     if args.accept and (args.list or args.revoke):
         raise InvalidInput("--accept is for an approval: not with --list or --revoke")
     if args.list:

@@ -11,7 +11,7 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import LAYOUTS, command, flag, library, value, view_of
+from skillyard.cli.options import command, flag, library, value, view_of
 from skillyard.cli.source import load, no_skills, unbound_library_of, unloaded
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def _notes(result: ListResult, args: Namespace) -> Iterator[str]:
     if not result.cards and result.counts.files and not args.json:
-        yield "no skill has this tag and layout: skillyard list without them shows all"
+        yield "no skill has this tag: skillyard list without it shows all"
     yield from unloaded(result.diagnostics, args)
 
 
@@ -37,7 +37,6 @@ def _notes(result: ListResult, args: Namespace) -> Iterator[str]:
     "list",
     library(),
     "--tag",
-    value("--layout", "LAYOUT", "only skills of this layout", choices=LAYOUTS),
     notes=_notes,
 )
 def list_(result: ListResult) -> Iterator[Block]:

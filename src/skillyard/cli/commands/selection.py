@@ -80,7 +80,6 @@ def evaluate(request: EvaluateRequest, args: Namespace, console: Console) -> int
     from skillyard.hosts.operations.recommendations import evaluate_skills
 
     catalog = load(args, console)
-    chooser = load(args, console, "hybrid")
     result = evaluate_skills(
         catalog,
         request.text,
@@ -89,7 +88,6 @@ def evaluate(request: EvaluateRequest, args: Namespace, console: Console) -> int
         threshold=request.threshold,
         limit=request.limit,
         show_details=request.show_details,
-        chooser=chooser,
     )
     console.show_text(result, result.message)
     note_unloaded(catalog.diagnostics, args, console)
@@ -125,14 +123,27 @@ def summary(request: SummaryRequest, args: Namespace, console: Console) -> None:
     skillyard summary --format xml --budget-tokens 800
     skillyard summary --host claude-code
     """
+    from skillyard.cli.cards import host_table
     from skillyard.engine.ranking.query import Query
-    from skillyard.hosts.operations.prompts import summary_of
+    from skillyard.hosts.operations.prompts import host_summary_of, summary_of
 
     query = None if request.query is None else Query(request.query)
     if query is None and request.scorer is not None:
         raise InvalidInput("--scorer ranks the skills for --query: give a request")
     if request.host is not None:
-        return _host_summary(request.host, request, args, console)
+        for option, value in (
+            ("--format", request.format),
+            ("--budget-tokens", request.budget_tokens),
+            ("--query", query),
+        ):
+            if value is not None:
+                raise InvalidInput(f"{option} does not go with --host, which lists in its own way")
+        catalog = load(args, console)
+        window, budget = request.window, request.budget
+        listing = host_summary_of(catalog, request.host, window=window, budget=budget)
+        console.show(listing, host_table)
+        note_unloaded(catalog.diagnostics, args, console)
+        return
     if request.window is not None or request.budget is not None:
         raise InvalidInput("--window and --budget say more about --host: name the host")
     catalog = load(args, console)
@@ -149,25 +160,6 @@ def summary(request: SummaryRequest, args: Namespace, console: Console) -> None:
     elif not result.text:
         console.remark("no skill to list: skillyard list shows what was found")
     note_unloaded(catalog.diagnostics, args, console)
-    return None
-
-
-def _host_summary(host: str, request: SummaryRequest, args: Namespace, console: Console) -> None:
-    """Print what a host lists."""
-    from skillyard.cli.cards import host_table
-    from skillyard.hosts.operations.prompts import host_summary_of
-
-    for flag, value in (
-        ("--format", request.format),
-        ("--budget-tokens", request.budget_tokens),
-        ("--query", request.query),
-    ):
-        if value is not None:
-            raise InvalidInput(f"{flag} does not go with --host, which lists in its own way")
-    catalog = load(args, console)
-    result = host_summary_of(catalog, host, window=request.window, budget=request.budget)
-    console.show(result, host_table)
-    note_unloaded(result.diagnostics, args, console)
 
 
 @command("inject", request="skillyard.hosts.operations.prompts:InjectRequest")

@@ -6,7 +6,6 @@ from argparse import Namespace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from skillyard.base.errors import SkillyardError
 from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Span, line, table
 from skillyard.cli.console import Console
@@ -119,8 +118,20 @@ def publish(args: Namespace, console: Console) -> int:
         skillyard store publish skills --tenant acme
         skillyard store publish skills --tenant acme --namespace web --prune
     """
+    from skillyard.cli.progress import stop_on_interrupt
+    from skillyard.cli.source import unbound_library_of
+    from skillyard.store.operations.folder_publish import store_publish
+
     options = _options(args, console)
-    report = _publish(args, options, console)
+    library = unbound_library_of(args)
+    roots = () if library is None else library.roots
+    with stop_on_interrupt() as stop, console.progress("publishing") as show:
+
+        def tell(step: Step) -> None:
+            if show is not None:
+                show(step.done, None)
+
+        report = store_publish(_address(args, console), roots, options, stop=stop, tell=tell)
     console.show(report, _published)
     if not report.complete:
         console.note("interrupted: what is counted stands; publish again to go on")
@@ -129,31 +140,6 @@ def publish(args: Namespace, console: Console) -> int:
     if unpruned:
         console.note("nothing was pruned: not everything could be read")
     return NEGATIVE if report.diagnostics or report.left_out or unpruned else 0
-
-
-def _publish(args: Namespace, options: PublishOptions, console: Console) -> StorePublished:
-    """Publish until all is done or an interrupt; an error says first what is acknowledged."""
-    from skillyard.cli.progress import stop_on_interrupt
-    from skillyard.cli.source import unbound_library_of
-    from skillyard.store.operations.folder_publish import store_publish
-
-    library = unbound_library_of(args)
-    last: list[Step] = []
-    try:
-        with stop_on_interrupt() as stop, console.progress("publishing") as show:
-
-            def note_step(step: Step) -> None:
-                last[:] = [step]
-                if show is not None:
-                    show(step.done, None)
-
-            roots = () if library is None else library.roots
-            return store_publish(_address(args, console), roots, options, stop=stop, tell=note_step)
-    except SkillyardError:
-        if last and last[0].generation and not options.dry_run:
-            published = f"{last[0].published:,} skills stand, up to generation {last[0].generation}"
-            console.note(f"acknowledged before this: {published}; publish again to go on")
-        raise
 
 
 def _options(args: Namespace, console: Console) -> PublishOptions:

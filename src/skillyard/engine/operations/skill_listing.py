@@ -89,10 +89,8 @@ def card(catalog: Catalog, skill: Skill) -> CatalogCard:
     )
 
 
-def list_skills(
-    catalog: Catalog, *, tags: tuple[str, ...] = (), layout: str | None = None
-) -> ListResult:
-    """Return the cards of all skills, or of those with one of the tags and of that layout.
+def list_skills(catalog: Catalog, *, tags: tuple[str, ...] = ()) -> ListResult:
+    """Return the cards of all skills, or of those with one of the tags.
 
     Shadowed skills and convention documents are among them, copies and variants are not.
     """
@@ -102,9 +100,7 @@ def list_skills(
     cards = tuple(
         _card(catalog, skill, remarks[skill.path], shadowed.get(skill), checker)
         for skill in catalog
-        if skill.path not in catalog.further
-        and (not tags or has_tag(skill, tags))
-        and (layout is None or skill.origin == layout)
+        if skill.path not in catalog.further and (not tags or has_tag(skill, tags))
     )
     return ListResult(catalog.roots, cards, catalog.diagnostics, catalog.counts)
 

@@ -316,7 +316,7 @@ def skill_evaluate(context: AppContext, request: Any, snapshot: Snapshot) -> Ans
     if request.text is None and request.files is None and not request.recent_activity:
         raise InvalidInput("skill_evaluate needs files or text: give at least one of them")
 
-    evaluated = snapshot.evaluate(request, context.scorer)
+    evaluated = snapshot.evaluate(request)
     results = [replace(each, reason=safe_text(each.reason)) for each in evaluated.results]
     message = safe_text(evaluated.message)
     return Answer(message, {"results": encode(results), "message": message})

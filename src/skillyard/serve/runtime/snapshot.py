@@ -131,23 +131,17 @@ class Snapshot:
         except EmbedderFailed:
             return work(self._without_vectors(scorer, "its embedder failed"))
 
-    def evaluate(self, request: EvaluateRequest, scorer: str) -> Evaluated:
-        """Return the documented evaluation; ``scorer`` ranks what a selection would choose."""
-
-        def work(ranking: Ranking) -> Evaluated:
-            return evaluate_skills(
-                self.ranking_for("confidence").catalog,
-                request.text,
-                request.files,
-                request.recent_activity,
-                threshold=request.threshold,
-                limit=request.limit,
-                show_details=request.show_details,
-                chooser=ranking.catalog,
-                scorer=ranking.scorer,
-            )
-
-        return self.answer(scorer, work)
+    def evaluate(self, request: EvaluateRequest) -> Evaluated:
+        """Return the documented evaluation."""
+        return evaluate_skills(
+            self.ranking_for("confidence").catalog,
+            request.text,
+            request.files,
+            request.recent_activity,
+            threshold=request.threshold,
+            limit=request.limit,
+            show_details=request.show_details,
+        )
 
     def _without_vectors(self, scorer: str, why: str) -> Ranking:
         note = f"Ranked by {DEFAULT_SCORER}, not by {scorer}: {why}."

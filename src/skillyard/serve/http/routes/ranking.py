@@ -77,7 +77,7 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
         raise refuse_field("text", "text or files is required", place="body")
 
     def answer(snapshot: Snapshot) -> bytes:
-        return json_bytes(encode(snapshot.evaluate(fields, context.scorer)))
+        return json_bytes(encode(snapshot.evaluate(fields)))
 
     return await _ranking_reply(context, fields.files or (), answer)
 
