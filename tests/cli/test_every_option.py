@@ -285,7 +285,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("trust", "--accept"): row("--accept download_and_run=mine"),
     ("trust", "--revoke"): row("--revoke"),
     ("trust", "--list"): row("--list"),
-    ("policy", "--store"): row("--store sqlite:///store.db", "--profile small"),
     ("policy", "--root"): row("--root skills", "--profile small --root other"),
     ("policy", "--scope"): row("--scope user", "--profile pencils"),
     ("usage", "--log"): row("--log nothing.jsonl", "--root skills", refused="cannot read nothing"),

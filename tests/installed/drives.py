@@ -68,7 +68,7 @@ DRIVES = (
     Drive("trust --list", "examples"),
     Drive("trust examples --revoke", "examples"),
     Drive("policy", "no policy holds here"),
-    Drive("policy --store sqlite:///none.db", "no policy holds here"),
+    Drive("policy", "no policy holds here"),
     Drive("policy --profile backend", "there is no profile backend", 2),
     Drive("hook install claude-code --file settings.json", "settings.json"),
     Drive("hook claude-code", "git-bisect", stdin=PAYLOAD),

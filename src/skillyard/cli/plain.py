@@ -168,9 +168,7 @@ def cut(text: str, room: int, side: str = "end") -> str:
         return text
     remaining = text
     while remaining and width_of(remaining) > room - 1:
-        # One character is at most two columns wide: drop what must go, then look again.
-        drop = max(1, (width_of(remaining) - room + 1) // 2)
-        remaining = remaining[drop:] if side == "start" else remaining[:-drop]
+        remaining = remaining[1:] if side == "start" else remaining[:-1]
     if side != "start":
         return remaining.rstrip() + "…"
     while remaining and width_of(remaining[0]) == 0:  # a mark whose letter is gone

@@ -27,6 +27,7 @@ REMOVED = {
     "list --layout": "skillyard list --json has the layout of each skill",
     "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",
     "rank --package-scope": "name the folder of the package: --root packages/a",
+    "policy --store": "a node of skillyard serve --store leaves out what its policy refuses",
     "scan --also": "run the other scanner itself, as in: skill-scanner scan PATH",
     "scan --reader": "the rules scan alone; ask a model of your choice to read the files",
     "select --package-scope": "name the folder of the package: --root packages/a",

@@ -215,7 +215,7 @@ class TestUpdate:
         before = project.tree()
         done = project.run("update", "--yes")
         (told,) = (line for line in done.out.split("\n") if "extra" in line)
-        assert ".agents/skills/mine-4 and 2 more  not in the lock file; `skillyard add" in told
+        assert ".agents/skills/mine-6  not in the lock file; `skillyard add" in told
         assert (done.code, project.tree()) == (0, before)
         assert len(project.run("update", "--json").json["extra"]) == 7
         assert "extra" not in project.run("update", "pdf", "--json").json

@@ -12,7 +12,7 @@ from skillyard import SkillIoError
 from skillyard.install.policy import library as places
 from skillyard.install.policy.library import find_policy
 from skillyard.store.values import Submission
-from tests.cli.conftest import Run, run
+from tests.cli.conftest import run
 from tests.serve.http.local_server import running, until
 from tests.store.node.nodes import store_in, synced
 from tests.store.skills import skill
@@ -49,15 +49,6 @@ def test_a_node_leaves_out_what_the_policy_refuses_from_pages_and_from_few_chang
     assert names(work) == ["good"]  # sources and pins are about lock files, not about stores
     publish(work, "evil-2", "more")
     assert names(work) == ["good", "more"]
-
-
-def test_the_policy_lists_what_it_refuses_of_a_store(run: Run, work: Path) -> None:
-    url = f"sqlite:///{work}/store.db"
-    answer = run("policy", "--store", url, "--json")
-    assert answer.code == 1
-    (refused,) = answer.json["refused"]
-    assert refused["path"].startswith("store://acme/evil-1")
-    assert "skills.denied in " in refused["why"]
 
 
 def test_a_service_of_a_store_follows_the_policy_and_starts_with_no_broken_one(

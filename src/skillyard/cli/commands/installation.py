@@ -65,8 +65,6 @@ _STYLES = {
 _DIFF_STYLES = {"+": "good", "-": "error", "@": "dim"}
 _SHORT = 12
 _SIGNER_SHOWN = 160
-_FOLDERS = 5
-"""Folders that the lock does not name, of which ``update`` names so many."""
 
 
 def _sync_code(result: Synced, args: Namespace) -> int | bool:
@@ -339,9 +337,7 @@ def _updated(result: Updated, shown: Collection[str] = ()) -> Iterator[Block]:
         )
         yield line(Span(f"nothing of these is written yet; to take them, {hint}", "dim"))
     if result.extra:
-        listed = ", ".join(map(clean_line, result.extra[:_FOLDERS]))
-        more = len(result.extra) - _FOLDERS
-        listed += f" and {more} more" if more > 0 else ""
+        listed = ", ".join(map(clean_line, result.extra))
         where = "--agent HOST --global" if is_user_lock(result.lock) else "--into DIR"
         remark = f"  not in the lock file; `skillyard add SOURCE {where}` pins one"
         yield line(Span("extra", "warning"), f"  {listed}", Span(remark, "dim"))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from skillyard.base.errors import InvalidInput
 from skillyard.base.text import clean_line, plural
 from skillyard.cli.blocks import STYLES, Block, Column, Span, Text, line, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import command, library, value, view_of
+from skillyard.cli.options import command, library, view_of
 from skillyard.cli.source import load, unloaded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from skillyard.base.errors import Diagnostic
     from skillyard.base.shapes.doctor import Diagnosis
     from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
     from skillyard.base.shapes.policies import PolicyReport
@@ -99,17 +98,11 @@ def _faults(result: IndexVerified) -> Iterator[Block]:
             yield line(f"try: {each.hint}", indent=1)
 
 
-def _read_command(*_: object) -> object:
-    from skillyard.cli.grammar import read_command
-
-    return read_command
-
-
 @view_of(
     "skillyard.hosts.doctor:diagnose",
     "doctor",
     library(),
-    provide={"read_command": _read_command},
+    provide={"read_command": lambda *_: import_module("skillyard.cli.grammar").read_command},
     what="reading",
     code=lambda result, args: not result.healthy,
 )
@@ -149,9 +142,7 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[Block]:
     yield line(f"skillyard {diagnosis.version}: {', '.join(totals)}")
 
 
-@command(
-    "policy", value("--store", "URL", "list what it refuses of this catalog store, not of folders")
-)
+@command("policy")
 def policy(args: Namespace, console: Console) -> int:
     """Show the policy in force and the skills that it refuses.
 
@@ -163,24 +154,14 @@ def policy(args: Namespace, console: Console) -> int:
         skillyard policy
         skillyard policy --profile backend
         skillyard policy --scope user --json
-        skillyard policy --store sqlite:///catalog.db
     """
     from skillyard.base.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
     from skillyard.install.policy.decision import REFUSED
     from skillyard.install.policy.library import find_policy
 
     policy = find_policy(profile=args.library_profile)
-    if args.store and (args.root or args.scope):
-        raise InvalidInput("policy reads folders or a store (--store), not both")
     report = PolicyReport(files=(), rules=(), profiles=(), refused=())
     if policy is not None:
-        diagnostics: Iterable[Diagnostic]
-        if args.store:
-            from skillyard.store.operations.catalog_store import store_refusals
-
-            diagnostics = store_refusals(args.store, policy)
-        else:
-            diagnostics = load(args, console).diagnostics
         report = PolicyReport(
             files=policy.files,
             rules=tuple(
@@ -190,7 +171,7 @@ def policy(args: Namespace, console: Console) -> int:
             profiles=policy.profiles,
             refused=tuple(
                 RefusedSkill(path=each.path, why=each.message, fix=each.hint)
-                for each in diagnostics
+                for each in load(args, console).diagnostics
                 if each.code == REFUSED
             ),
         )

@@ -185,19 +185,12 @@ def _unused_sentence(usage: Usage) -> str:
 
     shown = [each for each in usage.unused if not each.hidden]
     hidden = len(usage.unused) - len(shown)
-    if not shown:
-        text = "Every skill of the library that may be selected has fired."
-    elif max(each.decisions for each in shown) < FEW_DECISIONS:
-        text = (
-            f"{plural(len(shown), 'skill')} did not fire in {plural(usage.decisions, 'decision')}."
-            f" With fewer than {FEW_DECISIONS} decisions that is no verdict."
-        )
-    else:
-        text = (
-            f"{plural(len(shown), 'skill')} did not fire. The share of requests for which each may"
-            " still fire is below the value in the last column; a skill that changed recently was"
-            " there for fewer decisions."
-        )
+    text = "Every skill of the library that may be selected has fired."
+    if shown:
+        count, decisions = plural(len(shown), "skill"), plural(usage.decisions, "decision")
+        text = f"{count} did not fire in {decisions}."
+        if max(each.decisions for each in shown) < FEW_DECISIONS:
+            text += f" With fewer than {FEW_DECISIONS} decisions that is no verdict."
     if hidden:
         text += f" {plural(hidden, 'hidden skill')} can only be called by name."
     return text

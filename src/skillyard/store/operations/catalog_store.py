@@ -5,14 +5,13 @@ Every function takes the address of the store, opens it, and closes it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.base.errors import Diagnostic, InvalidInput, SkillNotFound, StoreSchema
+from skillyard.base.errors import InvalidInput, SkillNotFound, StoreSchema
 from skillyard.base.shapes import Schema
 from skillyard.base.shapes.encoder import from_attributes
-from skillyard.engine.catalog.roots import Admission
 from skillyard.store.opening import open_store
 from skillyard.store.sql_store import CatalogStore
 from skillyard.store.values import (
@@ -219,20 +218,6 @@ def store_log(url: str, limit: int = 20) -> StoreLog:
     """Return the last generations, newest first. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
         return StoreLog(store=store.address, generations=store.generations(limit=limit))
-
-
-def store_refusals(url: str, policy: Admission) -> Iterator[Diagnostic]:
-    """Yield why a policy refuses each skill of a store that it refuses, in the store's order.
-
-    Raises InvalidInput, StoreFailed.
-    """
-    from skillyard.store.node.records import refusal  # deferred: it loads what an index needs
-
-    with open_store(url, statement_timeout_s=WHOLE_S) as store:
-        for version in store.snapshot():
-            diagnostic = refusal(version, policy)
-            if diagnostic is not None:
-                yield diagnostic
 
 
 def store_history(
