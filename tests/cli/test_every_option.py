@@ -406,7 +406,7 @@ ELSEWHERE: dict[tuple[str, str], str] = {
 
 COLORLESS = frozenset(
     [
-        *("evaluate", "summary", "inject", "add", "completion"),
+        *("evaluate", "summary", "inject", "add", "completion", "new"),
         *("serve", "hook claude-code", "hook codex"),
     ]
 )
