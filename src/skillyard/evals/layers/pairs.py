@@ -92,12 +92,7 @@ class PairLayer:
         """Return the comparisons by skill; the artifacts are findings about the judge."""
         from skillyard.evals.statistics.analysis import analyse_pairs
 
-        summary, artifacts = analyse_pairs(
-            cases,
-            tie_band=work.settings.tie_band,
-            margin=work.settings.margin,
-            looks=work.looks,
-        )
+        summary, artifacts = analyse_pairs(cases, margin=work.settings.margin, looks=work.looks)
         add_pass_rates(summary, cases)
         for tested in work.tested:
             if tested.skill in summary:

@@ -52,22 +52,21 @@ class _Group(NamedTuple):
 
 
 def analyse_pairs(
-    cases: Cases, *, tie_band: float = 0.0, margin: float = MARGIN, looks: int = 1
+    cases: Cases, *, margin: float = MARGIN, looks: int = 1
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return ``summary`` and ``artifacts`` of a run's cases, ready to be written as JSON.
 
     ``summary`` has an entry a skill, sorted, and ``_overall``, in which each skill is one
-    observation. Runs and orders of one prompt are averaged before anything else. A difference of at
-    most ``tie_band`` points is a tie; arms that differ by less than ``margin`` points are
-    equivalent. In 19 of 20 runs no statement about a skill is false, also if a run may stop at one
-    of ``looks`` looks at its results. A judge that fails a check gives no verdict. Neither the
-    order of the cases nor the machine changes a figure. Raises InvalidInput where numpy is not
-    installed.
+    observation. Runs and orders of one prompt are averaged before anything else. Arms that differ
+    by less than ``margin`` points are equivalent. In 19 of 20 runs no statement about a skill is
+    false, also if a run may stop at one of ``looks`` looks at its results. A judge that fails a
+    check gives no verdict. Neither the order of the cases nor the machine changes a figure. Raises
+    InvalidInput where numpy is not installed.
     """
     by_skill: dict[str, list[Mapping[str, Any]]] = {}
     for case in sorted(cases, key=lambda case: (case["skill_name"], case["id"])):
         by_skill.setdefault(case["skill_name"], []).append(case)
-    pairs = {name: _by_comparison(judged_pairs(each, tie_band)) for name, each in by_skill.items()}
+    pairs = {name: _by_comparison(judged_pairs(each)) for name, each in by_skill.items()}
     compared = {
         skill: {
             name: compare_arms(each, tuple(prompt_means(each).values()), margin=margin)

@@ -73,8 +73,8 @@ def slots_won(orders: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def judged_pairs(cases: Iterable[Mapping[str, Any]], tie_band: float = 0.0) -> list[JudgedPair]:
-    """Return the pairs with a figure. A difference within ``tie_band`` points of zero is a tie.
+def judged_pairs(cases: Iterable[Mapping[str, Any]]) -> list[JudgedPair]:
+    """Return the pairs with a figure.
 
     An answer that one arm owes and does not give (``lost``: it is refused, empty, cut or failed) is
     the lowest score, against what the other arm scores on average. To leave it out would favour an
@@ -89,8 +89,7 @@ def judged_pairs(cases: Iterable[Mapping[str, Any]], tie_band: float = 0.0) -> l
         elif not (case.get("skipped") or case.get("errors") or case.get("scores") is None):
             arms, improvement = _arms(case), float(case["improvement"])
             one, other = (float(case["scores"][arm]) for arm in arms)
-            winner = TIE if abs(improvement) <= tie_band else case["winner"]
-            pairs.append(JudgedPair(case, (one, other), improvement, winner))
+            pairs.append(JudgedPair(case, (one, other), improvement, case["winner"]))
             for arm, score in zip(arms, (one, other), strict=True):
                 scores.setdefault((case["skill_name"], arm), []).append(score)
     for case in lost:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import hypot, sqrt
 from statistics import NormalDist
+from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
@@ -64,9 +65,9 @@ def smallest_detectable(
 ) -> float | None:
     """Return the smallest true difference that ``units`` prompts find 4 times in 5, in points.
 
-    None where they find none, and for a measured spread of 0, which is no estimate.
+    None where they find none.
     """
-    if units < 2 or spread <= 0:
+    if units < 2:
         return None
     hundredths = range(1, round(100 * LARGEST) + 1)
     place = bisect_left(
@@ -141,8 +142,7 @@ class PlannedVerdict:
     """One sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptPlan:
+class PromptPlan(NamedTuple):
     """How many prompts a skill needs for a verdict; None where 10,000 are not enough."""
 
     effect: float
@@ -158,7 +158,7 @@ class PromptPlan:
 
     def to_dict(self) -> dict[str, object]:
         """Return ``skillyard.eval-prompts/1``."""
-        return {"schema": "skillyard.eval-prompts/1", **asdict(self)}
+        return {"schema": "skillyard.eval-prompts/1", **self._asdict()}
 
 
 def planned_verdicts(
@@ -192,14 +192,11 @@ def prompts_needed(
 
     Raises InvalidInput for figures that no run can have.
     """
-    if effect > LARGEST:
+    possible = 0 <= effect <= LARGEST and spread >= 0 and margin >= 0
+    if not (possible and 1 <= skills <= _MAX_SKILLS):
         raise InvalidInput(
-            f"effect {effect:g}: on a scale of 1 to 5 no difference is larger than {LARGEST:g}"
-        )
-    if not (effect >= 0 and spread >= 0 and margin >= 0 and 1 <= skills <= _MAX_SKILLS):
-        raise InvalidInput(
-            "effect, spread and margin must be 0 or more, and skills between 1 and"
-            f" {_MAX_SKILLS:,}, not {effect}, {spread}, {margin} and {skills}"
+            f"effect must be 0 to {LARGEST:g} (on a scale of 1 to 5 no difference is larger than"
+            f" {LARGEST:g}), spread and margin 0 or more, and skills 1 to {_MAX_SKILLS:,}"
         )
     chance = FALSE_STATEMENTS / skills
     return PromptPlan(
