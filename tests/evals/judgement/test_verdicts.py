@@ -36,7 +36,6 @@ def with_entries(*entries: object) -> str:
 
 HOSTILE = {
     "no JSON at all": ("A is better.", None),
-    "empty": ("", None),
     "only a winner in words": ("WINNER: A. [[A]]", None),
     "cut off": (json.dumps(answer())[:-3], None),
     "an array": (json.dumps([answer()]), None),
@@ -44,34 +43,22 @@ HOSTILE = {
         '{"overall_winner": "A"}\n' + json.dumps(answer()), "bad_shape",
     ),
     "an empty object": ("{}", "bad_shape"),
-    "an error": ('{"error": "overloaded"}', "bad_shape"),
     "criteria as an object": ('{"criteria": {"accuracy": [4, 2]}, "overall_winner": "A"}',
                               "bad_shape"),
-    "criteria as a text": ('{"criteria": "accuracy", "overall_winner": "A"}', "bad_shape"),
-    "criteria as null": ('{"criteria": null, "overall_winner": "A"}', "bad_shape"),
-    "no criteria": (with_entries(), "missing_criterion"),
     "entries that are texts": (with_entries("accuracy", "brevity"), "bad_shape"),
     "a name that is a number": (with_entries(scored(1, 4, 2)), "bad_shape"),
     "a criterion left out": (with_entries(GOOD[0]), "missing_criterion"),
     "a criterion twice": (with_entries(*GOOD, GOOD[0]), "duplicate_criterion"),
     "a criterion of its own": (with_entries(*GOOD, scored("charm", 5, 1)), "unknown_criterion"),
-    "a name in capitals": (with_entries(scored("Accuracy", 4, 2), GOOD[1]), "unknown_criterion"),
     "a name with a blank": (with_entries(scored("accuracy ", 4, 2), GOOD[1]), "unknown_criterion"),
-    "a boolean score": (with_score("true"), "score_not_integer"),
-    "a score in quotes": (with_score('"4"'), "score_not_integer"),
-    "half a point": (with_score("3.5"), "score_not_integer"),
     "a fraction that is whole": (with_score("4.0"), "score_not_integer"),
-    "a null score": (with_score("null"), "score_not_integer"),
     "no number": (with_score("NaN"), None),
-    "zero": (with_score("0"), "score_out_of_range"),
     "a score beyond the scale": (with_score("9" * 400), "score_out_of_range"),
     "a reasoning that is a list": (
         with_entries(scored("accuracy", 4, 2, ["x"]), GOOD[1]), "bad_reasoning",
     ),
     "a winner off the menu": (json.dumps(answer(winner="Response A")), "bad_winner"),
-    "a winner in lower case": (json.dumps(answer(winner="a")), "bad_winner"),
     "a winner that is a list": (json.dumps(answer(winner=["A"])), "bad_winner"),
-    "no winner": (json.dumps({"criteria": GOOD}), "bad_winner"),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Cases of runs whose truth is known: planted effects, order bias and length bias."""
+"""Cases of runs whose truth is known: planted effects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def allowed(share: float, trials: int) -> float:
 
 @dataclass(frozen=True)
 class Judge:
-    """How a simulated judge scores an answer: 3, what its arm is worth, noise, and biases."""
+    """How a simulated judge scores an answer: 3, what its arm is worth, and noise."""
 
     worth: Mapping[str, float] = field(default_factory=dict)
     """Points by condition; 0 for one not named."""
@@ -30,10 +30,6 @@ class Judge:
     """Standard deviation of an arm's points between prompts: what runs do not average out."""
     by_call: float = 0.5
     """Standard deviation between calls."""
-    slot_a: float = 0.0
-    """Points for lying in slot A."""
-    length: float = 0.0
-    """Points for each 1,000 characters."""
 
 
 def case(
@@ -106,51 +102,22 @@ def run_of(
     skills: int = 1,
     prompts: int = 12,
     runs: int = 1,
-    both: bool = True,
     comparisons: Sequence[tuple[str, str]] = (("full", "baseline"),),
-    longer: float = 0.0,
 ) -> list[dict[str, Any]]:
-    """Return the cases of a run; ``longer`` is what the first arm's answers have in characters."""
+    """Return the cases of a run, each judged in both orders."""
     rng = random.Random(seed)
     result = []
     for skill in range(skills):
         for prompt in range(prompts):
             arms = sorted({arm for pair in comparisons for arm in pair})
-            drift = {arm: rng.gauss(0, judge.by_prompt) for arm in arms}
+            drift = {arm: rng.gauss(judge.worth.get(arm, 0.0), judge.by_prompt) for arm in arms}
             for run in range(runs):
-                for first, second in comparisons:
-                    lengths = (_length(rng, longer), _length(rng, 0))
-                    slots = [first, second] if both else [rng.choice([first, second])]
-                    orders = [
-                        (slot_a, *_scores(judge, rng, (first, second), slot_a, drift, lengths))
-                        for slot_a in slots
+                for pair in comparisons:
+                    points = [
+                        # A rubric of four whole scores gives steps, and so ties.
+                        [round(4 * rng.gauss(3 + drift[arm], judge.by_call)) / 4 for arm in pair]
+                        for _ in pair
                     ]
-                    name = f"skill-{skill:02}"
-                    result.append(case(name, prompt, run, (first, second), orders, lengths))
+                    orders = [(arm, one, two) for arm, (one, two) in zip(pair, points, strict=True)]
+                    result.append(case(f"skill-{skill:02}", prompt, run, pair, orders))
     return result
-
-
-def _length(rng: random.Random, longer: float) -> int:
-    return max(1, round(rng.gauss(2000 + longer, 400)))
-
-
-def _scores(
-    judge: Judge,
-    rng: random.Random,
-    arms: tuple[str, str],
-    slot_a: str,
-    drift: Mapping[str, float],
-    lengths: tuple[int, int],
-) -> tuple[float, float]:
-    points = []
-    for arm, length in zip(arms, lengths, strict=True):
-        points.append(
-            3
-            + judge.worth.get(arm, 0.0)
-            + drift[arm]
-            + rng.gauss(0, judge.by_call)
-            + (judge.slot_a if arm == slot_a else 0.0)
-            + judge.length * length / 1000
-        )
-    # A rubric of four whole scores gives steps, and so ties.
-    return round(points[0] * 4) / 4, round(points[1] * 4) / 4
