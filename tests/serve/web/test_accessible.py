@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from tests.serve.http.local_server import Running, running
+from tests.serve.http.test_building import cold, go_on  # noqa: F401 - fixtures of a state
 from tests.serve.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
-from tests.serve.web.states import LONG_NAME, LONG_REQUEST, Builds, building, odd_library
+from tests.serve.web.states import LONG_NAME, LONG_REQUEST, odd_library
 from tests.shared_data import REPOSITORY
 
 AXE = os.environ.get("SKILLYARD_AXE", "")
@@ -53,12 +54,6 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     root.mkdir()
     with running(root, {}, local_only=True) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def builds() -> Iterator[Builds]:
-    with building() as state:
-        yield state
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +108,7 @@ STATES = {
     "empty-search": ("empty", "/?q=fill+in+a+pdf+form"),
     "docs": ("served", "/docs"),
     "refusal": ("served", "/page/skills/local/pdf-form"),
-    "building": ("builds", "/"),
+    "building": ("cold", "/"),
     "long": ("served", ""),
 }
 
