@@ -177,8 +177,8 @@ def _entry(action: Action) -> str:
 
 
 def _label(action: Action) -> str:
-    """Return what the reader types or replaces: ``--limit``, ``QUERY``."""
-    return action.option_strings[-1] if action.option_strings else str(action.metavar)
+    """Return what the reader types or replaces: ``-n`, `--limit``, ``QUERY``."""
+    return "`, `".join(action.option_strings) or str(action.metavar)
 
 
 # Diagnostics

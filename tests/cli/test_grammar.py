@@ -286,3 +286,11 @@ def test_an_effect_off_the_scale_is_wrong_use(run: Run) -> None:
     assert done.code == 2
     assert "no difference is larger than 4" in done.err
     assert run("eval", "plan", "--effect", "4").code == 0
+
+
+def test_what_is_typed_most_has_a_short_form(run: Run, skills: Path) -> None:
+    assert run("ls", "-C", "skills") == run("list", "--root", "skills")
+    short = run("rank", "csv", "-C", "skills", "-n", "1", "-s", "overlap", "-q", "--json")
+    whole = ("--root", "skills", "--limit", "1", "--scorer", "overlap", "--quiet", "--json")
+    assert short == run("rank", "csv", *whole)
+    assert len(short.json["matches"]) == 1

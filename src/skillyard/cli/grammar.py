@@ -97,7 +97,7 @@ class CommandParser(argparse.ArgumentParser):
         own = self._option_string_actions  # `check` has profiles of its own
         for flag, option in SHARED_OPTIONS.items():
             if flag not in self.unused and flag not in own:
-                group.add_argument(flag, **option)
+                group.add_argument(*_SHORT.get(flag, (flag,)), **option)
 
     def format_help(self) -> str:
         """Return the help page."""
@@ -187,10 +187,10 @@ def command_parser(each: Command) -> CommandParser:
         if isinstance(option, OneOf):
             group = parser.add_mutually_exclusive_group(required=option.required)
             for name, keywords in option.options:
-                group.add_argument(name, **keywords)
+                group.add_argument(*_SHORT.get(name, (name,)), **keywords)
         else:
             name, keywords = (option, OPTIONS[option]) if isinstance(option, str) else option
-            parser.add_argument(name, **keywords)
+            parser.add_argument(*_SHORT.get(name, (name,)), **keywords)
     parser.add_shared_options()
     return parser
 
@@ -219,6 +219,13 @@ def commands_below(*group: str) -> dict[str, str]:
     return summaries
 
 
+_SHORT = {
+    "--limit": ("-n", "--limit"),
+    "--quiet": ("-q", "--quiet"),
+    "--scorer": ("-s", "--scorer"),
+    "--root": ("-C", "--root"),
+}
+"""The spellings of the options that are typed most."""
 _LAYERS = ("activation", "confusion", "effectiveness", "size-impact")
 """Up to 0.1 without ``eval run``, and what works stays."""
 _BEGIN_REMOVED = frozenset(words.split()[0] for words in REMOVED)
@@ -264,6 +271,8 @@ def _find(words: Sequence[str]) -> tuple[CommandParser, list[str]]:
     rest = list(words)
     if rest[:1] == ["eval"] and rest[1:2] and rest[1] in _LAYERS:
         rest.insert(1, "run")
+    if rest[:1] == ["ls"]:
+        rest[0] = "list"
     if rest and rest[0] in _BEGIN_REMOVED and (gone := removal(rest)):
         raise UsageError(gone)
     if rest and rest[0] in MODULES:
