@@ -125,7 +125,13 @@ def cases_of(
 ) -> list[dict[str, Any]]:
     arms = ("full", "baseline")
     return [
-        case(f"skill-{skill:02}", prompt, 0, arms, [("full", baseline + value, baseline)])
+        case(
+            f"skill-{skill:02}",
+            prompt,
+            0,
+            arms,
+            [(arm, baseline + value, baseline) for arm in arms],
+        )
         for prompt, value in enumerate(differences)
     ]
 
