@@ -231,9 +231,9 @@ def _added(added: Installation) -> Iterator[Block]:
     for link in added.links:
         yield line(f"{state('linked')}: {clean_line(link)}", indent=1)
     pinned = f"commit {added.package.commit[:12]}" if added.package.commit else "no commit"
-    files = f"{plural(len(placed.files), 'file')}, {pinned}, {placed.digest[:19]}…"
+    files = f"{plural(len(added.package.files), 'file')}, {pinned}, {added.digest[:19]}…"
     yield line(Span(files, "dim"), indent=1)
-    for path in placed.files:
+    for path in sorted(added.package.files):
         yield line(clean_line(path), indent=1)
     for skipped in added.package.skipped:
         yield line(Span("left out", "low"), f"  {clean_line(skipped)}", indent=1)

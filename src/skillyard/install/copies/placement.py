@@ -58,10 +58,6 @@ class Placed(NamedTuple):
     folder: str
     state: str
     """``added``, ``replaced`` or ``unchanged``."""
-    files: tuple[str, ...]
-    """Paths below the folder, sorted."""
-    digest: str
-    """``sha256:…`` over every path and its content."""
 
 
 def content_digest(files: Mapping[str, bytes]) -> str:
@@ -112,7 +108,7 @@ def place_copies(
     """
     compared = _compared_digests(files, executable)
     if dry_run:
-        return _placed([_copy(into, name, compared, installed) for into in folders], files)
+        return _placed([_copy(into, name, compared, installed) for into in folders])
     with _exclusive(folders, name, lock, check, "write"):
         copies = [_copy(into, name, compared, installed) for into in folders]
         replaced = [copy for copy in copies if not copy.is_new]
@@ -125,7 +121,7 @@ def place_copies(
                 note_installed(target, there, places=noted)
         for copy in replaced:
             _discard(copy.into, name)
-    return _placed(copies, files)
+    return _placed(copies)
 
 
 def remove_copies(
@@ -221,13 +217,14 @@ class _Copy(NamedTuple):
         return "" if self.there is None else self.there.digest
 
 
-def _placed(copies: Iterable[_Copy], files: Mapping[str, bytes]) -> list[Placed]:
-    listed, digest = tuple(sorted(files)), content_digest(files)
-    placed = []
-    for each in copies:
-        state = "unchanged" if each.is_new else "replaced" if each.there else "added"
-        placed.append(Placed(f"{each.into}/{each.name}", state, listed, digest))
-    return placed
+def _placed(copies: Iterable[_Copy]) -> list[Placed]:
+    return [
+        Placed(
+            f"{each.into}/{each.name}",
+            "unchanged" if each.is_new else "replaced" if each.there else "added",
+        )
+        for each in copies
+    ]
 
 
 def _compared_digests(

@@ -32,7 +32,6 @@ from skillyard.install.copies.lockfile import (
 from skillyard.install.copies.placement import Placed, content_digest
 from skillyard.install.copies.verdict import check_accept, publisher_of, scan_package
 from skillyard.install.operations.admission import (
-    AdmittedSkill,
     SignatureCheck,
     admit,
     check_package,
@@ -109,6 +108,11 @@ class Installation(NamedTuple):
     """Nothing was written: the rest says what would be."""
     signature: SignatureCheck = SignatureCheck()
 
+    @property
+    def digest(self) -> str:
+        """``sha256:…`` over every path and its content."""
+        return content_digest(self.package.files)
+
     def document(self) -> shapes.Added:
         """Return ``skillyard.add/1``."""
         placed = self.placed
@@ -119,7 +123,7 @@ class Installation(NamedTuple):
             look_alikes=self.look_alikes,
             folder=None if placed is None else placed.folder,
             state="fetched" if placed is None else placed.state,
-            digest=None if placed is None else placed.digest,
+            digest=None if placed is None else self.digest,
             copies=tuple(each.folder for each in self.copies),
             links=self.links,
             dry_run=self.dry_run,
@@ -232,7 +236,7 @@ async def _add(
     for folder in places.links:  # before anything is written
         link_skill(source, folder, name, dry_run=True)
     if options.link:
-        placed, *copies = [_linked(admission, package, lock, places, options)]
+        placed, *copies = [_linked(admission.entry, package, lock, places, options)]
     else:
         placed, *copies = admission.write(places.copies, known, lock, dry_run=options.dry_run)
     lock_path = lock.path
@@ -266,7 +270,7 @@ def _note_places(entry: LockedSkill, lock: ProjectLock, placed: Sequence[Placed]
     places = [each.folder for each in placed]
     for each in placed:
         if (there := manifest_at(each.folder)) is not None:
-            note_installed(each.folder, there, each.digest, places=places)
+            note_installed(each.folder, there, entry.digest or "", places=places)
 
 
 def _check_author(check: SignatureCheck, options: AddOptions) -> None:
@@ -305,7 +309,7 @@ def _named_folder(into: str | None, lock: str, known: LockedSkill | None) -> str
 
 
 def _linked(
-    admission: AdmittedSkill,
+    entry: LockedSkill,
     package: Package,
     lock: ProjectLock,
     places: InstallPlaces,
@@ -315,15 +319,12 @@ def _linked(
 
     The entry has no digest: whoever edits the folder means it to change.
     """
-    entry = replace(admission.entry, digest=None, executable_digest=None)
     folder, name = places.links[0], folder_name(entry.name)
     there = os.path.lexists(os.path.join(folder, name))
     path = link_skill(package.url, folder, name, dry_run=options.dry_run)
     if not options.dry_run:
-        lock.note(entry)
-    files = tuple(sorted(package.files))
-    digest = content_digest(package.files)
-    return Placed(path, "unchanged" if there else "linked", files, digest)
+        lock.note(replace(entry, digest=None, executable_digest=None))
+    return Placed(path, "unchanged" if there else "linked")
 
 
 def _check_source(known: LockedSkill | None, new: LockedSkill, lock: str, option: str) -> None:

@@ -138,7 +138,8 @@ def _host(search: SearchService, url: str) -> str:
             return f"site:{site}"
     if not origin.startswith("https:"):
         raise InvalidInput(
-            f"{url} is not encrypted; use https, or name its host among sources.well_known.sites"
+            f"{url} is not encrypted; use https, or add its host to sites in [sources] of your"
+            " skillyard.toml"
         )
     for each in (origin, *_REDIRECTS.get(origin, ())):
         host = host_of(each, search.settings.host_tokens, named_by_user=False)

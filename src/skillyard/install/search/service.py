@@ -100,10 +100,7 @@ class SearchService:
         names each source that failed and contains the skills of the others. Raises InvalidInput.
         """
         text = _check_query(query, limit)
-        answers = await asyncio.gather(
-            *(self._query_source(source, text, self.per_source(limit)) for source in self.sources)
-        )
-        candidates = merge_hits(hits for hits, _ in answers)
+        candidates, statuses = await self._candidates(text, self.per_source(limit))
         skills = await asyncio.gather(
             *(self._content(each, include_content, include_references) for each in candidates)
         )
@@ -111,7 +108,7 @@ class SearchService:
         return SearchResult(
             text,
             tuple(self._rank(request, self.per_source(limit), skills)[:limit]),
-            tuple(status for _, status in answers),
+            statuses,
             self.ranker.name,
             len(candidates),
             self.ranker.default_policy.min_score,
@@ -155,10 +152,7 @@ class SearchService:
         if len(parts) > 2:
             return await self.get("/".join(parts[:-1]), parts[-1], references=references)
         text = _check_query(name, MAX_SKILLS)
-        answers = await asyncio.gather(
-            *(self._query_source(each, text, MAX_SKILLS) for each in self.sources)
-        )
-        candidates = merge_hits(hits for hits, _ in answers)
+        candidates, statuses = await self._candidates(text, MAX_SKILLS)
         folded = _fold(text)
         exact = [c for c in candidates if folded in (_fold(c.hit.id), _fold(c.hit.name))]
         if exact:
@@ -167,11 +161,19 @@ class SearchService:
         for found_one in (await self.search(text, include_references=references)).skills:
             if folded == _fold(found_one.skill.name):  # its folder has another name
                 return found_one
-        statuses = [status for _, status in answers]
         if statuses and all(status.state == "failed" for status in statuses):
             gravest = min(statuses, key=lambda status: _gravity(status.code))
             raise SourceFailed(gravest.code, gravest.message, retry_after_s=gravest.retry_after_s)
         raise SkillNotFound(name, [c.hit.key for c in candidates[:3]])
+
+    async def _candidates(
+        self, text: str, limit: int
+    ) -> tuple[list[SearchCandidate], tuple[SourceStatus, ...]]:
+        """Return what the sources find, merged, and the status of each."""
+        answers = await asyncio.gather(
+            *(self._query_source(source, text, limit) for source in self.sources)
+        )
+        return merge_hits(hits for hits, _ in answers), tuple(status for _, status in answers)
 
     async def _query_source(
         self, source: Source, text: str, limit: int

@@ -34,8 +34,6 @@ from skillyard.install.sources.settings import GITHUB_TOKENS, Settings
 from skillyard.install.sources.transport import REDIRECTED, RemoteHost, Transport
 
 API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
-"""Twenty skills with their references in one round trip. The raw host has no quota."""
-
 TREE_BYTES = 32 * 1024 * 1024
 """GitHub truncates trees at 100,000 entries, which take about twenty million bytes."""
 TREE_FRESH_S = 300.0
