@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from skillyard.base.shapes.benchmarks import BenchRun, BenchScore
     from skillyard.engine.catalog import Catalog
-    from skillyard.evals.operations.benchmarks import BenchCompare
+    from skillyard.evals.retrieval.comparison import BenchCompare
 
 _JUDGED = values("--queries", "FILE", "judged queries", required=True)
 _MEASURE = values(
@@ -53,7 +53,7 @@ def _run_notes(result: BenchRun, args: Namespace) -> Iterator[str]:
 
 
 @view_of(
-    "skillyard.evals.operations.benchmarks:bench_run",
+    "skillyard.evals.retrieval.measures:bench_run",
     "bench run",
     value(
         "--skills",
@@ -85,7 +85,7 @@ def _ran(result: BenchRun) -> Iterator[Block]:
 
 
 @view_of(
-    "skillyard.evals.operations.benchmarks:bench_score",
+    "skillyard.evals.retrieval.comparison:bench_score",
     "bench score",
     value("--run", "FILE", "a run file", required=True),
     _JUDGED,
@@ -133,7 +133,7 @@ def _equal_note(intervals: Iterable[tuple[float, float]]) -> Iterator[Block]:
 
 
 @view_of(
-    "skillyard.evals.operations.benchmarks:bench_compare",
+    "skillyard.evals.retrieval.comparison:bench_compare",
     "bench compare",
     value("first", "FIRST", "a run file"),
     value("second", "SECOND", "a run file"),

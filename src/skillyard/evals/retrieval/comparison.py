@@ -1,4 +1,4 @@
-"""Compares two runs: measures by name, intervals, and a paired test.
+"""Scores a run and compares two: measures by name, intervals, and a paired test.
 
 Intervals are percentile bootstraps over queries (Efron & Tibshirani 1993, ch. 13). The test flips
 the signs of the paired differences (Smucker, Allan & Carterette, CIKM 2007). Its p-values are
@@ -13,9 +13,18 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import compress
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, per_query
+from skillyard.base.errors import InvalidInput
+from skillyard.base.shapes.benchmarks import BenchScore
+from skillyard.evals.retrieval.measures import (
+    BenchQuery,
+    RankedAnswer,
+    measures,
+    per_query,
+    read_queries,
+    read_run,
+)
 
 MEASURES = ("hit@1", "mrr@10", "ndcg@10", "recall@10")
 """The default measures."""
@@ -155,3 +164,109 @@ def _compare_measure(
 
 def _mean(values: Collection[float]) -> float:
     return fmean(values) if values else 0.0
+
+
+def bench_score(run: str, queries: list[str], *, names: tuple[str, ...] = ()) -> BenchScore:
+    """Score a run file against judged queries; see :mod:`skillyard.evals.retrieval.measures`.
+
+    ``names`` are additional measures (``nDCG@5``, ``P@3``, …). Raises SkillIoError, InvalidInput
+    (also for a query id in two files).
+    """
+    judged, answers = _read_queries(queries), read_run(run)
+    kinds = sorted({query.kind for query in judged if query.kind and query.answerable})
+
+    def measured(these: list[BenchQuery]) -> dict[str, float]:
+        values = {name.lower(): per_query(these, answers, name).values() for name in names}
+        return measures(these, answers) | {name: fmean(of) for name, of in values.items() if of}
+
+    intervals = {
+        name.lower(): interval(values)
+        for name in dict.fromkeys((*MEASURES, *names))
+        if (values := list(per_query(judged, answers, name).values()))
+    }
+    by_kind = {kind: measured([query for query in judged if query.kind == kind]) for kind in kinds}
+    return BenchScore(run=run, all=measured(judged), by_kind=by_kind, intervals=intervals)
+
+
+def _read_queries(paths: list[str]) -> list[BenchQuery]:
+    judged = [query for path in paths for query in read_queries(path)]
+    counts = Counter(query.id for query in judged)
+    if twice := [key for key, count in counts.items() if count > 1]:
+        raise InvalidInput(f"the query id {twice[0]!r} is in two of the files")
+    return judged
+
+
+class BenchCompare(NamedTuple):
+    """The comparison of two runs over the same queries, by measure."""
+
+    first: str
+    second: str
+    measures: tuple[MeasureComparison, ...]
+    tolerance: float
+    margin: float
+
+    @property
+    def regressed(self) -> bool:
+        """True when the second run is significantly worse, or by more than the tolerance."""
+        return any(
+            one.regressed or one.difference < -self.tolerance - 1e-12 for one in self.measures
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The verdict over all measures; ``worse`` also for a drop beyond the tolerance."""
+        verdicts = {one.verdict for one in self.measures}
+        if self.regressed:
+            return WORSE
+        return next(word for word in (BETTER, CANNOT_TELL, NO_DIFFERENCE) if word in verdicts)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why some measures have no verdict."""
+        unclear = [one for one in self.measures if one.verdict == CANNOT_TELL]
+        if not unclear:
+            return ()
+        queries = unclear[0].better + unclear[0].worse + unclear[0].same
+        least = queries_needed(len(self.measures))
+        names = ", ".join(one.measure for one in unclear)
+        if queries < least:
+            why = f"too few judged queries: {queries:,}, at least {least} are needed"
+        else:
+            why = f"with {queries:,} queries the interval reaches beyond ±{self.margin:g}"
+        return (f"cannot tell whether {self.second} is worse in {names}: {why}",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.bench-compare/1``."""
+        return {
+            "schema": "skillyard.bench-compare/1",
+            "first": self.first,
+            "second": self.second,
+            "tolerance": self.tolerance,
+            "margin": self.margin,
+            "regressed": self.regressed,
+            "verdict": self.verdict,
+            "warnings": list(self.warnings),
+            "measures": [{**one._asdict(), "regressed": one.regressed} for one in self.measures],
+        }
+
+
+def bench_compare(
+    first: str,
+    second: str,
+    queries: list[str],
+    *,
+    names: tuple[str, ...] = (),
+    tolerance: float = 1.0,
+    margin: float = MARGIN,
+) -> BenchCompare:
+    """Compare two runs, query by query.
+
+    ``tolerance`` is the largest accepted drop of a mean, whatever the test says; ``margin`` the
+    difference of a mean that does not matter. Raises SkillIoError, InvalidInput.
+    """
+    if not margin >= 0:
+        raise InvalidInput(f"the margin must be 0 or more, not {margin}")
+    judged = _read_queries(queries)
+    before, after = read_run(first), read_run(second)
+    comparisons = compare(judged, before, after, names or MEASURES, margin=margin)
+    return BenchCompare(first, second, tuple(comparisons), tolerance, margin)

@@ -11,15 +11,19 @@ import json
 import re
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from math import inf, log2
 from statistics import fmean
 from typing import Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import InvalidInput, SkillIoError
+from skillyard.base.io.atomic_write import write_output
+from skillyard.base.shapes.benchmarks import BenchRun
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.match import in_order, score_query
 from skillyard.engine.ranking.query import Query
+from skillyard.engine.ranking.registry import DEFAULT_SCORER, resolve
 from skillyard.engine.skill import Skill
 
 DEPTH = 50
@@ -35,7 +39,6 @@ ANSWERED_SHARE = 0.95
 """Share of the answerable queries that must stay above the confidence used for false fires."""
 
 Progress = Callable[[int, int], None]
-Run = dict[str, dict[str, Any]]
 
 
 class BenchQuery(NamedTuple):
@@ -179,29 +182,48 @@ def _ranked_answer(entry: Any) -> RankedAnswer:
     return RankedAnswer(ids, sure if ids else -inf)
 
 
-def run_queries(
-    skills: Iterable[Skill],
-    queries: Sequence[BenchQuery],
-    scorer: str,
+def bench_run(
+    skills: str | Catalog,
+    queries: str,
+    out: str,
     *,
-    into: Run | None = None,
+    scorer: str = DEFAULT_SCORER,
     progress: Progress | None = None,
-) -> Run:
-    """Rank the skills for every query and return the run; no policy and no floor applies.
+) -> BenchRun:
+    """Rank skills for the queries of a JSONL file and write the run; no policy and no floor.
 
-    Up to :data:`DEPTH` skills with a score above zero; ``confidence`` is the first one's score, 0
-    without any. ``into`` is filled as it goes, so that an interrupted caller has what was done.
+    ``skills`` is a catalog, or a JSONL file with one skill a line. A query has up to :data:`DEPTH`
+    skills with a score above zero; ``confidence`` is the first one's score, 0 without any. ``out``
+    is written atomically. After an interrupt the finished part is written to ``out`` with the
+    suffix ``.partial``. Raises SkillIoError, UnknownName, and InvalidInput with the line.
     """
-    catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
-    run: Run = {} if into is None else into
-    for number, bench_query in enumerate(queries, 1):
-        _, scored = score_query(catalog, bench_query.query, scorer)
-        pairs = in_order([pair for pair in scored.scores() if pair[1] > 0], scored, DEPTH)
-        results = [[skill.slug, score] for skill, score in pairs]
-        run[bench_query.id] = {"results": results, "confidence": results[0][1] if results else 0.0}
-        if progress is not None:
-            progress(number, len(queries))
-    return run
+    name = resolve(scorer).name
+    catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(read_skills(skills))
+    judged, run = read_queries(queries), {}
+    with suppress(KeyboardInterrupt):
+        for number, bench_query in enumerate(judged, 1):
+            _, scored = score_query(catalog, bench_query.query, scorer)
+            pairs = in_order([pair for pair in scored.scores() if pair[1] > 0], scored, DEPTH)
+            results = [[skill.slug, score] for skill, score in pairs]
+            sure = results[0][1] if results else 0.0
+            run[bench_query.id] = {"results": results, "confidence": sure}
+            if progress is not None:
+                progress(number, len(judged))
+    complete = len(run) == len(judged)
+    path = out if complete else f"{out}.partial"
+    try:
+        write_output(path, json.dumps(run, separators=(",", ":")).encode() + b"\n")
+    except OSError as error:
+        hint = "check the folder"
+        raise SkillIoError(f"cannot write: {error.strerror}", path=path, hint=hint) from None
+    return BenchRun(
+        scorer=name,
+        skills=catalog.counts.skills,
+        queries=len(run),
+        answered=sum(bool(entry["results"]) for entry in run.values()),
+        out=path,
+        complete=complete,
+    )
 
 
 def measures(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> dict[str, float]:
