@@ -8,7 +8,6 @@ import sysconfig
 
 import pytest
 
-from skillyard.check.scanning import words
 from skillyard.engine.index import (
     document_builder,
     kernel,
@@ -39,7 +38,6 @@ def without_kernel(patch: pytest.MonkeyPatch) -> None:
         segment_writer,
         token_table,
         term_counts,
-        words,
     ):
         patch.setattr(module, "KERNEL", None)
     for module in (segment_searcher, library):

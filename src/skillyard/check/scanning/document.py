@@ -83,7 +83,7 @@ class Document:
 
         Lines are those of the file, columns may differ.
         """
-        if self.places.may_be_spaced and all(map(self.has, _LETTERS)):
+        if all(map(self.has, _LETTERS)):
             self.text = SPACED.sub(lambda match: _joined(match[0]), self.text)
             del self.lowered, self.places
 

@@ -2,20 +2,16 @@
 
 A regular expression takes most of the time of a scan, and most expressions cannot match in most
 files. So a pattern names groups of words, and is searched only around places where a word of each
-group stands. One pass over a text finds them for all patterns, in the C kernel where there is one.
+group stands. One pass over a text finds them for all patterns.
 """
 
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import accumulate
-from typing import Any, NamedTuple
-
-from skillyard.engine.index.kernel import KERNEL
+from typing import NamedTuple
 
 
 class Need(NamedTuple):
@@ -39,8 +35,6 @@ class Places(NamedTuple):
     """For each group, whether one of its words occurs."""
     has_long_word: bool
     """True when a run of letters and digits is long enough to be encoded text."""
-    may_be_spaced: bool
-    """False when nowhere stand several letters with blanks between them."""
 
 
 _groups: list[frozenset[str]] = []
@@ -65,49 +59,18 @@ _OTHER_SCRIPT = re.compile("[\u0370-\u1fff\u3000-\uefff]")
 
 
 @cache
-def _tables() -> tuple[list[str], dict[str, int], list[list[int]]]:
-    """Return all words, the number of each, and its groups."""
-    words = sorted(frozenset().union(*_groups))
-    numbers = {word: number for number, word in enumerate(words)}
-    of_word: list[list[int]] = [[] for _ in words]
-    for number, each in enumerate(_groups):
-        for word in each:
-            of_word[numbers[word]].append(number)
-    return words, numbers, of_word
+def _groups_of_words() -> dict[str, list[int]]:
+    """Return the groups of each word."""
+    groups: dict[str, list[int]] = {}
+    for number, words in enumerate(_groups):
+        for word in words:
+            groups.setdefault(word, []).append(number)
+    return groups
 
 
 @cache
 def _of_other_scripts() -> tuple[str, ...]:
-    return tuple(word for word in _tables()[0] if _OTHER_SCRIPT.match(word) is not None)
-
-
-@cache
-def _kernel() -> Any:
-    words, _, of_word = _tables()
-    return KERNEL.Words(
-        [word.encode() for word in words],
-        len(_groups),
-        array("i", accumulate(map(len, of_word), initial=0)),
-        array("i", [each for groups in of_word for each in groups]),
-        array("i", [item for each in _needs for item in _flat(each)]),
-    )
-
-
-def _flat(each: Need) -> list[int]:
-    return [each.kinds, each.reach, len(each.groups), *each.groups]
-
-
-def places_in(text: str, kind: int, foreign: str) -> Places:
-    """Return what a text in lower case has. ``foreign`` are its characters that are not ASCII."""
-    others: list[int] = []
-    if _OTHER_SCRIPT.search(foreign) is not None:
-        numbers, chars = _tables()[1], frozenset(foreign.lower())
-        for word in _of_other_scripts():
-            if chars.issuperset(word):
-                others += (item for at in _finds(text, word) for item in (numbers[word], at))
-    if KERNEL is not None:
-        return Places(*_kernel().search(text, kind, others))
-    return _places_in(text, kind, others)
+    return tuple(word for word in _groups_of_words() if _OTHER_SCRIPT.match(word) is not None)
 
 
 def _finds(text: str, word: str) -> Iterator[int]:
@@ -122,27 +85,30 @@ _LONG_WORD = 20
 """Length from which a word of letters and digits may be encoded text."""
 
 
-def _places_in(text: str, kind: int, others: Sequence[int]) -> Places:
-    """Return what the kernel returns."""
-    _, numbers, of_word = _tables()
-    of_one: dict[int, list[int]] = {}
-    for number, at in zip(others[::2], others[1::2], strict=True):
-        of_one.setdefault(number, []).append(at)
+def places_in(text: str, kind: int, foreign: str) -> Places:
+    """Return what a text in lower case has. ``foreign`` are its characters that are not ASCII."""
+    groups = _groups_of_words()
+    of_word: dict[str, list[int]] = {}
+    if _OTHER_SCRIPT.search(foreign) is not None:
+        chars = frozenset(foreign.lower())
+        for word in _of_other_scripts():
+            if chars.issuperset(word) and (occurrences := [*_finds(text, word)]):
+                of_word[word] = occurrences
     has_long_word = False
     for match in _WORD.finditer(text):
         word = match[0]
-        if word in numbers:
-            of_one.setdefault(numbers[word], []).append(match.start())
+        if word in groups:
+            of_word.setdefault(word, []).append(match.start())
         if len(word) >= _LONG_WORD and word.isascii() and word.isalnum() and not word.isalpha():
             has_long_word = True
-    of_group: dict[int, list[int]] = {}
-    for number in of_one:
-        for each in of_word[number]:
-            of_group.setdefault(each, []).append(number)
+    of_group: dict[int, list[str]] = {}
+    for word in of_word:
+        for each in groups[word]:
+            of_group.setdefault(each, []).append(word)
 
     @cache
     def places(group: int) -> Sequence[int]:
-        return sorted(at for number in of_group[group] for at in of_one[number])
+        return sorted(at for word in of_group[group] for at in of_word[word])
 
     windows: dict[int, Sequence[int]] = {}
     for number, of in enumerate(_needs):
@@ -153,7 +119,7 @@ def _places_in(text: str, kind: int, others: Sequence[int]) -> Places:
             if parts:
                 windows[number] = parts
     present = bytes(number in of_group for number in range(len(_groups)))
-    return Places(windows, present, has_long_word, may_be_spaced=True)
+    return Places(windows, present, has_long_word)
 
 
 def _windows(reach: int, places: Sequence[Sequence[int]]) -> list[int]:

@@ -136,10 +136,7 @@ def _with_crlf(text: str, place: FixPlace, ignored: Container[str]) -> FixedDocu
 
 
 def keeps_meaning(before: str, after: str, code: str, place: FixPlace) -> bool:
-    """True when both documents have the same meaning, except for the repaired fault.
-
-    The code ``description`` stands for another description.
-    """
+    """True when both documents have the same meaning, except for the repaired fault."""
     if unify_lines(before).strip() == unify_lines(after).strip():
         return True
     new = parse_text(after, place)
@@ -176,7 +173,7 @@ def _facts(parsed: ParsedDocument, code: str) -> dict[str, object]:
     return {**facts, "fields": [(key, value) for key, value in fields if key not in changes]}
 
 
-_CHANGES = {"name_dir_mismatch": ("name", "slug"), "description": ("description",)}
+_CHANGES = {"name_dir_mismatch": ("name", "slug")}
 _LET_PARSE = frozenset(["yaml_invalid", "hidden_character"])
 """Codes whose repair may make an invalid document parse."""
 

@@ -126,8 +126,4 @@ extern PyType_Spec engine_spec;
 void terms_prepare(void);
 extern PyType_Spec terms_spec;
 
-/* ---- words.c ---- */
-
-extern PyType_Spec words_spec;
-
 #endif

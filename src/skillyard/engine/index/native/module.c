@@ -42,7 +42,7 @@ static PyMethodDef methods[] = {
 };
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "_kernel", "The inner loops of an index and of the scan.", -1, methods,
+    PyModuleDef_HEAD_INIT, "_kernel", "The inner loops of an index.", -1, methods,
     NULL, NULL, NULL, NULL,
 };
 
@@ -60,8 +60,7 @@ PyMODINIT_FUNC PyInit__kernel(void)
     terms_prepare();
     PyObject *module_object = PyModule_Create(&module);
     if (module_object != NULL && (add_type(module_object, "Engine", &engine_spec) < 0 ||
-                         add_type(module_object, "Terms", &terms_spec) < 0 ||
-                         add_type(module_object, "Words", &words_spec) < 0)) {
+                         add_type(module_object, "Terms", &terms_spec) < 0)) {
         Py_CLEAR(module_object);
     }
     return module_object;
