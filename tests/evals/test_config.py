@@ -46,19 +46,11 @@ def test_what_is_said_goes_before_the_default(
 ) -> None:
     text = """\
 [eval]
-provider = "openai"
 models = { generation = "small", judge = "large" }
-temperature = 0.5
 runs = 3
-concurrency = 16
-role = "You answer."
-chars_per_token = 3.6
 cost = { max_cost_per_run = "none", max_calls_per_run = 20 }
-default_seed = 7
 paths = { rubrics = "../r", results = "/var/results" }
-timeout_s = 90
 regression.activation.tpr_drop = 0.2
-judging = { orders = "single", tie_band = 0.25 }
 """
     configure(
         monkeypatch,
@@ -68,13 +60,10 @@ judging = { orders = "single", tie_band = 0.25 }
     result = read(tmp_path / "e", text)
     assert result.models == Models("small", "large")
     assert (result.cost.max_cost_per_run, result.cost.max_calls_per_run) == (None, 20)
-    assert (result.default_seed, result.role, result.chars_per_token) == (7, "You answer.", 3.6)
     assert result.paths.rubrics == str(tmp_path / "r")
     assert result.paths.results == "/var/results"
-    assert result.timeout_s == 90.0
     assert result.regression.activation.tpr_drop == 0.2
     assert result.regression.activation.fpr_increase == 0.05
-    assert (result.judging.orders, result.judging.tie_band) == ("single", 0.25)
     assert (result.runs, result.base_url) == (3, "http://127.0.0.1:8080/v1")
 
 

@@ -49,6 +49,6 @@ def read_cases(
     place: str | Path, catalog: Catalog | None = None, skill: str | None = None
 ) -> Dataset[SkillCases]:
     """Return the cases of skills in a file or folder, as no layer has changed them yet."""
-    notes, library_ = Notes(), catalog or library()
-    files = find_sources(CasePlaces((str(place),)), library_, notes)
-    return build_dataset(read_case_files(files, library_, notes, skill), notes, files)
+    notes, skills = Notes(), catalog or library()
+    files = find_sources(CasePlaces((str(place),)), skills, notes)
+    return build_dataset(read_case_files(files, skills, notes, skill), notes, files)

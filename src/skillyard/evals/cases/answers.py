@@ -86,7 +86,7 @@ def read_answer_cases(places: CasePlaces, catalog: Catalog) -> Dataset[AnswerCas
 def _answer_prompt(
     prompt: SkillPrompt, rubric: Sequence[Criterion], folders: Sequence[str], notes: Notes
 ) -> Iterator[AnswerPrompt]:
-    """Yield a prompt with its files; one of which they cannot be read is noted instead."""
+    """Yield a prompt with its files, unless one of them cannot be read: that is noted."""
     try:
         files = tuple(_input_file(name, folders) for name in prompt.files)
         text = "\n\n".join([prompt.prompt, *(file.in_prompt() for file in files)])

@@ -89,7 +89,7 @@ def write_case_file(skill: Skill, catalog: Catalog, folder: str | os.PathLike[st
     lines = [
         f"# Cases for {clean_line(name)}. Replace each {PLACEHOLDER} by a request that somebody",
         "# really wrote: symptoms, typos, other languages. It must not name the skill.",
-        f"skill: {_text(name)}",
+        f"skill: {_json(name)}",
         "prompts:",
         "  # Requests that need the skill. Optional fields: expected, assertions, files, checks.",
         *(line for each in positives for line in _prompt_lines(each)),
@@ -113,26 +113,14 @@ def _near_misses(skill: Skill, catalog: Catalog) -> list[str]:
 
 def _prompt_lines(prompt: SkillPrompt, *fields: str) -> Iterator[str]:
     """Yield the lines of a prompt."""
-    yield f"  - prompt: {_text(prompt.prompt)}"
+    yield f"  - prompt: {_json(prompt.prompt)}"
     yield from (f"    {field}" for field in fields)
-    if prompt.expected:
-        yield f"    expected: {_text(prompt.expected)}"
-    lists = {
-        "assertions": [_text(each) for each in prompt.assertions],
-        "files": [_text(each) for each in prompt.files],
-        "checks": [
-            f"{kind}: {_text(value)}" for each in prompt.checks for kind, value in each.items()
-        ],
-    }
-    for field, items in lists.items():
-        if items:
-            yield f"    {field}:"
-        yield from (f"      - {item}" for item in items)
+    for field in ("expected", "assertions", "files", "checks"):
+        if value := getattr(prompt, field):
+            yield f"    {field}: {_json(value)}"
 
 
-def _text(text: str) -> str:
-    """Return a text as JSON, which is YAML too, so that it reads back to the character.
-
-    Characters that no reader sees are escaped.
-    """
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+def _json(value: Any) -> str:
+    """Return a value as JSON, which is YAML too; characters that no reader sees are escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isprintable() else json.dumps(value)
