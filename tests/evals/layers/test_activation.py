@@ -11,8 +11,11 @@ from skillyard import Catalog
 from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.layers.activation import ActivationRunner
 from skillyard.evals.layers.activation_rates import activation_summary, confusion_of
+from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.layers.work import LayerWork
+from skillyard.evals.models.sdk import offline_model
 from skillyard.evals.settings import RunSettings
+from skillyard.evals.storage.entries import Entries
 from tests.tables import for_each
 
 
@@ -53,7 +56,8 @@ class Says(ActivationRunner):
     """A router that says what it was told to."""
 
     def __init__(self, work: LayerWork, text: Sequence[Choice]) -> None:
-        super().__init__(work, None)
+        model, entries = offline_model("openai", "nowhere"), Entries("nowhere")
+        super().__init__(work, ModelSession(model, entries, work.settings))
         self._said = list(text)
 
     def choose(self, prompt: str, run: int) -> Choice:

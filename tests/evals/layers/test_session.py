@@ -85,12 +85,12 @@ def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:
     assert a_session.text == "tea"
     assert a_session.cost == pytest.approx(0.002)
     assert (again.text, again.cost) == ("tea", 0.0)
-    assert (model.requests, first.counts.cache_hits, first.counts.cost_of_cached) == (1, 1, 0)
+    assert (model.requests, first.cache_hits, first.cost_of_cached) == (1, 1, 0)
     later, model, _ = session(tmp_path)
     assert later.generate("tea", REQUEST, 0).text == "tea"
     assert model.requests == 0
-    assert later.counts.cost_of_cached == pytest.approx(0.002)
-    assert not later.counts.live
+    assert later.cost_of_cached == pytest.approx(0.002)
+    assert not later.live
 
 
 def test_the_time_limit_grows_with_the_tokens_of_the_answer(tmp_path: Path) -> None:

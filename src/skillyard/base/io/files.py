@@ -96,13 +96,12 @@ def create_exclusive(path: str, mode: int = 0o666) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _PLAIN, mode)
 
 
-def open_to_append(path: str, mode: int = 0o666, *, readable: bool = False) -> int:
+def open_to_append(path: str, mode: int = 0o666) -> int:
     """Open a file for :func:`append`, created with ``mode`` if missing; return its descriptor.
 
     A pipe without a reader is an error instead of a wait. Raises OSError.
     """
-    access = os.O_RDWR if readable else os.O_WRONLY
-    return os.open(path, access | os.O_APPEND | os.O_CREAT | _PLAIN | _NO_WAIT, mode)
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _PLAIN | _NO_WAIT, mode)
 
 
 def append(descriptor: int, path: str, data: bytes) -> None:

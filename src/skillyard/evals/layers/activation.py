@@ -90,7 +90,7 @@ class ActivationLayer:
         digests = {skill.name: skill.hash for skill in _routed_skills(catalog)}
         return LayerWork(settings, catalog, sampled, data.sha256, digests, data.diagnostics)
 
-    def runner(self, work: LayerWork, session: ModelSession | None) -> ActivationRunner:
+    def runner(self, work: LayerWork, session: ModelSession) -> ActivationRunner:
         """Return what asks the router."""
         return ActivationRunner(work, session)
 
@@ -113,12 +113,12 @@ class ActivationLayer:
 class ActivationRunner:
     """Lets a model, or without one the scorer of the settings, pick skills for each request."""
 
-    def __init__(self, work: LayerWork, session: ModelSession | None) -> None:
+    def __init__(self, work: LayerWork, session: ModelSession) -> None:
         self._work = work
-        self._session = session if work.settings.asks_models else None
+        self._session = session
         skills = _routed_skills(work.catalog)
         self._names = frozenset(skill.name for skill in skills)
-        self._system = _SYSTEM.format(index=index_text(skills)) if self._session else ""
+        self._system = _SYSTEM.format(index=index_text(skills))
 
     def results(self, case: ActivationCase, run: int) -> Iterator[CaseResult]:
         """Yield the case with what was picked."""
@@ -136,7 +136,7 @@ class ActivationRunner:
         A reply that cannot be read is an error, not a choice of nothing.
         """
         settings = self._work.settings
-        if self._session is None:
+        if not settings.asks_models:
             policy = SelectionPolicy(top_k=settings.top_k, min_score=settings.min_score)
             selection = select(self._work.catalog, prompt, policy, scorer=settings.router)
             first = next(iter((*selection.selected, *selection.rejected)), None)

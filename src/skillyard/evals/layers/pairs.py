@@ -83,9 +83,8 @@ class PairLayer:
             settings, catalog, units, data.sha256, digests, data.diagnostics, tested=tested
         )
 
-    def runner(self, work: LayerWork, session: ModelSession | None) -> PairRunner:
-        """Return what runs the pairs, which needs a model."""
-        assert session is not None
+    def runner(self, work: LayerWork, session: ModelSession) -> PairRunner:
+        """Return what runs the pairs."""
         return PairRunner(work, session)
 
     def summarise(self, cases: list[CaseResult], work: LayerWork) -> Summary:

@@ -82,7 +82,7 @@ def plan(work: LayerWork, session: PlanSession) -> Plan:
         for run in range(settings.runs):
             for case in work.cases:
                 list(runner.results(case, run))
-    models = sorted({call.request.model for call in session.missing})
+    models = sorted({call.request.model for call in session.to_make})
     prices = {name: session.prices.get(name) for name in models}
     known = next((price for price in prices.values() if price is not None), None)
     prompts = Counter(unit.skill for unit in work.cases if work.tested)
@@ -137,7 +137,7 @@ class PlanSession(ModelSession):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.missing: list[_Call] = []
+        self.to_make: list[_Call] = []
         self.outputs: dict[str, list[int]] = {GENERATIONS: [], JUDGEMENTS: []}
         """Output tokens of the cached entries, by kind."""
         self._cached: Counter[str] = Counter()
@@ -145,8 +145,8 @@ class PlanSession(ModelSession):
 
     def planned(self, kind: str) -> dict[str, int]:
         """Return the number of entries of a kind: planned, cached and missing."""
-        to_make, kept = sum(call.kind == kind for call in self.missing), self._cached[kind]
-        return {"planned": kept + to_make, "kept": kept, "to_make": to_make}
+        count, kept = sum(call.kind == kind for call in self.to_make), self._cached[kind]
+        return {"planned": kept + count, "kept": kept, "to_make": count}
 
     def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
         """Return the cached answer, or a planned one. Those that share it count it once."""
@@ -173,7 +173,7 @@ class PlanSession(ModelSession):
 
     def _plan(self, call: _Call, entry: Entry | None) -> None:
         if entry is None:
-            self.missing.append(call)
+            self.to_make.append(call)
             return
         self._cached[call.kind] += 1
         tokens = entry["usage"]["output_tokens"]
@@ -192,7 +192,7 @@ class PlanSession(ModelSession):
         longest = self.settings.max_tokens
         answer = min(typical[GENERATIONS], longest) if low else longest
         costs = []
-        for kind, request, unknown in self.missing:
+        for kind, request, unknown in self.to_make:
             price = self.prices.get(request.model)
             if price is None:
                 return None

@@ -10,11 +10,10 @@ from hashlib import sha256
 from typing import Any
 
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.layers.session import ModelSession, SessionCounts, moment
+from skillyard.evals.layers.session import ModelSession, moment
 from skillyard.evals.layers.work import LOOKS, CaseResult, Layer, LayerWork, load_layer
-from skillyard.evals.models.budget import Spending
+from skillyard.evals.models.calls import Calls
 from skillyard.evals.models.protocol import ModelRequest, RunStopped
-from skillyard.evals.settings import RunSettings
 from skillyard.evals.statistics.intervals import FALSE_STATEMENTS
 from skillyard.evals.statistics.pairs import OVERALL
 from skillyard.evals.statistics.planning import least_units
@@ -60,7 +59,7 @@ class EvaluationResult:
 
 def execute(
     work: LayerWork,
-    session: ModelSession | None,
+    session: ModelSession,
     *,
     results: str,
     run_id: str,
@@ -70,9 +69,8 @@ def execute(
 ) -> EvaluationResult:
     """Run the cases, write ``<type>_<run_id>.json``, and return its content.
 
-    ``session`` is None for a run without a model. A stopped run writes its cases so far and the
-    reason. Raises SkillIoError if the file cannot be written, and InvalidInput for a scorer that is
-    not available.
+    A stopped run writes its cases so far and the reason. Raises SkillIoError if the file cannot be
+    written, and InvalidInput for a scorer that is not available.
     """
     begin, started_at = time.monotonic(), moment()
     settings = work.settings
@@ -93,7 +91,7 @@ def execute(
     }
     envelope = {"meta": meta, "summary": summary, "cases": cases, "artifacts": artifacts}
     path = write_results(results, envelope)
-    missing = tuple(sorted(session.counts.missing)) if session is not None else ()
+    missing = tuple(sorted(session.missing))
     return EvaluationResult(path, envelope, missing)
 
 
@@ -104,7 +102,7 @@ class _Run:
         self,
         work: LayerWork,
         layer: Layer,
-        session: ModelSession | None,
+        session: ModelSession,
         stop: threading.Event,
         on_step: Callable[[RunStep], None],
     ) -> None:
@@ -138,7 +136,7 @@ class _Run:
 
         if not skipped:
             # Without network calls, more threads only share one interpreter.
-            threads = settings.concurrency if self._session and not self._session.offline else 1
+            threads = settings.concurrency if isinstance(self._session.model, Calls) else 1
             self.stopped = run_in_threads(ask, len(units), threads, self._stop)
             skipped = self.stopped.reason if self.stopped is not None else ""
         results = []
@@ -185,7 +183,7 @@ class _Run:
 
     def _report(self) -> None:
         """Report the progress after a case."""
-        spending = self._session.spending if self._session is not None else Spending()
+        spending = self._session.budget.own
         with self._guard:
             self._done += 1
             self._on_step(RunStep(self._done, self._total, spending.calls, spending.cost))
@@ -279,15 +277,9 @@ def _degraded(cases: Sequence[Mapping[str, Any]]) -> bool:
     return failed > DEGRADED * len(worked_on)
 
 
-def _meta(
-    work: LayerWork, session: ModelSession | None, stopped: RunStopped | None
-) -> dict[str, Any]:
+def _meta(work: LayerWork, session: ModelSession, stopped: RunStopped | None) -> dict[str, Any]:
     settings = work.settings
-    own = session.spending if session is not None else Spending()
-    spending = session.whole_spending if session is not None else Spending()
-    counts = session.counts if session is not None else SessionCounts()
-    prices = session.prices if session is not None else {}
-    asks = settings.asks_models
+    own, spending, asks = session.budget.own, session.budget.spending(), settings.asks_models
     options = LAYERS[settings.eval_type].options
     judges = "judge" in options
     reason = stopped.reason if stopped is not None else None
@@ -295,7 +287,7 @@ def _meta(
     return {
         "schema": SCHEMA,
         "eval_type": settings.eval_type,
-        "backend": _backend(session),
+        "backend": _backend(session) if asks else "none",
         "provider": settings.provider if asks else None,
         "host": settings.host if asks else None,
         "model": settings.model if asks else None,
@@ -309,40 +301,35 @@ def _meta(
         "old_version": settings.old_version,
         "sandbox": settings.sandbox,
         "temperature_requested": settings.temperature if asks else None,
-        "temperature_sent": _temperature(settings, session),
+        "temperature_sent": _temperature(session) if asks else None,
         "total_cost": round(own.cost, _COST_DIGITS),
-        "cost_of_cached": round(counts.cost_of_cached, _COST_DIGITS),
+        "cost_of_cached": round(session.cost_of_cached, _COST_DIGITS),
         "calls": own.calls,
         # What the run id has cost over all of its resumes and processes.
         "run_calls": spending.calls,
         "run_cost": round(spending.cost, _COST_DIGITS),
         "lost_calls": spending.lost_calls,
         "lost_cost": round(spending.lost_cost, _COST_DIGITS),
-        "cache_hits": counts.cache_hits,
-        "unpriced": own.calls > 0 and None in prices.values(),
-        "price_source": next((each.source for each in prices.values() if each), None),
+        "cache_hits": session.cache_hits,
+        "unpriced": own.calls > 0 and None in session.prices.values(),
+        "price_source": next((each.source for each in session.prices.values() if each), None),
         "dataset_sha256": work.dataset_sha256,
         "skill_sha256s": dict(sorted(work.skill_sha256s.items())),
         "aborted": stopped is not None,
         "stop_reason": reason,
         "stop_message": message,
         "fail_fast_reason": message if reason == "fail_fast" else None,
-        "missing": len(counts.missing),
+        "missing": len(session.missing),
     }
 
 
-def _backend(session: ModelSession | None) -> str:
-    """Return the backend: ``none`` (scorers), ``fake``, ``live``, or ``replay`` (all cached)."""
-    if session is None:
-        return "none"
-    if session.counts.fake:
-        return "fake"
-    return "live" if session.counts.live else "replay"
+def _backend(session: ModelSession) -> str:
+    """Return who answered: ``fake``, ``live``, or ``replay`` where all answers are cached."""
+    return "fake" if session.fake else "live" if session.live else "replay"
 
 
-def _temperature(settings: RunSettings, session: ModelSession | None) -> float | None:
-    if session is None or not settings.model:
-        return None
+def _temperature(session: ModelSession) -> float | None:
+    settings = session.settings
     request = ModelRequest(settings.model, "", "", temperature=settings.temperature)
     temperature = session.model.sent(request).get("temperature")
     return float(temperature) if isinstance(temperature, int | float) else None

@@ -11,7 +11,7 @@ from typing import Any
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
-from skillyard.evals.models.budget import Spending
+from skillyard.evals.models.budget import Budget
 from skillyard.evals.models.calls import Calls
 from skillyard.evals.models.prices import Price, cost_of
 from skillyard.evals.models.protocol import ChatModel, ModelFailed, ModelRequest
@@ -72,20 +72,6 @@ class Judgement:
     missing: bool = False
 
 
-@dataclass(slots=True)
-class SessionCounts:
-    """Counts of a run, besides the calls and costs that the budget counts."""
-
-    cache_hits: int = 0
-    cost_of_cached: float = 0.0
-    """US dollars that the cached answers cost when they were generated."""
-    fake: bool = False
-    """True if a stand-in gave at least one of the answers."""
-    live: bool = False
-    """True if at least one answer was generated in this run."""
-    missing: list[str] = field(default_factory=list)
-
-
 @dataclass(eq=False)
 class ModelSession:
     """Answers and judgements of one run. Safe for many threads."""
@@ -108,19 +94,22 @@ class ModelSession:
     """Let checks run scripts."""
 
     def __post_init__(self) -> None:
-        self.counts = SessionCounts()
+        self.cache_hits = 0
+        self.cost_of_cached = 0.0
+        """US dollars that the cached answers cost when they were generated."""
+        self.fake = False
+        """True if a stand-in gave at least one of the answers."""
+        self.live = False
+        """True if at least one answer was generated in this run."""
+        self.missing: list[str] = []
+        """Entries that a replay would have needed."""
         self._written: set[str] = set()
         self._guard = threading.Lock()
 
     @property
-    def spending(self) -> Spending:
-        """The calls of this process, and what they cost; nothing of a session that makes none."""
-        return self.model.budget.own if isinstance(self.model, Calls) else Spending()
-
-    @property
-    def whole_spending(self) -> Spending:
-        """The same for all processes of the run, once its calls have ended."""
-        return self.model.budget.spending() if isinstance(self.model, Calls) else Spending()
+    def budget(self) -> Budget:
+        """The budget of the calls; an empty one for a session that makes none."""
+        return self.model.budget if isinstance(self.model, Calls) else Budget()
 
     def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
         """Return the answer to a request. ``folder`` is the skill's name or a shared folder.
@@ -178,7 +167,7 @@ class ModelSession:
         entry = self.cached(path, criteria)
         if entry is not None or self.offline:
             if entry is None:
-                self.counts.missing.append(path)
+                self.missing.append(path)
             return entry, 0.0
         with self.entries.lock(path):
             entry = self.cached(path, criteria)
@@ -186,8 +175,8 @@ class ModelSession:
                 return entry, 0.0
             entry, is_stored = make()
             with self._guard:
-                self.counts.live = True
-                self.counts.fake |= entry["fake"]
+                self.live = True
+                self.fake |= entry["fake"]
             if is_stored:
                 self.entries.write(path, entry)
                 self._written.add(path)
@@ -215,9 +204,9 @@ class ModelSession:
                 self.entries.refuse(path, f"its verdict is not valid: {bad}")
                 return None
         with self._guard:
-            self.counts.cache_hits += 1
-            self.counts.cost_of_cached += 0.0 if ours else entry["cost"]
-            self.counts.fake |= entry["fake"]
+            self.cache_hits += 1
+            self.cost_of_cached += 0.0 if ours else entry["cost"]
+            self.fake |= entry["fake"]
         return entry
 
     def _ask(self, path: str, request: ModelRequest, run: int) -> tuple[Entry, bool]:

@@ -142,8 +142,8 @@ class Layer(Protocol):
         none of them, and SkillError for a skill that cannot be read.
         """
 
-    def runner(self, work: LayerWork, session: ModelSession | None) -> UnitRunner:
-        """Return what runs the cases. ``session`` is None for a run without a model."""
+    def runner(self, work: LayerWork, session: ModelSession) -> UnitRunner:
+        """Return what runs the cases."""
 
     def summarise(self, cases: list[CaseResult], work: LayerWork) -> Summary:
         """Return what follows from the cases."""

@@ -109,9 +109,7 @@ def eval_run(
         _check_decidable(plan(ready.work, ready.plan_session()), options, warn)
     halt, run_id = stop or threading.Event(), new_run_id(options)
     with ExitStack() as at_end:
-        model = None
-        if settings.asks_models:
-            model = ready.model(None if options.replay else at_end)
+        model = ready.model(at_end if settings.asks_models and not options.replay else None)
         events = at_end.enter_context(Events(ready.results, run_id))
         events.append(
             START,
@@ -119,7 +117,7 @@ def eval_run(
             settings=settings.to_dict(),
             dataset_sha256=ready.work.dataset_sha256,
         )
-        session = None if model is None else ready.session(model, events, halt, warn)
+        session = ready.session(model, events, halt, warn)
         try:
             return execute(
                 ready.work,
@@ -131,7 +129,7 @@ def eval_run(
                 engine_version=engine_version,
             )
         except KeyboardInterrupt:  # a second one, which waits for nothing
-            if session is not None and (lost := session.whole_spending).lost_calls:
+            if (lost := session.budget.spending()).lost_calls:
                 warn(
                     f"{plural(lost.lost_calls, 'request')} gave no result and may have been billed,"
                     f" at most ${lost.lost_cost:.4f}; a resume of {run_id} counts this as spent"
@@ -234,7 +232,7 @@ class ReadyRun:
         """Return the model of a run behind its budget and its cache."""
         settings, options, config = self.work.settings, self.options, self.config
         prices = {}
-        if not options.replay:
+        if settings.asks_models and not options.replay:
             prices = self.prices()
             model = Calls(
                 model,
