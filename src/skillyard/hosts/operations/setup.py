@@ -43,7 +43,7 @@ _ARGUMENTS = ["serve", "--mcp", "stdio"]
 LOG_FILE = "decisions.jsonl"
 
 
-class Agent(NamedTuple):
+class AgentSetup(NamedTuple):
     """One agent host: where it keeps its settings, and its list of MCP servers."""
 
     name: str
@@ -57,31 +57,33 @@ class Agent(NamedTuple):
 
 
 AGENTS = (
-    Agent(
+    AgentSetup(
         "claude-code",
         "Claude Code",
         "${CLAUDE_CONFIG_DIR:-~/.claude}",
         "${CLAUDE_CONFIG_DIR:-~}/.claude.json",
         (("type", "stdio"),),
     ),
-    Agent("codex", "Codex", "${CODEX_HOME:-~/.codex}", "${CODEX_HOME:-~/.codex}/config.toml"),
-    Agent("cursor", "Cursor", "~/.cursor", "~/.cursor/mcp.json"),
-    Agent("gemini-cli", "Gemini CLI", "~/.gemini", "~/.gemini/settings.json"),
-    Agent(
+    AgentSetup("codex", "Codex", "${CODEX_HOME:-~/.codex}", "${CODEX_HOME:-~/.codex}/config.toml"),
+    AgentSetup("cursor", "Cursor", "~/.cursor", "~/.cursor/mcp.json"),
+    AgentSetup("gemini-cli", "Gemini CLI", "~/.gemini", "~/.gemini/settings.json"),
+    AgentSetup(
         "github-copilot",
         "Copilot CLI",
         "~/.copilot",
         "~/.copilot/mcp-config.json",
         (("type", "local"), ("tools", ["*"])),
     ),
-    Agent("windsurf", "Windsurf", "~/.codeium/windsurf", "~/.codeium/windsurf/mcp_config.json"),
+    AgentSetup(
+        "windsurf", "Windsurf", "~/.codeium/windsurf", "~/.codeium/windsurf/mcp_config.json"
+    ),
 )
 """Sources: code.claude.com/docs/en/mcp, developers.openai.com/codex/mcp,
 cursor.com/docs/context/mcp, geminicli.com/docs/tools/mcp-server, docs.github.com (Copilot CLI) and
 docs.windsurf.com, as of November 2026."""
 
 
-def agents_here() -> list[Agent]:
+def agents_here() -> list[AgentSetup]:
     """Return the agents that are used on this machine."""
     return [agent for agent in AGENTS if os.path.isdir(expand_pattern(agent.folder))]
 
@@ -96,7 +98,7 @@ def planned_steps() -> list[SetupStep]:
     return [_looked_at(step) for step in (*steps, log)]
 
 
-def _step(agent: Agent, what: str, file: str) -> SetupStep:
+def _step(agent: AgentSetup, what: str, file: str) -> SetupStep:
     return SetupStep(host=agent.name, title=agent.title, what=what, file=file, state="planned")
 
 
