@@ -115,6 +115,8 @@ def test_the_scopes_hold_where_no_root_and_no_scope_is_named(
         said = capsys.readouterr().out.split()
         return {"mine", "ours"} & set(said)
 
+    assert listed() == {"mine", "ours"}
+    configure(monkeypatch, tmp_path, scopes={"read": []})
     assert listed() == {"ours"}
     configure(monkeypatch, tmp_path, scopes={"read": ["user"]})
     assert listed() == {"mine", "ours"}
