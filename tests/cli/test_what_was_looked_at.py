@@ -78,7 +78,7 @@ def test_looking_at_nothing_is_an_error_that_says_where(
     assert "skillyard: nothing was looked at: no skills " in answer.err
     assert "name the folder that holds yours with --root" in answer.err
     assert all(
-        f"in the folders of --scope {scope}" in answer.err
+        f"in the {scope}'s agent folders" in answer.err
         for scope in given[-1:]
         if "--scope" in given
     )
