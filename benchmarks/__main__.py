@@ -24,6 +24,7 @@ NAMES = (
     "retrieval",
     "quality",
     "kinds",
+    "collections",
     "feedback",
     "search",
     "federated",
