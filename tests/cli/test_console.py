@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.cli.blocks import Column, Line, Span, Table, Tree, line
+from skillyard.cli.blocks import Column, Span, Table, line
 from skillyard.cli.console import Console
-from skillyard.cli.plain import cut, render, width_of
+from skillyard.cli.plain import render
 from tests.cli.conftest import Run
 
 
@@ -27,56 +27,10 @@ def table(*rows: list[str], head: bool = True) -> Table:
     return Table((Column("name"), Column("size", right=True), Column("why", wide=True)), rows, head)
 
 
-def test_columns_are_aligned_and_lines_have_no_blank_at_the_end() -> None:
-    shown = list(render(table(["a", "1", ""], ["long-name", "1,000", "because"])))
-    assert shown == [
-        "NAME        SIZE  WHY",
-        "a              1",
-        "long-name  1,000  because",
-    ]
-
-
-def test_wide_characters_take_two_columns() -> None:
-    assert width_of("数据") == 4
-    assert width_of("e\u0301") == 1
-    shown = list(render(table(["数据", "1", "x"], ["abcd", "2", "y"], head=False)))
-    assert shown == ["数据  1  x", "abcd  2  y"]
-
-
-def test_piped_text_is_never_cut() -> None:
-    long = "w" * 5_000
-    assert long in "\n".join(render(table(["a", "1", long])))
-
-
-def test_a_terminal_without_drawing_gets_lines_that_fit() -> None:
-    for width in (40, 60, 79):
-        shown = list(render(table(["name", "1", "word " * 40]), width))
-        assert max(map(width_of, shown)) <= width
-        assert " ".join(shown).count("word") == 40
-
-
-def test_cutting_counts_columns_and_can_keep_the_end() -> None:
-    assert cut("数据清洗", 5) == "数据…"
-    assert width_of(cut("数据清洗" * 50, 30)) <= 30
-    assert cut("a/long/path.md", 8, "start") == "…path.md"
-    assert cut("short", 8, "start") == "short"
-
-
 def test_blanks_in_a_line_stay_where_they_are() -> None:
     text = line("    1  ", Span("two  words", "name"), "   end ", hang=7)
     assert list(render(text)) == list(render(text, 40)) == ["    1  two  words   end"]
     assert list(render(text, 20)) == ["    1  two  words", "       end"]
-
-
-def test_a_tree_is_drawn_with_branches() -> None:
-    leaf = Tree(line("leaf"))
-    tree = Tree(line("root"), (Tree(line("one"), (leaf,)), Tree(line("two"))))
-    assert list(render(tree)) == ["root", "├─ one", "│  └─ leaf", "└─ two"]
-
-
-def test_an_indent_is_kept_and_an_empty_line_is_empty() -> None:
-    assert list(render(line("a", Span("b"), indent=2))) == ["  ab"]
-    assert list(render(Line())) == [""]
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, color: str = "auto", terminal: bool = True) -> str:

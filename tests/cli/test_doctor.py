@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from skillyard import __version__
 from skillyard.cli.grammar import read_command
 from tests.cli.conftest import Run
 from tests.cli.making import write
-from tests.cli.test_process import command, environment
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
 
@@ -88,10 +86,6 @@ def test_every_finding_is_on_the_page_about_troubleshooting(run: Run, skills: Pa
     assert missing == set()
 
 
-def test_colours_are_for_terminals(run: Run, skills: Path) -> None:
-    assert "\x1b[" in run("doctor", "skills", "--color", "always").out
-
-
 @requirement("cli:terminal")
 def test_no_control_character_of_a_settings_file_reaches_the_terminal(
     run: Run, skills: Path
@@ -107,14 +101,3 @@ def test_no_control_character_of_a_settings_file_reaches_the_terminal(
         assert "\\x1b]0;odd" in answer.out
         for hostile in ("\x1b]", "\x07", "\u202e"):
             assert hostile not in answer.out
-
-
-def test_it_runs_as_a_process(home: Path, skills: Path) -> None:
-    done = subprocess.run(
-        command("doctor", "--root", str(skills), "--json"),
-        capture_output=True, encoding="utf-8", cwd=home, check=False, timeout=60,
-        env=environment(SKILLYARD_CACHE=str(home / "cache")),
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["counts"]["error"] == 0
-    assert list(home.iterdir()) == []  # not even a cache

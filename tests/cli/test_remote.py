@@ -54,12 +54,6 @@ class TestSearch:
         assert "well-known: " in done.err
         assert "500" in done.err
 
-    def test_all_failed_is_4(self, run: Run, remotes: FakeServers) -> None:
-        remotes.faults.add("skills_sh", "*", faults.html())
-        done = run("search", "pdf", "--source", "skills.sh")
-        assert done.code == 4
-        assert "a web page came instead of JSON" in done.err
-
     @pytest.mark.parametrize(
         ("words", "said"),
         [
@@ -176,11 +170,6 @@ class TestAdd:
         shape = run("add", "pdf", "--into", str(tmp_path / "skills"), "--json").json
         assert shape["state"] == "added"
         assert shape["skill"]["commit"] is None
-
-    def test_nobody_there_is_4(self, run: Run, remotes: FakeServers) -> None:
-        for server in ("skills_sh", "github_api"):
-            remotes.faults.add(server, "*", faults.status(503), times=None)
-        assert run("add", "acme/skills/pdf").code == 4
 
     @pytest.mark.parametrize("into", [True, False])
     @pytest.mark.parametrize(

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from skillyard import Catalog
 from skillyard.base.shapes.usage import Usage
-from skillyard.hosts.decisions.files import MAX_LINE_BYTES, iter_entries
 from skillyard.hosts.operations.skill_usage import skill_usage
-from tests.tables import for_each
 
 FLOOR = 0.6
 DAY = "2026-11-20T09:30:00.000Z"
@@ -91,32 +89,6 @@ def test_pairs_count_where_both_are_strong_and_close(usage_of: UsageOf) -> None:
     assert (pair.close, pair.together, pair.first_ahead) == (2, 3, 1)
 
 
-BAD: list[tuple[str, Any]] = [
-    ("time", "yesterday"),
-    ("time", "9999-12-31T23:59:59-14:00"),
-    ("time", "0001-01-01T00:00:00+14:00"),
-    ("time", 3),
-    ("selected", None),
-    ("selected", [3]),
-    ("selected", [{"slug": "a", "name": "a", "score": float("nan")}]),
-    ("selected", [{"slug": "a", "name": "a", "score": 10**400}]),
-    ("selected", [{"slug": "", "name": "a", "score": 1}]),
-    ("runners_up", {"a": 1}),
-    ("policy", []),
-    ("policy", {"min_score": None}),
-    ("query", "x"),
-]
-
-
-@for_each("field", BAD)
-def test_an_entry_with_a_wrong_field_is_counted_as_unreadable(
-    field: tuple[str, Any], usage_of: UsageOf
-) -> None:
-    name, value = field
-    usage = usage_of([None, {**decision([("a", 0.9)], []), name: value}])
-    assert (usage.decisions, usage.unreadable, usage.skills) == (0, 2, ())
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
@@ -136,23 +108,6 @@ def test_any_entry_is_counted_or_unreadable(
     assert all(each.fired <= usage.decisions for each in usage.skills)
 
 
-@for_each(
-    "score, because, lacks",
-    [
-        (FLOOR, "it lacks Bash", True),
-        (FLOOR, "below the floor of 0.6", False),  # rounded up by the log
-        (FLOOR - 0.1, "it lacks Bash", False),
-    ],
-)
-def test_only_a_skill_over_the_floor_lacks_something(
-    score: float, because: str, lacks: bool, usage_of: UsageOf
-) -> None:
-    best = match("a", score) | {"rejected_because": because}
-    usage = usage_of([decision([], [], "bake a cake", runners_up=[best])])
-    assert [(each.slug, each.because) for each in usage.lacks] == [("a", because)] * lacks
-    assert bool(usage.groups) != lacks
-
-
 def test_similar_requests_form_one_group_and_small_talk_forms_none(usage_of: UsageOf) -> None:
     counts = {
         "book a flight to Rome": 3,
@@ -168,11 +123,3 @@ def test_similar_requests_form_one_group_and_small_talk_forms_none(usage_of: Usa
     assert [(each.count, each.different) for each in usage.groups] == [(5, 3), (2, 1)]
     assert usage.groups[0].requests[0] == "book a flight to Rome"
     assert "flight" in usage.groups[0].terms
-
-
-def test_entries_are_read_line_by_line_from_files_only(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    long = json.dumps({"schema": "skillyard.decision/1", "x": "y" * 2 * MAX_LINE_BYTES})
-    short = json.dumps(decision([("a", 0.9)], []))
-    log.write_text(f"{long}\n{short}\n", encoding="utf-8")
-    assert [each is None for each in iter_entries(str(log))] == [True, False]

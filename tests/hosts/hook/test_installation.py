@@ -82,14 +82,6 @@ def parsed(text: str) -> Any:
     return json.loads(text.removeprefix("\ufeff"))
 
 
-def commands(text: str) -> list[str]:
-    """Return our commands as a host would find them."""
-    groups = [group for group in parsed(text)["hooks"][EVENT] if isinstance(group, dict)]
-    lists = [group["hooks"] for group in groups if isinstance(group.get("hooks"), list)]
-    found = [handler.get("command") for each in lists for handler in each if type(handler) is dict]
-    return [each for each in found if isinstance(each, str) and "# skillyard hook, made:" in each]
-
-
 def written(text: str, *, options: tuple[str, ...] = (), out: bool = False) -> str:
     """Return settings after the hook went in, or came out."""
     with tempfile.TemporaryDirectory() as folder:
@@ -221,44 +213,6 @@ def test_a_file_that_is_changed_meanwhile_keeps_the_change(folder: Path) -> None
         replace(before, "{}")
     assert path.read_text(encoding="utf-8") == '{"new": 1}'
     assert os.listdir(folder) == ["settings.json"]
-
-
-CALLS = ("open", "fchmod", "fsync", "replace", "stat")
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_when_any_step_fails_the_file_is_the_old_or_the_new_one(
-    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = folder / "settings.json"
-    old = '{"model": "opus"}'
-    real = getattr(os, name)
-    for number in range(1, 20):
-        path.write_text(old, encoding="utf-8")
-        calls = 0
-
-        def failing(*args: Any, at: int = number, **kwargs: Any) -> Any:
-            nonlocal calls
-            calls += 1
-            if calls == at:
-                raise OSError(28, "no space left on device")
-            return real(*args, **kwargs)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(os, name, failing)
-            try:
-                done = install("claude-code", file=str(path)).state
-            except SettingsRefused:
-                done = "refused"
-        text = path.read_text(encoding="utf-8")
-        assert text == old or json.loads(text)["model"] == "opus"
-        assert (text == old) == (done == "refused")
-        assert os.listdir(folder) == ["settings.json"]
-        if calls < number:
-            assert done == "installed"
-            return
-        path.unlink()
-    pytest.fail("it never came through")
 
 
 KILLED = """

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from skillyard.install.sources.repository import (
-    files_beside,
     reference_paths,
-    skill_folders,
 )
 from tests.install.sources.clients import skill_path
 from tests.tables import for_each
@@ -116,14 +114,6 @@ def test_a_registered_path_is_the_truth_if_it_is_there(why: str) -> None:
     assert skill_path(paths, "acme/kit", skill_id, registered) == expected
 
 
-def test_folders_of_skills_are_those_with_a_skill_file() -> None:
-    paths = [*holding("", "skills/a", "skills/a/inner"), "skills/b/MYSKILL.md", "SKILL.mdx",
-             "skills/c/readme.md", *holding("node_modules/x")]  # fmt: skip
-    assert [folder for folder in skill_folders(paths) if "node_modules" not in folder] == [
-        "", "skills/a", "skills/a/inner",
-    ]  # fmt: skip
-
-
 # --- which files belong to it ---
 
 TREE = {
@@ -140,28 +130,6 @@ TREE = {
 
 def references(folder: str) -> set[str]:
     return {blob.path for blob in reference_paths(TREE, folder)}
-
-
-def test_references_are_markdown_beside_the_skill_and_below_the_known_folders() -> None:
-    below = {path.removeprefix("skills/pdf/") for path in references("skills/pdf")}
-    assert below == {
-        "forms.md", "UPPER.MD", "references/a.md", "references/deep/b.md", "docs/c.md",
-        "examples/d.md", "rules/e.md", "resources/f.md",
-    }  # fmt: skip
-
-
-def test_a_skill_at_the_root_has_its_references_and_not_the_repositorys_papers() -> None:
-    tree = {"SKILL.md": 1, "README.md": 1, "CHANGELOG.md": 1, "LICENSE.md": 1,
-            "CONTRIBUTING.md": 1, "references/a.md": 1, "usage.md": 1}  # fmt: skip
-    assert {blob.path for blob in reference_paths(tree, "")} == {"references/a.md", "usage.md"}
-
-
-def test_the_files_of_a_skill_are_its_own() -> None:
-    found = [blob.path for blob in files_beside(TREE, "skills/pdf")]
-    assert found == sorted(found)
-    assert "skills/pdf/scripts/run.py" in found
-    assert not [path for path in found if path.startswith(("skills/pdf/inner/", "skills/pdf-"))]
-    assert "skills/pdfx.md" not in found
 
 
 # --- paths that a remote names ---

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from skillyard import SkillIoError
 from skillyard.serve.runtime.logging import Log
 from skillyard.serve.runtime.options import ServiceOptions
 from skillyard.serve.runtime.store_follower import StoreFollower
-from skillyard.store.node.state import NodeState
 from tests.configuration import configure
 from tests.engine.embedding.letters import GatedLetters, install
 from tests.store.node.nodes import LIBRARY, store_in
@@ -21,12 +19,6 @@ from tests.store.node.nodes import LIBRARY, store_in
 def options_of(folder: Path, **changes: Any) -> ServiceOptions:
     given = {"store": f"sqlite:///{folder}/store.db", "state_dir": str(folder / "node"), **changes}
     return ServiceOptions(token="", **given)
-
-
-def test_two_nodes_in_one_folder_are_refused_at_the_start(tmp_path: Path) -> None:
-    refused = pytest.raises(SkillIoError, match="another process follows")
-    with NodeState(str(tmp_path / "node")).lock(), refused:
-        StoreFollower(options_of(tmp_path), Log("none"))
 
 
 def test_a_node_answers_by_hybrid_until_its_vectors_are_there(
