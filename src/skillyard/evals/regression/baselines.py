@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural, shorten
@@ -18,12 +19,13 @@ from skillyard.evals.regression.changes import (
     NOT_COMPARED,
     REGRESSION,
     REMOVED,
+    Measure,
     MeasureChange,
     case_key,
     changes_of_measures,
 )
 from skillyard.evals.storage.results import (
-    check_cases,
+    LatestResult,
     latest_of_each,
     part_of_run,
     read_results,
@@ -39,18 +41,10 @@ _NAMED = 5
 Envelope = Mapping[str, Any]
 
 
-class SavedBaseline(NamedTuple):
-    """A baseline that was written."""
-
-    path: str
-    note: str
-    """A sentence on newer results that are no whole run; empty without any."""
-
-
 def save_baseline(
     results: str, baselines: str, eval_type: str | None = None
-) -> tuple[SavedBaseline, ...]:
-    """Store the latest results as baselines, and return what was saved.
+) -> tuple[LatestResult, ...]:
+    """Store the latest results as baselines, and return these baselines.
 
     Nothing is written unless all of them can be baselines. Raises InvalidInput when there are no
     results or they cannot be a baseline (aborted, limited, filtered, from a stand-in, or by a judge
@@ -63,15 +57,13 @@ def save_baseline(
         if why or is_fake:
             why = why or "a stand-in server made the answers"
             raise InvalidInput(f"{each.path} cannot be a baseline: {why}")
-        check_cases(each.path, each.envelope)
+        _measured(each.path, each.envelope, Regression())
     if not latest:
         there = ", ".join(name for name, paths in results_in(results).items() if paths) or "none"
         raise InvalidInput(f"no results of {eval_type or 'any type'} in {results} (there: {there})")
-    saved = []
-    for each in latest:
-        path = baseline_path(baselines, each.eval_type)
-        write_envelope(path, each.envelope, "baseline", hint="check --baselines-dir")
-        saved.append(SavedBaseline(path, each.note))
+    saved = [each._replace(path=baseline_path(baselines, each.eval_type)) for each in latest]
+    for each in saved:
+        write_envelope(each.path, each.envelope, "baseline", hint="check --baselines-dir")
     return tuple(saved)
 
 
@@ -180,12 +172,10 @@ def compare_runs(
     eval_type = second["meta"]["eval_type"]
     if first["meta"]["eval_type"] != eval_type:
         raise InvalidInput("two results files of the same type of evaluation can be compared")
-    check_cases(before, first)
-    check_cases(after, second)
+    earlier, earlier_ids = _measured(before, first, regression)
+    now, ids = _measured(after, second, regression)
     if distrust := _distrust(second) or _distrust(first):
         return BaselineComparison(eval_type, after, before, distrust)
-    layer = load_layer(eval_type)
-    earlier, now = (tuple(layer.measures(each["cases"], regression)) for each in envelopes)
     changes = [
         MeasureChange(eval_type, name, "", status)
         for status, one, other in ((NEW, second, first), (REMOVED, first, second))
@@ -193,7 +183,7 @@ def compare_runs(
         if name not in other["summary"]
     ]
     changes += changes_of_measures(eval_type, earlier, now)
-    unpaired, blind = _unpaired(first["cases"], second["cases"])
+    unpaired, blind = _unpaired(earlier_ids, ids)
     return BaselineComparison(
         eval_type,
         after,
@@ -204,18 +194,36 @@ def compare_runs(
     )
 
 
-def _unpaired(
-    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
-) -> tuple[str, bool]:
+def _measured(
+    path: str, envelope: Envelope, regression: Regression
+) -> tuple[tuple[Measure, ...], dict[str, str]]:
+    """Return the measures of a run, and the ids of its cases by what identifies them elsewhere.
+
+    Raises InvalidInput where a field that they come from is absent or of another type.
+    """
+    cases = envelope["cases"]
+    try:
+        measures = tuple(load_layer(envelope["meta"]["eval_type"]).measures(cases, regression))
+        values = (value for each in measures for runs in each.cases.values() for value in runs)
+        if not all(map(isfinite, values)):
+            raise ValueError("a score is no finite number")
+        return measures, {case_key(case): str(case["id"]) for case in cases}
+    except (LookupError, TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{path}: the results are damaged ({error!r}); take an undamaged copy, or make them"
+            " again with `skillyard eval` (answers that are stored cost nothing)"
+        ) from None
+
+
+def _unpaired(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, bool]:
     """Name the cases that only one run has; and return whether they are more than half of one."""
-    ids = [{case_key(case): case["id"] for case in cases} for cases in (before, after)]
-    both = ids[0].keys() & ids[1].keys()
-    alone = [each[key] for each in ids for key in each if key not in both]
+    both = before.keys() & after.keys()
+    alone = [each[key] for each in (before, after) for key in each if key not in both]
     if not alone:
         return "", False
     more = f" and {len(alone) - _NAMED:,} more" if len(alone) > _NAMED else ""
     note = f"{plural(len(alone), 'case')} of one run only: {', '.join(alone[:_NAMED])}{more}."
-    return note, any(2 * len(both) < len(each) for each in ids)
+    return note, any(2 * len(both) < len(each) for each in (before, after))
 
 
 def _distrust(envelope: Envelope) -> str:

@@ -1,17 +1,13 @@
-"""The results of a run as one JSON file: written atomically, and validated when read.
-
-A report shows what a file has. A comparison calculates with its cases, so for it a field that is
-absent or of another type is an error that names the file.
-"""
+"""The results of a run as one JSON file: written atomically, and read with its four parts."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, NamedTuple, NotRequired
+from typing import Any, NamedTuple
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from skillyard.base.errors import InvalidInput, SkillIoError
@@ -36,36 +32,7 @@ class _Envelope(TypedDict):
     artifacts: dict[str, Any]
 
 
-_Count = Annotated[int, Field(ge=0, le=1_000_000)]
-_Score = Annotated[float, Field(ge=-1e6, le=1e6)]
-
-
-class _AnyCase(TypedDict):
-    id: str
-    run_index: _Count
-
-
-class _ActivationCase(_AnyCase):
-    passed: bool | None
-    should_activate: bool
-    expected_skills: list[str]
-    acceptable_skills: list[str]
-    picked: list[str]
-
-
-class _PairCase(_AnyCase):
-    skill_name: str
-    prompt_index: _Count
-    condition_a: str
-    condition_b: str
-    scores: dict[str, _Score] | None
-    improvement: _Score | None
-    winner: str | None
-    lost: NotRequired[list[str]]
-
-
 _ENVELOPE = TypeAdapter(_Envelope)
-_ROUTED, _PAIRED = TypeAdapter(list[_ActivationCase]), TypeAdapter(list[_PairCase])
 
 
 def write_results(results: str, envelope: Mapping[str, Any]) -> str:
@@ -110,33 +77,6 @@ def read_results(path: str) -> dict[str, Any]:
             "a results file is written by `skillyard eval`"
         ) from None
     return dict(envelope)
-
-
-def check_cases(path: str, envelope: Mapping[str, Any]) -> None:
-    """Raise InvalidInput, with the file and the case, where a field is not what a layer writes."""
-    cases = envelope["cases"]
-    adapter = _ROUTED if LAYERS[envelope["meta"]["eval_type"]].routes else _PAIRED
-    try:
-        adapter.validate_python(cases, strict=True)
-        where = next((f"[{place}].scores" for place, case in enumerate(cases) if _lacks(case)), "")
-    except ValidationError as error:
-        number, *rest = error.errors(include_url=False)[0]["loc"]
-        where = f"[{number}].{'.'.join(map(str, rest))}"
-    if where:
-        raise InvalidInput(
-            f"{path}: the results are damaged: cases{where} is missing or not of its type; take an"
-            " undamaged copy, or make them again with `skillyard eval` (answers that are stored"
-            " cost nothing)"
-        )
-
-
-def _lacks(case: Mapping[str, Any]) -> bool:
-    """True if a judged case lacks the scores of a condition, or what follows from them."""
-    if case.get("scores") is None or case.get("errors") or case.get("skipped"):
-        return False
-    both = {case["condition_a"], case["condition_b"]}
-    has_winner = case["winner"] in {*both, "tie"} and case["improvement"] is not None
-    return not has_winner or not both <= case["scores"].keys()
 
 
 def results_in(folder: str) -> dict[str, list[str]]:
