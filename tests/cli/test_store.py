@@ -72,7 +72,7 @@ def test_a_publish_tells_what_it_did_and_what_it_could_not(kept: Run) -> None:
     plain = kept("store", "publish", "skills", "--tenant", "acme")
     assert "6 unchanged" in plain.out
     assert "broken/SKILL.md" in plain.out
-    assert "[description_not_string]" in plain.out
+    assert "error description_not_string" in plain.out
 
 
 def test_pruning_is_done_or_refused_and_said(kept: Run, skills: Path) -> None:

@@ -7,6 +7,7 @@ A command puts untrusted text into these values unchanged. The two renderers (:m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from skillyard.base.invisible import clean
@@ -96,6 +97,24 @@ def line(*parts: str | Span, indent: int = 0, hang: int = 0) -> Line:
 def table(items: Iterable[object], *columns: Column, head: bool = True) -> Table:
     """Return a table with a row for each item."""
     return Table(columns, [[each.cell(item) for each in columns] for item in items], head)
+
+
+def fields(*names: str) -> list[Column]:
+    """Return a column for each field of the items, as ``title=field`` where they differ."""
+    pairs = (name.partition("=") for name in names)
+    return [Column(title, partial(_field, field or title)) for title, _, field in pairs]
+
+
+def numbers(*names: str, drop: int = 0) -> list[Column]:
+    """Return the columns of :func:`fields` for numbers, which end at the right."""
+    return [each._replace(right=True, drop=drop) for each in fields(*names)]
+
+
+def _field(name: str, item: object) -> str:
+    value = getattr(item, name)
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def titled(title: str) -> Iterator[Line]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.text import plural
-from skillyard.cli.blocks import Block, Column, Span, Table, line, titled
+from skillyard.cli.blocks import Block, Column, Span, Table, line, table, titled
 from skillyard.cli.plain import width_of
 from skillyard.evals.report.layer_view import Badge, Estimate, cell_text
 
@@ -42,22 +44,18 @@ def plan_blocks(planned: Plan) -> Iterator[Block]:
 
 
 def _sizes(skills: Sequence[Mapping[str, Any]]) -> Table:
-    names = list(dict.fromkeys(name for each in skills for name in each["conditions"]))
-    sizes = (Column(f"{name} B / tokens", right=True) for name in names)
-    columns = (Column("skill", style="name"), Column("tier"), Column("prompts", right=True), *sizes)
-    rows = [
-        [
-            each["skill"],
-            each["size_tier"],
-            str(each["prompts"]),
-            *(_size(each["conditions"].get(name)) for name in names),
-        ]
-        for each in skills
-    ]
-    return Table(columns, rows)
+    names = dict.fromkeys(name for each in skills for name in each["conditions"])
+    return table(
+        skills,
+        Column("skill", itemgetter("skill"), "name"),
+        Column("tier", itemgetter("size_tier")),
+        Column("prompts", lambda each: str(each["prompts"]), right=True),
+        *(Column(f"{name} B / tokens", partial(_size, name), right=True) for name in names),
+    )
 
 
-def _size(size: Mapping[str, int] | None) -> str:
+def _size(name: str, skill: Mapping[str, Any]) -> str:
+    size = skill["conditions"].get(name)
     return "–" if size is None else f"{size['bytes']:,} / {size['tokens_estimated']:,}"
 
 

@@ -7,18 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from skillyard.base.text import clean_line, plural
-from skillyard.cli.blocks import (
-    STYLES,
-    Block,
-    Column,
-    Line,
-    Span,
-    Table,
-    finding,
-    line,
-    place_of,
-    table,
-)
+from skillyard.cli.blocks import Block, Line, Span, finding, line, place_of
 
 if TYPE_CHECKING:
     from skillyard.base.shapes.scans import ScanFinding
@@ -43,9 +32,6 @@ def check_blocks(result: Checked) -> Iterator[Block]:
                 hint=item.hint,
             )
         yield line()
-    if len(result.diagnostics) > 1:
-        yield _rules(result)
-        yield line()
     yield _counts(result)
     if result.fixable:
         yield line(
@@ -65,27 +51,6 @@ def _fixes(result: Checked) -> Iterator[Line]:
         yield line(place, Span(" not fixed", "error"), why, hang=4)
     if result.fixes or result.refused:
         yield line()
-
-
-def _rules(result: Checked) -> Table:
-    from skillyard.check.validation import RULES
-
-    return table(
-        result.rules,
-        Column("findings", lambda each: f"{each.findings:,}", right=True),
-        Column("files", lambda each: f"{each.files:,}", right=True, drop=2),
-        Column("severity", lambda each: Span(each.severity, STYLES[each.severity])),
-        Column("rule", lambda each: each.code),
-        Column(
-            "meaning",
-            lambda each: RULES[each.code].title if each.code in RULES else "",
-            "dim",
-            cut="end",
-            wide=True,
-            drop=1,
-            least=48,
-        ),
-    )
 
 
 def _counts(result: Checked) -> Line:

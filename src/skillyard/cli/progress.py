@@ -13,7 +13,6 @@ from typing import Any, Protocol
 PATIENCE_S = 0.3
 """Seconds before the first output: shorter jobs print nothing."""
 _INTERVAL_S = 0.1
-_CELLS = 24
 
 
 class ReportProgress(Protocol):
@@ -34,10 +33,7 @@ def progress_line(what: str) -> Iterator[ReportProgress]:
         if now < after or total == 0:
             return
         after = now + _INTERVAL_S
-        text = f"{what} {done:,}"
-        if total is not None:
-            full = min(_CELLS, _CELLS * done // total)
-            text = f"{what} [{'#' * full}{'.' * (_CELLS - full)}] {done:,} of {total:,}"
+        text = f"{what} {done:,}" + ("" if total is None else f" of {total:,}")
         text += f"  {remark}" if remark else ""
         _write(f"\r{text}{' ' * (shown - len(text))}")
         shown = len(text)

@@ -192,7 +192,6 @@ def reasons(result: WhyResult, *, trees: bool = False) -> Iterator[Block]:
         yield line(sentence)
     if trees:
         yield line()
-        yield line(*_verdict(result))
         yield tree(match.explanation)
     if result.ahead:
         left = result.before - len(result.ahead)
@@ -209,19 +208,6 @@ def reasons(result: WhyResult, *, trees: bool = False) -> Iterator[Block]:
     if not trees:
         yield line()
         yield line(Span("--explain shows how the score is computed", "dim"))
-
-
-def _verdict(result: WhyResult) -> Iterator[Span | str]:
-    level = _level(result.match)
-    yield f"score {_score(result.match)}"
-    if level.text:
-        yield " ("
-        yield level
-        yield ")"
-    yield f", floor {result.min_score:.3g}, top {result.top_k}: "
-    yield (
-        Span("would be chosen", "good") if result.chosen else Span("would not be chosen", "warning")
-    )
 
 
 def _ahead(others: Sequence[HigherMatch]) -> Table:

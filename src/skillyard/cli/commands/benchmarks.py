@@ -43,11 +43,7 @@ def _skills(args: Namespace, console: Console) -> Catalog | str:
     return catalog
 
 
-def _run_notes(result: BenchRun, args: Namespace) -> Iterator[str]:
-    from skillyard.engine.ranking.registry import DEFAULT_SCORER
-
-    if args.scorer is None and result.scorer != DEFAULT_SCORER:
-        yield f"ranked by {result.scorer}, which skillyard.toml names"
+def _run_notes(result: BenchRun, _: Namespace) -> Iterator[str]:
     if not result.complete:
         yield "interrupted: that file holds only the queries that were done"
 
@@ -175,10 +171,4 @@ def compare_blocks(result: BenchCompare) -> Iterator[Block]:
         Column("verdict", lambda one: one.verdict, wide=True),
     )
     yield from _equal_note((one.low, one.high) for one in result.measures)
-    first, second, verdict = result.first, result.second, result.verdict
-    if verdict in ("better", "worse"):
-        yield line(f"{second} is {verdict} than {first}")
-    elif verdict == "cannot tell":
-        yield line(f"cannot tell whether {second} is better or worse than {first}")
-    else:
-        yield line(f"{verdict} between {first} and {second}")
+    yield line(f"{result.second}, compared with {result.first}: {result.verdict}")

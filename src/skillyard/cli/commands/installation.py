@@ -193,13 +193,7 @@ def _versions(result: Outdated) -> Iterator[Block]:
         Column("pinned", lambda skill: _version(skill.pinned) or "-"),
         Column("newest", lambda skill: _version(skill.newest) or "-"),
         Column("state", lambda skill: Span(skill.state, _STYLES.get(skill.state, "error"))),
-        Column(
-            "",
-            lambda skill: (
-                "" if skill.folder_state in (skill.state, "current") else skill.folder_state
-            ),
-            "dim",
-        ),
+        Column("folder", lambda skill: skill.folder_state, "dim"),
     )
     for skill in result.skills:
         if skill.problem is not None:

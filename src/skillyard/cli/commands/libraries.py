@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from skillyard.base.text import clean_line, plural
 from skillyard.cli.blocks import STYLES, Block, Column, Span, Text, line, table
-from skillyard.cli.console import Console
-from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import command, library, view_of
+from skillyard.cli.options import library, view_of
 from skillyard.cli.source import load, unloaded
 
 if TYPE_CHECKING:
@@ -142,8 +141,19 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[Block]:
     yield line(f"skillyard {diagnosis.version}: {', '.join(totals)}")
 
 
-@command("policy")
-def policy(args: Namespace, console: Console) -> int:
+def _policy_notes(report: PolicyReport, args: Namespace) -> Iterator[str]:
+    if not (report.files or args.json):
+        yield "no policy holds here: a skillyard-policy.toml in the repository sets one"
+
+
+@view_of(
+    "skillyard.hosts.operations.policy_report:policy_report",
+    "policy",
+    provide={"library": lambda args, console: partial(load, args, console)},
+    code=lambda result, args: bool(result.refused),
+    notes=_policy_notes,
+)
+def _report(report: PolicyReport) -> Iterator[Block]:
     """Show the policy in force and the skills that it refuses.
 
     Reads the machine's policy and the nearest skillyard-policy.toml at or above the working folder,
@@ -155,33 +165,6 @@ def policy(args: Namespace, console: Console) -> int:
         skillyard policy --profile backend
         skillyard policy --scope user --json
     """
-    from skillyard.base.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
-    from skillyard.install.policy.decision import REFUSED
-    from skillyard.install.policy.library import find_policy
-
-    policy = find_policy(profile=args.library_profile)
-    report = PolicyReport(files=(), rules=(), profiles=(), refused=())
-    if policy is not None:
-        report = PolicyReport(
-            files=policy.files,
-            rules=tuple(
-                PolicyRule(rule=rule, value=policy.rules.value(rule), file=file)
-                for rule, file in sorted(policy.rules.where.items())
-            ),
-            profiles=policy.profiles,
-            refused=tuple(
-                RefusedSkill(path=each.path, why=each.message, fix=each.hint)
-                for each in load(args, console).diagnostics
-                if each.code == REFUSED
-            ),
-        )
-    console.show(report, _report)
-    if policy is None:
-        console.remark("no policy holds here: a skillyard-policy.toml in the repository sets one")
-    return NEGATIVE if report.refused else 0
-
-
-def _report(report: PolicyReport) -> Iterator[Block]:
     for path in report.files:
         yield line(Span(clean_line(path), "name"))
         for each in report.rules:

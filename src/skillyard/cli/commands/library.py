@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
+from skillyard.cli.blocks import Block, line
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import command, flag, library, value, view_of
@@ -17,10 +18,10 @@ from skillyard.cli.source import load, no_skills, unbound_library_of, unloaded
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from skillyard.base.shapes.new_skill import NewSkill
     from skillyard.check.operations.library_check import Checked, CheckRequest
     from skillyard.check.operations.skill_scan import Scanned, ScanRequest
     from skillyard.check.validation.fixes import FixPlan
-    from skillyard.cli.blocks import Block
     from skillyard.engine.catalog.roots import LibrarySpec
     from skillyard.engine.operations.skill_details import ShowResult
     from skillyard.engine.operations.skill_listing import ListResult
@@ -171,25 +172,28 @@ def _show_findings(
         raise InvalidInput(f"nothing was looked at: {no_skills(list(result.paths), result.scopes)}")
 
 
-@command(
+def _new_notes(result: NewSkill, args: Namespace) -> Iterator[str]:
+    if not args.json:
+        yield f"write its description and steps, then: skillyard check {result.path}"
+
+
+@view_of(
+    "skillyard.check.operations.new_skill:write_new_skill",
     "new",
     value("name", "NAME", "the skill's name: a-z, 0-9 and -"),
     value("--from", "DIR", "copy this skill's folder, with the new name", dest="template"),
     value("--into", "DIR", "the folder that gets the skill's folder", default="."),
+    notes=_new_notes,
 )
-def new(args: Namespace, console: Console) -> None:
+def new(result: NewSkill) -> Iterator[Block]:
     """Write the folder of a new skill, which passes check.
 
     skillyard new csv-cleaning
     skillyard new csv-cleaning --into ~/.claude/skills
     skillyard new csv-cleaning --from skills/xlsx
     """
-    from skillyard.check.operations.new_skill import write_new_skill
-
-    result = write_new_skill(args.name, args.into, args.template)
     folder = os.path.dirname(result.path)
-    console.show_text(result, "\n".join(os.path.join(folder, each) for each in result.files))
-    console.remark(f"write its description and steps, then: skillyard check {result.path}")
+    return (line(os.path.join(folder, each)) for each in result.files)
 
 
 def _show_notes(result: ShowResult, args: Namespace) -> Iterator[str]:

@@ -7,7 +7,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from skillyard.base.text import plural
-from skillyard.cli.blocks import Block, Column, Span, line, table
+from skillyard.cli.blocks import (
+    Block,
+    Column,
+    Span,
+    fields,
+    finding,
+    line,
+    numbers,
+    place_of,
+    table,
+)
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
 from skillyard.cli.options import Option, command, flag, library, value, values, view_of, words
@@ -17,6 +27,7 @@ if TYPE_CHECKING:
 
     from skillyard.cli.options import View
     from skillyard.store.operations.catalog_store import (
+        PublishedVersion,
         StoreChanged,
         StoreGranted,
         StoreGrants,
@@ -26,7 +37,7 @@ if TYPE_CHECKING:
         StoreStatus,
     )
     from skillyard.store.operations.folder_publish import PublishOptions, Step, StorePublished
-    from skillyard.store.values import Grant
+    from skillyard.store.values import Generation, Grant
 
 MAX_ERRORS = 20
 """Maximum number of listed errors; ``--json`` has more."""
@@ -146,17 +157,9 @@ def _options(args: Namespace, console: Console) -> PublishOptions:
     from skillyard.base.io.processes import processors
     from skillyard.store.operations.folder_publish import PublishOptions
 
-    return PublishOptions(
-        args.tenant,
-        _publisher(args, console),
-        args.namespace,
-        args.source,
-        args.durability,
-        processors() if args.jobs is None else args.jobs,
-        args.batch,
-        args.prune,
-        args.dry_run,
-    )
+    publisher, jobs = _publisher(args, console), processors() if args.jobs is None else args.jobs
+    where = (args.tenant, publisher, args.namespace, args.source, args.durability)
+    return PublishOptions(*where, jobs, args.batch, args.prune, args.dry_run)
 
 
 def _published(result: StorePublished) -> Iterator[Block]:
@@ -174,12 +177,8 @@ def _published(result: StorePublished) -> Iterator[Block]:
     head = f"  {result.tenant}{what}: "
     yield line(Span(result.store, "name"), head, ", ".join(counts))
     for each in result.diagnostics[:MAX_ERRORS]:
-        where = each.path + (f":{each.line}" if each.line is not None else "")
-        hint = f"; {each.hint}" if each.hint else ""
-        yield line(
-            *(Span(where, "name"), ": ", Span(each.severity, "error")),
-            *(f": {each.message}{hint} ", Span(f"[{each.code}]", "dim")),
-        )
+        place = place_of(each.path, each.line)
+        yield from finding(place, each.severity, each.code, each.message, fix=each.hint)
     more = len(result.diagnostics) - MAX_ERRORS + result.left_out
     if more > 0:
         yield line(Span(f"and {plural(more, 'error')} more", "dim"))
@@ -225,19 +224,18 @@ def _generations(result: StoreLog) -> Iterator[Block]:
         return
     yield table(
         result.generations,
-        Column("#", lambda each: str(each.generation), "name", right=True),
-        Column("when (UTC)", lambda each: _when(each.published_at)),
-        Column("action", lambda each: each.action),
-        Column("tenant", lambda each: each.tenant),
-        Column("by", lambda each: each.publisher, wide=True),
-        Column("added", lambda each: f"{each.added:,}", right=True),
-        Column("changed", lambda each: f"{each.changed:,}", right=True),
-        Column("withdrawn", lambda each: f"{each.withdrawn:,}", right=True),
+        *numbers("#=generation"),
+        _WHEN,
+        *fields("action", "tenant", "by=publisher"),
+        *numbers("added", "changed", "withdrawn"),
     )
 
 
-def _when(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
+def _when(each: Generation | PublishedVersion) -> str:
+    return f"{datetime.fromtimestamp(each.published_at, UTC):%Y-%m-%d %H:%M}"
+
+
+_WHEN = Column("when (UTC)", _when)
 
 
 @_store_view(
@@ -254,13 +252,12 @@ def _versions(result: StoreHistory) -> Iterator[Block]:
     yield line(Span("/".join(filter(None, (result.tenant, result.namespace, place))), "name"))
     yield table(
         result.versions,
-        Column("#", lambda each: str(each.version), "name", right=True),
-        Column("generation", lambda each: str(each.generation), right=True),
-        Column("when (UTC)", lambda each: _when(each.published_at)),
-        Column("by", lambda each: each.publisher, wide=True),
-        Column("installs", lambda each: f"{each.install_count:,}", right=True),
+        *numbers("#=version", "generation"),
+        _WHEN,
+        *fields("by=publisher"),
+        *numbers("installs=install_count"),
         Column("files", lambda each: str(len(each.files)), right=True),
-        Column("id", lambda each: each.id, wide=True),
+        *fields("id"),
         Column("commit", lambda each: (each.commit or "")[:12]),
     )
 
@@ -324,8 +321,7 @@ def _grants(result: StoreGrants) -> Iterator[Block]:
         return
     yield table(
         result.grants,
-        Column("caller", lambda each: each.caller, "name"),
-        Column("tenant", lambda each: each.tenant),
+        *fields("caller", "tenant"),
         Column("namespace", lambda each: each.namespace or "all"),
         Column("places", lambda each: ", ".join(each.places) or "all", wide=True),
     )

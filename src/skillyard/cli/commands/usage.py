@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural, shorten
-from skillyard.cli.blocks import Block, Column, Span, line, table, titled
+from skillyard.cli.blocks import Block, Column, Span, fields, line, numbers, table, titled
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import OneOf, command, flag, value
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillyard.base.shapes.feedback import Feedback, FeedbackChange, FeedbackList
-    from skillyard.base.shapes.usage import RequestGroup, Usage
+    from skillyard.base.shapes.usage import RequestGroup, SkillUsage, Usage
 
 
 _REQUEST_CHARS = 200
@@ -63,28 +63,17 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
         f"{usage.fired:,} selected a skill, {usage.abstained:,} none.",
         Span(f"  About {usage.cost:,} tokens of instructions.", "dim"),
     )
+    skill = Column("skill", lambda each: each.slug, "name", wide=True)
     yield from _part(
         "Fired, and nearly fired",
         usage.skills,
         limit,
-        Column("skill", lambda each: each.slug, "name", wide=True),
-        Column("fired", lambda each: f"{each.fired:,}", right=True),
-        Column(
-            "share (95 %)",
-            lambda each: f"{_percent(each.low)} to {_percent(each.high)}",
-            right=True,
-            drop=1,
-        ),
+        skill,
+        *numbers("fired"),
+        Column("share (95 %)", _share, right=True, drop=1),
         Column("nearly", lambda each: f"{each.near:,}" if each.near else "", right=True),
-        Column(
-            "short by",
-            lambda each: "" if each.margin is None else _percent(each.margin),
-            right=True,
-            drop=3,
-        ),
-        Column(
-            "tokens", lambda each: "" if each.cost is None else f"{each.cost:,}", right=True, drop=2
-        ),
+        Column("short by", lambda each: _percent(each.margin), right=True, drop=3),
+        *numbers("tokens=cost", drop=2),
         Column("last", lambda each: (each.last or "")[:10], "dim", drop=4),
     )
     remark = _abstention_remark(usage)
@@ -94,38 +83,26 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
         yield from _more(usage.groups, limit)
         if remark:
             yield line(Span(remark, "dim"))
-    yield from _part(
-        "Fits, but lacked a tool",
-        usage.lacks,
-        limit,
-        Column("skill", lambda each: each.slug, "name"),
-        Column("requests", lambda each: f"{each.count:,}", right=True),
-        Column("why not", lambda each: each.because, "dim", wide=True),
-    )
+    why = Column("why not", lambda each: each.because, "dim", wide=True)
+    columns = (skill, *numbers("requests=count"), why)
+    yield from _part("Fits, but lacked a tool", usage.lacks, limit, *columns)
     yield from _part(
         "Close together",
         usage.conflicts,
         limit,
-        Column("skill", lambda each: each.first, "name", wide=True),
-        Column("other skill", lambda each: each.second, "name", wide=True),
+        *fields("skill=first", "other skill=second"),
         Column("close", lambda each: f"{each.close:,} of {each.together:,}", right=True),
-        Column("first ahead", lambda each: f"{each.first_ahead:,}", right=True, drop=1),
+        *numbers("first ahead=first_ahead", drop=1),
     )
-    yield from _part(
-        "By caller",
-        usage.callers,
-        limit,
-        Column("caller", lambda each: each.caller, "name", wide=True),
-        Column("selected", lambda each: f"{each.fired:,}", right=True),
-        Column("none", lambda each: f"{each.abstained:,}", right=True),
-    )
+    columns = (*fields("caller"), *numbers("selected=fired", "none=abstained"))
+    yield from _part("By caller", usage.callers, limit, *columns)
     yield from titled("Did not fire")
     yield line(_unused_sentence(usage))
     yield from _rows(
         [each for each in usage.unused if not each.hidden],
         limit,
-        Column("skill", lambda each: each.slug, "name", wide=True),
-        Column("decisions", lambda each: f"{each.decisions:,}", right=True),
+        skill,
+        *numbers("decisions"),
         Column("share (95 %)", lambda each: f"below {_percent(each.high)}", right=True),
     )
     if usage.events:
@@ -164,8 +141,14 @@ def _group(group: RequestGroup) -> Block:
     )
 
 
-def _percent(share: float) -> str:
+def _share(skill: SkillUsage) -> str:
+    return f"{_percent(skill.low)} to {_percent(skill.high)}"
+
+
+def _percent(share: float | None) -> str:
     """Return a share with two digits: ``23%``, ``0.41%``, ``0.013%``; a small one never as 0."""
+    if share is None:
+        return ""
     return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
 
 
@@ -309,11 +292,8 @@ def _entries(result: FeedbackList) -> Iterator[Block]:
             result.entries,
             Column("no", lambda each: str(each.number), right=True),
             Column("date", lambda each: each.time[:10], "dim", drop=2),
-            Column("skill", lambda each: each.skill, "name"),
-            Column(
-                "judgement",
-                lambda each: Span("right", "good") if each.right else Span("wrong", "low"),
-            ),
+            *fields("skill"),
+            Column("judgement", lambda each: "right" if each.right else "wrong"),
             Column("request", lambda each: shorten(each.request, 200), wide=True),
             Column("note", lambda each: shorten(each.note, 200), "dim", wide=True, drop=1),
             Column("by", lambda each: "" if each.by == "user" else each.by, "dim", drop=3),
