@@ -125,17 +125,15 @@ def test_a_judge_to_whom_the_longer_answer_always_wins_fails() -> None:
 
 def test_nothing_judged_says_nothing() -> None:
     trust = trust_of([])
-    assert (trust["trusted"], trust["sentence"], trust["calls"]) == (None, "", 0)
+    assert (trust["trusted"], trust["sentence"]) == (None, "")
 
 
-def test_its_own_words_retries_and_errors_are_counted() -> None:
+def test_its_own_words_are_counted() -> None:
     cases = judged(*[("A>", "B>")] * 4)
     cases[0]["judge_agrees"] = False
     cases[1]["judge_agrees"] = None
-    cases[2]["orders"][1] |= {"error": "no JSON", "attempts": 3, "winner": None}
     trust = trust_of(cases)
     assert (trust["own word"]["count"], trust["own word"]["of"]) == (2, 3)
-    assert (trust["calls"], trust["retries"], trust["errors"]) == (10, 2, 1)
 
 
 def test_no_verdict_and_no_advice_of_a_judge_that_is_not_trusted_is_left() -> None:

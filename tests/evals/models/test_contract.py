@@ -232,4 +232,3 @@ def test_one_model_serves_many_threads(provider: Provider) -> None:
 
 def test_the_server_is_named_whole_and_without_credentials(provider: Provider) -> None:
     assert provider.model.host == provider.url
-    assert repr(provider.model).endswith(f"Model({provider.model.host!r})")

@@ -120,9 +120,6 @@ TRUST = {
     "trusted": True,
     "sentence": "The judge passes its checks: 3 of 46 pairs won by their place.",
     "checks": [{"check": "place", "count": 3, "of": 46, "what": "pairs won by their place"}],
-    "calls": 94,
-    "retries": 4,
-    "errors": 1,
 }
 
 

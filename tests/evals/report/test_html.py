@@ -222,7 +222,7 @@ def test_what_decided_is_open_and_the_rest_is_folded() -> None:
         assert heading not in folds
     for folded in (
         "Summary against no skill",
-        "Calls after an unusable reply 4",
+        "Pairs won by their place 3 of 46",
         "csv-cleaning full skill 1,605 3.20",
         "judge_error error 1 the reply is no JSON object",
         "budget skipped 1",

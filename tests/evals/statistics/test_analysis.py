@@ -50,7 +50,6 @@ def test_the_shape_of_the_contract() -> None:
     assert summary["skill-00"]["comparisons"]["full/baseline"]["units"] == 8, "prompts"
     assert summary[OVERALL]["comparisons"]["full/baseline"]["units"] == 3, "skills"
     assert list(artifacts) == ["trust"]
-    assert artifacts["trust"]["calls"] == 192
     written = json.dumps([summary, artifacts], allow_nan=False)
     assert json.loads(written) == [summary, artifacts]
 
@@ -110,7 +109,6 @@ def test_failed_and_skipped_cases_are_counted_and_left_out() -> None:
     assert (result["errors"], result["skipped"]) == (1, 1)
     assert (expected["errors"], expected["skipped"]) == (0, 0)
     assert result["comparisons"] == expected["comparisons"]
-    assert artifacts["trust"]["errors"] == 1
 
 
 def test_a_run_without_a_judged_case_still_has_a_summary() -> None:

@@ -66,9 +66,7 @@ def planted_texts(kind: str, answer: str) -> dict[str, str]:
 def judge_trust(cases: Sequence[Mapping[str, Any]], pairs: Sequence[JudgedPair]) -> dict[str, Any]:
     """Return the artifact ``trust``: each check, the failures, and a sentence with the figures.
 
-    ``trusted`` is None where no check had enough to look at. ``calls`` are those of the judge,
-    cached ones included, ``retries`` those after an unusable reply, and ``errors`` the orders that
-    ended without a valid verdict.
+    ``trusted`` is None where no check had enough to look at.
     """
     planted = [each for case in cases for each in case.get("planted") or () if each["winner"]]
     checks = [_planted_check(kind, planted) for kind in PLANTS]
@@ -81,17 +79,12 @@ def judge_trust(cases: Sequence[Mapping[str, Any]], pairs: Sequence[JudgedPair])
     right = sum(each["winner"] != PADDED for each in planted)
     figures = [f"{right} of {plural(len(planted), 'planted pair')} right"] if planted else []
     figures += [f"{check['count']} of {check['of']} {check['what']}" for check in checks[2:4]]
-    orders = [order for case in cases for order in case.get("orders") or ()]
-    attempts = [order["attempts"] for order in orders if order.get("attempts")]
     return {
         "trusted": not failed if known else None,
         "failed": failed,
         "planted": {"right": right, "of": len(planted)},
         "checks": checks,
         "sentence": f"{_because(failed)}{', '.join(figures)}." if known else "",
-        "calls": sum(attempts),
-        "retries": sum(attempts) - len(attempts),
-        "errors": sum(bool(order.get("error")) for order in orders),
     }
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from statistics import median_high
-from typing import Any, NamedTuple
+from typing import Any
 
 from skillyard.base.text import plural
 from skillyard.evals.arms import estimate_tokens
@@ -82,7 +82,7 @@ def plan(work: LayerWork, session: PlanSession) -> Plan:
         for run in range(settings.runs):
             for case in work.cases:
                 list(runner.results(case, run))
-    models = sorted({call.request.model for call in session.to_make})
+    models = sorted({request.model for _, request, _ in session.to_make})
     prices = {name: session.prices.get(name) for name in models}
     known = next((price for price in prices.values() if price is not None), None)
     prompts = Counter(unit.skill for unit in work.cases if work.tested)
@@ -120,15 +120,6 @@ class _PlannedText(str):
 _PLANNED = _PlannedText('{"skills": []}')
 
 
-class _Call(NamedTuple):
-    """A call that the run has to make."""
-
-    kind: str
-    request: ModelRequest
-    unknown: int = 0
-    """Number of answers in its prompt that do not exist yet."""
-
-
 class PlanSession(ModelSession):
     """A session that sends nothing: it counts the answers in the cache, and the missing ones.
 
@@ -137,7 +128,8 @@ class PlanSession(ModelSession):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.to_make: list[_Call] = []
+        self.to_make: list[tuple[str, ModelRequest, int]] = []
+        """Each call by its kind, with the number of answers in its prompt that do not exist yet."""
         self.outputs: dict[str, list[int]] = {GENERATIONS: [], JUDGEMENTS: []}
         """Output tokens of the cached entries, by kind."""
         self._cached: Counter[str] = Counter()
@@ -145,7 +137,7 @@ class PlanSession(ModelSession):
 
     def planned(self, kind: str) -> dict[str, int]:
         """Return the number of entries of a kind: planned, cached and missing."""
-        count, kept = sum(call.kind == kind for call in self.to_make), self._cached[kind]
+        count, kept = sum(each == kind for each, _, _ in self.to_make), self._cached[kind]
         return {"planned": kept + count, "kept": kept, "to_make": count}
 
     def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
@@ -153,7 +145,7 @@ class PlanSession(ModelSession):
         path = self.generation_path(folder, request, run)
         if path not in self._answers:
             entry = self.cached(path)
-            self._plan(_Call(GENERATIONS, request), entry)
+            self._plan(GENERATIONS, request, 0, entry)
             self._answers[path] = ModelAnswer(path, _PLANNED)
             if entry is not None:
                 self._answers[path] = self.answer(path, entry)
@@ -168,17 +160,17 @@ class PlanSession(ModelSession):
         request = ModelRequest(question.judge_model, prompt.system, prompt.user, tokens)
         path = self.judgement_path(folder, question)
         entry = None if unknown else self.cached(path, question.criteria)
-        self._plan(_Call(JUDGEMENTS, request, unknown), entry)
+        self._plan(JUDGEMENTS, request, unknown, entry)
         return Judgement(path, error="only planned")
 
-    def _plan(self, call: _Call, entry: Entry | None) -> None:
+    def _plan(self, kind: str, request: ModelRequest, unknown: int, entry: Entry | None) -> None:
         if entry is None:
-            self.to_make.append(call)
+            self.to_make.append((kind, request, unknown))
             return
-        self._cached[call.kind] += 1
+        self._cached[kind] += 1
         tokens = entry["usage"]["output_tokens"]
         if tokens is not None:
-            self.outputs[call.kind].append(tokens)
+            self.outputs[kind].append(tokens)
 
     def cost(self, *, low: bool = False) -> float | None:
         """Return what the missing calls cost, in US dollars; None where a price is not known.

@@ -70,9 +70,6 @@ class Calls:
         """The last failure in a row and its count, by model: one that always answers would
         otherwise hide one that always fails."""
 
-    def __repr__(self) -> str:
-        return f"Calls({self._model!r})"
-
     def sent(self, request: ModelRequest) -> dict[str, object]:
         """Return what the model would be sent."""
         return self._model.sent(request)

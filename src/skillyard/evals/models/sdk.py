@@ -71,9 +71,6 @@ class SdkModel(ABC):
         secrets = (getattr(client, name, None) for name in _SECRETS)
         self._secrets = tuple(each for each in secrets if isinstance(each, str))
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.host!r})"
-
     def close(self) -> None:
         """Close the client and its connections; nothing can be asked afterwards."""
         self._client.close()

@@ -249,14 +249,10 @@ def _check_difference(entity: Json) -> Estimate | None:
 
 
 def _judge(trust: Json) -> ReportTable:
-    """Return the checks of the judge, and how many of its replies were not usable."""
-    rows = [
+    """Return the checks of the judge."""
+    rows = tuple(
         (first_upper(check.text("what")), f"{whole(check.count('count'))} of {whole(of)}")
         for check in trust.rows("checks")
         if (of := check.count("of"))
-    ]
-    if calls := trust.count("calls"):
-        rows.append(("Calls", whole(calls)))
-        rows.append(("Calls after an unusable reply", whole(trust.count("retries"))))
-        rows.append(("Pairs without a usable reply", whole(trust.count("errors"))))
-    return ReportTable("", ("What", "Figure"), tuple(rows))
+    )
+    return ReportTable("", ("What", "Figure"), rows)

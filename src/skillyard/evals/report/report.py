@@ -46,7 +46,6 @@ _STOP_REASONS = {
 }
 _CHANGES = {
     "regression": Badge("▼", "regression", "bad"),
-    "worse": Badge("▽", "worse, not gated", "bad"),
     "improvement": Badge("▲", "improvement", "good"),
 }
 """By status; others are open."""
