@@ -104,7 +104,7 @@ def test_failed_and_skipped_cases_are_counted_and_left_out() -> None:
     failed |= {"errors": [{"kind": "judge_error", "message": "no JSON"}], "winner": None}
     failed["orders"][1] |= {"error": "no JSON", "attempts": 3, "winner": None, "scores": None}
     skipped = {"id": "s", "skill_name": "skill-00", "skipped": "budget", "errors": []}
-    summary, artifacts = analyse_pairs([*cases, failed, skipped])
+    summary, _artifacts = analyse_pairs([*cases, failed, skipped])
     result = summary["skill-00"]
     assert (result["errors"], result["skipped"]) == (1, 1)
     assert (expected["errors"], expected["skipped"]) == (0, 0)
