@@ -70,6 +70,8 @@ DRIVES = (
     Drive("policy", "no policy holds here"),
     Drive("policy", "no policy holds here"),
     Drive("policy --profile backend", "there is no profile backend", 2),
+    Drive("setup --dry-run", "usage log"),
+    Drive("new csv-fixes", "csv-fixes/SKILL.md"),
     Drive("hook install claude-code --file settings.json", "settings.json"),
     Drive("hook claude-code", "git-bisect", stdin=PAYLOAD),
     Drive("hook codex", "git-bisect", stdin=PAYLOAD),

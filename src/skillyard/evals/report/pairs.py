@@ -66,14 +66,15 @@ def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
         name for each in skills.values() for name in each.entries("comparisons")
     )
     scale = _scale(skills)
-    tables = {name: _comparison(name, skills, scale) for name in names if name not in HEADLINES}
-    further = tuple(table for name, table in tables.items() if name != _DECIDING)
+    headline = next((name for name in names if name in HEADLINES), "")
+    tables = {name: _comparison(name, skills, scale) for name in names if name != headline}
+    deciding = tuple(tables.pop(name) for name in (*HEADLINES, _DECIDING) if name in tables)
     return LayerView(
-        _verdicts(skills, next((name for name in names if name in HEADLINES), ""), scale),
+        _verdicts(skills, headline, scale),
         tuple(filter(None, sentences)),
-        (*(tables[name] for name in tables if name == _DECIDING), _pass_rates(run)),
+        (*deciding, _pass_rates(run)),
         (
-            Fold("Further comparisons", tables=further),
+            Fold("Further comparisons", tables=tuple(tables.values())),
             Fold("The worst prompts", tuple(_sentences(skills))),
             Fold("What the tokens buy", tables=(_arms(skills),)),
             Fold("How far the judge can be trusted", tables=(_judge(trust),)),
