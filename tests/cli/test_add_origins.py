@@ -275,18 +275,6 @@ def test_a_skill_of_an_archive_is_installed_and_locked(
     (project / "skills-lock.json").unlink()
 
 
-@for_each("data", [b"", b"no archive", b"PK\x03\x04" + b"\0" * 40])
-def test_a_file_that_is_no_archive_is_refused(
-    run: Run, project: Path, site: tuple[Path, str], data: bytes
-) -> None:
-    folder, base = site
-    name = f"{len(data)}.zip"
-    (folder / name).write_bytes(data)
-    done = run("add", f"{base}/{name}", "--into", "skills")
-    assert (done.code, f"{base}/{name}" in done.err) == (4, True)
-    assert not (project / "skills").exists()
-
-
 # --- folders ---
 
 

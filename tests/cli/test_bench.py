@@ -107,6 +107,13 @@ def test_a_bad_skill_is_an_error_with_its_line(
         ('{"id": "q9"}', "query must be text"),
         ('{"id": "q9", "query": "x", "files": "a.py"}', "files must be a list"),
         ('{"id": "q9", "query": "x", "relevant": {"a": true}}', "relevant"),
+        ('{"id": "q9", "request": 1}', "request must be text"),
+        ('{"id": "q9", "request": "x", "query": "x"}', "query and request say the same"),
+        ('{"id": "q9", "request": "x", "expect": "o/a"}', "expect must be a list of skill ids"),
+        (
+            '{"id": "q9", "request": "x", "expect": [], "relevant": {}}',
+            "relevant and expect say the same",
+        ),
         ('{"id": "q1", "query": "x"}', "twice"),
         (b"\xff", "not UTF-8"),
     ],
@@ -268,25 +275,6 @@ def test_a_run_of_ones_own_library(run: Run, tmp_path: Path) -> None:
     assert done.code == 0
     shown = run("bench", "score", "--run", "own.json", "--queries", "own.jsonl", "--json").json
     assert shown["all"]["hit@1"] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"request": 1}, "request must be text"),
-        ({"request": "x", "query": "x"}, "query and request say the same"),
-        ({"request": "x", "expect": "o/a"}, "expect must be a list of skill ids"),
-        ({"request": "x", "expect": [], "relevant": {}}, "relevant and expect say the same"),
-    ],
-)
-def test_the_other_names_of_a_query_are_checked_too(
-    fields: dict[str, object], message: str, run: Run, tmp_path: Path
-) -> None:
-    queries = tmp_path / "requests.jsonl"
-    queries.write_text(json.dumps({"id": "q", **fields}), encoding="utf-8")
-    answer = run("bench", "score", "--run", "run.json", "--queries", str(queries))
-    assert answer.code == 2
-    assert f"requests.jsonl:1: {message}" in answer.err
 
 
 def test_a_folder_without_skills_is_refused(run: Run, tmp_path: Path) -> None:

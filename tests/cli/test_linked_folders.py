@@ -114,20 +114,6 @@ def test_a_link_out_of_a_clone_is_read_only_if_the_user_added_it(
     assert (source / "SKILL.md").exists()
 
 
-def test_a_link_to_a_folder_of_the_project_is_not_removed_with_it(
-    run: Run, project: Path, library: Path
-) -> None:
-    shutil.move(library / "skills" / "pdf", project / "pdf")
-    assert run("add", "./pdf", "--into", "skills", "--link").code == 0
-    place = project / "skills" / "pdf"
-    assert run("remove", "pdf", "--into", "skills", "--dry-run").code == 0
-    assert place.is_symlink()
-    assert run("remove", "pdf", "--into", "skills").code == 0
-    assert not os.path.lexists(place)
-    assert "pdf" not in entries(project)
-    assert (project / "pdf" / "SKILL.md").read_text() == PDF
-
-
 def test_a_copy_beside_a_link_is_updated_and_removed_with_it(
     run: Run, project: Path, library: Path
 ) -> None:

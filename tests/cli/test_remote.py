@@ -95,14 +95,6 @@ class TestAdd:
         assert locked.digest == shape["digest"]
         assert locked.skill_path == "skills/pdf/SKILL.md"
 
-    def test_an_unknown_name_is_not_replaced_by_a_popular_one(
-        self, run: Run, remotes: FakeServers
-    ) -> None:
-        done = run("add", "pdf-forms-pro")
-        assert done.code == 2
-        assert "no skill named" in done.err
-        assert done.out == ""
-
     def test_an_entry_of_another_spelling_is_the_one_that_is_updated(
         self, run: Run, remotes: FakeServers, tmp_path: Path
     ) -> None:
@@ -216,19 +208,6 @@ class TestAdd:
     )
     def test_what_names_no_skill_is_2(self, run: Run, remotes: FakeServers, target: str) -> None:
         assert run("add", target).code == 2
-
-    def test_a_private_address_is_refused_without_a_request(
-        self, run: Run, remotes: FakeServers
-    ) -> None:
-        done = run("add", "https://127.0.0.1:1#x")
-        assert done.code == 4
-        assert "does not lie on the public internet" in done.err
-
-    def test_a_site_of_the_settings_is_asked_wherever_it_is(
-        self, run: Run, remotes: FakeServers, tmp_path: Path
-    ) -> None:
-        found = run("search", "notes", "--source", "well-known", "--json").json["skills"][0]
-        assert found["id"] == "release-notes"
 
 
 class TestFailureMessages:

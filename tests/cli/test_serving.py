@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import signal
 import socket
-import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -18,9 +13,7 @@ import pytest
 from skillyard.cli import main
 from skillyard.serve.runtime.options import ServiceOptions
 from tests.parity.trees import write_tree
-from tests.requirements import requirement
 from tests.serve.http.local_server import LIBRARY
-from tests.shared_data import REPOSITORY
 
 pytest.importorskip("uvicorn")
 
@@ -85,57 +78,6 @@ def test_what_cannot_be_is_refused_before_anything_listens(
     assert main(["serve", *flags.split()]) == 2
     assert said in capsys.readouterr().err
     assert started == []
-
-
-def lines_of(descriptor: int) -> Iterator[str]:
-    """Yield what a process writes to a terminal or a pipe, line by line, until it ends."""
-    data = b""
-    while True:
-        try:
-            more = os.read(descriptor, 4_096)
-        except OSError:  # a terminal whose other side is closed
-            return
-        if not more:
-            return
-        *lines, data = (data + more).split(b"\n")
-        for line in lines:
-            yield line.decode().rstrip("\r")
-
-
-@requirement("cli:serve-terminal")
-@pytest.mark.slow
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_terminal_gets_an_address_to_open_and_a_pipe_json(tmp_path: Path, terminal: bool) -> None:
-    pty = pytest.importorskip("pty")
-    pytest.importorskip("httpx2")
-    root = write_tree(tmp_path / "skills", LIBRARY)
-    reading, writing = pty.openpty() if terminal else os.pipe()
-    words = ["-m", "skillyard", "serve", str(root), "--port", "0", "--local-only"]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
-    process = subprocess.Popen(
-        [sys.executable, *words], env=environment, stdout=subprocess.PIPE, stderr=writing
-    )
-    os.close(writing)
-    lines = lines_of(reading)
-    said = []
-    for line in lines:
-        said.append(line)
-        if "Serving" in line or '"catalog"' in line:
-            break
-    process.send_signal(signal.SIGINT)
-    said += lines
-    os.close(reading)
-    assert process.stdout is not None
-    with process.stdout:
-        assert process.stdout.read() == b""
-    assert process.wait(20) == 0
-    if terminal:
-        shown = r"Serving 3 skills at http://127\.0\.0\.1:[0-9]+ \(Ctrl\+C to stop\)"
-        assert any(re.fullmatch(shown, line) for line in said)
-        assert not any(line.startswith("{") for line in said)
-    else:
-        events = [json.loads(line)["event"] for line in said]
-        assert (events[0], events[-1]) == ("listening", "stopped")
 
 
 def test_a_port_in_use_is_one_line_that_says_what_to_do(

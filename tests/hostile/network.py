@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +15,6 @@ from skillyard.install.sources.settings import GITHUB_TOKENS
 from skillyard.install.sources.transport import Transport
 from skillyard_testkit import FakeServers, faults, toml
 from skillyard_testkit.messages import json_response
-from tests.shared_data import PACKAGES
 
 __all__ = ["EVERY", "SKILLS_SH_TOKEN", "Done", "World", "skill", "world"]
 
@@ -114,21 +111,6 @@ class World:
         code = main(arguments)
         left = self._capsys.readouterr()
         return Done(code, left.out, left.err)
-
-    def process(self, *arguments: str, **more: str) -> Done:
-        """Run a command as a process of its own."""
-        self._be_honest()
-        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-m", "skillyard", *arguments],
-            env={**kept, **self.environment(), "PYTHONPATH": str(PACKAGES), **more},
-            cwd=self.folder / "work",
-            capture_output=True,
-            encoding="utf-8",
-            timeout=120,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
 
     def files(self) -> Mapping[str, bytes | str]:
         """Return everything below the person's folders but what is kept of answers."""

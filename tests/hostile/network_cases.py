@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from skillyard_testkit import FakeServers, Response, faults
 
-__all__ = ["ANSWERS", "BEFORE_ALL", "CONTENTS", "SEARCHES", "HostileAnswer", "Place"]
+__all__ = ["ANSWERS", "CONTENTS", "SEARCHES", "HostileAnswer", "Place"]
 
 JSON = {"content-type": "application/json"}
 
@@ -96,6 +96,3 @@ ANSWERS: Mapping[str, HostileAnswer] = {
     ),
     "304 without a copy": _answer(always(faults.respond_with(Response(304))), "bad_answer"),
 }
-
-BEFORE_ALL = ("slow", "a gzip bomb")
-"""Those that real processes meet too, which cost more."""

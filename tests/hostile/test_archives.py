@@ -19,13 +19,12 @@ from skillyard.install.copies.archives import ArchiveRefused, read_archive
 from tests.hostile.archive_cases import (
     CASES,
     MEBIBYTE,
-    SCRIPT,
     ArchiveCase,
     ZipEntry,
     bomb_entry,
     zip_bytes,
 )
-from tests.hostile.case import LOAD, REJECT, skill_bytes
+from tests.hostile.case import REJECT, skill_bytes
 from tests.hostile.hang_bound import assert_helpful
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
@@ -49,15 +48,6 @@ def test_a_hostile_archive_is_refused_by_its_code_and_names_the_entry(case: Arch
     assert len(str(error)) < 1_500
     assert "\n" not in error.message + error.hint
     assert _refusal(case).__dict__ == error.__dict__
-
-
-def test_a_setuid_script_is_only_executable() -> None:
-    (case,) = [case for case in CASES if case.verdict == LOAD]
-    files = read_archive(case.make(), case.kind)
-    assert [tuple(file) for file in files] == [
-        ("SKILL.md", skill_bytes(), False),
-        ("scripts/run.sh", SCRIPT, True),
-    ]
 
 
 @for_each("said", [256 * MEBIBYTE, 1_000], ids=["honest size", "false size"])

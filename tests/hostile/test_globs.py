@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import skillyard as sy
-from tests.hostile.conftest import Tree
 from tests.hostile.glob_bombs import BOMBS, PATHS
-from tests.hostile.hang_bound import load
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 
@@ -34,10 +30,3 @@ def test_one_bomb_beside_a_good_pattern_costs_the_good_one_nothing(pattern: str)
     with hang_bound():
         matches = sy.PatternMatcher().match(PATHS, sy.Catalog.from_skills([skill]))
     assert [match.skill_name for match in matches] == ["pages"]
-
-
-def test_a_catalog_of_bombs_is_evaluated(hostile_tree: Tree) -> None:
-    catalog: Any = load(hostile_tree.root("re-11-globs"))
-    with hang_bound():
-        answer = sy.evaluate(catalog, text="sharpen a pencil", files=list(PATHS))
-    assert set(answer) >= {"results", "message"}

@@ -14,8 +14,8 @@ from skillyard.base.invisible import find_hidden
 from skillyard_testkit import Response, faults
 from skillyard_testkit.messages import json_response
 from tests.hostile.network import EVERY, World, skill, world
-from tests.hostile.network_cases import ANSWERS, BEFORE_ALL, CONTENTS, SEARCHES
-from tests.install.sources.clients import Dialled, count_dialling, resolve
+from tests.hostile.network_cases import ANSWERS, CONTENTS, SEARCHES
+from tests.install.sources.clients import Dialled, count_dialling
 from tests.install.sources.test_addresses import bracketed
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
@@ -64,18 +64,6 @@ def test_an_address_on_the_command_line_is_refused_by_name(
         assert address in done.err
     assert dialled == []
     assert here.files() == before
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_a_name_that_leads_to_such_an_address_is_refused_by_name(
-    here: World, dialled: Dialled, monkeypatch: pytest.MonkeyPatch, address: str
-) -> None:
-    resolve(monkeypatch, [address])
-    done = here.run("add", "https://innocent.test#pdf", "--into", str(here.into))
-    assert (done.code, done.out) == (4, "")
-    assert "innocent.test does not lie on the public internet" in done.err
-    assert dialled == []
-    assert not here.into.exists()
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -212,17 +200,3 @@ def test_no_redirect_carries_a_token_to_another_host(here: World, server: str) -
     for request in led:
         assert "authorization" not in {name.lower() for name in request.headers}, request.server
     assert led  # hosts of the settings are followed to, so this could fail
-
-
-@pytest.mark.parametrize("answer", BEFORE_ALL)
-def test_a_process_meets_a_hostile_answer_as_well(here: World, answer: str) -> None:
-    """With its own deadlines: what one source may take is set by the settings."""
-    here.configure(timeout_s=6, over_fetch_floor=5)
-    ANSWERS[answer].make(here.up, SEARCHES["well-known"])
-    before = here.files()
-    done = here.process("search", "pdf forms", "--json")
-    assert (done.code, done.err) == (0, "")
-    assert done.ids == EVERY - {"pdf-site"}
-    assert done.source("well-known")["code"] in ANSWERS[answer].codes
-    assert here.files() == before
-    here.check_tokens()

@@ -70,12 +70,3 @@ def test_a_setuid_script_is_installed_as_a_script_and_nothing_more(here: World) 
     (locked,) = read_project_lock(shape["lock"]).skills
     assert (locked.name, locked.source_type) == ("pencil", "well-known")
     assert locked.well_known_digest is not None
-
-
-def test_a_process_refuses_a_bomb_in_one_line(here: World) -> None:
-    publish(here, next(case for case in CASES if case.id.endswith("-bomb")))
-    before = here.files()
-    done = here.process("add", "pencil", "--into", str(here.into))
-    assert (done.code, done.out, done.err.count("\n")) == (4, "", 1)
-    assert "assets/log.txt" in done.err
-    assert here.files() == before

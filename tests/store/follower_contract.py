@@ -75,30 +75,6 @@ class Following:
         assert texts(follower.held.values()) == texts(store.snapshot())
         assert len(follower.held) == 13
 
-    def test_a_follower_sees_each_change_once_and_in_order(self, store: CatalogStore) -> None:
-        store.publish(skills(5), tenant="acme", publisher="ci")
-        follower = Follower(store)
-        follower.follow()
-        store.publish([skill("s00002", "two")], tenant="acme", publisher="ci")
-        store.withdraw([key("s00003")], tenant="acme", publisher="ci")
-        changes = store.changes(follower.position)
-        assert [v.key.place for v in changes.upserts] == ["s00002"]
-        assert changes.withdrawals == (key("s00003"),)
-        assert (changes.generation, changes.complete, changes.whole) == (3, True, False)
-        assert follower.follow() == texts(store.snapshot())
-
-    def test_publishing_between_two_pages_never_makes_a_mixture(self, store: CatalogStore) -> None:
-        store.publish(skills(6), tenant="acme", publisher="ci")
-        follower = Follower(store)
-        assert not follower.page(2)
-        store.publish(skills(6, "two"), tenant="acme", publisher="ci")
-        store.withdraw([key("s00000")], tenant="acme", publisher="ci")
-        while not follower.page(2):
-            assert follower.generation == 0
-        assert follower.generation == 1
-        assert texts(follower.held.values()) == texts(store.snapshot(1))
-        assert follower.follow(2) == texts(store.snapshot())
-
     def test_a_follower_of_another_past_starts_afresh(self, store: CatalogStore) -> None:
         store.publish(skills(2), tenant="acme", publisher="ci")
         for lost in (Position(1, "of-another-life"), Position(9, "x"), 9):

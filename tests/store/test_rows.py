@@ -7,12 +7,9 @@ from hypothesis import given
 
 from skillyard import Skill
 from skillyard.base.errors import StoreRefused, StoreSchema
-from skillyard.engine.catalog import read_catalog
 from skillyard.store.identifiers import plain
-from skillyard.store.opening import open_store
 from skillyard.store.rows import COLUMNS, StoredRow, row_of, version_of
 from skillyard.store.values import FileDigest, StoreKey, Submission
-from tests.shared_data import REPOSITORY
 from tests.store.skills import any_submissions, skill
 from tests.tables import for_each
 
@@ -60,18 +57,6 @@ def test_the_digest_of_a_known_skill_is_what_it_was_released_as() -> None:
 
 
 RELEASED_DIGEST = "48faaa84d9a366971436ae4209a72537454003575adbd9b0333436986e85c458"
-
-
-@pytest.mark.parametrize("kind", ["sqlite_url", "postgres_url"])
-def test_the_example_library_comes_back_from_a_store(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
-    catalog = read_catalog(REPOSITORY / "examples" / "skills")
-    with open_store(request.getfixturevalue(kind), migrate=True) as store:
-        places = {one.path: one for one in catalog}  # two of them share a slug
-        given_ = [Submission(one, place=path) for path, one in places.items()]
-        assert store.publish(given_, tenant="acme", publisher="ci").added == len(catalog)
-        assert {v.key.place: v.skill for v in store.snapshot()} == places
 
 
 @for_each(

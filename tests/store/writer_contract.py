@@ -65,21 +65,6 @@ class Publishing:
         assert (version.files, version.commit, version.url) == given[2:5]
         assert (version.version, version.generation, version.publisher) == (1, 1, "ci")
 
-    def test_other_content_is_the_next_version_of_the_same_skill(self, store: CatalogStore) -> None:
-        store.publish(skills(2), tenant="acme", publisher="ci")
-        done = store.publish([skill("s00001", "two"), skill("new")], tenant="acme", publisher="ci")
-        assert done == Published(2, added=1, changed=1)
-        assert [v.version for v in store.history(key("s00001"))] == [1, 2]
-        assert current(store, key("s00001")).skill.description == "Says two."
-
-    def test_an_install_count_brings_a_generation_and_no_version(self, store: CatalogStore) -> None:
-        store.publish([skill("a", install_count=1)], tenant="acme", publisher="ci")
-        done = store.publish([skill("a", install_count=9)], tenant="acme", publisher="ci")
-        assert done == Published(2, changed=1)
-        version = current(store, key("a"))
-        assert (version.version, version.skill.install_count) == (1, 9)
-        assert [v.generation for v in store.changes(1).upserts] == [2]
-
     def test_a_skill_of_another_source_or_namespace_is_another_skill(
         self, store: CatalogStore
     ) -> None:
@@ -139,34 +124,11 @@ class Publishing:
             with pytest.raises(InvalidInput):
                 store.publish([], **{"tenant": "acme", "publisher": "ci", **words})  # type: ignore[arg-type]
 
-    def test_a_withdrawn_skill_is_gone_and_its_past_stays(self, store: CatalogStore) -> None:
-        store.publish(skills(2), tenant="acme", publisher="ci")
-        gone = [key("s00000"), key("s00000"), key("never")]
-        done = store.withdraw(gone, tenant="acme", publisher="ci")
-        assert done == Published(2, unchanged=1, withdrawn=1)
-        assert set(texts(store.snapshot())) == {key("s00001")}
-        assert set(texts(store.snapshot(1))) == {key("s00000"), key("s00001")}
-        assert store.withdraw(gone, tenant="acme", publisher="ci") == Published(2, unchanged=2)
-
     def test_a_key_of_another_tenant_is_not_withdrawn(self, store: CatalogStore) -> None:
         store.publish([skill("a")], tenant="other", publisher="ci")
         with pytest.raises(InvalidInput):
             store.withdraw([key("a", "other")], tenant="acme", publisher="ci")
         assert store.generation() == 1
-
-    def test_a_rollback_brings_back_the_state_of_a_generation(self, store: CatalogStore) -> None:
-        store.publish([skill("kept"), skill("a", "one"), skill("b")], tenant="acme", publisher="ci")
-        store.publish([skill("mine")], tenant="other", publisher="ci")
-        then = texts(store.snapshot())
-        store.publish([skill("a", "two"), skill("c")], tenant="acme", publisher="ci")
-        store.withdraw([key("b")], tenant="acme", publisher="ci")
-        store.publish([skill("mine", "later")], tenant="other", publisher="ci")
-        done = store.rollback(2, tenant="acme", publisher="ci")
-        assert done == Published(6, added=1, changed=1, unchanged=1, withdrawn=1)
-        assert texts(store.snapshot()) == {**then, key("mine", "other"): "Says later."}
-        again = store.rollback(2, tenant="acme", publisher="ci")
-        assert again == Published(6, unchanged=3)
-        assert store.rollback(0, tenant="acme", publisher="ci").withdrawn == 3
 
     def test_a_rollback_to_what_never_was_is_invalid(self, store: CatalogStore) -> None:
         for generation in (-1, 1, True, "0"):

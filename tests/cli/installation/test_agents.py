@@ -33,15 +33,6 @@ def test_a_clone_of_the_lock_alone_gets_the_folders_that_add_makes(project: Proj
         assert project.run(*command).code == 0
 
 
-def test_several_hosts_share_one_folder(project: Project) -> None:
-    shutil.rmtree(project.skills.parent)
-    agents = (*CLAUDE, "--agent", "codex")
-    (_, pdf) = project.run("sync", *agents, "--json").json["skills"]
-    assert (pdf["folders"], pdf["links"]) == ([".agents/skills/pdf"], [".claude/skills/pdf"])
-    assert os.readlink(project.root / ".claude" / "skills" / "pdf") == "../../.agents/skills/pdf"
-    assert project.run("sync", "--frozen", *agents).code == 0
-
-
 def test_a_skill_that_lies_elsewhere_gets_a_link_without_a_network(
     project: Project, remotes: FakeServers
 ) -> None:

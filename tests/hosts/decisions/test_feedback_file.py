@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard import InvalidInput, Query, SkillFeedback, SkillIoError
+from skillyard import InvalidInput, Query, SkillIoError
 from skillyard.hosts.decisions import feedback_file as module
 from skillyard.hosts.decisions import with_feedback
 from skillyard.hosts.decisions.feedback_file import (
     add_feedback,
     clear_feedback,
     list_feedback,
-    undo_feedback,
 )
 from tests.tables import for_each
 
@@ -35,22 +34,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def stored() -> list[tuple[str, bool, str]]:
     return [(each.skill, each.right, each.request) for each in list_feedback().entries]
-
-
-def test_a_judgement_is_stored_listed_used_and_undone() -> None:
-    change = add_feedback("a", " clean it ", right=False, note="no")
-    assert change.added is not None
-    assert change.added.number == 1
-    add_feedback("b", "clean it", right=True, by="mcp")
-    assert with_feedback(QUERY).feedback == (
-        SkillFeedback("a", "clean it", False),
-        SkillFeedback("b", "clean it", True, from_client=True),
-    )
-    assert [each.skill for each in undo_feedback().removed] == ["a"]  # the user's own last one
-    assert undo_feedback(2).total == 0
-    assert with_feedback(QUERY).feedback == ()
-    with pytest.raises(InvalidInput, match="no feedback with the number 2"):
-        undo_feedback(2)
 
 
 def test_the_oldest_go_and_a_client_never_drops_those_of_the_user(

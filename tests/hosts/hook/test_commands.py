@@ -62,16 +62,6 @@ def test_the_options_go_into_the_command_and_roots_are_whole_paths(
     assert " ".join(costs) in command_in(home / ".claude" / "settings.json")
 
 
-def test_a_settings_file_that_is_not_json_is_named_and_left(run: Run, home: Path) -> None:
-    path = home / ".claude" / "settings.json"
-    path.write_text("// mine", encoding="utf-8")
-    answer = run("hook", "install", "claude-code")
-    assert answer.code == 2
-    assert str(path) in answer.err
-    assert "not JSON" in answer.err
-    assert path.read_text(encoding="utf-8") == "// mine"
-
-
 def test_trust_lists_what_it_approves_and_what_has_changed_since(
     run: Run, project: Path, home: Path
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,30 +24,8 @@ NOTHING = json.dumps([[], None, os.getcwd(), None])
 """The library of a user who named no root, in no project."""
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The processes that would have been started."""
-    found: list[list[str]] = []
-
-    def spawn(path: str, arguments: list[str], environment: Any, **how: Any) -> int:
-        assert path == sys.executable
-        assert how["setsid"] is True
-        assert {action[1] for action in how["file_actions"]} == {0, 1, 2}
-        found.append(arguments)
-        return 1
-
-    monkeypatch.setattr(os, "posix_spawn", spawn)
-    return found
-
-
 def manifest() -> Path:
     return Path(index_folder(PLACE)) / NAME
-
-
-def test_without_an_index_one_is_started_and_nobody_waits_for_it(started: list[Any]) -> None:
-    assert open_library(PLACE) is None
-    assert started == [[sys.executable, "-P", "-m", "skillyard.hosts.hook.index_refresh", NOTHING]]
-    assert not manifest().exists()
 
 
 def test_what_is_damaged_is_made_anew(users_skill: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from skillyard.hosts.hook import skill_content
 from skillyard.hosts.hook.skill_content import LIMITS, Unapprovable, content_of
-from tests.tables import for_each
 
 
 @pytest.fixture
@@ -30,23 +29,6 @@ def test_a_link_out_of_the_project_cannot_be_approved(leads_to: str, skill: Path
     (skill.parent / "link").symlink_to(leads_to)
     with pytest.raises(Unapprovable, match="'link' leads out of the project"):
         digest(skill)
-
-
-@for_each(
-    "field",
-    ["references: [guide.md]", "references:\n  - guide.md", '"refer\\x65nces": [guide.md]'],
-)
-def test_a_file_that_a_single_document_names_counts(field: str, skill: Path) -> None:
-    document = skill.parents[1] / ".skills" / "two.md"
-    document.parent.mkdir(exist_ok=True)
-    document.write_text(f"---\nname: two\ndescription: d\n{field}\n---\nx\n", encoding="utf-8")
-    guide = document.with_name("guide.md")
-    guide.unlink(missing_ok=True)
-    missing = digest(document)
-    guide.write_text("Read it.", encoding="utf-8")
-    there = digest(document)
-    guide.write_text("Read it!", encoding="utf-8")
-    assert len({missing, there, digest(document)}) == 3
 
 
 def test_a_pipe_is_refused_and_not_waited_for(skill: Path) -> None:

@@ -17,7 +17,7 @@ from skillyard.hosts.hook.library import library_place
 from skillyard.hosts.hook.prompt import PromptBudget
 from skillyard.hosts.hook.runner import answer
 from skillyard.hosts.hook.trust import project_at, untrusted_skills
-from skillyard.hosts.operations.project_trust import approvals, review_project
+from skillyard.hosts.operations.project_trust import approvals
 from tests.hosts.hook.conftest import PROMPT, Hook, add_skill, approve_project, payload, skill_text
 from tests.requirements import requirement
 
@@ -182,31 +182,6 @@ def test_a_copy_that_nobody_approved_does_not_hide_the_approved_skill(
     assert "not approved" in events()[0]["message"]
     approve_project(str(project))
     assert f"file: {copies[0]}/SKILL.md" in context()
-
-
-@requirement("safety:approval:every-entry")
-@pytest.mark.parametrize("indexed", [False, True], ids=["index before", "index after"])
-@pytest.mark.parametrize(
-    "added", ["scripts/__pycache__/helper.cpython-311.pyc", ".git/hooks/x", "node_modules/x.js"]
-)
-def test_a_file_in_a_folder_that_tools_make_takes_the_approval_away(
-    added: str, indexed: bool, hook: Hook, project: Path
-) -> None:
-    approve_project(str(project))
-    assert hook(payload(project)).skill == "git-bisect"
-    file = skill_of(project).parent / added
-    file.parent.mkdir(parents=True)
-    file.write_bytes(b"compiled")
-    if indexed:
-        index(project)
-    assert hook(payload(project)).out == ""
-    assert hook_review(project) == (".claude/skills/git-bisect/SKILL.md",)
-
-
-def hook_review(project: Path) -> tuple[str, ...]:
-    approved = project_at(str(project))
-    assert approved is not None
-    return review_project(approved).changed
 
 
 @requirement("safety:approval:every-entry")

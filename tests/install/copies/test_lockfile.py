@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from skillyard.install.copies.lockfile import (
     read_project_lock,
     render_project_lock,
     source_folder,
-    stamped,
     user_lock_path,
 )
 from tests.install.copies.asking_node import Questions, stored
@@ -184,18 +182,6 @@ def test_what_is_no_plain_file_is_neither_read_nor_replaced(tmp_path: Path, make
     assert path.is_symlink() == (make == "link")
 
 
-def test_one_entry_of_the_users_lock_changes_at_a_time(tmp_path: Path) -> None:
-    path = tmp_path / ".skill-lock.json"
-    for name in ("b", "a"):
-        UserLock(str(path)).note(LockedSkill(name, "acme/skills", "github"))
-    stored = json.loads(path.read_bytes())
-    path.write_text(json.dumps({"version": 3, "more": 1, "skills": stored["skills"]}))
-    UserLock(str(path)).drop("b")
-    assert list(json.loads(path.read_bytes()).items()) == [
-        ("version", 3), ("more", 1), ("skills", {"a": stored["skills"]["a"]}),
-    ]  # fmt: skip
-
-
 @for_each("step", ["fsync", "replace", "fchmod"])
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
@@ -257,12 +243,3 @@ def test_the_users_lock_lies_where_the_installer_keeps_it(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert user_lock_path() == wanted.replace("/", os.sep)
-
-
-def test_an_entry_of_the_user_keeps_its_times_until_it_changes() -> None:
-    new = stamped(PDF, None, 1_772_359_200.5)
-    assert new.installed_at == new.updated_at == "2026-03-01T10:00:00.500Z"
-    assert stamped(PDF, new, 1_772_445_600) == new
-    changed = stamped(replace(PDF, digest="sha256:1"), new, 1_772_445_600)
-    assert changed.installed_at == "2026-03-01T10:00:00.500Z"
-    assert changed.updated_at == "2026-03-02T10:00:00.000Z"

@@ -95,16 +95,6 @@ AFTER: dict[Change, tuple[Any, ...]] = {
 
 
 @for_each("change", [remove, replace])
-def test_one_copy_that_was_edited_stops_the_change_of_all(project: Path, change: Change) -> None:
-    (project / "two" / "a" / "mine").write_bytes(b"mine")
-    before = state(project)
-    with pytest.raises(InstallRefused, match="something else than what was installed"):
-        change(project)
-    assert state(project) == before
-    assert leftovers(project) == []
-
-
-@for_each("change", [remove, replace])
 def test_a_copy_that_is_edited_at_that_moment_brings_all_back(
     tmp_path: Path, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from skillyard.install.git.command import Git, failure_of
 from skillyard.install.git.repository import GitRepository, clear_repositories
 from tests.install.git.home import git_home as git_home
 from tests.install.git.home import server_of as server_of
-from tests.install.git.servers import KINDS, GitServer, Upstream, http_server
+from tests.install.git.servers import KINDS, GitServer, Upstream
 from tests.tables import for_each
 
 every_server = pytest.mark.parametrize("server_of", KINDS, indirect=True)
@@ -32,20 +32,6 @@ def text_at(repository: GitRepository, ref: str = "HEAD", path: str = "a.txt") -
 
 
 @every_server
-def test_branches_tags_and_commits_are_read_from_every_server(server_of: GitServer) -> None:
-    upstream = server_of.upstream("one.git")
-    first = upstream.publish({"a.txt": "first"}, tag="v1")
-    upstream.publish({"a.txt": "second"})
-    upstream.publish({"a.txt": "other"}, branch="feature/x")
-    repository = reader(server_of.url("one.git"))
-    assert text_at(repository) == "second"
-    assert text_at(repository, "v1") == "first"
-    assert text_at(repository, first) == "first"
-    assert text_at(repository, "feature/x") == "other"
-    assert text_at(repository, "refs/heads/feature/x") == "other"
-
-
-@every_server
 def test_what_was_fetched_once_answers_offline(server_of: GitServer) -> None:
     upstream = server_of.upstream("one.git")
     first = upstream.publish({"a.txt": "first", "b.txt": "never read"})
@@ -57,14 +43,6 @@ def test_what_was_fetched_once_answers_offline(server_of: GitServer) -> None:
         with pytest.raises(SourceFailed, match="SKILLYARD_OFFLINE") as caught:
             text_at(offline, ref, path)
         assert caught.value.code == "offline"
-
-
-def test_a_commit_that_is_gone_is_said(tmp_path: Path, git_home: Path) -> None:
-    upstream = Upstream(tmp_path / "one.git")
-    upstream.publish({"a.txt": "first"})
-    with pytest.raises(SourceFailed, match="does not give commit 012345678901") as caught:
-        text_at(reader(f"file://{upstream.folder}"), "0123456789" * 4)
-    assert caught.value.code == "not_found"
 
 
 def test_only_the_files_that_are_read_are_fetched(tmp_path: Path, git_home: Path) -> None:
@@ -121,25 +99,6 @@ def test_repositories_that_nobody_used_are_removed(tmp_path: Path, git_home: Pat
 
 
 # --- credentials and failures ---
-
-LOGIN = "robot:s3cret-token-value"
-
-
-def test_a_private_repository_is_read_with_gits_own_credentials(
-    tmp_path: Path, git_home: Path
-) -> None:
-    Upstream(tmp_path / "served" / "one.git").publish({"a.txt": "private"})
-    with http_server(tmp_path / "served", login=LOGIN) as base:
-        repository = reader(f"{base}/one.git")
-        with pytest.raises(SourceFailed, match="credential helper") as caught:
-            text_at(repository)
-        assert caught.value.code == "denied"
-        (git_home / ".git-credentials").write_text(base.replace("://", f"://{LOGIN}@") + "\n")
-        (git_home / ".gitconfig").write_text("[credential]\n\thelper = store\n")
-        assert text_at(repository) == "private"
-    stored = [path for path in Path(repository.folder).rglob("*") if path.is_file()]
-    assert stored
-    assert not any(b"s3cret" in path.read_bytes() for path in stored)
 
 
 def test_a_token_with_a_slash_or_an_at_sign_is_in_no_message() -> None:
@@ -198,21 +157,6 @@ def test_odd_addresses_are_refused_without_repeating_a_password(url: str) -> Non
         parse_git_address(url)
     assert "password@" not in str(caught.value)
     assert "token=x" not in str(caught.value)
-
-
-ODD_REFS: tuple[str, ...] = (
-    "",
-    "-x",
-    "--upload-pack=touch x",
-    "a..b",
-    "a b",
-    "a~1",
-    "a^{}",
-    "a:b",
-    "@{u}",
-    "a.lock",
-)
-ODD_REFS += ("/a", "a/", "a//b", ".a", "a/.b", "a\x1b", "a*", "x" * 201)
 
 
 @for_each(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -34,14 +33,6 @@ def changes(folder: Path, old: dict[str, bytes], new: dict[str, bytes]) -> dict[
     return {each.path: each for each in found.files}
 
 
-def test_skill_md_comes_first_and_tools_are_compared(skill: Path) -> None:
-    new = {"SKILL.md": SKILL.replace(b"Read Grep", b"Read Bash"), "A.md": b"x"}
-    found = difference_of(installed(skill, {"SKILL.md": SKILL}), Package(new, "acme/a"))
-    assert [each.path for each in found.files] == ["SKILL.md", "A.md"]
-    assert (found.tools_added, found.tools_removed) == (("Bash",), ("Grep",))
-    assert [each.rule for each in found.findings] == ["tools_too_wide"]
-
-
 def test_what_has_no_diff_says_why(skill: Path) -> None:
     long = "".join(f"{number}\n" for number in range(1_001)).encode()
     old = {"SKILL.md": SKILL, "bin": b"\0", "latin": b"\xe9", "end": b"a\n", "big": b"a" * 200_000}
@@ -67,21 +58,3 @@ def test_bytes_that_are_no_utf8_do_not_hide_a_script(skill: Path) -> None:
     (skill / "nul.sh").write_bytes(b"id\n")
     note = changes(skill, {}, {**new, "nul.sh": b"i\0d\n"})["nul.sh"].note
     assert note == "only NUL bytes or the encoding"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no executable bits")
-def test_files_that_become_executable_or_no_longer_are_named(skill: Path) -> None:
-    files = {"SKILL.md": SKILL, "a.sh": b"date\n", "b.sh": b"id\n", "c.sh": b"ls\n"}
-    folder = installed(skill, files)
-    for name in ("a.sh", "c.sh"):
-        (skill / name).chmod(0o755)
-    new = Package({**files, "c.sh": b"ls -l\n"}, "acme/a", executable=frozenset({"b.sh"}))
-    found = {each.path: (each.change, each.note) for each in difference_of(folder, new).files}
-    assert found == {
-        "a.sh": ("changed", "no longer executable"),
-        "b.sh": ("changed", "now executable"),
-        "c.sh": ("changed", "no longer executable"),
-    }
-    for name in files:  # as on a file system without such bits
-        (skill / name).chmod(0o755)
-    assert [each.path for each in difference_of(folder, new).files] == ["c.sh"]

@@ -71,22 +71,14 @@ def searched(
     )
 
 
-def found(name: str, *, settings: Settings, references: bool = False, **service: Any) -> FoundSkill:
+def found(name: str, *, settings: Settings, **service: Any) -> FoundSkill:
     """Return what ``find`` gives."""
-    return with_service(
-        lambda search: search.find(name, references=references), settings=settings, **service
-    )
+    return with_service(lambda search: search.find(name), settings=settings, **service)
 
 
-def got(
-    source: str, skill_id: str, *, settings: Settings, references: bool = False, **service: Any
-) -> FoundSkill:
+def got(source: str, skill_id: str, *, settings: Settings) -> FoundSkill:
     """Return what ``get`` gives."""
-    return with_service(
-        lambda search: search.get(source, skill_id, references=references),
-        settings=settings,
-        **service,
-    )
+    return with_service(lambda search: search.get(source, skill_id), settings=settings)
 
 
 def keys(result: SearchResult) -> list[str]:

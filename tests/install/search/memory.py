@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,9 +35,6 @@ class Memory:
         self.fetch_fails = fetch_fails or {}
         self.references = references or {}
         self.asked: list[tuple[str, int]] = []
-        self.fetched: list[str] = []
-        self.now = 0
-        self.most_at_once = 0
 
     async def search(self, query: str, limit: int) -> Sequence[Hit]:
         self.asked.append((query, limit))
@@ -47,12 +43,6 @@ class Memory:
         return self.hits[:limit]
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
-        self.fetched.append(hit.key)
-        self.now += 1
-        self.most_at_once = max(self.most_at_once, self.now)
-        for _ in range(3):  # lets every other fetch that may start do so
-            await asyncio.sleep(0)
-        self.now -= 1
         if hit.id in self.fetch_fails:
             raise self.fetch_fails[hit.id]
         text = self.text_of(hit)

@@ -33,16 +33,6 @@ def lines(text: str | None) -> list[str]:
 
 
 class TestGoodFiles:
-    def test_the_fields_come_from_the_file(self) -> None:
-        content = read(
-            skill_text("pdf", "Extract tables", BODY, version='"1.2"', license="Apache-2.0")
-        )
-        skill = content.skill
-        assert (skill.name, skill.description) == ("pdf", "Extract tables")
-        assert (skill.version, skill.license) == ("1.2", "Apache-2.0")
-        assert lines(skill.body) == lines(BODY)
-        assert content.diagnostics == ()
-
     def test_a_reference_that_is_no_text_costs_nothing_else(self) -> None:
         package = Package(
             {

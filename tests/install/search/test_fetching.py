@@ -92,18 +92,6 @@ class TestReferences:
         return up
 
     @pytest.mark.parametrize("downloads", [True, False])
-    def test_they_come_when_they_are_asked_for(self, library: FakeServers, downloads: bool) -> None:
-        library.switches.downloads = downloads
-        settings = settings_of(library, ranker="relevance")
-        (one,) = searched("pdf", settings=settings, include_references=True).skills
-        assert {reference.path: reference.content for reference in one.skill.references} == {
-            "references/forms.md": "Forms.",
-            "guide.md": "Guide.",
-        }
-        assert one.match is not None
-        assert one.match.signals["references"] == 15
-
-    @pytest.mark.parametrize("downloads", [True, False])
     def test_their_number_is_bounded_and_what_is_left_out_is_said(
         self, up: FakeServers, downloads: bool
     ) -> None:

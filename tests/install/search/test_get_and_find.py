@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from skillyard import InvalidInput, SkillNotFound, SourceFailed
@@ -31,14 +29,6 @@ def up(up: FakeServers) -> FakeServers:
 
 
 class TestGet:
-    @pytest.mark.parametrize("downloads", [True, False])
-    def test_a_skill_by_repository_and_id(self, up: FakeServers, downloads: bool) -> None:
-        up.switches.downloads = downloads
-        one = got("acme/skills", "pdf", settings=settings_of(up))
-        assert one.skill.body == "The real one."
-        assert one.hit.key == "acme/skills/pdf"
-        assert one.failure is None
-
     @for_each(
         ("source", "skill_id"),
         [("acme/skills/../../x", "pdf"), ("../..", "pdf"), ("acme/skills", "../../x"),
@@ -105,30 +95,9 @@ class TestFind:
 
 
 class TestFindByAddress:
-    @for_each("name", ["acme/skills/pdf", " acme/skills/pdf "])
-    def test_three_parts_are_fetched_without_a_search(self, up: FakeServers, name: str) -> None:
-        one = found(name, settings=settings_of(up))
-        assert one.hit.key == "acme/skills/pdf"
-        assert one.skill.body == "The real one."
-        assert up.count("skills_sh", "/api/search") == 0
-
     @for_each("name", ["acme/skills/unknown", "acme/nothing/pdf", "acme/single/pdf"])
     def test_an_unknown_address_never_gives_another_skill(self, up: FakeServers, name: str) -> None:
         with pytest.raises((SkillNotFound, SourceFailed)) as lost:
             found(name, settings=settings_of(up))
         if isinstance(lost.value, SourceFailed):
             assert lost.value.code == "not_found"
-
-
-class TestFindWhenSourcesFail:
-    @pytest.fixture
-    def broken(self) -> Callable[..., Memory]:
-        def make(name: str, code: str = "denied", retry_after_s: float | None = None) -> Memory:
-            failure = SourceFailed(code, f"{name} says no", retry_after_s=retry_after_s)
-            return Memory(name=name, search_fails=failure)
-
-        return make
-
-    def test_when_all_fail_that_is_the_answer(self, broken: Callable[..., Memory]) -> None:
-        with pytest.raises(SourceFailed):
-            found("pdf", settings=BARE, sources=[broken("a"), broken("b")])

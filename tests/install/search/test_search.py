@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard import InvalidInput, SearchService, SourceFailed
+from skillyard import InvalidInput, SearchService
 from skillyard.install.sources.protocol import Hit, Source
 from skillyard.install.sources.responses import ResponseCache
 from skillyard.install.sources.settings import Settings
@@ -68,24 +68,6 @@ class TestSources:
         assert status_of(result, "memory").state == "ok"
         assert result.partial
         assert not result.failed
-
-    @for_each(
-        "failure",
-        [
-            SourceFailed("rate_limited", "the quota is spent", retry_after_s=7.0, status=429),
-            SourceFailed("denied", "no"),
-            SourceFailed("offline", "not now"),
-        ],
-    )
-    def test_a_failed_one_is_named_with_its_reason(self, failure: SourceFailed) -> None:
-        sources = [Memory(name="broken", search_fails=failure), Memory([hit("pdf")])]
-        result = searched("pdf", settings=BARE, sources=sources)
-        status = status_of(result, "broken")
-        assert (status.state, status.code) == ("failed", failure.code)
-        assert failure.what in status.message
-        assert status.retry_after_s == failure.retry_after_s
-        assert ids(result) == ["pdf"]
-        assert result.partial
 
     @for_each("error", [ValueError("odd"), OSError(5, "x")], ids=["ValueError", "OSError"])
     def test_an_error_in_somebody_elses_source_is_its_failure_alone(self, error: Exception) -> None:

@@ -160,13 +160,6 @@ def test_every_installed_file_is_verified(team: Team, remotes: FakeServers) -> N
     assert (signature_of(team)["state"], team.run("verify").code) == ("verified", 0)
 
 
-def test_a_signed_folder_is_verified_again_from_its_bundle(team: Team) -> None:
-    team.policy(f"required = true\n{ACME}")
-    assert team.add(team.folder(sign_folder(FILES))).code == 0
-    assert signature_of(team)["state"] == "verified"
-    assert "signed by https://github.com/acme/" in team.run("verify").out
-
-
 def test_a_lock_that_was_rewritten_does_not_hide_a_changed_file(team: Team) -> None:
     """Who may commit may change a file and every digest in the lock, and still did not sign."""
     files = {**sign_folder(FILES), "SKILL.md": NEWER["SKILL.md"]}

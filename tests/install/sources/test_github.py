@@ -84,15 +84,6 @@ def test_the_skills_of_a_repository_share_one_tree(site: Network) -> None:
 # --- what is in a package ---
 
 
-def test_a_package_says_where_it_comes_from(site: Network) -> None:
-    found = package(site)
-    assert (found.source, found.path) == ("acme/kit", "skills/pdf")
-    assert "skills/pdf" in found.url
-    assert found.raw_url.startswith(site.up.github_raw)
-    assert found.raw_url.endswith("/skills/pdf/SKILL.md")
-    assert relative(found.files) == {"SKILL.md"}
-
-
 def test_references_are_its_markdown(site: Network) -> None:
     assert relative(package(site, references=True).files) == {"SKILL.md", "references/a.md"}
 
@@ -139,15 +130,6 @@ def test_a_file_that_is_a_pointer_is_not_the_file(site: Network) -> None:
     error = failure(site)
     assert error.code in ("bad_answer", "not_found")
     assert "lfs" in str(error).lower()
-
-
-def test_a_whole_skill_lacks_nothing_or_says_so(site: Network) -> None:
-    site.up.faults.add("github_raw", "*/run.py", faults.status(500))
-    try:
-        found = package(site, whole=True)
-    except SourceFailed:
-        return
-    assert any("scripts/run.py" in text for text in found.skipped)
 
 
 def test_links_and_modules_are_no_files(site: Network) -> None:

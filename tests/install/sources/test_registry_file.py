@@ -20,9 +20,6 @@ from skillyard.install.sources.transport import Transport
 from tests.install.sources.clients import Network, skill, skill_path
 from tests.tables import for_each
 
-# --- the published cases ---
-
-
 # --- the format ---
 
 LINE = "- pdf | acme/skills | skills/pdf | Work with PDF files"
@@ -141,12 +138,6 @@ def fetched(net: Network, query: str, path: Path) -> Package:
         return await source.fetch(found)
 
     return net.ask(use)
-
-
-def test_a_skill_is_fetched_from_where_it_is_registered(net: Network, listed: Path) -> None:
-    found = fetched(net, "finishing branch", listed)
-    assert found.path == "skills/finishing-a-development-branch"
-    assert b"finishing-branch" in found.files["SKILL.md"]
 
 
 def test_an_empty_path_means_the_root(net: Network, listed: Path) -> None:

@@ -130,6 +130,3 @@ TREE = {
 
 def references(folder: str) -> set[str]:
     return {blob.path for blob in reference_paths(TREE, folder)}
-
-
-# --- paths that a remote names ---

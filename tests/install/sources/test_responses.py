@@ -39,25 +39,6 @@ def files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-# --- what is put comes back ---
-
-
-def test_what_is_put_comes_back_whole(tmp_path: Path) -> None:
-    cache = filled(tmp_path)
-    for number in range(4):
-        assert cache.get(key(number), NOW) == stored(number)
-        assert ResponseCache(str(tmp_path)).get(key(number), NOW) == stored(number)
-    assert cache.get(key(9), NOW) is None
-
-
-def test_confirming_moves_the_time_of_the_check_and_nothing_else(tmp_path: Path) -> None:
-    cache = filled(tmp_path)
-    cache.confirm(key(1), NOW + 50)
-    assert cache.get(key(1), NOW + 50) == stored(1)._replace(checked=NOW + 50)
-    cache.confirm(key(9), NOW)
-    assert cache.get(key(9), NOW) is None
-
-
 # --- damage ---
 
 

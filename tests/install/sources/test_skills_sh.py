@@ -136,11 +136,6 @@ def test_a_snapshot_takes_one_request_and_no_quota_of_github(site: Network) -> N
     assert request.path == "/api/download/acme/kit/pdf"
 
 
-def test_only_what_was_asked_for_comes(site: Network) -> None:
-    assert set(fetch(site, hit()).files) == {"SKILL.md"}
-    assert set(fetch(site, hit(), references=True).files) == {"SKILL.md", "references/a.md"}
-
-
 def test_a_whole_skill_has_all_its_files(site: Network) -> None:
     assert set(fetch(site, hit(), whole=True).files) == {
         "SKILL.md", "references/a.md", "scripts/run.py",

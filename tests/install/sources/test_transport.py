@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import pytest
 
 from skillyard import SourceFailed
-from skillyard.install.sources.responses import ResponseCache
-from skillyard.install.sources.transport import HttpResponse, RemoteHost, Transport
-from skillyard_testkit import FakeServers, faults
+from skillyard.install.sources.transport import HttpResponse, Transport
+from skillyard_testkit import faults
 from skillyard_testkit.faults import Fault
 from tests.install.sources.clients import (
     FILE,
     TREE,
-    Clock,
     Network,
     is_json,
     sent,
@@ -177,28 +174,6 @@ def test_a_failure_is_named_never_kept_and_what_was_kept_answers_instead(
     assert (later.body, later.stale) == (good.body, False)
 
 
-def test_a_server_that_is_gone_is_unreachable_and_what_is_kept_answers(tmp_path: Path) -> None:
-    clock = Clock()
-    with FakeServers(clock=clock) as up:
-        net = Network(up, clock, tmp_path / "cache")
-        up.add_repository("demo/skills", {"a.md": "first"})
-        net.get("github-raw", FILE)
-        gone = up.github_raw
-    hosts = {"github-raw": RemoteHost(gone)}
-    clock.turn(7)
-
-    async def use(path: str) -> HttpResponse:
-        cache = ResponseCache(str(tmp_path / "cache"))
-        async with Transport(hosts, cache, clock=clock) as transport:
-            return await transport.get("github-raw", path)
-
-    reply = asyncio.run(use(FILE))
-    assert (reply.body, reply.stale, reply.age_s) == (b"first", True, 7.0)
-    with pytest.raises(SourceFailed) as caught:
-        asyncio.run(use("/demo/skills/HEAD/b.md"))
-    assert caught.value.code == "unreachable"
-
-
 def test_a_check_that_fails_is_a_failure_and_its_answer_is_not_kept(site: Network) -> None:
     def refuse(headers: Mapping[str, str], body: bytes) -> None:
         raise SourceFailed("bad_answer", "not what was asked for")
@@ -239,6 +214,3 @@ def test_offline_sends_nothing_and_says_so(site: Network) -> None:
         error = site.failure("github-raw", FILE, how={"offline": True, "kept": kept})
         assert error.code == "offline"
     assert site.up.requests == []
-
-
-# --- any sequence ---

@@ -12,7 +12,6 @@ from skillyard_testkit import Response, faults
 from tests.install.sources.clients import (
     FILE,
     GITHUB_TOKEN,
-    SKILLS_SH_TOKEN,
     TREE,
     Network,
     sent,
@@ -111,23 +110,6 @@ def test_five_hops_are_followed_and_not_one_more(site: Network) -> None:
 
 
 # --- tokens ---
-
-
-def test_a_token_goes_to_its_host_and_to_no_other(site: Network) -> None:
-    how = {"tokens": True}
-    site.get("github-api", TREE, how=how)
-    site.get("github-raw", FILE, how=how)
-    site.get("skills.sh", "/api/search?q=ab", how=how)
-    site.get(f"site:{site.up.well_known}", "/.well-known/agent-skills/index.json", how=how)
-    for request in site.up.requests:
-        carried = str(request.headers)
-        if request.server != "skills_sh":
-            assert SKILLS_SH_TOKEN not in carried
-        if not request.server.startswith("github"):
-            assert GITHUB_TOKEN not in carried
-        assert GITHUB_TOKEN not in request.path
-        assert SKILLS_SH_TOKEN not in request.path
-    assert sent(site, "github_api")[0]["authorization"] == f"Bearer {GITHUB_TOKEN}"
 
 
 def test_no_token_is_written_down_or_said(site: Network) -> None:

@@ -100,16 +100,6 @@ def test_what_a_site_lists(site: Network) -> None:
     assert not any(hit.curated or hit.install_count for hit in found)
 
 
-def test_a_body_that_is_not_what_its_digest_says_is_not_taken(site: Network) -> None:
-    for name in ("pdf", "kit", "zipped"):
-        hit = named(site, name)
-        site.up.faults.add("well_known", "*", faults.wrong_digest())
-        error = failure(site, hit)
-        assert error.code in ("bad_answer", "refused")
-        assert "digest" in str(error)
-        assert fetch(site, hit).files["SKILL.md"]  # what was refused was not kept
-
-
 ODD_ENTRIES: dict[str, Any] = {
     "null": None, "text": "x", "number": 7, "list": [], "empty": {},
     "unknown type": entry(type="plugin"), "type a number": entry(type=7),
@@ -235,6 +225,3 @@ def test_one_site_that_fails_does_not_cost_the_others(site: Network) -> None:
         return await WellKnown(transport, sites).search("pdf", 5)
 
     assert [hit.id for hit in site.ask(use, more=hosts)] == ["pdf"]
-
-
-# --- archives ---

@@ -96,9 +96,6 @@ def test_a_wrong_argument_is_named_as_it_is_called_here(served: Running, way: Wa
         assert field.partition(".")[0] in str(error) or "half" in str(error) or "name" in str(error)
 
 
-# --- the token ---
-
-
 # --- statuses ---
 
 EMPTY = Fault(loc=("query", "q"), msg="q must not be empty", type="x")
@@ -138,6 +135,3 @@ def test_each_status_and_code_is_its_error(way: Way) -> None:
             assert error.hint
         again = pickle.loads(pickle.dumps(error))
         assert (type(again), str(again)) == (kind, str(error))
-
-
-# --- what cannot be asked at all ---

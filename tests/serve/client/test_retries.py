@@ -82,6 +82,3 @@ def test_nothing_else_is_asked_again(way: Way) -> None:
     for outcome in outcomes:
         assert isinstance(outcome, ServiceFailed)
         assert outcome.retry_after_s == 1.0
-
-
-# --- the arithmetic ---

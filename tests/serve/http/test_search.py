@@ -127,15 +127,3 @@ def test_one_source_that_fails_is_named_and_the_others_answer(
         assert (health.status_code, health.json()["status"]) == (200, "degraded")
         figures = server.get("/metrics").text
         assert 'skillyard_upstream_failures_total{code="status",source="skills.sh"}' in figures
-
-
-def test_a_service_of_its_own_catalog_asks_nobody(
-    tmp_path: Path, up: FakeServers, settings: Settings
-) -> None:
-    fill(up)
-    with running(tmp_path / "skills", settings=settings, local_only=True) as server:
-        assert {s["source"] for s in server.get("/search?q=pdf").json()["skills"]} == {"local"}
-        assert server.get("/search?q=pdf&source=github").status_code == 422
-        assert server.get("/skills/acme/skills/pdf").status_code == 404
-        assert server.get("/skill/acme/skills/pdf").status_code == 404
-    assert up.requests == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -60,22 +59,3 @@ def test_whatever_the_frontmatter_is_what_is_served_conforms(block: str) -> None
     before, after = (split(unify_lines(decode(each, PATH)), PATH) for each in (data, served))
     assert after.body == before.body
     assert conforming(served, PATH) == (served, frontmatter)  # it needs no further change
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "allowed-tools: [Read, 'Bash(git diff:*)']",
-        "allowed-tools:\n- Read\n- Write",
-        "metadata: {version: 1.10}",
-        "metadata:\n  a: b\n\n  # more\n  c: 1",
-        "license: [MIT, Apache-2.0]",
-        "compatibility: ''",
-        f"compatibility: {'x' * 501}",
-    ],
-)
-def test_a_field_that_does_not_conform_is_left_out(wrong: str) -> None:
-    served, frontmatter = conforming(document(f"name: a\n{wrong}\ntags: [a, 1]\n"), PATH)
-    assert frontmatter == {"name": "a", "tags": ["a", 1]}
-    assert served == document("name: a\ntags: [a, 1]\n")
-    assert conforming(document(f"name: a\n{wrong}\n"), PATH)[0] == document("name: a\n")

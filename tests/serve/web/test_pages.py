@@ -16,7 +16,6 @@ import skillyard as sy
 from skillyard.base.text import clean_line
 from skillyard.install.search import FoundSkill
 from skillyard.install.sources.protocol import Hit
-from skillyard.serve.web.pages import error_page
 from skillyard.serve.web.search_page import Question, results_page
 from skillyard.serve.web.skill_page import SkillView, skill_page
 from tests.hostile import tree
@@ -102,14 +101,6 @@ def test_a_search_shows_each_hit_with_its_signals_evidence_and_command() -> None
         for value in (found.match.score, *found.match.signals.values()):
             assert next(drawn) == f"{round(100 * min(1, value / 5), 1):g}%"
     assert next(drawn, None) is None
-
-
-def test_a_page_for_those_who_may_load_nothing_loads_nothing() -> None:
-    refusal = {"detail": "x", "error": {"code": "x", "message": "no token", "hint": "send it"}}
-    page = read(error_page(401, refusal, bare=True))
-    assert "reverse proxy" in page.text()
-    assert page.addresses() == []
-    assert page.all("script") == []
 
 
 if __name__ == "__main__":

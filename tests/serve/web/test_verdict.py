@@ -77,12 +77,3 @@ def test_remote_skills_that_fit_are_no_abstention_and_no_choice_either() -> None
     assert verdict.kind == "elsewhere"
     assert said(verdict).startswith("2 skills from elsewhere fit")
     assert verdict_of(selected("deploy", *SKILLS), "x", elsewhere=2).kind == "fits"
-
-
-def test_a_name_leads_to_its_skill_with_the_request() -> None:
-    found = selected("deploy the app", *SKILLS)
-    page = read(macro("verdict", verdict_of(found, "deploy the app", "overlap")))
-    (link,) = page.all("a")
-    assert link.attributes["href"] == (
-        f"/page/skills/local/{SKILLS[0].id}?q=deploy+the+app&scorer=overlap"
-    )

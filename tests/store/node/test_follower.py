@@ -12,11 +12,9 @@ import pytest
 from skillyard import InvalidInput, UnknownName
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower
-from skillyard.store.node.records import path_of
 from skillyard.store.sql_store import CatalogStore
-from skillyard.store.values import Grant, Published
 from tests.store.node.nodes import LIBRARY, Node, answers, in_memory, store_in
-from tests.store.skills import key, skill, skills
+from tests.store.skills import skill, skills
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -62,34 +60,6 @@ def test_it_shows_every_generation_in_order_and_whole(
     assert seen == list(enumerate(expected, 1))
 
 
-def test_one_step_tells_what_it_touched_and_from_where(
-    store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    def publish(text: str) -> Published:
-        return store.publish([skill("more", text)], tenant="acme", publisher="ci")
-
-    def withdraw() -> Published:
-        return store.withdraw([key("more")], tenant="acme", publisher="ci")
-
-    steps: list[tuple[Callable[[], Published], tuple[int, ...]]] = [
-        (lambda: publish("one"), (1, 0, 0)),
-        (lambda: publish("two"), (0, 1, 0)),
-        (withdraw, (0, 0, 1)),
-    ]
-    with Follower(url, str(tmp_path / "node")) as follower:
-        before = follower.wait(30)
-        for change, parts in steps:
-            generation = change().generation
-            until(lambda wanted=generation: holds(follower, wanted))  # type: ignore[misc]
-            after = follower.catalog
-            assert before is not None
-            assert after is not None
-            assert after.follows == before.position
-            assert after.touched == frozenset({path_of(key("more"))})
-            assert tuple(map(len, before.difference(after))) == parts
-            before = after
-
-
 def test_it_starts_from_what_it_has_and_is_not_confirmed_before_the_store_answers(
     store: CatalogStore, url: str, tmp_path: Path
 ) -> None:
@@ -120,17 +90,6 @@ def test_a_store_that_was_never_filled_is_an_empty_catalog(tmp_path: Path, url: 
         empty.publish(skills(2), tenant="acme", publisher="ci")
         until(lambda: holds(follower, 1))
         assert len(follower.catalog or ()) == 2
-
-
-def test_a_caller_sees_what_is_granted_when_it_is_granted(
-    store: CatalogStore, url: str, tmp_path: Path
-) -> None:
-    with Follower(url, str(tmp_path / "node"), caller="team") as follower:
-        assert len(follower.wait(30) or ()) == 0
-        store.grant(Grant("team", "acme", places=("git-bisect",)))
-        until(lambda: len(follower.catalog or ()) == 1)
-        store.revoke(Grant("team", "acme", places=("git-bisect",)))
-        until(lambda: len(follower.catalog or ()) == 0)
 
 
 def test_an_address_that_is_none_is_refused_and_passwords_are_not_told(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,24 +12,9 @@ from skillyard.store.node import generation_builder
 from skillyard.store.node.generation_builder import catch_up
 from skillyard.store.node.state import NodeState
 from skillyard.store.sql_store import CatalogStore
-from skillyard.store.values import Changes, Grant, Position
+from skillyard.store.values import Grant
 from tests.store.node.nodes import Node, answers, in_memory
-from tests.store.skills import key, seen_by, skills
-
-
-class Asked(CatalogStore):
-    """A store that lets something happen between two pages."""
-
-    def __init__(self, store: CatalogStore) -> None:
-        super().__init__(store._backend, store._caller)
-        self.pages = 0
-        self.between: dict[int, Callable[[], object]] = {}
-        """What happens before the n-th page is given."""
-
-    def changes(self, after: int | Position, limit: int = 1_000) -> Changes:
-        self.between.pop(self.pages, lambda: None)()
-        self.pages += 1
-        return super().changes(after, limit)
+from tests.store.skills import key, skills
 
 
 @pytest.fixture
@@ -74,26 +58,6 @@ class TestInterrupted:
         store.withdraw([key("s00070")], tenant="acme", publisher="ci")
         assert answers(node.take(few=False)) == answers(in_memory(store))
         assert (node.state.current() == current) == (number == 5)
-
-    @pytest.mark.parametrize("page", [1, 7])
-    def test_a_view_that_changes_between_two_pages_is_not_mixed(
-        self, store: CatalogStore, tmp_path: Path, page: int
-    ) -> None:
-        for tenant in ("acme", "beta"):
-            store.publish(skills(75, tenant), tenant=tenant, publisher="ci")
-        store.grant(Grant("team", "acme"))
-        asked = Asked(seen_by(store, "team"))
-
-        def change() -> None:
-            store.revoke(Grant("team", "acme"))
-            store.grant(Grant("team", "beta"))
-
-        asked.between[page] = change
-        state = NodeState(str(tmp_path / "node"), "team")
-        catch_up(asked, state)
-        found = Node(store, state.folder, "team").open()
-        assert {each.description for each in found} == {"Says beta."}
-        assert answers(found) == answers(in_memory(seen_by(store, "team")))
 
 
 class TestForeign:

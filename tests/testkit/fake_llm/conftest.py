@@ -31,13 +31,6 @@ class Got(NamedTuple):
         return json.loads(self.body)
 
     @property
-    def text(self) -> str:
-        """What the model says, in either form."""
-        if "choices" in self.json:
-            return str(self.json["choices"][0]["message"]["content"])
-        return "".join(part["text"] for part in self.json["content"] if part["type"] == "text")
-
-    @property
     def error(self) -> str:
         return str(self.json["error"]["message"])
 
@@ -69,17 +62,11 @@ def post(fake: FakeLlm, path: str, body: object, **headers: str | None) -> Got:
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     sent = {name: value for name, value in {**base, **given}.items() if value is not None}
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return exchange(fake, "POST", path, content, sent)
-
-
-def exchange(
-    fake: FakeLlm, method: str, path: str, content: bytes = b"", headers: Any = None
-) -> Got:
     parts = urlsplit(fake.url)
     assert parts.hostname == "127.0.0.1", "tests never leave this machine"
     connection = HTTPConnection(parts.hostname, parts.port or 80, timeout=20)
     try:
-        connection.request(method, path, content or None, headers or {})
+        connection.request("POST", path, content, sent)
         response = connection.getresponse()
         got = {name.lower(): value for name, value in response.getheaders()}
         return Got(response.status, got, response.read())
