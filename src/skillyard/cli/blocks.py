@@ -114,6 +114,8 @@ def _field(name: str, item: object) -> str:
     value = getattr(item, name)
     if isinstance(value, tuple):
         return ", ".join(value)
+    if isinstance(value, float):
+        return f"{value:.4f}"
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 

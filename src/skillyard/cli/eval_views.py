@@ -13,7 +13,6 @@ from skillyard.cli.plain import width_of
 from skillyard.evals.report.layer_view import Badge, Estimate, cell_text
 
 if TYPE_CHECKING:
-    from skillyard.base.errors import Diagnostic
     from skillyard.evals.cases.scaffolding import CaseFile
     from skillyard.evals.layers.plan import Plan
     from skillyard.evals.layers.runner import EvaluationResult
@@ -138,16 +137,6 @@ def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
         yield line(Span(path, "name"))
 
 
-def rubric_blocks(faults: Sequence[Diagnostic], rubrics: int) -> Iterator[Block]:
-    """Yield every fault of the rubrics, and the number of valid ones."""
-    from skillyard.evals.layers.work import diagnostic_line
-
-    for each in faults:
-        style = "error" if each.severity == "error" else "medium"
-        yield line(Span(each.severity, style), f"  {diagnostic_line(each)}")
-    yield line(plural(rubrics, "valid rubric"))
-
-
 def case_file_blocks(files: Sequence[CaseFile], next_command: str) -> Iterator[Block]:
     """Yield the written case files, what to edit in them, and the command that runs them."""
     for file in files:
@@ -196,11 +185,7 @@ def _table(table: ReportTable, *, is_first: bool = False) -> Iterator[Block]:
         columns = []
         for place, title in enumerate(table.columns):
             cells = [row[place] for row in texts]
-            words = (
-                cells
-                if place == 0
-                else [word for each in (title, *cells) for word in each.split(" ")]
-            )
+            words = cells if place == 0 else " ".join((title, *cells)).split(" ")
             figures = all(cell[:1] in _NUMBER_STARTS for cell in cells)
             right = figures and not any(isinstance(row[place], Estimate) for row in table.rows)
             least = min(_NAME, max(map(width_of, words)))

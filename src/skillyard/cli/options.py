@@ -135,7 +135,6 @@ def agent(help: str) -> Option:
 
 OPTIONS: dict[str, dict[str, Any]] = dict(
     (
-        value("--caller", "NAME", "serve what this caller of the store may see (default: all)"),
         value(
             "--durability",
             "WHEN",
@@ -143,28 +142,12 @@ OPTIONS: dict[str, dict[str, Any]] = dict(
             choices=("local", "synchronous"),
             default="local",
         ),
+        value("--namespace", "NAME", "part of the tenant, as a/b (default: its top)", default=""),
+        value("--publisher", "NAME", "name in the log (default: of skillyard.toml, or the login)"),
         value(
-            "--namespace",
-            "NAME",
-            "part of the tenant, words joined by / (default: its top)",
-            default="",
+            "--scorer", "NAME", "how to score (default: hybrid); skillyard.toml may name another"
         ),
-        value(
-            "--publisher",
-            "NAME",
-            "name in the log (default: that of skillyard.toml, else the login name)",
-        ),
-        value(
-            "--scorer",
-            "NAME",
-            "how to score (default: hybrid); skillyard.toml names another default",
-        ),
-        value(
-            "--source",
-            "NAME",
-            "the source of the skills, as owner/repo (default: none)",
-            default="",
-        ),
+        value("--source", "NAME", "the skills' source, as owner/repo (default: none)", default=""),
         value(
             "--store",
             "URL",

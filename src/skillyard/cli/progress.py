@@ -1,14 +1,12 @@
-"""Long jobs: a progress line on standard error, only on a terminal, and interrupts that wait."""
+"""A progress line on standard error, only on a terminal."""
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 PATIENCE_S = 0.3
 """Seconds before the first output: shorter jobs print nothing."""
@@ -51,30 +49,3 @@ def _write(text: str) -> None:
         sys.stderr.flush()
     except (OSError, ValueError):
         pass  # the terminal is gone
-
-
-@contextmanager
-def stop_on_interrupt() -> Iterator[threading.Event]:
-    """Yield an event that SIGINT or SIGTERM sets, so that the job can end and write its results.
-
-    A second signal interrupts as usual.
-    """
-    stop = threading.Event()
-
-    def end(number: int, _: object) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before: dict[int, Any] = {}
-    try:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            before[number] = signal.signal(number, end)
-    except ValueError:  # not the main thread: its owner stops it
-        yield stop
-        return
-    try:
-        yield stop
-    finally:
-        for ended, handler in before.items():
-            signal.signal(ended, handler)

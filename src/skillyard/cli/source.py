@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from skillyard.engine.ranking.match import QueryRequest
     from skillyard.engine.ranking.query import Query
 
+    Diagnostics = tuple[Diagnostic | shapes.DiagnosticDocument, ...]
+
 
 def load(args: Namespace, console: Console, scorer: str = "") -> Catalog:
     """Load the catalog of ``--root`` and ``--scope``, for a scorer where one is named.
@@ -116,19 +118,13 @@ def no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
     )
 
 
-def note_unloaded(
-    diagnostics: tuple[Diagnostic | shapes.DiagnosticDocument, ...],
-    args: Namespace,
-    console: Console,
-) -> None:
+def note_unloaded(diagnostics: Diagnostics, args: Namespace, console: Console) -> None:
     """Print how many files did not load, and the command that lists the reasons, as a note."""
     for note in unloaded(diagnostics, args):
         console.note(note)
 
 
-def unloaded(
-    diagnostics: tuple[Diagnostic | shapes.DiagnosticDocument, ...], args: Namespace
-) -> Iterator[str]:
+def unloaded(diagnostics: Diagnostics, args: Namespace) -> Iterator[str]:
     """Yield how many files did not load, and the command that lists the reasons."""
     from skillyard.base.text import plural
 

@@ -7,8 +7,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import threading
 
 MAPPED_FILES_CAN_BE_REPLACED = sys.platform != "win32"
 """False where a file that is mapped into memory cannot be replaced or removed."""
@@ -86,6 +90,35 @@ def _read_by_thread(descriptor: int, size: int, seconds: float) -> bytes | None:
 
 ENDING = (signal.SIGTERM, signal.SIGINT)
 """The signals that ask a process to end, on every system."""
+
+
+@contextmanager
+def stop_on_interrupt() -> Iterator[threading.Event]:
+    """Yield an event that SIGINT or SIGTERM sets, so that the job can end and write its results.
+
+    A second signal interrupts as usual.
+    """
+    import threading
+
+    stop = threading.Event()
+
+    def end(number: int, _: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {}
+    try:
+        for number in ENDING:
+            before[number] = signal.signal(number, end)
+    except ValueError:  # not the main thread: its owner stops it
+        yield stop
+        return
+    try:
+        yield stop
+    finally:
+        for ended, handler in before.items():
+            signal.signal(ended, handler)
 
 
 @contextmanager

@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural
-from skillyard.cli.blocks import Block, Column, Span, Table, line, table
+from skillyard.cli.blocks import Block, Column, Span, Table, line, numbers, table
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED
 from skillyard.cli.options import value, values, view_of
 from skillyard.cli.source import load, refuse_library, scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from skillyard.base.shapes.benchmarks import BenchRun, BenchScore
     from skillyard.engine.catalog import Catalog
     from skillyard.evals.retrieval.comparison import BenchCompare
 
 _JUDGED = values("--queries", "FILE", "judged queries", required=True)
-_MEASURE = values(
-    "--measure", "NAME", "a measure by name, as nDCG@10, P@1, R@10, MRR@10", dest="names"
-)
+_MEASURE = values("--measure", "NAME", "as nDCG@10, P@1, R@10 or MRR@10", dest="names")
 
 
 def _skills(args: Namespace, console: Console) -> Catalog | str:
@@ -51,11 +49,7 @@ def _run_notes(result: BenchRun, _: Namespace) -> Iterator[str]:
 @view_of(
     "skillyard.evals.retrieval.measures:bench_run",
     "bench run",
-    value(
-        "--skills",
-        "PATH",
-        "a folder of skills, or one JSON skill a line, .gz or not (default: the skills of --root)",
-    ),
+    value("--skills", "PATH", "a folder, or one JSON skill a line, .gz or not (default: --root)"),
     value("--queries", "FILE", "one JSON query a line", required=True),
     "--scorer",
     value("--out", "FILE", "the run file to write", required=True),
@@ -111,7 +105,6 @@ def score_blocks(result: BenchScore) -> Iterator[Block]:
         *(Column(name, right=True) for name in names),
     )
     yield Table(columns, [[kind, *(row.get(name, "-") for name in names)] for kind, row in rows])
-    yield from _equal_note(result.intervals.values())
 
 
 def _measure(value: float) -> str:
@@ -123,11 +116,6 @@ def _ends(low: float, high: float, form: str = ".4f") -> tuple[str, str]:
     return (f"{low:{form}}", f"{high:{form}}") if low < high else ("–", "–")
 
 
-def _equal_note(intervals: Iterable[tuple[float, float]]) -> Iterator[Block]:
-    if any(low == high for low, high in intervals):
-        yield line("–: all queries are equal, so there is no interval; others may differ")
-
-
 @view_of(
     "skillyard.evals.retrieval.comparison:bench_compare",
     "bench compare",
@@ -135,9 +123,7 @@ def _equal_note(intervals: Iterable[tuple[float, float]]) -> Iterator[Block]:
     value("second", "SECOND", "a run file"),
     _JUDGED,
     _MEASURE,
-    value(
-        "--tolerance", "X", "largest acceptable drop of a mean, whatever the test says", default=1.0
-    ),
+    value("--tolerance", "X", "largest acceptable drop of a mean in any case", default=1.0),
     value("--margin", "X", "difference of a mean that does not matter", default=0.02),
     code=lambda result, args: result.regressed,
     notes=lambda result, args: result.warnings,
@@ -156,19 +142,12 @@ def compare_blocks(result: BenchCompare) -> Iterator[Block]:
     yield table(
         result.measures,
         Column("measure", lambda one: one.measure, "name"),
-        Column("first", lambda one: f"{one.first:.4f}", right=True),
-        Column("second", lambda one: f"{one.second:.4f}", right=True),
-        Column(
-            "difference",
-            lambda one: Span(f"{one.difference:+.4f}", "low" if one.regressed else ""),
-            right=True,
-        ),
+        *numbers("first", "second"),
+        Column("difference", lambda one: f"{one.difference:+.4f}", right=True),
         Column("95% low", lambda one: _ends(one.low, one.high, "+.4f")[0], right=True),
         Column("95% high", lambda one: _ends(one.low, one.high, "+.4f")[1], right=True),
         Column("p", lambda one: f"{one.p_adjusted:.3f}", right=True),
-        Column("better", lambda one: f"{one.better:,}", right=True),
-        Column("worse", lambda one: f"{one.worse:,}", right=True),
+        *numbers("better", "worse"),
         Column("verdict", lambda one: one.verdict, wide=True),
     )
-    yield from _equal_note((one.low, one.high) for one in result.measures)
     yield line(f"{result.second}, compared with {result.first}: {result.verdict}")

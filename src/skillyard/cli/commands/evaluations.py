@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from skillyard.evals.statistics.planning import PromptPlan
 
 _ORDERS, _PROVIDERS = ("both", "single"), ("anthropic", "openai")
-_LISTED = 20
-"""Most missing entries that are named outside of JSON."""
 
 
 def _choice(name: str, help: str, *choices: str, **more: Any) -> Option:
@@ -49,27 +47,15 @@ LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
     "skill": (value("--skill", "NAME", "only the cases of this skill"),),
     "in_skills": (flag("--in-skills", "read the cases in the skills' own evals/ folders instead"),),
     "router": (
-        _choice(
-            "--router",
-            "what picks the skill: a scorer, or `model` (default: hybrid, which needs no model)",
-            *sorted(BUILT_IN),
-            "model",
-        ),
+        _choice("--router", "a scorer, or `model` (default: hybrid)", *sorted(BUILT_IN), "model"),
         value("--top-k", "K", "a scorer picks at most K skills (default: 1)"),
         value("--min-score", "X", "lowest score that a scorer selects (default: its own)"),
     ),
-    "old": (
-        value(
-            "--old-version",
-            "REF",
-            "compare each skill with what it was in this commit or folder, not with no skill",
-        ),
-    ),
+    "old": (value("--old-version", "REF", "compare with the skill in this commit or folder"),),
     "agent": (
         _choice(
             "--sandbox",
-            "an agent answers, with a shell and the skill's files and scripts in a sandbox; `local`"
-            " runs what it writes on this machine",
+            "an agent answers, with a shell and the skill's files; `local`: on this machine",
             "docker",
             "local",
         ),
@@ -82,12 +68,8 @@ LAYER_OPTIONS: Mapping[str, tuple[Option, ...]] = {
     ),
     "verdict": (
         flag("--anyway", "pay for a run although its prompts are too few for any verdict"),
-        flag(
-            "--until-decided", "look in between, and stop for a skill that is decided", default=None
-        ),
-        value(
-            "--margin", "POINTS", "arms that differ by less are equivalent (default: 0.5 of 1-5)"
-        ),
+        flag("--until-decided", "stop for a skill as soon as it is decided", default=None),
+        value("--margin", "POINTS", "a smaller difference is none (default: 0.5 of 1-5)"),
     ),
 }
 """By the name in ``options`` of a layer (:mod:`skillyard.evals.layers.registry`).
@@ -107,12 +89,7 @@ _RUN_OPTIONS = (
     value("--max-cost", "USD", "stop before spending more, over all resumes of the run"),
     value("--max-calls", "N", "stop before sending more requests, over all resumes of the run"),
     value("--concurrency", "N", "requests in flight at a time"),
-    value(
-        "--timeout",
-        "SECONDS",
-        "time limit of a request (default: 15, and 1 for each 50 output tokens that it may have)",
-        dest="timeout_s",
-    ),
+    value("--timeout", "SECONDS", "of a request (default: 15 + 1 per 50 tokens)", dest="timeout_s"),
     flag("--regenerate", "request every answer again"),
     flag("--replay", "use only cached answers, no network; with the settings of the last run"),
     value("--resume", "RUN", "continue this run with its settings, but for limits and concurrency"),
@@ -187,9 +164,7 @@ _SCALE = "the judge's scale of 1 to 5"
     "eval plan",
     value("--effect", "POINTS", f"the difference to find, on {_SCALE}", default=0.5),
     value("--skills", "N", "skills that are evaluated together", default=1),
-    value(
-        "--spread", "POINTS", "standard deviation of the difference between prompts", default=1.0
-    ),
+    value("--spread", "POINTS", "standard deviation between prompts", default=1.0),
     value("--margin", "POINTS", "conditions that differ by less are equivalent", default=0.5),
 )
 def prompts_blocks(needed: PromptPlan) -> Iterator[Block]:
@@ -217,9 +192,9 @@ def prompts_blocks(needed: PromptPlan) -> Iterator[Block]:
 def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
     """Run a layer; 3 when it was stopped or entries were missing, 4 when nothing came of it."""
     _require_extra()
+    from skillyard.base.io.platforms import stop_on_interrupt
     from skillyard.base.version import __version__
     from skillyard.cli.eval_views import plan_blocks, result_blocks
-    from skillyard.cli.progress import stop_on_interrupt
     from skillyard.evals.operations.eval_results import read_report, write_report
     from skillyard.evals.operations.eval_runs import eval_plan, eval_run
 
@@ -273,11 +248,7 @@ def _declare_runs() -> None:
         "requests only what is missing. The exit code is 3 when a budget or an interrupt "
         "stopped the run, 4 when no case has a result."
     )
-    paths = words(
-        "paths",
-        "PATH",
-        "case files or folders, instead of those in skillyard.toml",
-    )
+    paths = words("paths", "PATH", "case files or folders, not those of skillyard.toml")
     for layer in LAYERS.values():
         own = [option for group in layer.options for option in LAYER_OPTIONS[group]]
         doc = "\n\n".join((layer.about, about, "\n".join(layer.examples)))
@@ -308,11 +279,8 @@ def _options(args: Namespace) -> EvalOptions:
 def _code(result: EvaluationResult, args: Namespace, console: Console) -> int:
     meta = result.envelope["meta"]
     if result.missing:
-        console.note(f"{len(result.missing):,} kept answers are missing, and nobody was asked:")
-        for path in result.missing[:_LISTED]:
-            console.note(f"  {path}")
-        if len(result.missing) > _LISTED:
-            console.note(f"  and {len(result.missing) - _LISTED:,} more; --json lists all of them")
+        count, first = f"{len(result.missing):,} kept answers", result.missing[0]
+        console.note(f"{count} are missing, and nobody was asked: {first} …; --json lists them")
     if meta["aborted"]:
         console.note(f"{meta['stop_message']}; `--resume {meta['run_id']}` goes on with it")
     if meta["aborted"] or result.missing:
@@ -384,11 +352,7 @@ def report(args: Namespace, console: Console) -> None:
 @command(
     "eval compare",
     flag("--save", "compare nothing, and save the latest results as the baselines"),
-    words(
-        "runs",
-        "RESULTS",
-        "two results files of one type: compare the second with the first, not a baseline",
-    ),
+    words("runs", "RESULTS", "two results files of one type: compare the second with the first"),
     _EVALS,
     _RESULTS,
     _BASELINES,
@@ -499,7 +463,7 @@ def validate_rubrics(args: Namespace, console: Console) -> int:
         skillyard eval validate-rubrics --root skills
     """
     _require_extra()
-    from skillyard.cli.eval_views import rubric_blocks
+    from skillyard.evals.layers.work import diagnostic_line
     from skillyard.evals.operations.eval_runs import read_rubrics
 
     data = read_rubrics(args.evals_dir, args.rubrics_dir, load(args, console))
@@ -508,5 +472,6 @@ def validate_rubrics(args: Namespace, console: Console) -> int:
         faults = [each.to_dict() for each in data.diagnostics]
         console.document({"schema": "skillyard.eval-rubrics/1", **valid, "diagnostics": faults})
     else:
-        console.print(*rubric_blocks(data.diagnostics, len(data.cases)))
+        lines = (line(f"{each.severity}  {diagnostic_line(each)}") for each in data.diagnostics)
+        console.print(*lines, line(plural(len(data.cases), "valid rubric")))
     return NEGATIVE if data.errors else 0

@@ -40,16 +40,8 @@ if TYPE_CHECKING:
     )
 
 _WHERE = (
-    value(
-        "--into",
-        "DIR",
-        "the skills in DIR (default: in the folders of agent hosts of this project)",
-    ),
-    flag(
-        "--global",
-        "the skills of the user, for all projects, and the user's lock file",
-        dest="user",
-    ),
+    value("--into", "DIR", "the skills in DIR (default: in this project's agent folders)"),
+    flag("--global", "the skills of the user, for all projects, with their lock", dest="user"),
 )
 _DRY_RUN = flag("--dry-run", "show what would be done, write nothing")
 _ALLOW_EXTRA = "accept skill folders that the lock file does not name"

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from skillyard.base.text import clean_line, plural
-from skillyard.cli.blocks import STYLES, Block, Column, Span, Text, line, table
+from skillyard.cli.blocks import STYLES, Block, Column, Span, Text, finding, line, place_of, table
 from skillyard.cli.options import library, view_of
 from skillyard.cli.source import load, unloaded
 
@@ -91,10 +91,7 @@ def _faults(result: IndexVerified) -> Iterator[Block]:
     if not result.findings:
         yield line(Span("sound", "high"), f"  every byte of {result.folder} is as it was written")
     for each in result.findings:
-        about = f"  {each.path}: {each.message}"
-        yield line(Span(each.severity, STYLES.get(each.severity, "dim")), about)
-        if each.hint:
-            yield line(f"try: {each.hint}", indent=1)
+        yield from finding(each.path, each.severity, each.code, each.message, hint=each.hint)
 
 
 @view_of(
@@ -130,8 +127,7 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[Block]:
             about = f"  {each.remedy}"
             yield line(Span(status, STYLES[status]), "  ", Span(each.id, "name"), about)
             if each.path:
-                where = each.path + (f":{each.line}" if each.line is not None else "")
-                yield line(Span(where, "dim"), indent=2)
+                yield line(Span(place_of(each.path, each.line), "dim"), indent=2)
             if each.command:
                 yield Text(f"  $ {each.command}")  # one line, however wide, so that it is copied
     counts = diagnosis.counts

@@ -207,11 +207,7 @@ def _show_notes(result: ShowResult, args: Namespace) -> Iterator[str]:
     "skillyard.engine.operations.skill_details:show_skill",
     "show",
     value("name", "NAME", "name, id or slug of the skill"),
-    value(
-        "--section",
-        "S",
-        "only this part: card, outline, body, files, or a heading of the instructions",
-    ),
+    value("--section", "S", "only this part: card, outline, body, files, or a heading"),
     flag("--references", "also print the documents beside the skill"),
     notes=_show_notes,
 )

@@ -9,14 +9,7 @@ from skillyard.base.text import clean_line, plural, shorten
 from skillyard.cli.blocks import Block, Column, Span, Table, line, table
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
-from skillyard.cli.options import (
-    accept,
-    agent,
-    command,
-    flag,
-    reasons_by_rule,
-    value,
-)
+from skillyard.cli.options import accept, agent, command, flag, reasons_by_rule, value
 from skillyard.cli.source import load, refuse_library
 
 if TYPE_CHECKING:
@@ -122,10 +115,7 @@ def _installs(each: FoundSkill) -> str:
 
 
 def _description(each: FoundSkill) -> str:
-    minutes = each.package.age_s / 60 if each.package is not None else 0.0
     marks = ["curated"] if each.hit.curated else []
-    if minutes >= 1:
-        marks.append(f"{minutes:.0f} min old" if minutes < 120 else f"{minutes / 60:.0f} h old")
     marks += [f"no content: {each.failure.code}"] if each.failure is not None else []
     description = shorten(clean_line(each.skill.description), _DESCRIPTION_CHARS)
     return f"[{'; '.join(marks)}] {description}" if marks else description
@@ -140,11 +130,7 @@ def _description(each: FoundSkill) -> str:
     flag("--copy", "with several --agent: a copy for each, instead of one folder and links to it"),
     flag("--link", "install a folder of this machine as a link to it, not as a copy"),
     flag("--dry-run", "fetch, check and scan it, and write nothing"),
-    flag(
-        "--yes",
-        "install even if its name looks like that of an installed skill, or if another author "
-        "signed it than what is installed",
-    ),
+    flag("--yes", "install even if its name looks like another one, or its signer is another"),
     accept(),
 )
 def add(args: Namespace, console: Console) -> None:

@@ -23,12 +23,7 @@ if TYPE_CHECKING:
     library(),
     OneOf(
         (
-            value(
-                "--mcp",
-                "HOW",
-                "serve only MCP: stdio for one client, http at /mcp for many",
-                choices=("stdio", "http"),
-            ),
+            value("--mcp", "HOW", "only MCP: stdio, or http at /mcp", choices=("stdio", "http")),
             flag("--http", "serve HTTP with a web page, and MCP at /mcp (the default)"),
         )
     ),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         StoreMigrated,
         StoreStatus,
     )
-    from skillyard.store.operations.folder_publish import PublishOptions, Step, StorePublished
+    from skillyard.store.operations.folder_publish import Step, StorePublished
     from skillyard.store.values import Generation, Grant
 
 MAX_ERRORS = 20
@@ -129,11 +129,14 @@ def publish(args: Namespace, console: Console) -> int:
         skillyard store publish skills --tenant acme
         skillyard store publish skills --tenant acme --namespace web --prune
     """
-    from skillyard.cli.progress import stop_on_interrupt
+    from skillyard.base.io.platforms import stop_on_interrupt
+    from skillyard.base.io.processes import processors
     from skillyard.cli.source import unbound_library_of
-    from skillyard.store.operations.folder_publish import store_publish
+    from skillyard.store.operations.folder_publish import PublishOptions, store_publish
 
-    options = _options(args, console)
+    publisher, jobs = _publisher(args, console), processors() if args.jobs is None else args.jobs
+    where = (args.tenant, publisher, args.namespace, args.source, args.durability)
+    options = PublishOptions(*where, jobs, args.batch, args.prune, args.dry_run)
     library = unbound_library_of(args)
     roots = () if library is None else library.roots
     with stop_on_interrupt() as stop, console.progress("publishing") as show:
@@ -151,15 +154,6 @@ def publish(args: Namespace, console: Console) -> int:
     if unpruned:
         console.note("nothing was pruned: not everything could be read")
     return NEGATIVE if report.diagnostics or report.left_out or unpruned else 0
-
-
-def _options(args: Namespace, console: Console) -> PublishOptions:
-    from skillyard.base.io.processes import processors
-    from skillyard.store.operations.folder_publish import PublishOptions
-
-    publisher, jobs = _publisher(args, console), processors() if args.jobs is None else args.jobs
-    where = (args.tenant, publisher, args.namespace, args.source, args.durability)
-    return PublishOptions(*where, jobs, args.batch, args.prune, args.dry_run)
 
 
 def _published(result: StorePublished) -> Iterator[Block]:

@@ -207,13 +207,7 @@ _LAST = -1
             flag("--wrong", "the skill did not fit the request"),
             flag("--right", "the skill fits the request"),
             flag("--list", "list the judgements"),
-            value(
-                "--undo",
-                "N",
-                "remove the judgement with this number (default: your last one)",
-                nargs="?",
-                const=_LAST,
-            ),
+            value("--undo", "N", "remove this one (default: your last)", nargs="?", const=_LAST),
             flag("--clear", "remove all judgements, or those about NAME"),
         ),
         required=True,
@@ -290,7 +284,7 @@ def _entries(result: FeedbackList) -> Iterator[Block]:
     if result.entries:
         yield table(
             result.entries,
-            Column("no", lambda each: str(each.number), right=True),
+            *numbers("no=number"),
             Column("date", lambda each: each.time[:10], "dim", drop=2),
             *fields("skill"),
             Column("judgement", lambda each: "right" if each.right else "wrong"),
