@@ -40,10 +40,16 @@ class UsageError(Exception):
 
 
 class _HelpFormatter(argparse.HelpFormatter):
-    """Keeps the examples as they are written."""
+    """Keeps the examples as they are written, and names what an option takes once."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"  # as Python 3.13 has it
 
 
 class CommandParser(argparse.ArgumentParser):
