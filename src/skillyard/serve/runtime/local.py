@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
-from functools import cache
 from typing import TypeVar
 
 from skillyard.base.errors import SkillError, SourceFailed
@@ -57,8 +56,7 @@ class CatalogSource:
         self._pool = pool
         self._raw = raw
         self._skill_by_key: dict[str, Skill] = {}
-        self.matches = cache(self._matches)
-        """Returns the matches of a query, by the keys of their hits, best first."""
+        self._ranked: dict[tuple[str, int], dict[str, Match]] = {}
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
@@ -72,7 +70,16 @@ class CatalogSource:
             return [hit._replace(skill=None) for hit in hits]
         return hits
 
-    def _matches(self, query: str, limit: int) -> dict[str, Match]:
+    def matches(self, query: str, limit: int) -> dict[str, Match]:
+        """Return the matches of a query, by the keys of their hits, best first."""
+        # Kept here and not by functools.cache: a bound method would hold the source in a circle,
+        # and the collector would pause the service to free thousands of them.
+        known = self._ranked.get((query, limit))
+        if known is None:
+            known = self._ranked[query, limit] = self._match(query, limit)
+        return known
+
+    def _match(self, query: str, limit: int) -> dict[str, Match]:
         def work(ranking: Ranking) -> list[Match]:
             self.note = ranking.note
             return rank(ranking.catalog, query, scorer=ranking.scorer, limit=limit)
