@@ -26,10 +26,10 @@ def test_a_new_skill_passes_check_and_scan(run: Run) -> None:
 
 def test_a_template_is_copied_under_the_new_name(run: Run) -> None:
     template = REPOSITORY / "examples" / "skills" / "git-bisect"
-    made = run("new", "our-bisect", "--from", str(template), "--into", "skills", "--json").json
-    assert made["files"] == ["SKILL.md", "scripts/bisect_step.sh"]
+    skill = run("new", "our-bisect", "--from", str(template), "--into", "skills", "--json").json
+    assert skill["files"] == ["SKILL.md", "scripts/bisect_step.sh"]
     text = (template / "SKILL.md").read_text("utf-8")
-    assert Path(made["path"]).read_text("utf-8") == text.replace(
+    assert Path(skill["path"]).read_text("utf-8") == text.replace(
         "name: git-bisect", "name: our-bisect", 1
     )
     assert run("check", "skills").code == 0

@@ -46,8 +46,8 @@ class TestHook:
         host.skillyard("hook", "install", host.name, *UNHURRIED)
         texts = [text for text in HOST_TEXTS if not text.startswith("[")]  # a command for a shell
         for text in texts[:10]:
-            asked = text.replace("PDF form", "bisect a regression").replace("pdf", "git-bisect")
-            assert "skillyard chose" not in sent(host.asked(asked)), asked
+            prompt = text.replace("PDF form", "bisect a regression").replace("pdf", "git-bisect")
+            assert "skillyard chose" not in sent(host.asked(prompt)), prompt
 
     def test_the_host_hands_over_what_the_recorded_payload_has(
         self, host: ClaudeCode | Codex

@@ -70,10 +70,10 @@ def agent_skill(skill: Skill, document: str, files: Iterable[InputFile]) -> Agen
             f"an agent cannot be offered {skill.name}: its description has"
             f" {len(description):,} of 1 to {_DESCRIPTION_CHARS:,} characters"
         )
-    found = tuple(files)
-    if sum(len(file.data) for file in found) > _MOST_BYTES:
+    beside = tuple(files)
+    if sum(len(file.data) for file in beside) > _MOST_BYTES:
         raise InvalidInput(f"the files of {skill.name} have more than {_MOST_BYTES:,} bytes")
-    return AgentSkill(skill.name, description, split_document(document).body.strip(), found)
+    return AgentSkill(skill.name, description, split_document(document).body.strip(), beside)
 
 
 def skill_files(skill: Skill) -> tuple[InputFile, ...]:

@@ -285,8 +285,8 @@ def _skill_of(
         hint = "add skill_name to the file, or give --skill NAME"
         notes.error("case_missing_field", 1, "skill_name is missing", hint)
     tried = Notes(file.path)
-    found = (known_skill(name, "skill_name", 1, catalog, tried) for name in names)
-    skill = next(filter(None, found), None)
+    skills = (known_skill(name, "skill_name", 1, catalog, tried) for name in names)
+    skill = next(filter(None, skills), None)
     if skill is None:
         notes.diagnostics += tried.diagnostics[:1]
     elif named not in ("", skill.name):

@@ -137,8 +137,8 @@ class PlanSession(ModelSession):
 
     def planned(self, kind: str) -> dict[str, int]:
         """Return the number of entries of a kind: planned, cached and missing."""
-        count, kept = sum(each == kind for each, _, _ in self.to_make), self._cached[kind]
-        return {"planned": kept + count, "kept": kept, "to_make": count}
+        count, cached = sum(each == kind for each, _, _ in self.to_make), self._cached[kind]
+        return {"planned": cached + count, "kept": cached, "to_make": count}
 
     def generate(self, folder: str, request: ModelRequest, run: int) -> ModelAnswer:
         """Return the cached answer, or a planned one. Those that share it count it once."""

@@ -143,11 +143,11 @@ def _action(entity: Json, headline: Json, other: str) -> str:
     enough = other if headline.flag("second_is_enough") else ""
     units = headline.count("study_units")
     more = f"a new run of {units:,} prompts" if units else "more prompts would hardly decide"
-    kept = verdict in ("better", "equivalent")
+    is_good = verdict in ("better", "equivalent")
     return (
         _ENOUGH.get(entity.text("recommended_level"))
         or _ENOUGH.get(enough)
-        or ("" if kept else more)
+        or ("" if is_good else more)
     )
 
 

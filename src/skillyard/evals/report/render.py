@@ -151,10 +151,10 @@ def _case_groups(run: Results, max_cases: int) -> Iterator[CaseGroup]:
         states = [outcome(case)[0] for case in cases]
         counts = {state: states.count(state) for state in ("failed", "error", "skipped")}
         about = [f"{number:,} {state}" for state, number in counts.items() if number]
-        kept = tuple(case for case in cases if id(case) in shown)
-        left = len(cases) - len(kept)
+        shown_cases = tuple(case for case in cases if id(case) in shown)
+        left = len(cases) - len(shown_cases)
         more = f"{many(left, 'more case')} in the results file." if left else ""
-        yield CaseGroup(name, ", ".join([many(len(cases), "case"), *about]), kept, more)
+        yield CaseGroup(name, ", ".join([many(len(cases), "case"), *about]), shown_cases, more)
 
 
 def case_badge(case: Json) -> Badge:

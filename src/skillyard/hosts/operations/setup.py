@@ -26,6 +26,7 @@ from skillyard.hosts.hook.hosts import HOSTS
 from skillyard.hosts.hook.installation import (
     SettingsFile,
     install,
+    installed_commands,
     parse_settings,
     read_settings,
     start_of,
@@ -116,7 +117,7 @@ def _looked_at(step: SetupStep) -> SetupStep:
 
 
 def _has_hook(step: SetupStep, text: str | None) -> bool:
-    return NAME in json.dumps(parse_settings(text, step.file).get("hooks", {}))
+    return bool(installed_commands(text or "{}", step.file))
 
 
 def _has_server(step: SetupStep, text: str | None) -> bool:

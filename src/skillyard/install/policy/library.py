@@ -248,13 +248,13 @@ def library_spec(
     InvalidInput, and SkillIoError for a policy that cannot be read and an unknown profile.
     """
     policy = find_policy(None, profile)
-    wanted = (scopes,) if isinstance(scopes, str) else tuple(scopes)
-    if not roots and not wanted and (policy is None or not policy.profile):
-        wanted = read_section("scopes", ScopesSection).read
+    scope_names = (scopes,) if isinstance(scopes, str) else tuple(scopes)
+    if not roots and not scope_names and (policy is None or not policy.profile):
+        scope_names = read_section("scopes", ScopesSection).read
     if policy is not None:
         roots = roots or (*policy.own_roots, *policy.project_roots)
-        wanted = wanted or policy.scopes
-    paths, names = parse_roots(roots, () if wanted == (NO_SCOPE,) else wanted)
+        scope_names = scope_names or policy.scopes
+    paths, names = parse_roots(roots, () if scope_names == (NO_SCOPE,) else scope_names)
     return LibrarySpec(paths, names, policy=policy, find_policy=find_policy, profile=profile)
 
 
