@@ -49,8 +49,8 @@ class Outcome(NamedTuple):
 
 def run(options: Options) -> Iterator[Figure]:
     """Yield the figures for ``python -m benchmarks``."""
+    from skillyard.engine.bench.runs import read_queries, read_skills
     from skillyard.engine.ranking.hybrid.scorer import HYBRID
-    from skillyard.evals.retrieval.measures import read_queries, read_skills
 
     bound = HYBRID.bind(read_skills(str(require_corpus(options.shared))))
     known = {skill.slug for skill in bound.skills}

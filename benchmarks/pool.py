@@ -38,10 +38,10 @@ def make(shared: Path, count: int) -> Pool:
     corpus = require_corpus(shared)
     from math import log
 
+    from skillyard.engine.bench.runs import read_skills
     from skillyard.engine.index.bm25f import FIELDS, count_fields
     from skillyard.engine.index.document_builder import build_document
     from skillyard.engine.index.token_table import bundled_table
-    from skillyard.evals.retrieval.measures import read_skills
 
     rng = random.Random(SEED)
     skills = read_skills(str(corpus))[:count]

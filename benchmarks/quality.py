@@ -27,9 +27,9 @@ from benchmarks.measure import Figure, Options
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 
 if TYPE_CHECKING:
+    from skillyard.engine.bench.runs import BenchQuery
     from skillyard.engine.ranking.hybrid.scorer import BoundHybrid, Hybrid
     from skillyard.engine.skill import Skill
-    from skillyard.evals.retrieval.measures import BenchQuery
 
 SUMMARY = "nDCG@10 and hit@1 with and without the encoder, near misses, and the time of a request"
 DATA = Path(__file__).resolve().parents[1] / "training" / "data"
@@ -65,7 +65,7 @@ class System(NamedTuple):
 
 def run(options: Options) -> Iterator[Figure]:
     """Yield the figures for ``python -m benchmarks``."""
-    from skillyard.evals.retrieval.measures import read_skills
+    from skillyard.engine.bench.runs import read_skills
 
     skills = read_skills(str(require_corpus(options.shared)))
     systems = _systems()
@@ -123,8 +123,8 @@ def _left_out(judged: RequestSet) -> Figure:
     The run was stored by ``training/left_out.py``. What the encoder gains without a repository is
     in ``training/README.md``.
     """
-    from skillyard.evals.retrieval.comparison import interval
-    from skillyard.evals.retrieval.measures import per_query, read_run
+    from skillyard.engine.bench.measures import interval, per_query
+    from skillyard.engine.bench.runs import read_run
 
     answers = read_run(str(BASELINE))
     parts = []
@@ -138,7 +138,7 @@ def _left_out(judged: RequestSet) -> Figure:
 
 def request_sets(shared: Path, known: set[str]) -> list[RequestSet]:
     """Return the judged sets, those of other hands by style and by language."""
-    from skillyard.evals.retrieval.measures import read_queries
+    from skillyard.engine.bench.runs import read_queries
 
     development = read_queries(str(shared / "bench" / "dev_queries.jsonl"))
     sets = [
@@ -183,8 +183,8 @@ def rows_of_hands(shared: Path, hands: Sequence[int]) -> list[tuple[str, ...]]:
 
 def _one_right(name: str, rows: Sequence[tuple[str, ...]]) -> RequestSet:
     """Return requests of which each wants the skill that it was written for."""
+    from skillyard.engine.bench.runs import BenchQuery
     from skillyard.engine.ranking.query import Query
-    from skillyard.evals.retrieval.measures import BenchQuery
 
     queries = [
         BenchQuery(f"{name} {number}", Query(row[2]), {row[0]: 3}, row[1])
@@ -194,8 +194,8 @@ def _one_right(name: str, rows: Sequence[tuple[str, ...]]) -> RequestSet:
 
 
 def _set_figures(judged: RequestSet, bound: Mapping[str, BoundHybrid]) -> Iterator[Figure]:
-    from skillyard.evals.retrieval.comparison import interval
-    from skillyard.evals.retrieval.measures import RankedAnswer, per_query
+    from skillyard.engine.bench.measures import interval, per_query
+    from skillyard.engine.bench.runs import RankedAnswer
 
     first: dict[str, list[float]] = {}
     for name, one in bound.items():
@@ -237,9 +237,10 @@ def _near_figures(skills: Sequence[Skill], systems: Sequence[System]) -> Iterato
 def _near_line(
     libraries: Mapping[str, Sequence[Skill]], near: Sequence[tuple[str, ...]], scorer: Hybrid
 ) -> str:
+    from skillyard.engine.bench.measures import measures
+    from skillyard.engine.bench.runs import BenchQuery, RankedAnswer
     from skillyard.engine.ranking.hybrid.scorer import FLOOR
     from skillyard.engine.ranking.query import Query
-    from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, measures
     from training.requests import read_rows
 
     queries, answers = [], {}

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from skillyard.engine.bench.runs import read_skills
 from skillyard.engine.index import token_table
 from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.document_builder import build_document
@@ -36,7 +37,6 @@ from skillyard.engine.ranking.hybrid.fusion import Evidence
 from skillyard.engine.ranking.hybrid.scorer import HYBRID, BoundHybrid, Hybrid, ScoredHybrid
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.skill import Skill
-from skillyard.evals.retrieval.measures import read_skills
 from training.folds import FOLDS, fold_of
 from training.libraries import DRAWS, Draw, Wish, draws, fold, none_wishes, shortened, wishes
 from training.pool import Pool

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skillyard.engine.bench.runs import read_skills
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.ranking.hybrid.constants import Features
 from skillyard.engine.ranking.hybrid.scorer import FLOOR, HYBRID, Hybrid
 from skillyard.engine.ranking.query import Query
-from skillyard.evals.retrieval.measures import read_skills
 from skillyard_encoder import Encoder
 from training.calibrate import (
     WRONG,

@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skillyard.engine.bench.runs import read_queries, read_skills
 from skillyard.engine.index.document_builder import build_document
 from skillyard.engine.index.token_table import UNIT, TokenTable
 from skillyard.engine.ranking.hybrid.constants import FUSION
 from skillyard.engine.ranking.hybrid.fusion import top_by_points
 from skillyard.engine.ranking.hybrid.scorer import BoundHybrid, Hybrid
 from skillyard.engine.ranking.query import Query
-from skillyard.evals.retrieval.measures import read_queries, read_skills
 from training.calibrate import HERE, library_of
 from training.requests import held_out, read_rows
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from skillyard.engine.bench.runs import read_skills
 from skillyard.engine.skill import Skill
-from skillyard.evals.retrieval.measures import read_skills
 from training.folds import fold_of
 from training.pool import names_of
 from training.requests import excluded_ids, held_out, read_hands, request_rows

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from skillyard.evals.retrieval.measures import read_skills
+from skillyard.engine.bench.runs import read_skills
 from training.encoder import Encoder, load_encoder, load_tokenizer, pad
 from training.encoder_examples import skill_views
 from training.requests import read_hands, request_rows

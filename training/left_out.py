@@ -18,6 +18,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 
+from skillyard.engine.bench.runs import BenchQuery, read_queries, read_skills
 from skillyard.engine.index.document_builder import build_document
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.ranking.hybrid.calibration import (
@@ -29,7 +30,6 @@ from skillyard.engine.ranking.hybrid.calibration import (
 )
 from skillyard.engine.ranking.hybrid.scorer import HYBRID, BoundHybrid, ScoredHybrid
 from skillyard.engine.skill import Skill
-from skillyard.evals.retrieval.measures import BenchQuery, read_queries, read_skills
 from training.calibrate import library_of
 from training.folds import FOLDS, fold_of
 from training.requests import HERE

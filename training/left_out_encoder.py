@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from skillyard.engine.bench.measures import interval
+from skillyard.engine.bench.runs import read_skills
 from skillyard.engine.ranking.hybrid.dense_index import embedded_text
 from skillyard.engine.ranking.hybrid.scorer import HYBRID, Hybrid
 from skillyard.engine.ranking.query import Query
 from skillyard.engine.skill import Skill
-from skillyard.evals.retrieval.comparison import interval
-from skillyard.evals.retrieval.measures import read_skills
 from skillyard_encoder import Encoder
 from training.encoder import load_tokenizer
 from training.export_encoder import blended

@@ -21,12 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
+from skillyard.engine.bench.runs import read_skills
 from skillyard.engine.index.token_table import UNIT
 from skillyard.engine.ranking.hybrid.constants import FUSION
 from skillyard.engine.ranking.hybrid.fusion import top_by_points
 from skillyard.engine.ranking.hybrid.scorer import BoundHybrid, Hybrid
 from skillyard.engine.ranking.query import Query
-from skillyard.evals.retrieval.measures import read_skills
 from training.coverage import COPY, Listed, crossed, fit, quality, report
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS, read_hands
 

@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sparse
 
 from skillyard.engine.analysis import STANDARD
+from skillyard.engine.bench.runs import read_skills
 from skillyard.engine.index.bm25f import FIELDS, K1, B, count_fields
 from skillyard.engine.skill import Skill
-from skillyard.evals.retrieval.measures import read_skills
 from training.requests import held_out, request_rows
 
 __all__ = [

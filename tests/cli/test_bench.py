@@ -11,13 +11,10 @@ from typing import Any
 import pytest
 
 from skillyard import Query
+from skillyard.engine.bench import runs
+from skillyard.engine.bench.measures import measures
+from skillyard.engine.bench.runs import BenchQuery, RankedAnswer
 from skillyard.engine.ranking.match import score_query
-from skillyard.evals.retrieval import measures as retrieval
-from skillyard.evals.retrieval.measures import (
-    BenchQuery,
-    RankedAnswer,
-    measures,
-)
 from tests.cli.conftest import Answer, Run
 from tests.cli.making import BENCH_QUERIES, BENCH_SKILLS, write
 from tests.configuration import configure
@@ -148,7 +145,7 @@ def test_an_interrupted_run_keeps_what_was_done_beside_the_target(
             raise KeyboardInterrupt
         return score_query(*arguments)
 
-    monkeypatch.setattr(retrieval, "score_query", once)
+    monkeypatch.setattr(runs, "score_query", once)
     answer = bench(run, "--json")
     assert answer.code == 3
     assert (answer.json["complete"], answer.json["out"]) == (False, "run.json.partial")
@@ -177,7 +174,6 @@ def test_the_measures_of_a_run_worked_out_by_hand() -> None:
     assert found["ndcg@10"] == pytest.approx((gained + 1) / 2)
     assert found["recall@10"] == 0.75
     assert found["auroc"] == 0.75
-    assert found["best_f1"] == pytest.approx(0.8)
     assert found["false_fire@95"] == 0.5
 
 
@@ -231,7 +227,7 @@ def test_a_verdict_follows_from_p_and_from_the_margin(
     queries: int, losses: int, verdict: str, code: int, run: Run, tmp_path: Path
 ) -> None:
     judged = [{"id": f"q{n}", "query": "x", "relevant": {"right": 3}} for n in range(queries)]
-    best = {f"q{n}": {"results": [["right", 1.0]]} for n in range(queries)}
+    best = {f"q{n}": {"results": [["right", 1.0]], "confidence": 1.0} for n in range(queries)}
     after = {f"q{n}": best[f"q{n}"] for n in range(losses, queries)}
     write(
         tmp_path,

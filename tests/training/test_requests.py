@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.evals.retrieval.measures import read_queries
+from skillyard.engine.bench.runs import read_queries
 from tests.shared_data import shared_folder
 from training.requests import (
     CHOOSING_HANDS,

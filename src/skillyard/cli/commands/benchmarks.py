@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillyard.base.shapes.benchmarks import BenchRun, BenchScore
+    from skillyard.engine.bench.measures import BenchCompare
     from skillyard.engine.catalog import Catalog
-    from skillyard.evals.retrieval.comparison import BenchCompare
 
 _JUDGED = values("--queries", "FILE", "judged queries", required=True)
 _MEASURE = values("--measure", "NAME", "as nDCG@10, P@1, R@10 or MRR@10", dest="names")
@@ -47,7 +47,7 @@ def _run_notes(result: BenchRun, _: Namespace) -> Iterator[str]:
 
 
 @view_of(
-    "skillyard.evals.retrieval.measures:bench_run",
+    "skillyard.engine.bench.runs:bench_run",
     "bench run",
     value("--skills", "PATH", "a folder, or one JSON skill a line, .gz or not (default: --root)"),
     value("--queries", "FILE", "one JSON query a line", required=True),
@@ -75,7 +75,7 @@ def _ran(result: BenchRun) -> Iterator[Block]:
 
 
 @view_of(
-    "skillyard.evals.retrieval.comparison:bench_score",
+    "skillyard.engine.bench.measures:bench_score",
     "bench score",
     value("--run", "FILE", "a run file", required=True),
     _JUDGED,
@@ -117,7 +117,7 @@ def _ends(low: float, high: float, form: str = ".4f") -> tuple[str, str]:
 
 
 @view_of(
-    "skillyard.evals.retrieval.comparison:bench_compare",
+    "skillyard.engine.bench.measures:bench_compare",
     "bench compare",
     value("first", "FIRST", "a run file"),
     value("second", "SECOND", "a run file"),

@@ -1,4 +1,4 @@
-"""Retrieval evaluation: queries with graded skills, runs of a scorer over them, and measures.
+"""Reads skills, judged queries and runs, and makes a run: the rankings of one scorer.
 
 A run is ``{query_id: {"results": [[skill_id, score], …], "confidence": c}}``, best first. Grades 3
 and 2 are relevant, 1 is related. For a query without grades no skill fits.
@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import zlib
-from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from math import inf, log2
-from statistics import fmean
+from math import inf
 from typing import Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import InvalidInput, SkillIoError
@@ -27,18 +24,11 @@ from skillyard.engine.ranking.registry import DEFAULT_SCORER, resolve
 from skillyard.engine.skill import Skill
 
 DEPTH = 50
-"""Number of results that are kept for each query."""
+"""Number of results of a query that a run holds."""
 RIGHT = 2
 """The least grade that counts as a right answer."""
 EXPECTED = 3
 """The grade of a skill that ``expect`` lists."""
-_REPORTED = ("hit@1", "mrr@10", "ndcg@10", "recall@10", "recall@50")
-_NAME = re.compile(r"(ndcg|p|precision|r|recall|mrr|hit|success)@([1-9]\d{0,3})", re.IGNORECASE)
-_SAME = {"precision": "p", "r": "recall", "success": "hit"}
-ANSWERED_SHARE = 0.95
-"""Share of the answerable queries that must stay above the confidence used for false fires."""
-
-Progress = Callable[[int, int], None]
 
 
 class BenchQuery(NamedTuple):
@@ -59,12 +49,11 @@ class BenchQuery(NamedTuple):
 class RankedAnswer(NamedTuple):
     """The answer to one query: distinct skill ids, best first, and how sure the run was."""
 
-    ids: tuple[str, ...]
-    confidence: float
+    ids: tuple[str, ...] = ()
+    confidence: float = -inf
     """Higher is surer that some skill fits; minus infinity when nothing was returned."""
 
 
-_NO_ANSWER = RankedAnswer((), -inf)
 Record = TypeVar("Record", Skill, BenchQuery)
 
 
@@ -135,9 +124,8 @@ def _object(text: bytes) -> dict[str, Any]:
 
 
 def _skill(record: dict[str, Any]) -> Skill:
-    key, name, description, body = (
-        _text(record, field) for field in ("id", "name", "description", "text")
-    )
+    fields = ("id", "name", "description", "text")
+    key, name, description, body = (_text(record, field) for field in fields)
     tags = record.get("tags") or ()
     if isinstance(tags, str):
         tags = tuple(tag for item in tags.split(",") if (tag := item.strip()))
@@ -171,15 +159,12 @@ def _text(record: dict[str, Any], field: str) -> str:
 
 
 def _ranked_answer(entry: Any) -> RankedAnswer:
-    confidence = entry.get("confidence") if isinstance(entry, dict) else None
-    results: Any = entry.get("results") if isinstance(entry, dict) else entry
     try:
-        pairs = [(str(key), float(score)) for key, score in results]
-        sure = float(confidence if confidence is not None else pairs[0][1] if pairs else -inf)
-    except (TypeError, ValueError):
-        raise InvalidInput("results must be pairs of skill id and score") from None
-    ids = tuple(dict.fromkeys(key for key, _ in pairs))[:DEPTH]
-    return RankedAnswer(ids, sure if ids else -inf)
+        ids = tuple(dict.fromkeys(str(key) for key, _ in entry["results"]))
+        return RankedAnswer(ids[:DEPTH], float(entry["confidence"]) if ids else -inf)
+    except (KeyError, TypeError, ValueError):
+        message = "each query must have results, pairs of skill id and score, and a confidence"
+        raise InvalidInput(message) from None
 
 
 def bench_run(
@@ -188,7 +173,7 @@ def bench_run(
     out: str,
     *,
     scorer: str = DEFAULT_SCORER,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> BenchRun:
     """Rank skills for the queries of a JSONL file and write the run; no policy and no floor.
 
@@ -224,80 +209,3 @@ def bench_run(
         out=path,
         complete=complete,
     )
-
-
-def measures(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> dict[str, float]:
-    """Return the means over the answerable queries, and how well confidence separates the others.
-
-    hit@1, mrr@10, ndcg@10 (gain ``2**grade - 1``), recall@10 and recall@50 (of the relevant skills,
-    at most as many as fit); auroc, best_f1 (of "no skill fits") and false_fire@95: the share of
-    unanswerable queries that pass the confidence which keeps 95 % of the answerable ones.
-    """
-    answered = [(query, run.get(query.id, _NO_ANSWER).confidence) for query in queries]
-    sure = sorted(confidence for query, confidence in answered if query.answerable)
-    unsure = sorted(confidence for query, confidence in answered if not query.relevant)
-    results: dict[str, float] = {"queries": len(sure), "unanswerable": len(unsure)}
-    if sure:
-        results |= {name: fmean(per_query(queries, run, name).values()) for name in _REPORTED}
-    if sure and unsure:
-        results |= _abstention(sure, unsure)
-    return results
-
-
-def per_query(
-    queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer], measure: str
-) -> dict[str, float]:
-    """Return the value of one measure by query id, answerable queries only.
-
-    Measures by name, case ignored: ``nDCG@k`` (gain ``2**grade - 1``), ``P@k``, ``R@k`` (of the
-    right ones, at most as many as fit), ``MRR@k``, ``hit@k``. Raises InvalidInput for others.
-    """
-    match = _NAME.fullmatch(measure)
-    if match is None:
-        raise InvalidInput(
-            f"unknown measure {measure!r}: write nDCG@10, P@1, R@10, MRR@10 or hit@1"
-        )
-    name, depth = match[1].lower(), int(match[2])
-    return {
-        query.id: _value(
-            _SAME.get(name, name), depth, run.get(query.id, _NO_ANSWER).ids, query.relevant
-        )
-        for query in queries
-        if query.answerable
-    }
-
-
-def _value(kind: str, depth: int, ids: Sequence[str], relevant: Mapping[str, int]) -> float:
-    grades = [relevant.get(key, 0) for key in ids[:depth]]
-    hits = [grade >= RIGHT for grade in grades]
-    if kind == "ndcg":
-        return _gain(grades) / _gain(sorted(relevant.values(), reverse=True)[:depth])
-    if kind == "p":
-        return sum(hits) / depth
-    if kind == "recall":
-        return sum(hits) / min(depth, sum(grade >= RIGHT for grade in relevant.values()))
-    first = hits.index(True) + 1 if any(hits) else inf
-    return 1 / first if kind == "mrr" else float(first < inf)
-
-
-def _gain(grades: Sequence[int]) -> float:
-    """Return the discounted cumulative gain."""
-    total = 0.0
-    for place, grade in enumerate(grades, 1):
-        total += (2**grade - 1) / log2(place + 1)
-    return total
-
-
-def _abstention(sure: Sequence[float], unsure: Sequence[float]) -> dict[str, float]:
-    """Compare confidences, both sorted ascending, of answerable and unanswerable queries."""
-    wins = sum(bisect_left(unsure, value) + unsure.count(value) / 2 for value in sure)
-    best = 0.0
-    for threshold in [*sorted({*sure, *unsure}), inf]:
-        caught, wrong = bisect_left(unsure, threshold), bisect_left(sure, threshold)
-        best = max(best, 2 * caught / (caught + wrong + len(unsure)))
-    least = sure[int((1 - ANSWERED_SHARE) * len(sure))]
-    return {
-        "auroc": wins / (len(sure) * len(unsure)),
-        "best_f1": best,
-        "false_fire@95": (len(unsure) - bisect_left(unsure, least)) / len(unsure),
-    }

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import InvalidInput, Query
-from skillyard.evals.retrieval.comparison import compare, holm, interval, queries_needed
-from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, per_query
+from skillyard.engine.bench.measures import compare, holm, interval, per_query, queries_needed
+from skillyard.engine.bench.runs import BenchQuery, RankedAnswer
 from tests.tables import for_each
 
 GRADES = {"a": 3, "b": 2, "c": 1}
@@ -52,7 +52,7 @@ def test_a_run_against_itself_is_the_same() -> None:
     run = {"q1": judged("a")}
     for one in compare(ASKED, run, run):
         assert (one.difference, one.low, one.high, one.p) == (0.0, 0.0, 0.0, 1.0)
-        assert not one.regressed
+        assert one.verdict != "worse"
 
 
 def test_a_clear_loss_is_told_from_chance() -> None:
@@ -62,11 +62,11 @@ def test_a_clear_loss_is_told_from_chance() -> None:
     one = compare(requests, good, bad, ["P@1"])[0]
     assert (one.better, one.worse, one.same) == (0, 20, 40)
     assert one.difference == pytest.approx(-1 / 3)
-    assert one.regressed
+    assert one.verdict == "worse"
     assert one.p < 0.001
     other = {f"q{n}": judged("right" if n != 7 else "wrong") for n in range(60)}
     chance = compare(requests, good, other, ["P@1"])[0]
-    assert not chance.regressed
+    assert chance.verdict != "worse"
     assert chance.p == 1.0
 
 
@@ -74,7 +74,7 @@ def test_one_lost_query_is_no_regression() -> None:
     """The interval of one difference lies below zero, and says nothing."""
     (one,) = compare(ASKED, {"q1": judged("a")}, {"q1": judged("x")}, ["P@1"])
     assert (one.difference, one.p, one.p_adjusted) == (-1.0, 1.0, 1.0)
-    assert (one.verdict, one.regressed) == ("cannot tell", False)
+    assert one.verdict == "cannot tell"
 
 
 def two_runs(losses: int, gains: int, same: int) -> tuple[list[BenchQuery], Any, Any]:

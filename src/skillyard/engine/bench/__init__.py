@@ -1,0 +1,1 @@
+"""Judged queries, runs of scorers over them, and measures of the rankings."""

@@ -1,1 +1,0 @@
-"""Retrieval evaluation: judged queries, runs of scorers, and measures of their rankings."""
