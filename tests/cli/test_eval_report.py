@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.storage.entries import Entries
+from skillyard.evals.storage import Entries
 from tests.cli.conftest import Answer, Run
 from tests.evals.end_to_end.making import Project, project
 from tests.evals.report import making

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.evals.storage.results import part_of_run
+from skillyard.evals.storage import part_of_run
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import Project

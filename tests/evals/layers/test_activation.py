@@ -15,7 +15,7 @@ from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.layers.work import LayerWork
 from skillyard.evals.models.sdk import offline_model
 from skillyard.evals.settings import RunSettings
-from skillyard.evals.storage.entries import Entries
+from skillyard.evals.storage import Entries
 from tests.tables import for_each
 
 

@@ -13,7 +13,7 @@ from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.layers.work import LayerWork
 from skillyard.evals.models.protocol import ModelReply, ModelRequest, TokenUsage
 from skillyard.evals.settings import RunSettings
-from skillyard.evals.storage.entries import Entries
+from skillyard.evals.storage import Entries
 from tests.tables import for_each
 
 

@@ -14,7 +14,7 @@ from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelRequest, TokenUsage
 from skillyard.evals.settings import RunSettings
-from skillyard.evals.storage.entries import Entries
+from skillyard.evals.storage import Entries
 from tests.evals.models.making import price_of
 from tests.tables import for_each
 

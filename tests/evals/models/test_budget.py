@@ -18,7 +18,7 @@ from skillyard import InvalidInput
 from skillyard.evals.models.budget import Budget, Spending, require_prices
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import RunStopped
-from skillyard.evals.storage.events import Events
+from skillyard.evals.storage import Events
 from tests.evals.models.making import price_of
 
 GOING = Event()

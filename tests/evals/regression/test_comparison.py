@@ -17,7 +17,7 @@ from skillyard.evals.regression.baselines import (
     compare_with_baseline,
     save_baseline,
 )
-from skillyard.evals.storage.results import write_results
+from skillyard.evals.storage import write_results
 from tests.evals.statistics.planting import case
 from tests.tables import for_each
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import SkillIoError
-from skillyard.evals.storage.entries import ENTRY_BYTES, GENERATIONS, Entries
+from skillyard.evals.storage import ENTRY_BYTES, GENERATIONS, Entries
 from tests.tables import for_each
 
 KEY = "a" * 63 + "1"

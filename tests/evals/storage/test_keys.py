@@ -13,7 +13,7 @@ from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.models.providers import ADDRESSES, server_of
 from skillyard.evals.models.sdk import offline_model
-from skillyard.evals.storage.entries import generation_key, judgement_key
+from skillyard.evals.storage import generation_key, judgement_key
 from tests.tables import for_each
 
 MODEL = offline_model("openai", "127.0.0.1:8080")

@@ -11,12 +11,13 @@ import pytest
 
 from skillyard import InvalidInput, SkillIoError
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.storage.events import EVENTS, Events, start_of_run
-from skillyard.evals.storage.results import (
+from skillyard.evals.storage import (
+    EVENTS,
+    Events,
     latest,
     latest_of_each,
     read_results,
-    results_in,
+    start_of_run,
     write_results,
 )
 from tests.tables import for_each
@@ -97,10 +98,9 @@ def test_results_are_listed_by_type(tmp_path: Path) -> None:
         write_results(str(tmp_path), envelope("1", eval_type))
     (tmp_path / "notes.json").write_text("")
     (tmp_path / "activation_1.json.tmp").write_text("")
-    result = results_in(str(tmp_path))
-    assert {name: len(paths) for name, paths in result.items()} == dict.fromkeys(LAYERS, 1)
+    assert [each.eval_type for each in latest_of_each(str(tmp_path))] == [*LAYERS]
     with pytest.raises(SkillIoError, match="--results-dir"):
-        results_in(str(tmp_path / "none"))
+        latest(str(tmp_path / "none"), "activation")
 
 
 def test_events_are_on_disk_before_the_next_thing(tmp_path: Path) -> None:

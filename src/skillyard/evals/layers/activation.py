@@ -29,7 +29,7 @@ from skillyard.evals.layers.work import (
 )
 from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.statistics.analysis import rounded
-from skillyard.evals.storage.entries import digest_of
+from skillyard.evals.storage import digest_of
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog

@@ -20,7 +20,7 @@ from skillyard.evals.judgement.verdicts import verdict
 from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.statistics.pairs import slots_won
 from skillyard.evals.statistics.planning import least_units
-from skillyard.evals.storage.entries import SHARED
+from skillyard.evals.storage import SHARED
 
 if TYPE_CHECKING:
     from skillyard.evals.layers.session import Judgement, ModelAnswer, ModelSession

@@ -35,7 +35,7 @@ from skillyard.evals.layers.work import (
 )
 from skillyard.evals.regression.changes import Measure, Values, case_key
 from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, judged_pairs
-from skillyard.evals.storage.entries import text_digest
+from skillyard.evals.storage import text_digest
 from skillyard.evals.summaries import split_document
 
 if TYPE_CHECKING:

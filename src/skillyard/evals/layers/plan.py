@@ -16,7 +16,7 @@ from skillyard.evals.layers.session import Judgement, ModelAnswer, ModelSession
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
 from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.statistics.planning import PlannedVerdict, planned_verdicts
-from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entry
+from skillyard.evals.storage import GENERATIONS, JUDGEMENTS, Entry
 
 UNSEEN_TOKENS = 800
 """Assumed output tokens of a call if the cache has no call of its kind."""

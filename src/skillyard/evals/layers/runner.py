@@ -18,7 +18,7 @@ from skillyard.evals.statistics.intervals import FALSE_STATEMENTS
 from skillyard.evals.statistics.pairs import OVERALL
 from skillyard.evals.statistics.planning import least_units
 from skillyard.evals.statistics.verdicts import NOT_ENOUGH
-from skillyard.evals.storage.results import DEGRADED, SCHEMA, TRUNCATED_PAIR, write_results
+from skillyard.evals.storage import DEGRADED, SCHEMA, TRUNCATED_PAIR, write_results
 
 DECIDED = "decided"
 """The reason in the cases of a skill that was decided before they were reached."""

@@ -16,7 +16,7 @@ from skillyard.evals.models.calls import Calls
 from skillyard.evals.models.prices import Price, cost_of
 from skillyard.evals.models.protocol import ChatModel, ModelFailed, ModelRequest
 from skillyard.evals.settings import RunSettings
-from skillyard.evals.storage.entries import (
+from skillyard.evals.storage import (
     GENERATIONS,
     JUDGEMENTS,
     Entries,

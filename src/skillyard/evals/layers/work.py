@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.base.io.sha256 import sha256
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.storage.entries import digest_of
+from skillyard.evals.storage import digest_of
 
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog

@@ -12,12 +12,14 @@ import secrets
 from collections.abc import Mapping
 from contextlib import nullcontext
 from threading import Condition, Event
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.errors import InvalidInput
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import RunStopped
-from skillyard.evals.storage.events import Events
+
+if TYPE_CHECKING:
+    from skillyard.evals.storage import Events
 
 _RESERVED, _SETTLED = "reserved", "settled"
 _HAIR = 1e-9

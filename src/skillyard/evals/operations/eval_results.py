@@ -20,8 +20,7 @@ from skillyard.evals.regression.baselines import (
     compare_with_baseline,
     save_baseline,
 )
-from skillyard.evals.storage.entries import Entries, write_file
-from skillyard.evals.storage.results import latest_of_each, read_results
+from skillyard.evals.storage import Entries, latest_of_each, read_results, write_file
 
 if TYPE_CHECKING:
     from skillyard.evals.report.layer_view import Results

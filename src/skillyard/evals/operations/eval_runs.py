@@ -33,8 +33,7 @@ from skillyard.evals.models.protocol import ChatModel, ModelFailed
 from skillyard.evals.models.sdk import offline_model, open_model
 from skillyard.evals.settings import MODEL, RunSettings
 from skillyard.evals.statistics.planning import least_units
-from skillyard.evals.storage.entries import Entries
-from skillyard.evals.storage.events import START, Events, start_of_run
+from skillyard.evals.storage import START, Entries, Events, start_of_run
 
 _FORMER = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")

@@ -24,12 +24,11 @@ from skillyard.evals.regression.changes import (
     case_key,
     changes_of_measures,
 )
-from skillyard.evals.storage.results import (
+from skillyard.evals.storage import (
     LatestResult,
     latest_of_each,
     part_of_run,
     read_results,
-    results_in,
     write_envelope,
 )
 
@@ -59,7 +58,7 @@ def save_baseline(
             raise InvalidInput(f"{each.path} cannot be a baseline: {why}")
         _measured(each.path, each.envelope, Regression())
     if not latest:
-        there = ", ".join(name for name, paths in results_in(results).items() if paths) or "none"
+        there = ", ".join(each.eval_type for each in latest_of_each(results)) or "none"
         raise InvalidInput(f"no results of {eval_type or 'any type'} in {results} (there: {there})")
     saved = [each._replace(path=baseline_path(baselines, each.eval_type)) for each in latest]
     for each in saved:

@@ -24,7 +24,7 @@ from skillyard.evals.report.layer_view import (
     outcome,
 )
 from skillyard.evals.report.words import many, money, percent, visible_line, whole
-from skillyard.evals.storage.results import DEGRADED, TRUNCATED_PAIR
+from skillyard.evals.storage import DEGRADED, TRUNCATED_PAIR
 
 _FAKE = "Made by a stand-in server: says nothing about any skill"
 _FAKE_TEXT = (
