@@ -15,16 +15,22 @@ from typing import Any, NamedTuple
 
 from benchmarks.measure import Figure, Options, versions_of
 from skillyard.evals.judgement.trust import PADDED, PLAIN, PLANTED_PAIRS, PLANTS, judge_trust
+from skillyard.evals.judgement.verdicts import TIE
 from skillyard.evals.regression.changes import REGRESSION, Measure, changes_of_measures
-from skillyard.evals.statistics.intervals import FALSE_STATEMENTS, MARGIN
-from skillyard.evals.statistics.pairs import TIE, judged_pairs, slots_won
-from skillyard.evals.statistics.planning import equivalence_units, units_needed
+from skillyard.evals.statistics.intervals import (
+    FALSE_STATEMENTS,
+    MARGIN,
+    equivalence_units,
+    units_needed,
+)
 from skillyard.evals.statistics.verdicts import (
     BETTER,
     EQUIVALENT,
     WORSE,
     ArmComparison,
+    judged_pairs,
     share_chances,
+    slots_won,
 )
 
 SUMMARY = "false and missed statements of verdicts, gates, plans and judges, in simulated runs"

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from skillyard.base.text import plural
 from skillyard.cli.blocks import Block, Column, Span, Table, line, table, titled
 from skillyard.cli.plain import width_of
-from skillyard.evals.report.layer_view import Badge, Estimate, cell_text
+from skillyard.evals.report.values import Badge, Estimate, cell_text
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import CaseFile
     from skillyard.evals.layers.plan import Plan
     from skillyard.evals.layers.runner import EvaluationResult
     from skillyard.evals.operations.eval_results import EvalBaselines, EvalComparison
-    from skillyard.evals.report.layer_view import Cell, ReportTable
     from skillyard.evals.report.report import Report
+    from skillyard.evals.report.values import Cell, ReportTable
 
 _NUMBER_STARTS = ("", *"0123456789+−–$")
 _BADGE_STYLES = {"good": "high", "bad": "error", "open": "medium"}

@@ -10,7 +10,7 @@ _MODULES = {
     "extract_json": "judgement.verdicts",
     "extract_summary": "summaries",
     "invoke_judge": "judgement.judge",
-    "remap": "judgement.remap",
+    "remap": "judgement.verdicts",
 }
 
 
@@ -27,6 +27,6 @@ def __getattr__(name: str) -> Any:
 
 if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.evals.judgement.judge import invoke_judge as invoke_judge
-    from skillyard.evals.judgement.remap import remap as remap
     from skillyard.evals.judgement.verdicts import extract_json as extract_json
+    from skillyard.evals.judgement.verdicts import remap as remap
     from skillyard.evals.summaries import extract_summary as extract_summary

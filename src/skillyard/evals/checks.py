@@ -29,7 +29,7 @@ from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_resource, safe_parts
 from skillyard.engine.skill import Skill
 from skillyard.evals.statistics.intervals import mean_interval
-from skillyard.evals.statistics.pairs import OVERALL, PLACES, PromptId
+from skillyard.evals.statistics.verdicts import OVERALL, PLACES, PromptId
 
 CheckKind = Literal["contains", "not_contains", "regex", "not_regex", "script"]
 """``contains`` and ``not_contains`` respect case; ``regex`` is searched for, with RE2's syntax."""

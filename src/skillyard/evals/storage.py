@@ -34,7 +34,7 @@ from skillyard.base.text import plural
 from skillyard.evals.layers.registry import LAYERS
 
 if TYPE_CHECKING:
-    from skillyard.evals.judgement.prompt import JudgeQuestion
+    from skillyard.evals.judgement.judge import JudgeQuestion
     from skillyard.evals.models.protocol import ChatModel, ModelRequest
 
 GENERATIONS = "generations"

@@ -16,7 +16,7 @@ from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.cases.skill_cases import SkillCases
 from skillyard.evals.config_values import Config
 from skillyard.evals.operations.eval_runs import eval_config
-from skillyard.evals.statistics.planning import planned_verdicts
+from skillyard.evals.statistics.intervals import planned_verdicts
 from tests.evals.cases.making import read_cases
 from tests.shared_data import REPOSITORY
 

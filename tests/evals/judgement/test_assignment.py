@@ -9,7 +9,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.judgement.remap import Assignment, both_orders
+from skillyard.evals.judgement.verdicts import Assignment, both_orders
 from tests.property.strategies import many
 
 cells = st.tuples(st.integers(), st.text(), st.integers(0, 99), st.just("full"), st.just("summary"))

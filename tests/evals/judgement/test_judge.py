@@ -10,8 +10,7 @@ import pytest
 
 import skillyard as sy
 from skillyard import InvalidInput
-from skillyard.evals.judgement.judge import invoke_judge
-from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
+from skillyard.evals.judgement.judge import PROMPT_VERSION, invoke_judge, judge_prompt
 from skillyard.evals.models.protocol import ModelFailed, ModelReply, RunStopped, TokenUsage
 from tests.evals.judgement.making import RUBRIC, ScriptedJudge, answer, mappings, reply
 from tests.evals.models.making import price_of

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
-from skillyard.evals.judgement.prompt import (
+from skillyard.evals.judgement.judge import (
     PROMPT_VERSION,
     JudgePrompt,
     judge_prompt,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.judgement.trust import NOT_TRUSTED, distrust, judge_trust, sign_p
-from skillyard.evals.statistics.pairs import judged_pairs
+from skillyard.evals.statistics.verdicts import judged_pairs
 from tests.evals.statistics.planting import case
 from tests.tables import for_each
 

@@ -7,7 +7,7 @@ from skillyard.cli.grammar import command_parsers
 from skillyard.evals.config_values import Paths
 from skillyard.evals.layers.registry import LAYERS, LayerEntry
 from skillyard.evals.layers.work import load_layer
-from skillyard.evals.report.layer_view import LayerView
+from skillyard.evals.report.values import LayerView
 from tests.tables import for_each
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judgement.prompt import JudgeQuestion
+from skillyard.evals.judgement.judge import JudgeQuestion
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelRequest, TokenUsage
 from skillyard.evals.settings import RunSettings

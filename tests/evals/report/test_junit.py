@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from skillyard.evals.report.render import junit
 from skillyard.evals.report.report import build_report
-from skillyard.evals.report.words import visible_line
+from skillyard.evals.report.values import visible_line
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile
 from tests.tables import for_each

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from skillyard.evals.report.render import MARKDOWN_LIMIT, markdown, prose
 from skillyard.evals.report.report import Report, build_report
-from skillyard.evals.report.words import visible_line
+from skillyard.evals.report.values import visible_line
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile
 from tests.tables import for_each

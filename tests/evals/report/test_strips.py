@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.report.layer_view import Estimate, ReportTable
 from skillyard.evals.report.render import environment
+from skillyard.evals.report.values import Estimate, ReportTable
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 

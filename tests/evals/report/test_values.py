@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.report.layer_view import Json
-from skillyard.evals.report.words import (
+from skillyard.evals.report.values import (
+    Json,
     against,
     between,
     decimal,

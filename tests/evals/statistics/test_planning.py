@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.statistics.planning import (
+from skillyard.evals.statistics.intervals import (
     equivalence_units,
     least_units,
     planned_verdicts,

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from skillyard.evals.statistics.analysis import analyse_pairs
-from skillyard.evals.statistics.pairs import OVERALL
-from skillyard.evals.statistics.planning import POWER, smallest_detectable
-from skillyard.evals.statistics.verdicts import ArmComparison
+from skillyard.evals.statistics.intervals import POWER, smallest_detectable
+from skillyard.evals.statistics.verdicts import OVERALL, ArmComparison
 from tests.evals.statistics.planting import SOAK, Judge, allowed, case, run_of
 from tests.tables import for_each
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judgement.prompt import JudgeQuestion
+from skillyard.evals.judgement.judge import JudgeQuestion
 from skillyard.evals.models.protocol import ModelRequest
 from skillyard.evals.models.providers import ADDRESSES, server_of
 from skillyard.evals.models.sdk import offline_model

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from skillyard.evals.layers.runner import EvaluationResult, RunStep
     from skillyard.evals.operations.eval_runs import EvalOptions
-    from skillyard.evals.statistics.planning import PromptPlan
+    from skillyard.evals.statistics.intervals import PromptPlan
 
 _ORDERS, _PROVIDERS = ("both", "single"), ("anthropic", "openai")
 
@@ -160,7 +160,7 @@ _SCALE = "the judge's scale of 1 to 5"
 
 
 @view_of(
-    "skillyard.evals.statistics.planning:prompts_needed",
+    "skillyard.evals.statistics.intervals:prompts_needed",
     "eval plan",
     value("--effect", "POINTS", f"the difference to find, on {_SCALE}", default=0.5),
     value("--skills", "N", "skills that are evaluated together", default=1),

@@ -15,7 +15,8 @@ from math import comb
 from typing import Any
 
 from skillyard.base.text import plural
-from skillyard.evals.statistics.pairs import TIE, JudgedPair
+from skillyard.evals.judgement.verdicts import TIE
+from skillyard.evals.statistics.verdicts import JudgedPair
 
 NOT_TRUSTED = "judge not trusted"
 """The verdict on every skill of a run whose judge fails a check."""

@@ -16,7 +16,7 @@ from skillyard.base.sums import wilson
 from skillyard.evals.regression.changes import Measure, Values, values_by_case
 from skillyard.evals.statistics.analysis import rounded
 from skillyard.evals.statistics.intervals import spread_of
-from skillyard.evals.statistics.pairs import OVERALL
+from skillyard.evals.statistics.verdicts import OVERALL
 
 if TYPE_CHECKING:
     from skillyard.evals.config_values import ActivationLimits

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.evals.checks import run_checks
-from skillyard.evals.judgement.prompt import JudgeQuestion
-from skillyard.evals.judgement.remap import (
+from skillyard.evals.judgement.judge import JudgeQuestion
+from skillyard.evals.judgement.trust import PADDED, PLAIN, PLANTED_PAIRS, PLANTS, planted_texts
+from skillyard.evals.judgement.verdicts import (
     Assignment,
     Outcome,
     both_orders,
     breakdown,
     merge,
     one_order,
+    verdict,
 )
-from skillyard.evals.judgement.trust import PADDED, PLAIN, PLANTED_PAIRS, PLANTS, planted_texts
-from skillyard.evals.judgement.verdicts import verdict
 from skillyard.evals.models.protocol import ModelRequest
-from skillyard.evals.statistics.pairs import slots_won
-from skillyard.evals.statistics.planning import least_units
+from skillyard.evals.statistics.intervals import least_units
+from skillyard.evals.statistics.verdicts import slots_won
 from skillyard.evals.storage import SHARED
 
 if TYPE_CHECKING:

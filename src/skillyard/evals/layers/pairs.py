@@ -34,7 +34,7 @@ from skillyard.evals.layers.work import (
     sample,
 )
 from skillyard.evals.regression.changes import Measure, Values, case_key
-from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, judged_pairs
+from skillyard.evals.statistics.verdicts import HEADLINES, OVERALL, judged_pairs
 from skillyard.evals.storage import text_digest
 from skillyard.evals.summaries import split_document
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from skillyard.evals.agent.workspace import AgentSkill
     from skillyard.evals.config_values import Regression
     from skillyard.evals.layers.session import ModelSession
-    from skillyard.evals.report.layer_view import LayerView
+    from skillyard.evals.report.values import LayerView
     from skillyard.evals.settings import RunSettings
 
 

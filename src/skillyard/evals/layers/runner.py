@@ -14,10 +14,8 @@ from skillyard.evals.layers.session import ModelSession, moment
 from skillyard.evals.layers.work import LOOKS, CaseResult, Layer, LayerWork, load_layer
 from skillyard.evals.models.calls import Calls
 from skillyard.evals.models.protocol import ModelRequest, RunStopped
-from skillyard.evals.statistics.intervals import FALSE_STATEMENTS
-from skillyard.evals.statistics.pairs import OVERALL
-from skillyard.evals.statistics.planning import least_units
-from skillyard.evals.statistics.verdicts import NOT_ENOUGH
+from skillyard.evals.statistics.intervals import FALSE_STATEMENTS, least_units
+from skillyard.evals.statistics.verdicts import NOT_ENOUGH, OVERALL
 from skillyard.evals.storage import DEGRADED, SCHEMA, TRUNCATED_PAIR, write_results
 
 DECIDED = "decided"

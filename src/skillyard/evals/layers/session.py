@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judgement.prompt import JudgeQuestion
+from skillyard.evals.judgement.judge import JudgeQuestion
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
 from skillyard.evals.models.budget import Budget
 from skillyard.evals.models.calls import Calls

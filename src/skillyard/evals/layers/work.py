@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from skillyard.evals.config_values import Regression
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.regression.changes import Measure
-    from skillyard.evals.report.layer_view import LayerView
+    from skillyard.evals.report.values import LayerView
     from skillyard.evals.settings import RunSettings
 
 Unit = TypeVar("Unit")

@@ -23,8 +23,8 @@ from skillyard.evals.regression.baselines import (
 from skillyard.evals.storage import Entries, latest_of_each, read_results, write_file
 
 if TYPE_CHECKING:
-    from skillyard.evals.report.layer_view import Results
     from skillyard.evals.report.report import Report
+    from skillyard.evals.report.values import Results
 
 REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml"}
 """Formats of a report, and how their files end."""

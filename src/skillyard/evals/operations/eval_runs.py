@@ -32,7 +32,7 @@ from skillyard.evals.models.prices import Price, price
 from skillyard.evals.models.protocol import ChatModel, ModelFailed
 from skillyard.evals.models.sdk import offline_model, open_model
 from skillyard.evals.settings import MODEL, RunSettings
-from skillyard.evals.statistics.planning import least_units
+from skillyard.evals.statistics.intervals import least_units
 from skillyard.evals.storage import START, Entries, Events, start_of_run
 
 _FORMER = "config.yaml"

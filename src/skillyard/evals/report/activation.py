@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from skillyard.evals.report.layer_view import (
+from skillyard.evals.report.values import (
+    UNKNOWN,
     Estimate,
     Json,
     LayerView,
     ReportTable,
+    decimal,
     entities_of,
     estimate,
-)
-from skillyard.evals.report.words import (
-    UNKNOWN,
-    decimal,
     first_upper,
     many,
     percent,

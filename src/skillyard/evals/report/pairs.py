@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from skillyard.evals.judgement.trust import NOT_TRUSTED
-from skillyard.evals.report.layer_view import (
+from skillyard.evals.report.values import (
+    UNKNOWN,
     Badge,
     Estimate,
     Fold,
     Json,
     LayerView,
     ReportTable,
-    entities_of,
-    estimate,
-)
-from skillyard.evals.report.words import (
-    UNKNOWN,
     against,
     condition,
     decimal,
+    entities_of,
+    estimate,
     first_upper,
     many,
     signed,
     visible_line,
     whole,
 )
-from skillyard.evals.statistics.pairs import HEADLINES, comparisons_in_order, place_in
+from skillyard.evals.statistics.verdicts import HEADLINES, comparisons_in_order, place_in
 
 _DECIDING = "full/summary"
 """From this comparison too follows what to do with a skill; others are folded."""

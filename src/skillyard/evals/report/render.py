@@ -1,7 +1,7 @@
 """Reports as HTML and Markdown, each from a template, and as JUnit XML.
 
 All text of models, skills, judges and servers is cleaned by
-:func:`skillyard.evals.report.words.visible` and escaped in one place for each format: by the
+:func:`skillyard.evals.report.values.visible` and escaped in one place for each format: by the
 template's autoescape in HTML, by ElementTree in XML, and in Markdown by the filter ``prose``, so
 that GitHub makes no link or mention of it. The pages need no script and no network:
 their content security policy forbids scripts, pictures and connections, and names their one style
@@ -21,21 +21,27 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from skillyard.base.errors import InvalidInput
 from skillyard.base.extras import install_command
 from skillyard.base.io.sha256 import sha256
-from skillyard.evals.report import words
-from skillyard.evals.report.layer_view import (
+from skillyard.evals.report.report import PROOF, Report
+from skillyard.evals.report.values import (
     Badge,
     Json,
     Results,
     cell_text,
+    condition,
+    decimal,
     errors_of,
     group_of,
     is_pair,
+    many,
+    money,
     outcome,
     pair_title,
+    signed,
+    visible,
+    visible_line,
+    whole,
 )
-from skillyard.evals.report.report import PROOF, Report
-from skillyard.evals.report.words import many, visible, visible_line
-from skillyard.evals.statistics.pairs import comparisons_in_order, place_in
+from skillyard.evals.statistics.verdicts import comparisons_in_order, place_in
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -105,7 +111,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
         extensions=["jinja2.ext.do"],
     )
-    shown = (words.condition, words.decimal, words.many, words.money, words.signed, words.whole)
+    shown = (condition, decimal, many, money, signed, whole)
     environment.filters.update(
         {each.__name__: each for each in shown}, cell_text=cell_text, prose=prose
     )
@@ -171,9 +177,9 @@ def case_badge(case: Json) -> Badge:
         return badge
     if winner in ("", "tie"):
         return Badge("=", "tie" if is_pair(case) else "measured", "even")
-    by = f" by {words.decimal(abs(improvement))}" if improvement is not None else ""
+    by = f" by {decimal(abs(improvement))}" if improvement is not None else ""
     sign, kind = ("▲", "good") if winner == case.text("condition_a") else ("▼", "bad")
-    return Badge(sign, f"{words.condition(winner)}{by}", kind)
+    return Badge(sign, f"{condition(winner)}{by}", kind)
 
 
 def prose(text: str, limit: int = 1_000) -> str:

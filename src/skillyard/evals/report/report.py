@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.work import load_layer
-from skillyard.evals.report.layer_view import (
+from skillyard.evals.report.values import (
     Badge,
     Fold,
     Json,
@@ -21,9 +21,13 @@ from skillyard.evals.report.layer_view import (
     Results,
     cell_text,
     errors_of,
+    many,
+    money,
     outcome,
+    percent,
+    visible_line,
+    whole,
 )
-from skillyard.evals.report.words import many, money, percent, visible_line, whole
 from skillyard.evals.storage import DEGRADED, TRUNCATED_PAIR
 
 _FAKE = "Made by a stand-in server: says nothing about any skill"

@@ -10,23 +10,21 @@ from typing import Any, NamedTuple
 
 from skillyard.evals.judgement.trust import distrust, judge_trust
 from skillyard.evals.statistics.intervals import MARGIN
-from skillyard.evals.statistics.pairs import (
+from skillyard.evals.statistics.verdicts import (
+    BETTER,
     HEADLINES,
+    NOT_ENOUGH,
     OVERALL,
     PLACES,
+    ArmComparison,
     JudgedPair,
     PromptId,
+    compare_arms,
     comparisons_in_order,
     is_one_sided,
     judged_pairs,
     place_in,
     prompt_means,
-)
-from skillyard.evals.statistics.verdicts import (
-    BETTER,
-    NOT_ENOUGH,
-    ArmComparison,
-    compare_arms,
     share_chances,
 )
 
