@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.client import HTTPConnection
-from threading import local
+from threading import Event, local
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -104,14 +104,20 @@ def _round(job: Callable[[int], object], url: str, limit: int, count: int) -> tu
 
 
 def _ours(provider: str, url: str, limit: int) -> Callable[[int], object]:
-    from skillyard.evals.models.budget import Budget
-    from skillyard.evals.models.calls import Calls
-    from skillyard.evals.models.protocol import ModelRequest
+    from skillyard.evals.models.calls import Budget, Calls, ModelRequest, RetryTimes
+    from skillyard.evals.models.providers import price
     from skillyard.evals.models.sdk import open_model
 
     keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
     model = open_model(provider, base_url=url, environment=keys)
-    calls = Calls(model, Budget(10_000.0, 1_000_000))
+    calls = Calls(
+        model,
+        Budget(10_000.0, 1_000_000),
+        prices={name: price(provider, name) for name in MODELS.values()},
+        retry=RetryTimes(),
+        stop=Event(),
+        consecutive=None,
+    )
 
     def job(number: int) -> object:
         request = ModelRequest(MODELS[provider], SYSTEM, USER.format(number=number))

@@ -12,7 +12,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.base.arguments import check_arguments
-from skillyard.evals.models.protocol import ModelFailed
+from skillyard.evals.models.calls import ModelFailed
 from tests.requirements import requirement
 
 SKILL = sy.Skill("csv-cleaning", "Repairs messy CSV files.", "Fix the delimiter.", tags=["data"])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from skillyard import InvalidInput, SkillIoError
-from skillyard.evals.config_values import Config, Models
 from skillyard.evals.operations.eval_runs import eval_config
+from skillyard.evals.settings import Config, Models
 from tests.configuration import configure
 from tests.evals.cases.making import written
 from tests.tables import for_each

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.models.prices import cost_of, price
-from skillyard.evals.models.protocol import TokenUsage
+from skillyard.evals.models.calls import TokenUsage, cost_of
+from skillyard.evals.models.providers import price
 from skillyard_testkit.fake_llm import FakeLlm
 from skillyard_testkit.messages import Request, Response
 from tests.evals.end_to_end.making import KEY, Project, project

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard import InvalidInput
-from skillyard.evals.config_values import Config, Models
-from skillyard.evals.settings import RunSettings
+from skillyard.evals.settings import Config, Models, RunSettings
 from tests.tables import for_each
 
 CONFIG = Config(models=Models("gen", "judge"))

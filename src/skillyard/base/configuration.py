@@ -55,7 +55,7 @@ SECTIONS = {
     "scopes": Section("skillyard.install.policy.library:ScopesSection", True),
     "scorer": Section("skillyard.engine.ranking.registry:ScorerSection", True),
     "check": Section("skillyard.check.validation.config:CheckConfig", True),
-    "eval": Section("skillyard.evals.config_values:Config", True),
+    "eval": Section("skillyard.evals.settings:Config", True),
     "sources": Section("skillyard.install.sources.settings:Settings", False),
     "log": Section("skillyard.hosts.decisions:LogSection", False),
     "store": Section("skillyard.store.opening:StoreSection", False),

@@ -20,7 +20,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired
+from typing import IO, Annotated, Any, NamedTuple, NotRequired
 
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -32,10 +32,6 @@ from skillyard.base.io.locks import Closeable, file_lock
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.text import plural
 from skillyard.evals.layers.registry import LAYERS
-
-if TYPE_CHECKING:
-    from skillyard.evals.judgement.judge import JudgeQuestion
-    from skillyard.evals.models.protocol import ChatModel, ModelRequest
 
 GENERATIONS = "generations"
 JUDGEMENTS = "judgements"
@@ -57,8 +53,6 @@ _FOLDER_HINT = "check the folder and its space; --output-dir names another one"
 _LOCKS = ".locks"
 """The folder of 256 files, each the lock of the keys that end in its two digits, and the lock of
 the budgets."""
-_KEY_VERSION = 1
-"""Part of every key: raised when the meaning of an entry changes."""
 _SAFE = re.compile(r"[^a-z0-9._-]+")
 
 _Tokens = Annotated[int | None, Field(ge=0, le=1_000_000_000)]
@@ -212,47 +206,6 @@ def digest_of(value: Any) -> str:
 def text_digest(text: str) -> str:
     """Return the SHA-256 of a text's UTF-8, in hexadecimal."""
     return sha256(text.encode("utf-8", "surrogatepass")).hex()
-
-
-def generation_key(model: ChatModel, request: ModelRequest, run: int) -> str:
-    """Return the key of one generation (evals.md §1.11).
-
-    It contains the provider, the server (with its port and path, unless it is the provider's own),
-    the model, both texts, every parameter that is sent, and the run: run 0 and
-    run 1 of one prompt are two answers. It does not contain the skill, so all skills with the same
-    prompt share the answer without a skill.
-    """
-    return digest_of(
-        {
-            "schema": _KEY_VERSION,
-            "kind": "generation",
-            "provider": model.provider,
-            "host": model.host,
-            "model": request.model,
-            "system": request.system,
-            "user": request.user,
-            "sent": model.sent(request),
-            "run": run,
-        }
-    )
-
-
-def judgement_key(model: ChatModel, question: JudgeQuestion) -> str:
-    """Return the key of one judgement."""
-    return digest_of(
-        {
-            "schema": _KEY_VERSION,
-            "kind": "judgement",
-            "provider": model.provider,
-            "host": model.host,
-            "judge_model": question.judge_model,
-            "prompt_version": question.prompt_version,
-            "user_prompt": text_digest(question.user_prompt),
-            "criteria": [[each.name, each.weight, each.description] for each in question.criteria],
-            "slots": [text_digest(each) for each in question.slots],
-            "run": question.run,
-        }
-    )
 
 
 class Events(Closeable):

@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from skillyard.evals.config_values import Regression
 from skillyard.evals.regression.baselines import compare_runs
+from skillyard.evals.settings import Regression
 from skillyard_testkit.fake_llm import FakeLlm
 
 RUBRIC = """\

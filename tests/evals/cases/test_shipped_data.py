@@ -14,8 +14,8 @@ from skillyard.evals.arms import Arms, skill_arms
 from skillyard.evals.cases.activation import ActivationCase, read_activation_cases
 from skillyard.evals.cases.case_files import CasePlaces
 from skillyard.evals.cases.skill_cases import SkillCases
-from skillyard.evals.config_values import Config
 from skillyard.evals.operations.eval_runs import eval_config
+from skillyard.evals.settings import Config
 from skillyard.evals.statistics.intervals import planned_verdicts
 from tests.evals.cases.making import read_cases
 from tests.shared_data import REPOSITORY

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.models.protocol import ModelReply, ModelRequest, TokenUsage
+from skillyard.evals.models.calls import ModelReply, ModelRequest, TokenUsage
 
 RUBRIC = (
     Criterion("accuracy", 0.6, "What it says is true."),

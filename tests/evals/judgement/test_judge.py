@@ -11,7 +11,7 @@ import pytest
 import skillyard as sy
 from skillyard import InvalidInput
 from skillyard.evals.judgement.judge import PROMPT_VERSION, invoke_judge, judge_prompt
-from skillyard.evals.models.protocol import ModelFailed, ModelReply, RunStopped, TokenUsage
+from skillyard.evals.models.calls import ModelFailed, ModelReply, RunStopped, TokenUsage
 from tests.evals.judgement.making import RUBRIC, ScriptedJudge, answer, mappings, reply
 from tests.evals.models.making import price_of
 from tests.tables import for_each

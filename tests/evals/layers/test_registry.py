@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from skillyard.cli.commands.evaluations import LAYER_OPTIONS
 from skillyard.cli.grammar import command_parsers
-from skillyard.evals.config_values import Paths
 from skillyard.evals.layers.registry import LAYERS, LayerEntry
 from skillyard.evals.layers.work import load_layer
 from skillyard.evals.report.values import LayerView
+from skillyard.evals.settings import Paths
 from tests.tables import for_each
 
 

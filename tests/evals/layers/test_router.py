@@ -11,7 +11,7 @@ from skillyard import Catalog, Skill
 from skillyard.evals.layers.activation import DESCRIPTION_CHARS, ActivationRunner, index_text
 from skillyard.evals.layers.session import ModelSession
 from skillyard.evals.layers.work import LayerWork
-from skillyard.evals.models.protocol import ModelReply, ModelRequest, TokenUsage
+from skillyard.evals.models.calls import ModelReply, ModelRequest, TokenUsage
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage import Entries
 from tests.tables import for_each

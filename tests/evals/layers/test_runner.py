@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skillyard.evals.layers import runner
 from skillyard.evals.layers.runner import look_sizes, run_in_threads
 from skillyard.evals.layers.work import LOOKS
-from skillyard.evals.models.protocol import RunStopped
+from skillyard.evals.models.calls import RunStopped
 from skillyard.evals.statistics.verdicts import BETTER, WORSE, ArmComparison
 from tests.evals.statistics.planting import allowed
 from tests.tables import for_each

@@ -12,7 +12,7 @@ import pytest
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.judge import JudgeQuestion
 from skillyard.evals.layers.session import ModelSession
-from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelRequest, TokenUsage
+from skillyard.evals.models.calls import ModelFailed, ModelReply, ModelRequest, TokenUsage
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage import Entries
 from tests.evals.models.making import price_of

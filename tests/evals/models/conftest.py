@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.models.protocol import ModelRequest
+from skillyard.evals.models.calls import ModelRequest
 from skillyard.evals.models.sdk import SdkModel, open_model
 from skillyard_testkit.fake_llm import FakeLlm
 

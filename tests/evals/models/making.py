@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType
 
-from skillyard.evals.models.prices import Price
+from skillyard.evals.models.calls import Price
 
 NO_TIERS: Mapping[int, float] = MappingProxyType({})
 

@@ -15,9 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard import InvalidInput
-from skillyard.evals.models.budget import Budget, Spending, require_prices
-from skillyard.evals.models.prices import Price
-from skillyard.evals.models.protocol import RunStopped
+from skillyard.evals.models.calls import Budget, Price, RunStopped, Spending, require_prices
 from skillyard.evals.storage import Events
 from tests.evals.models.making import price_of
 

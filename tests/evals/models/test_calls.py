@@ -10,16 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.config_values import RetryTimes
-from skillyard.evals.models.budget import Budget
-from skillyard.evals.models.calls import Calls
-from skillyard.evals.models.prices import worst_cost
-from skillyard.evals.models.protocol import (
+from skillyard.evals.models.calls import (
+    Budget,
+    Calls,
+    ChatModel,
     ModelFailed,
     ModelReply,
     ModelRequest,
+    RetryTimes,
     RunStopped,
     TokenUsage,
+    worst_cost,
 )
 from skillyard_testkit.fake_llm import faults
 from tests.evals.models.conftest import TIMEOUT_S, Provider
@@ -60,30 +61,36 @@ class Scripted:
         return step if isinstance(step, ModelReply) else step(timeout_s)
 
 
-class Clock:
-    """Time that passes by waiting only."""
+class Clock(threading.Event):
+    """An interrupt that never comes; time that passes by waiting only."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.now = 100.0
         self.waits: list[float] = []
 
-    def __call__(self) -> float:
-        return self.now
-
-    def wait(self, seconds: float) -> bool:
-        self.waits.append(seconds)
-        self.now += seconds
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits.append(timeout or 0.0)
+        self.now += timeout or 0.0
         return False
 
 
 def calls_of(
-    model: Scripted, clock: Clock | None = None, budget: Budget | None = None, **more: object
+    model: ChatModel,
+    stop: threading.Event | None = None,
+    budget: Budget | None = None,
+    *,
+    retry: RetryTimes | None = None,
+    consecutive: int | None = None,
 ) -> Calls:
-    clock = clock or Clock()
-    options: dict[str, object] = {
-        "price_of": lambda name: PRICE, "wait": clock.wait, "clock": clock, "consecutive": None,
-    }  # fmt: skip
-    return Calls(model, budget or Budget(), **{**options, **more})  # type: ignore[arg-type]
+    return Calls(
+        model,
+        budget or Budget(),
+        prices=dict.fromkeys(("m", "judge", "writer"), PRICE),
+        retry=retry or RetryTimes(),
+        stop=stop or Clock(),
+        consecutive=consecutive,
+    )
 
 
 def once(calls: Calls, model: str = "m") -> str:
@@ -104,8 +111,9 @@ def test_waits_double_and_a_server_may_name_its_own() -> None:
         assert least <= wait <= most
 
 
-def test_all_attempts_of_a_call_share_its_limit() -> None:
+def test_all_attempts_of_a_call_share_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
+    monkeypatch.setattr("skillyard.evals.models.calls.monotonic", lambda: clock.now)
 
     def slow(timeout_s: float) -> ModelReply:
         clock.now += timeout_s + 15.0
@@ -132,13 +140,12 @@ def test_a_model_that_answers_does_not_hide_one_that_never_does() -> None:
 
 
 def test_an_interrupt_ends_a_wait_and_every_later_call() -> None:
-    stop = threading.Event()
+    class Interrupted(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            self.set()
+            return True
 
-    def interrupted(seconds: float) -> bool:
-        stop.set()
-        return True
-
-    calls = calls_of(Scripted([failed()] * 9), stop=stop, wait=interrupted)
+    calls = calls_of(Scripted([failed()] * 9), Interrupted())
     assert [once(calls), once(calls)] == ["interrupted", "interrupted"]
     assert calls.budget.own.calls == 1
 
@@ -183,7 +190,7 @@ def test_whatever_the_model_does_the_budget_holds_and_the_counts_agree(
 
 def test_over_the_real_libraries_a_bad_minute_passes(provider: Provider) -> None:
     clock = Clock()
-    calls = Calls(provider.model, Budget(), wait=clock.wait)
+    calls = calls_of(provider.model, clock)
     provider.fake.faults.add(
         faults.overloaded(), faults.rate_limited("1"), faults.truncated(), faults.reset()
     )

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skillyard.evals.models.protocol import ModelFailed, TokenUsage
+from skillyard.evals.models.calls import ModelFailed, TokenUsage
 from skillyard_testkit.fake_llm import faults
 from skillyard_testkit.messages import json_response, text_response
 from tests.evals.models.conftest import MODELS, TIMEOUT_S, Provider

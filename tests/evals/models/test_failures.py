@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillyard.evals.models.failures import NO_MONEY
-from skillyard.evals.models.protocol import ModelFailed
+from skillyard.evals.models.calls import ModelFailed
+from skillyard.evals.models.providers import NO_MONEY
 from skillyard_testkit.fake_llm import faults
 from skillyard_testkit.messages import json_response
 from tests.evals.models.conftest import TIMEOUT_S, Provider

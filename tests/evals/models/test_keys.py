@@ -11,15 +11,13 @@ from collections.abc import Callable
 import pytest
 
 from skillyard import InvalidInput
-from skillyard.evals.config_values import RetryTimes
-from skillyard.evals.models.budget import Budget
-from skillyard.evals.models.calls import Calls
-from skillyard.evals.models.failures import redacted
-from skillyard.evals.models.protocol import ModelFailed
+from skillyard.evals.models.calls import ModelFailed, RetryTimes
+from skillyard.evals.models.providers import redacted
 from skillyard.evals.models.sdk import open_model
 from skillyard_testkit.fake_llm import FakeLlm, faults
 from skillyard_testkit.messages import json_response, text_response
 from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
+from tests.evals.models.test_calls import calls_of
 from tests.tables import for_each
 
 
@@ -54,7 +52,7 @@ def test_a_server_that_repeats_the_key_does_not_make_us_say_it(
     caplog.clear()
     provider.fake.faults.clear()
     provider.fake.faults.add(fault, times=None)
-    calls = Calls(provider.model, Budget(), retry=RetryTimes(base_s=0.0))
+    calls = calls_of(provider.model, retry=RetryTimes(base_s=0.0))
     told = io.StringIO()
     try:
         calls.complete(provider.request(), TIMEOUT_S)

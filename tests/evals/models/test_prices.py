@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.models.prices import price, worst_cost
-from skillyard.evals.models.protocol import ModelFailed, ModelRequest
+from skillyard.evals.models.calls import ModelFailed, ModelRequest, worst_cost
+from skillyard.evals.models.providers import price
 from tests.evals.models.making import price_of
 from tests.tables import for_each
 

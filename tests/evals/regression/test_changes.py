@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.config_values import EffectivenessLimits, Regression
 from skillyard.evals.layers.activation import ACTIVATION
 from skillyard.evals.layers.pairs import SIZE_IMPACT
 from skillyard.evals.layers.work import load_layer
@@ -22,6 +21,7 @@ from skillyard.evals.regression.changes import (
     MeasureChange,
     changes_of_measures,
 )
+from skillyard.evals.settings import EffectivenessLimits, Regression
 from tests.evals.statistics.planting import Judge, allowed, run_of
 from tests.tables import for_each
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from skillyard import InvalidInput, SkillIoError
-from skillyard.evals.config_values import Regression
 from skillyard.evals.operations.eval_results import EvalComparison
 from skillyard.evals.regression.baselines import (
     BaselineComparison,
@@ -17,6 +16,7 @@ from skillyard.evals.regression.baselines import (
     compare_with_baseline,
     save_baseline,
 )
+from skillyard.evals.settings import Regression
 from skillyard.evals.storage import write_results
 from tests.evals.statistics.planting import case
 from tests.tables import for_each

@@ -10,15 +10,25 @@ from hypothesis import strategies as st
 
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.judge import JudgeQuestion
-from skillyard.evals.models.protocol import ModelRequest
+from skillyard.evals.layers.session import ModelSession
+from skillyard.evals.models.calls import ChatModel, ModelRequest
 from skillyard.evals.models.providers import ADDRESSES, server_of
 from skillyard.evals.models.sdk import offline_model
-from skillyard.evals.storage import generation_key, judgement_key
+from skillyard.evals.settings import RunSettings
+from skillyard.evals.storage import Entries
 from tests.tables import for_each
 
 MODEL = offline_model("openai", "127.0.0.1:8080")
 REQUEST = ModelRequest("m", "system", "user", 100, 0.5)
 CRITERIA = (Criterion("a", 0.5, "d"), Criterion("b", 0.5, "e"))
+
+
+def session_of(model: ChatModel) -> ModelSession:
+    return ModelSession(model, Entries("nowhere"), RunSettings(eval_type="effectiveness"))
+
+
+def generated(model: ChatModel = MODEL, /, run: int = 0, **changes: Any) -> str:
+    return session_of(model).generation_path("tea", replace(REQUEST, **changes), run)
 
 
 def judged(**more: Any) -> str:
@@ -32,7 +42,8 @@ def judged(**more: Any) -> str:
         "run": 0,
     }
     fields = {**given, **more}
-    return judgement_key(fields.pop("model"), JudgeQuestion(**fields))
+    session = session_of(fields.pop("model"))
+    return session.judgement_path("tea", JudgeQuestion(**fields))
 
 
 @for_each(
@@ -41,16 +52,16 @@ def judged(**more: Any) -> str:
      {"temperature": 0.6}, {"schema": {"type": "object"}},]
 )  # fmt: skip
 def test_what_is_sent_is_in_the_key(change: dict[str, Any]) -> None:
-    assert generation_key(MODEL, replace(REQUEST, **change), 0) != generation_key(MODEL, REQUEST, 0)
+    assert generated(**change) != generated()
 
 
 def test_so_are_run_provider_and_server() -> None:
     """Two servers on one machine are two models, though both call theirs by one name."""
-    key = generation_key(MODEL, REQUEST, 0)
-    assert generation_key(MODEL, REQUEST, 1) != key
-    assert generation_key(offline_model("openai", "example.org"), REQUEST, 0) != key
-    assert generation_key(offline_model("anthropic", "127.0.0.1:8080"), REQUEST, 0) != key
-    assert generation_key(offline_model("openai", "127.0.0.1:9"), REQUEST, 0) != key
+    path = generated()
+    assert generated(run=1) != path
+    assert generated(offline_model("openai", "example.org")) != path
+    assert generated(offline_model("anthropic", "127.0.0.1:8080")) != path
+    assert generated(offline_model("openai", "127.0.0.1:9")) != path
 
 
 @for_each(
@@ -73,15 +84,13 @@ def test_paid_answers_of_the_providers_keep_their_keys(
 ) -> None:
     """The keys of release 1, which knew a server by its host alone."""
     own = offline_model(provider, server_of(provider, ADDRESSES[provider]))
-    assert generation_key(own, REQUEST, 0) == generation
-    assert judged(model=own) == judgement
+    assert generated(own) == f"generations/tea/{generation}.json"
+    assert judged(model=own) == f"judgements/tea/{judgement}.json"
 
 
 def test_what_is_not_sent_is_not_in_the_key() -> None:
     claude = offline_model("anthropic", "api")
-    assert generation_key(claude, REQUEST, 0) == generation_key(
-        claude, replace(REQUEST, temperature=0.9), 0
-    )
+    assert generated(claude) == generated(claude, temperature=0.9)
 
 
 @for_each(
@@ -98,6 +107,6 @@ def test_what_a_judge_is_shown_is_in_the_key(change: dict[str, Any]) -> None:
 
 @given(system=st.text(), user=st.text())
 def test_texts_do_not_run_into_each_other(system: str, user: str) -> None:
-    whole = generation_key(MODEL, replace(REQUEST, system=system + user, user=""), 0)
-    parts = generation_key(MODEL, replace(REQUEST, system=system, user=user), 0)
+    whole = generated(system=system + user, user="")
+    parts = generated(system=system, user=user)
     assert (whole == parts) == (not user)

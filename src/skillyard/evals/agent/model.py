@@ -21,7 +21,7 @@ from skillyard.base.extras import install_command
 from skillyard.base.text import clean_line, shorten
 from skillyard.evals.agent.workspace import Workspace
 from skillyard.evals.checks import InputFile
-from skillyard.evals.models.protocol import (
+from skillyard.evals.models.calls import (
     ChatModel,
     ModelFailed,
     ModelReply,

@@ -23,7 +23,6 @@ from skillyard.evals.cases.case_files import (
 )
 from skillyard.evals.cases.reading import (
     NOT_READ,
-    STRICT,
     Located,
     Notes,
     SomeText,
@@ -35,6 +34,7 @@ from skillyard.evals.cases.reading import (
     prompt_key,
 )
 from skillyard.evals.cases.skill_cases import check_prompt
+from skillyard.evals.criteria import STRICT
 
 CATEGORY = "trigger set"
 """The category of activation cases that come from files about one skill."""

@@ -26,7 +26,6 @@ from skillyard.engine.skill import Skill
 from skillyard.evals.arms import MAX_SIBLING_BYTES
 from skillyard.evals.cases.reading import (
     NOT_READ,
-    STRICT,
     Located,
     Notes,
     SomeText,
@@ -43,7 +42,7 @@ from skillyard.evals.cases.reading import (
     yaml_value,
 )
 from skillyard.evals.checks import Check, CheckKind
-from skillyard.evals.criteria import Criterion, criteria_faults
+from skillyard.evals.criteria import STRICT, Criterion, criteria_faults
 
 PLACEHOLDER = "TODO"
 """A prompt that begins with this word is still to be written."""

@@ -27,8 +27,7 @@ from skillyard.evals.judgement.verdicts import (
     read_criteria,
     verdict,
 )
-from skillyard.evals.models.prices import Price, cost_of
-from skillyard.evals.models.protocol import ModelFailed, ModelReply, ModelRequest
+from skillyard.evals.models.calls import ModelFailed, ModelReply, ModelRequest, Price, cost_of
 from skillyard.evals.models.sdk import as_model
 
 _SYSTEM = """\

@@ -27,7 +27,7 @@ from skillyard.evals.layers.work import (
     require_cases,
     sample,
 )
-from skillyard.evals.models.protocol import ModelRequest
+from skillyard.evals.models.calls import ModelRequest
 from skillyard.evals.statistics.analysis import rounded
 from skillyard.evals.storage import digest_of
 
@@ -35,11 +35,10 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.engine.skill import Skill
     from skillyard.evals.cases.case_files import CasePlaces
-    from skillyard.evals.config_values import Regression
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.regression.changes import Measure
     from skillyard.evals.report.values import LayerView
-    from skillyard.evals.settings import RunSettings
+    from skillyard.evals.settings import Regression, RunSettings
 
 DESCRIPTION_CHARS = 120
 """Length of a description in the index (evals.md §1.14)."""

@@ -19,7 +19,7 @@ from skillyard.evals.statistics.intervals import spread_of
 from skillyard.evals.statistics.verdicts import OVERALL
 
 if TYPE_CHECKING:
-    from skillyard.evals.config_values import ActivationLimits
+    from skillyard.evals.settings import ActivationLimits
 
 CONFUSED_SHARE = 0.2
 """A skill is confused with one that takes more than this share of its requests."""

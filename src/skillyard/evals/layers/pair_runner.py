@@ -17,7 +17,7 @@ from skillyard.evals.judgement.verdicts import (
     one_order,
     verdict,
 )
-from skillyard.evals.models.protocol import ModelRequest
+from skillyard.evals.models.calls import ModelRequest
 from skillyard.evals.statistics.intervals import least_units
 from skillyard.evals.statistics.verdicts import slots_won
 from skillyard.evals.storage import SHARED

@@ -40,10 +40,9 @@ from skillyard.evals.summaries import split_document
 
 if TYPE_CHECKING:
     from skillyard.evals.agent.workspace import AgentSkill
-    from skillyard.evals.config_values import Regression
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.report.values import LayerView
-    from skillyard.evals.settings import RunSettings
+    from skillyard.evals.settings import Regression, RunSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from skillyard.evals.judgement.judge import JudgeQuestion, judge_prompt
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.session import Judgement, ModelAnswer, ModelSession
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
-from skillyard.evals.models.protocol import ModelRequest
+from skillyard.evals.models.calls import ModelRequest
 from skillyard.evals.statistics.intervals import PlannedVerdict, planned_verdicts
 from skillyard.evals.storage import GENERATIONS, JUDGEMENTS, Entry
 

@@ -12,8 +12,7 @@ from typing import Any
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.session import ModelSession, moment
 from skillyard.evals.layers.work import LOOKS, CaseResult, Layer, LayerWork, load_layer
-from skillyard.evals.models.calls import Calls
-from skillyard.evals.models.protocol import ModelRequest, RunStopped
+from skillyard.evals.models.calls import Calls, ModelRequest, RunStopped
 from skillyard.evals.statistics.intervals import FALSE_STATEMENTS, least_units
 from skillyard.evals.statistics.verdicts import NOT_ENOUGH, OVERALL
 from skillyard.evals.storage import DEGRADED, SCHEMA, TRUNCATED_PAIR, write_results

@@ -11,24 +11,31 @@ from typing import Any
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.judge import JudgeQuestion
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
-from skillyard.evals.models.budget import Budget
-from skillyard.evals.models.calls import Calls
-from skillyard.evals.models.prices import Price, cost_of
-from skillyard.evals.models.protocol import ChatModel, ModelFailed, ModelRequest
+from skillyard.evals.models.calls import (
+    Budget,
+    Calls,
+    ChatModel,
+    ModelFailed,
+    ModelRequest,
+    Price,
+    cost_of,
+)
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage import (
     GENERATIONS,
     JUDGEMENTS,
     Entries,
     Entry,
-    generation_key,
-    judgement_key,
+    digest_of,
+    text_digest,
 )
 
 GENERATION_SCHEMA = "skillyard.generation/1"
 JUDGEMENT_SCHEMA = "skillyard.judgement/1"
 TRUNCATED = "max_tokens"
 """The stop reason of an answer that reached the limit of output tokens."""
+_KEY_VERSION = 1
+"""Part of every key: raised when the meaning of an entry changes."""
 _MISSING = "not kept, and the network is forbidden"
 
 
@@ -147,12 +154,33 @@ class ModelSession:
         return Judgement(path, parsed, entry["raw_judge_text"], attempts, cost, error)
 
     def generation_path(self, folder: str, request: ModelRequest, run: int) -> str:
-        """Return the path of an answer's entry."""
-        return self.entries.path(GENERATIONS, folder, generation_key(self.model, request, run))
+        """Return the path of an answer's entry (evals.md §1.11).
+
+        Its key has the two texts, every parameter that is sent, and the run: run 0 and run 1 of one
+        prompt are two answers. It does not have the skill, so all skills with the same prompt share
+        the answer without a skill.
+        """
+        texts = {"model": request.model, "system": request.system, "user": request.user}
+        sent = {"sent": self.model.sent(request), "run": run}
+        return self._path(GENERATIONS, "generation", folder, texts | sent)
 
     def judgement_path(self, folder: str, question: JudgeQuestion) -> str:
         """Return the path of a judgement's entry."""
-        return self.entries.path(JUDGEMENTS, folder, judgement_key(self.model, question))
+        fields = {
+            "judge_model": question.judge_model,
+            "prompt_version": question.prompt_version,
+            "user_prompt": text_digest(question.user_prompt),
+            "criteria": [[each.name, each.weight, each.description] for each in question.criteria],
+            "slots": [text_digest(each) for each in question.slots],
+            "run": question.run,
+        }
+        return self._path(JUDGEMENTS, "judgement", folder, fields)
+
+    def _path(self, group: str, kind: str, folder: str, fields: Mapping[str, Any]) -> str:
+        """Return the path whose key has the fields, the kind, the provider and the server."""
+        server = {"provider": self.model.provider, "host": self.model.host}
+        key = digest_of({"schema": _KEY_VERSION, "kind": kind, **server, **fields})
+        return self.entries.path(group, folder, key)
 
     def _stored_or_new(
         self,

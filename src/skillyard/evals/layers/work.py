@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from skillyard.evals.arms import Arms
     from skillyard.evals.cases.answers import AnswerPrompt
     from skillyard.evals.cases.case_files import CasePlaces, Dataset
-    from skillyard.evals.config_values import Regression
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.regression.changes import Measure
     from skillyard.evals.report.values import LayerView
-    from skillyard.evals.settings import RunSettings
+    from skillyard.evals.settings import Regression, RunSettings
 
 Unit = TypeVar("Unit")
 LOOKS = 3

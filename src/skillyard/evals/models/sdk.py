@@ -16,15 +16,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import clean_line, shorten
-from skillyard.evals.models.failures import bad_reply, failure_of, missing_library
-from skillyard.evals.models.protocol import (
+from skillyard.evals.models.calls import (
     ChatModel,
     ModelFailed,
     ModelReply,
     ModelRequest,
     TokenUsage,
 )
-from skillyard.evals.models.providers import address_of, key_of, parameters_of, server_of
+from skillyard.evals.models.providers import (
+    address_of,
+    bad_reply,
+    failure_of,
+    key_of,
+    missing_library,
+    parameters_of,
+    server_of,
+)
 
 if TYPE_CHECKING:
     import httpx2

@@ -20,18 +20,22 @@ from skillyard.evals.agent.model import AgentModel, require_inspect
 from skillyard.evals.cases.answers import AnswerCases, read_answer_cases
 from skillyard.evals.cases.case_files import CasePlaces, Dataset
 from skillyard.evals.checks import require_library
-from skillyard.evals.config_values import Config
 from skillyard.evals.layers.plan import Plan, PlanSession, plan
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.runner import EvaluationResult, RunStep, execute
 from skillyard.evals.layers.session import ModelSession, moment
 from skillyard.evals.layers.work import LayerWork, diagnostic_line, load_layer
-from skillyard.evals.models.budget import Budget, require_prices
-from skillyard.evals.models.calls import Calls
-from skillyard.evals.models.prices import Price, price
-from skillyard.evals.models.protocol import ChatModel, ModelFailed
+from skillyard.evals.models.calls import (
+    Budget,
+    Calls,
+    ChatModel,
+    ModelFailed,
+    Price,
+    require_prices,
+)
+from skillyard.evals.models.providers import price
 from skillyard.evals.models.sdk import offline_model, open_model
-from skillyard.evals.settings import MODEL, RunSettings
+from skillyard.evals.settings import MODEL, Config, RunSettings
 from skillyard.evals.statistics.intervals import least_units
 from skillyard.evals.storage import START, Entries, Events, start_of_run
 
@@ -237,7 +241,7 @@ class ReadyRun:
                 model,
                 Budget(settings.max_cost, settings.max_calls, events),
                 retry=config.retry,
-                price_of=prices.get,
+                prices=prices,
                 stop=stop,
                 consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
             )

@@ -10,7 +10,6 @@ from typing import Any
 
 from skillyard.base.errors import InvalidInput
 from skillyard.base.text import plural, shorten
-from skillyard.evals.config_values import Regression
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.work import load_layer
 from skillyard.evals.regression.changes import (
@@ -24,6 +23,7 @@ from skillyard.evals.regression.changes import (
     case_key,
     changes_of_measures,
 )
+from skillyard.evals.settings import Regression
 from skillyard.evals.storage import (
     LatestResult,
     latest_of_each,
