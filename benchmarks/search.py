@@ -107,7 +107,7 @@ def peak():  # in kilobytes, of this process alone: getrusage counts its parent'
 _OURS = """
 import marshal, sys
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
-from skillyard.engine.index.document import IndexedDocument
+from skillyard.engine.index.segment_reader import IndexedDocument
 from skillyard.engine.index.index_writer import IndexWriter
 before = peak()
 with open(sys.argv[3], "rb") as file, IndexWriter(

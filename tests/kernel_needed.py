@@ -9,13 +9,13 @@ import sysconfig
 import pytest
 
 from skillyard.engine.index import (
+    bm25f,
     document_builder,
     kernel,
     library,
     segment_reader,
     segment_searcher,
     segment_writer,
-    term_counts,
     token_table,
 )
 
@@ -37,7 +37,7 @@ def without_kernel(patch: pytest.MonkeyPatch) -> None:
         segment_searcher,
         segment_writer,
         token_table,
-        term_counts,
+        bm25f,
     ):
         patch.setattr(module, "KERNEL", None)
     for module in (segment_searcher, library):

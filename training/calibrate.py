@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 from skillyard.engine.bench.runs import read_skills
 from skillyard.engine.index import token_table
-from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.document_builder import build_document
 from skillyard.engine.index.library import Library, memory_searcher
+from skillyard.engine.index.segment_reader import IndexedDocument
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.ranking.hybrid.calibration import log_odds_parts, one_word_adjustment
 from skillyard.engine.ranking.hybrid.constants import (

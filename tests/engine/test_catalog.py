@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.engine.catalog import has_tag, refresh
+from skillyard.engine.catalog import has_tag
+from skillyard.engine.catalog.entries import refresh
 from tests.parity.trees import relative, write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document, skill

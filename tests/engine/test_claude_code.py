@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.engine.formats.derived import first_paragraph
+from skillyard.engine.formats.agentskills import first_paragraph
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 

@@ -10,7 +10,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.engine import resources
-from skillyard.engine.catalog import refresh
+from skillyard.engine.catalog.entries import refresh
 from skillyard.engine.discovery import Root, Scan, scan
 from tests.parity.trees import relative, write_tree
 from tests.worked_examples.making import document

@@ -25,7 +25,8 @@ import json, os, sys
 import skillyard as sy
 from skillyard.engine.discovery.added_sources import may_read_source
 # Loaded when needed:
-import unicodedata, skillyard.engine.formats.frontmatter, skillyard.engine.formats.yaml_guard
+import unicodedata, skillyard.engine.discovery.plugins
+import skillyard.engine.formats.frontmatter, skillyard.engine.formats.yaml_guard
 roots = json.loads(sys.stdin.read())
 # Whatever reading imports is imported before anybody watches.
 sy.load_catalog(roots[0], index=False)

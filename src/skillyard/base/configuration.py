@@ -98,7 +98,7 @@ def _of_windows(kind: str) -> str:
 
 def write_note(path: str, text: str) -> None:
     """Write a note, for the user alone; one that cannot be written is left out."""
-    from skillyard.base.io.atomic_write import atomic_write  # deferred: a query only reads
+    from skillyard.base.io.files import atomic_write  # deferred: a query only reads
 
     with suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)

@@ -10,7 +10,7 @@ from skillyard.base.text import clean_line, plural
 from skillyard.cli.blocks import Block, Line, Span, finding, line, place_of
 
 if TYPE_CHECKING:
-    from skillyard.base.shapes.scans import ScanFinding
+    from skillyard.base.shapes.details import ScanFinding
     from skillyard.check.operations.library_check import Checked
     from skillyard.check.operations.skill_scan import Scanned
 

@@ -26,8 +26,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.base.io.atomic_write import atomic_write
-from skillyard.base.io.files import append, open_to_append, read_regular
+from skillyard.base.io.files import append, atomic_write, open_to_append, read_regular
 from skillyard.base.io.locks import Closeable, file_lock
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.text import plural

@@ -34,9 +34,9 @@ from skillyard.base.errors import (
     SkillIoError,
     SkillyardError,
 )
-from skillyard.base.io.paths import ancestors
-from skillyard.base.shapes.doctor import Diagnosis, Finding
+from skillyard.base.io.files import ancestors
 from skillyard.base.shapes.indexes import IndexStatus
+from skillyard.base.shapes.upkeep import Diagnosis, Finding
 from skillyard.base.text import plural, without_passwords
 from skillyard.base.version import __version__
 from skillyard.engine.catalog import read_catalog

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.base.io.atomic_write import atomic_write, remove_leftovers, write_output
+from skillyard.base.io.files import atomic_write, remove_leftovers, write_output
 from tests.tables import for_each
 
 CALLS = ("open", "fchmod", "stat", "fsync", "replace")

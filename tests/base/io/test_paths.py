@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from skillyard.base import configuration
-from skillyard.base.io import paths, processes
-from skillyard.base.io.paths import below, file_uri, is_below, same_path, slashes
+from skillyard.base.io import files, processes
+from skillyard.base.io.files import below, file_uri, is_below, same_path, slashes
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
         path = ntpath
         sep = "\\"
 
-    monkeypatch.setattr(paths, "os", Os)
+    monkeypatch.setattr(files, "os", Os)
 
 
 @pytest.mark.usefixtures("windows")

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from skillyard.base.shapes.scans import ScanFinding
+from skillyard.base.shapes.details import ScanFinding
 from skillyard.check.scanning import SkillFile, context, files_of_package, scan_files
 from skillyard.check.scanning.document import Document
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard import DEFAULT_LIMITS
-from skillyard.base.shapes.scans import ScanFinding
+from skillyard.base.shapes.details import ScanFinding
 from skillyard.check.scanning import (
     SkillFile,
     files_of_folder,

@@ -6,8 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from operator import mul
 
-from skillyard.engine.index.document import IndexedDocument
-from skillyard.engine.index.segment_reader import EXCLUDED, impact_byte
+from skillyard.engine.index.segment_reader import EXCLUDED, IndexedDocument, impact_byte
 from skillyard.engine.index.segment_searcher import (
     CANDIDATES,
     Weights,

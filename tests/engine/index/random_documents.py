@@ -8,9 +8,8 @@ from array import array
 from collections.abc import Iterable
 from pathlib import Path
 
-from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.index_writer import IndexWriter
-from skillyard.engine.index.segment_reader import EXCLUDED
+from skillyard.engine.index.segment_reader import EXCLUDED, IndexedDocument
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from tests.engine.index.memory_searcher import MemorySearcher
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from skillyard.base.shapes.doctor import Diagnosis, Finding
 from skillyard.base.shapes.encoder import encode
+from skillyard.base.shapes.upkeep import Diagnosis, Finding
 from skillyard.cli import main
 from skillyard.cli.grammar import read_command
 from skillyard.hosts.doctor import diagnose

@@ -1,4 +1,7 @@
-"""Opening, appending to and replacing files, with the strictest checks that the system offers."""
+"""Files and their paths: opened, appended to and replaced with the strictest checks of the system.
+
+A file is replaced whole: a reader sees the old content or all of the new one, never a part.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import IO
 
 _PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0) | getattr(os, "O_BINARY", 0)
@@ -15,6 +19,8 @@ _PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0) | getattr(o
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 """Opening a pipe does not wait for the other end."""
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_MAX_LEVELS = 64
+_SUFFIX = ".tmp"
 _REPLACE_TRIES = 50
 _REPLACE_PAUSE_S = 0.02
 
@@ -227,3 +233,126 @@ def is_private(status: os.stat_result) -> bool:
     if sys.platform == "win32":
         return True
     return status.st_uid == os.getuid() and not status.st_mode & 0o022
+
+
+def atomic_write(
+    path: str,
+    data: bytes,
+    *,
+    mode: int = 0o666,
+    durable: bool = True,
+    check: Callable[[], None] | None = None,
+) -> None:
+    """Write ``data`` to a temporary file in the same folder, then rename it to ``path``.
+
+    A file that exists keeps its owner and permissions; a new one gets ``mode`` less the process'
+    mask. ``durable`` waits until the disk has it, so that it survives a loss of power. ``check`` is
+    called just before the rename and may raise to prevent it. Folders above must exist. Raises
+    OSError; ``path`` is unchanged then.
+    """
+    folder, name = os.path.split(path)
+    unique = f"{os.getpid()}-{os.urandom(8).hex()}"
+    temporary = os.path.join(folder, f".{name}.{unique}{_SUFFIX}")
+    descriptor = create_exclusive(temporary, mode)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            _keep_owner_and_mode(file.fileno(), path)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        if check is not None:
+            check()
+        replace_file(temporary, path)
+    except BaseException:
+        with suppress(OSError):  # renamed already, or the disk is gone: the first error counts
+            os.unlink(temporary)
+        raise
+    if durable:
+        with suppress(OSError):  # some file systems cannot; the file itself is written
+            sync_folder(folder or ".")
+
+
+def _keep_owner_and_mode(descriptor: int, path: str) -> None:
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return
+    copy_owner_and_mode(descriptor, status)
+
+
+def remove_leftovers(path: str) -> None:
+    """Remove temporary files for ``path`` left by processes that were killed. Raises OSError."""
+    from skillyard.base.io.processes import may_be_running  # few callers leave any
+
+    folder, name = os.path.split(path)
+    prefix = f".{name}."
+    for file in os.listdir(folder or "."):
+        if not (file.startswith(prefix) and file.endswith(_SUFFIX)):
+            continue
+        process, dash, _ = file.removeprefix(prefix).partition("-")
+        if dash and process.isdigit() and not may_be_running(int(process)):
+            os.unlink(os.path.join(folder, file))
+
+
+def write_output(path: str, data: bytes) -> None:
+    """Write ``data`` to a path that a person named: atomically where it is a plain file.
+
+    A link, a pipe or a device is written through, never replaced. Raises OSError.
+    """
+    if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
+        with open(path, "wb") as file:
+            file.write(data)
+    else:
+        atomic_write(path, data)
+
+
+def slashes(path: str) -> str:
+    """Return a path with ``/`` and without one at its end, unless it is the root of a drive."""
+    path = path.replace(os.sep, "/")
+    short = path.rstrip("/")
+    return f"{short}/" if path and os.path.splitdrive(short)[1] == "" else short
+
+
+def same_path(one: str, other: str) -> bool:
+    """Return True where two paths are written alike on this system: Windows ignores case."""
+    return os.path.normcase(one) == os.path.normcase(other)
+
+
+def below(path: str, folder: str) -> str | None:
+    """Return the part of a path below a folder, with ``/``; None where it does not lie there.
+
+    Only the texts are compared: resolve links first where they matter.
+    """
+    start = f"{os.path.normcase(folder).rstrip(os.sep)}{os.sep}"
+    if not os.path.normcase(path).startswith(start):
+        return None
+    return path[len(start) :].replace(os.sep, "/")
+
+
+def ancestors(folder: str) -> Iterator[str]:
+    """Yield a folder and the folders above it, up to the root; at most 64."""
+    for _ in range(_MAX_LEVELS):
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Return True where a path lies below a folder, as :func:`below` compares them."""
+    return below(path, folder) is not None
+
+
+def file_uri(path: str) -> str:
+    """Return an absolute path as a ``file:`` URI, a relative one as a URI reference."""
+    from urllib.parse import quote
+
+    drive, rest = os.path.splitdrive(path.replace(os.sep, "/"))
+    text = quote(rest.encode("utf-8", "surrogatepass"), safe="/~")
+    if drive.startswith("//"):  # a share: its server is the URI's host
+        return f"file:{quote(drive, safe='/')}{text}"
+    if drive:
+        return f"file:///{drive}{text}"
+    return f"file://{text}" if text.startswith("/") else text

@@ -20,8 +20,8 @@ from skillyard.base.io.files import (
     open_to_read,
     refuse_link,
     same_file,
+    same_path,
 )
-from skillyard.base.io.paths import same_path
 
 _BY_DESCRIPTOR = sys.platform != "win32" and os.open in os.supports_dir_fd
 _OPEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.base.shapes import Schema
-from skillyard.base.shapes.scans import AcceptedFinding, ScanFinding
+from skillyard.base.shapes.details import AcceptedFinding, ScanFinding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

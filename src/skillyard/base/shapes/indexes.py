@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.base.shapes import Schema
-from skillyard.base.shapes.details import DiagnosticDocument
+from skillyard.base.shapes import Profile, Schema
+from skillyard.base.shapes.details import DiagnosticDocument, Remarks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +21,8 @@ class IndexBuilt:
     added: Annotated[int, "New files."]
     changed: Annotated[int, "Changed files."]
     removed: Annotated[int, "Removed files."]
-    diagnostics: Annotated[
-        tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
-    ]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    diagnostics: Remarks
+    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +38,7 @@ class IndexStatus:
     bytes: Annotated[int, "Size of its files."]
     settings: Annotated[Mapping[str, str], "What it was built with."]
     problem: Annotated[str, "What is damaged."]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from skillyard.base.shapes import Schema
-from skillyard.base.shapes.counts import SkillCountsDocument
-from skillyard.base.shapes.details import DiagnosticDocument
+from skillyard.base.shapes import Profile, Schema
+from skillyard.base.shapes.details import DiagnosticDocument, Remarks, SkillCountsDocument
 from skillyard.base.shapes.skills import TriggersDocument
 
 
@@ -52,10 +51,8 @@ class Listing:
     schema: Schema[Literal["skillyard.list/1"]] = "skillyard.list/1"
     skills: Annotated[tuple[Mapping[str, Any], ...], "A card for each skill, by name."]
     counts: Annotated[SkillCountsDocument, "Of the whole catalog, whatever part of it is listed."]
-    diagnostics: Annotated[
-        tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
-    ]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    diagnostics: Remarks
+    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,4 +98,4 @@ class Shown:
     diagnostics: Annotated[
         tuple[DiagnosticDocument, ...], "What is to be said about the files."
     ] = ()
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    profile: Profile = ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.base.shapes import Schema
-from skillyard.base.shapes.details import DiagnosticDocument
+from skillyard.base.shapes import Profile, Schema
+from skillyard.base.shapes.details import Remarks
 from skillyard.base.shapes.matches import MatchDocument
 
 
@@ -54,10 +54,8 @@ class Summarised:
     budget_tokens: Annotated[int | None, "The budget that it fits in."]
     tokens: Annotated[int, "Estimated tokens of the text."]
     listing: Annotated[HostListingDocument | None, "What a host makes of it."] = None
-    diagnostics: Annotated[
-        tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
-    ]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    diagnostics: Remarks
+    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +67,5 @@ class Injected:
     injected: Annotated[bool, "False when no skill fits."]
     match: Annotated[MatchDocument | None, "The skill whose block it is."]
     prompt: Annotated[str, "The prompt."]
-    diagnostics: Annotated[
-        tuple[DiagnosticDocument, ...], "What did not load, or loaded with a remark."
-    ]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    diagnostics: Remarks
+    profile: Profile = ""

@@ -14,22 +14,14 @@ from skillyard.base.shapes.matches import MatchDocument, QueryDocument
 class Ranked(ClientDocument):
     """A ranking as it is."""
 
-    schema: Annotated[Literal["skillyard.rank/1"], "Name and version of this shape."] = (
-        "skillyard.rank/1"
-    )
+    schema: shapes.Schema[Literal["skillyard.rank/1"]] = "skillyard.rank/1"
     query: Annotated[QueryDocument, "The request that was understood."]
     scorer: Annotated[str, "The scorer that ranked."]
     matches: Annotated[tuple[MatchDocument, ...], "Best first."]
     total: Annotated[int, "How many skills have a score at all."]
-    note: Annotated[
-        str | None,
-        "Why another scorer answered than the default one of the service; left out where none did.",
-    ] = None
+    note: shapes.Note = None
     diagnostics_count: Annotated[
         int | None, "How many remarks there are on the files of the catalog."
     ] = None
-    diagnostics: Annotated[
-        tuple[shapes.details.DiagnosticDocument, ...] | None,
-        "What did not load, or loaded with a remark.",
-    ] = None
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    diagnostics: shapes.details.MaybeRemarks = None
+    profile: shapes.Profile = ""

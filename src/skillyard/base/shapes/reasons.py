@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from skillyard.base.shapes import Note, Profile, Schema
 from skillyard.base.shapes.encoder import ClientDocument
 from skillyard.base.shapes.matches import MatchDocument, Policy, QueryDocument
 
@@ -33,9 +34,7 @@ class Ahead:
 class Why(ClientDocument):
     """Everything about one skill and one query."""
 
-    schema: Annotated[Literal["skillyard.why/1"], "Name and version of this shape."] = (
-        "skillyard.why/1"
-    )
+    schema: Schema[Literal["skillyard.why/1"]] = "skillyard.why/1"
     query: Annotated[QueryDocument, "The request that was understood."]
     scorer: Annotated[str, "The scorer that ranked."]
     match: Annotated[MatchDocument, "The skill."]
@@ -49,8 +48,5 @@ class Why(ClientDocument):
     sentences: Annotated[
         tuple[str, ...], "What matched, what came close and what the floor did, for people."
     ]
-    note: Annotated[
-        str | None,
-        "Why another scorer answered than the default one of the service; left out where none did.",
-    ] = None
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    note: Note = None
+    profile: Profile = ""

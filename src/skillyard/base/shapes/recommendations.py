@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from skillyard.base.shapes import Profile, Schema
 from skillyard.base.shapes.encoder import ClientDocument
 
 
@@ -22,9 +23,7 @@ class Recommendation:
 class Evaluated(ClientDocument):
     """The documented answer of skill_evaluate."""
 
-    schema: Annotated[Literal["skillyard.evaluate/1"], "Name and version of this shape."] = (
-        "skillyard.evaluate/1"
-    )
+    schema: Schema[Literal["skillyard.evaluate/1"]] = "skillyard.evaluate/1"
     results: Annotated[tuple[Recommendation, ...], "Best first."]
     message: Annotated[str, "The same as Markdown."]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    profile: Profile = ""

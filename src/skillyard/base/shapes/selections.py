@@ -14,9 +14,7 @@ from skillyard.base.shapes.matches import MatchDocument, Policy, QueryDocument
 class Selected(ClientDocument):
     """A choice, or an abstention."""
 
-    schema: Annotated[Literal["skillyard.select/1"], "Name and version of this shape."] = (
-        "skillyard.select/1"
-    )
+    schema: shapes.Schema[Literal["skillyard.select/1"]] = "skillyard.select/1"
     query: Annotated[QueryDocument, "The request that was understood."]
     scorer: Annotated[str, "The scorer that ranked."]
     policy: Annotated[Policy, "The bounds that were applied."]
@@ -28,15 +26,9 @@ class Selected(ClientDocument):
     fallback: Annotated[bool, "True when the generalist was taken."]
     menu: Annotated[tuple[str, ...], "Ids of skills too close to choose between."]
     question: Annotated[str, "What to ask the user then."]
-    note: Annotated[
-        str | None,
-        "Why another scorer answered than the default one of the service; left out where none did.",
-    ] = None
+    note: shapes.Note = None
     diagnostics_count: Annotated[
         int | None, "How many remarks there are on the files of the catalog."
     ] = None
-    diagnostics: Annotated[
-        tuple[shapes.details.DiagnosticDocument, ...] | None,
-        "What did not load, or loaded with a remark.",
-    ] = None
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    diagnostics: shapes.details.MaybeRemarks = None
+    profile: shapes.Profile = ""

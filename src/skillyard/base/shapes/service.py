@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from skillyard.base.shapes.counts import SkillCountsDocument
+from skillyard.base.shapes import Profile
+from skillyard.base.shapes.details import SkillCountsDocument
 from skillyard.base.shapes.encoder import ClientDocument
 
 
@@ -111,7 +112,7 @@ class Health(ClientDocument):
         VectorState | None,
         "How far the vectors of the default scorer are; left out where it has no embedder.",
     ] = None
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    profile: Profile = ""
 
     @property
     def able(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+from skillyard.base.shapes import Note, Profile, Schema
 from skillyard.base.shapes.details import DiagnosticDocument, ExplanationDocument
 from skillyard.base.shapes.encoder import ClientDocument
 
@@ -113,9 +114,7 @@ class SourceStatus(ClientDocument):
 class SearchDocument(ClientDocument):
     """What a search found, best first."""
 
-    schema: Annotated[Literal["skillyard.search/1"], "Name and version of this shape."] = (
-        "skillyard.search/1"
-    )
+    schema: Schema[Literal["skillyard.search/1"]] = "skillyard.search/1"
     query: Annotated[str, "The query that was understood."]
     count: Annotated[int, "How many skills follow."]
     skills: Annotated[tuple[SkillDocument, ...], "The skills."]
@@ -127,8 +126,5 @@ class SearchDocument(ClientDocument):
     sources: Annotated[
         tuple[SourceStatus, ...], "Every source that was asked; local is the library."
     ]
-    note: Annotated[
-        str | None,
-        "Why another scorer answered than the default one of the service; left out where none did.",
-    ] = None
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    note: Note = None
+    profile: Profile = ""

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from skillyard.base.shapes import feedback, reasons, selections
-from skillyard.base.shapes.counts import SkillCountsDocument
+from skillyard.base.shapes import Profile, feedback, reasons, selections
+from skillyard.base.shapes.details import SkillCountsDocument
 from skillyard.base.shapes.library import File
 from skillyard.base.shapes.recommendations import Recommendation
 from skillyard.base.shapes.service import SourceState
@@ -31,7 +31,7 @@ class Recommendations:
 
     results: Annotated[tuple[Recommendation, ...], "Best first."]
     message: Annotated[str, "The same as Markdown."]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class SearchAnswer:
     sources: Annotated[
         tuple[SourceStatus, ...], "Every source that was asked; local is the library."
     ]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ class LibraryPage:
     counts: Annotated[SkillCountsDocument, "What the skills of the library are."]
     next_cursor: Annotated[str | None, "The place of the next page."]
     problems: Annotated[tuple[Problem, ...], "Files that did not load."]
-    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
+    profile: Profile = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import re
 import shutil
 
 from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.base.shapes.new_skill import NewSkill
+from skillyard.base.shapes.upkeep import NewSkill
 from skillyard.engine.discovery.layout import SKILL_FILE
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")

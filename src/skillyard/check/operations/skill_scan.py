@@ -11,7 +11,7 @@ from skillyard.base.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
 from skillyard.base.io.workers import Workers
 from skillyard.base.operation import Spelling
 from skillyard.base.shapes import Schema
-from skillyard.base.shapes.scans import AcceptedFinding, ScanFinding
+from skillyard.base.shapes.details import AcceptedFinding, ScanFinding
 from skillyard.base.text import clean_line
 from skillyard.check.operations.library_check import Format
 from skillyard.check.scanning import (

@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from typing import NamedTuple
 
 from skillyard.base.io.sha256 import sha256
-from skillyard.base.shapes.scans import ScanFinding
+from skillyard.base.shapes.details import ScanFinding
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.check.scanning import hidden
 from skillyard.check.scanning.commands import secrets_sent_later

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidInput, InvalidSkillsRoot, SkillError
 from skillyard.base.invisible import clean, find_hidden, hidden_in_body
-from skillyard.base.io.paths import slashes
+from skillyard.base.io.files import slashes
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import plural
 from skillyard.check.validation.codes import (

@@ -19,10 +19,8 @@ from typing import Annotated, NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError, SkillIoError
 from skillyard.base.invisible import find_hidden
-from skillyard.base.io.atomic_write import atomic_write
-from skillyard.base.io.files import read_regular
+from skillyard.base.io.files import atomic_write, read_regular, same_path
 from skillyard.base.io.folders import open_real_file
-from skillyard.base.io.paths import same_path
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.checker import Target, target_of
 from skillyard.check.validation.codes import OFF, RENAMED, rule_severity

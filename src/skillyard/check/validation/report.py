@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from skillyard.base.errors import Diagnostic
-from skillyard.base.io.paths import file_uri
+from skillyard.base.io.files import file_uri
 from skillyard.base.text import clean_line
 from skillyard.check.validation.codes import RULES, RuleText
 

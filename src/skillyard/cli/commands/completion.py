@@ -19,7 +19,7 @@ def completion(args: Namespace, console: Console) -> None:
 
     eval "$(skillyard completion bash)"
     """
-    from skillyard.base.shapes.command_line import CompletionScript
+    from skillyard.base.shapes.upkeep import CompletionScript
 
     text = script(args.shell)
     console.show_text(CompletionScript(shell=args.shell, script=text), text)

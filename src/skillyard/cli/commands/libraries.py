@@ -15,9 +15,8 @@ from skillyard.cli.source import load, unloaded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillyard.base.shapes.doctor import Diagnosis
     from skillyard.base.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
-    from skillyard.base.shapes.policies import PolicyReport
+    from skillyard.base.shapes.upkeep import Diagnosis, PolicyReport
 
 
 @view_of(

@@ -18,7 +18,7 @@ from skillyard.cli.source import load, no_skills, unbound_library_of, unloaded
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from skillyard.base.shapes.new_skill import NewSkill
+    from skillyard.base.shapes.upkeep import NewSkill
     from skillyard.check.operations.library_check import Checked, CheckRequest
     from skillyard.check.operations.skill_scan import Scanned, ScanRequest
     from skillyard.check.validation.fixes import FixPlan

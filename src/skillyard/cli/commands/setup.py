@@ -15,7 +15,7 @@ from skillyard.cli.source import load
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillyard.base.shapes.setup import SetupDone, SetupStep
+    from skillyard.base.shapes.upkeep import SetupDone, SetupStep
     from skillyard.engine.catalog import Catalog
 
 _QUESTIONS = {
@@ -82,7 +82,7 @@ def _result(
     request: str = "",
     chosen: str = "",
 ) -> SetupDone:
-    from skillyard.base.shapes.setup import SetupDone
+    from skillyard.base.shapes.upkeep import SetupDone
 
     return SetupDone(
         skills=skills, listings=listings, steps=tuple(steps), request=request, chosen=chosen

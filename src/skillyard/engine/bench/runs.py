@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, NamedTuple, TypeVar
 
 from skillyard.base.errors import InvalidInput, SkillIoError
-from skillyard.base.io.atomic_write import write_output
+from skillyard.base.io.files import write_output
 from skillyard.base.shapes.benchmarks import BenchRun
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.match import in_order, score_query

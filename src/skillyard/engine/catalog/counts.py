@@ -8,7 +8,7 @@ from skillyard.base.text import plural
 from skillyard.engine.skill import Origin, Skill
 
 if TYPE_CHECKING:
-    from skillyard.base.shapes.counts import SkillCountsDocument as Shape
+    from skillyard.base.shapes.details import SkillCountsDocument as Shape
 
 
 class SkillCounts(NamedTuple):
@@ -44,7 +44,7 @@ class SkillCounts(NamedTuple):
 
     def document(self) -> "Shape":
         """Return the counts as a document shows them."""
-        from skillyard.base.shapes.counts import SkillCountsDocument as Shape
+        from skillyard.base.shapes.details import SkillCountsDocument as Shape
 
         return from_attributes(Shape, self)
 

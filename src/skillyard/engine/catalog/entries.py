@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError, SkillIoError
 from skillyard.base.invisible import hidden_in_body
-from skillyard.base.io.paths import same_path
+from skillyard.base.io.files import same_path
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.discovery import Candidate, Stamp
-from skillyard.engine.discovery.candidate import STABLE_AFTER_NS
 from skillyard.engine.discovery.entries import path_in_text
-from skillyard.engine.discovery.plugins import is_read_by_claude_code
-from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
+from skillyard.engine.discovery.layout import STABLE_AFTER_NS
+from skillyard.engine.formats.agentskills import (
+    DERIVABLE,
+    ParsedDocument,
+    SkillText,
+    parse_document,
+)
 from skillyard.engine.formats.conventions import parse_convention, parse_key_skill
-from skillyard.engine.formats.derived import DERIVABLE
 from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_file
 from skillyard.engine.skill import Origin, Skill
@@ -131,8 +134,11 @@ def _parse(candidate: Candidate, data: bytes, modified: int) -> ParsedDocument:
     try:
         return parse_document(document, text, strict=strict)
     except SkillError as error:
-        theirs = bool(candidate.plugin) or is_read_by_claude_code(candidate.path)
-        if strict or error.code not in DERIVABLE or not theirs:
+        if strict or error.code not in DERIVABLE:
+            raise
+        from skillyard.engine.discovery.plugins import is_read_by_claude_code  # few files need it
+
+        if not candidate.plugin and not is_read_by_claude_code(candidate.path):
             raise
         return parse_document(document._replace(derives=True), text, strict=False)
 

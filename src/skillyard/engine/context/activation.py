@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from skillyard.base.errors import InvalidInput, SkillError
 from skillyard.base.invisible import clean
 from skillyard.base.text import clean_line, escape_frame
-from skillyard.engine.catalog import Catalog, refresh
+from skillyard.engine.catalog import Catalog
+from skillyard.engine.catalog.entries import refresh
 from skillyard.engine.context.budget import cut
 from skillyard.engine.context.scripts import Script, list_scripts
 from skillyard.engine.ranking.match import Match

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from skillyard.base.errors import SkillError, UnknownName
-from skillyard.base.io.paths import is_below
+from skillyard.base.io.files import is_below
 from skillyard.base.text import clean_line
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.discovery.hosts import user_folders

@@ -13,13 +13,15 @@ import os
 from typing import TYPE_CHECKING
 
 from skillyard.base.errors import InvalidInput
-from skillyard.engine.discovery.candidate import Candidate, Scan, Stamp
 from skillyard.engine.discovery.layout import (
     BUILD_FOLDERS,
     HEAVY_FOLDERS,
     OWN_FOLDERS,
     REFERENCE_FOLDERS,
+    Candidate,
     Root,
+    Scan,
+    Stamp,
 )
 from skillyard.engine.discovery.walk import scan
 from skillyard.engine.skill import Origin

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from skillyard.base.configuration import note_path, write_note
-from skillyard.base.io.paths import is_below
+from skillyard.base.io.files import is_below
 from skillyard.engine.discovery.hosts import folders_upwards
 
 

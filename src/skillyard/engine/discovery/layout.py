@@ -1,8 +1,10 @@
-"""The layout of a tree of skills: file names and special folders."""
+"""The layout of a tree of skills, and what a walk of it finds: candidate files and stamps."""
 
-from __future__ import annotations
-
+import os
 from typing import NamedTuple
+
+from skillyard.base.errors import Diagnostic
+from skillyard.engine.skill import Reference
 
 SKILL_FILE = "SKILL.md"
 RUNTIME_FOLDER = ".skills"
@@ -30,3 +32,77 @@ class Root(NamedTuple):
     """The host in whose folder it is (``discovery.hosts``); empty for a folder that was named."""
     plugin: str = ""
     """The plugin that the folder belongs to; it goes before the names of its skills."""
+
+
+STABLE_AFTER_NS = 2_000_000_000
+"""Age in ns from which a file's times show every later change. Timestamps of common file systems
+tick every 1 to 10 ms; 2 s covers the coarse ones."""
+
+
+class Stamp(NamedTuple):
+    """Times, size and identity of a file. Equal stamps mean an unchanged file."""
+
+    mtime_ns: int
+    ctime_ns: int
+    size: int
+    inode: int
+    device: int
+
+
+class Candidate(NamedTuple):
+    """One file that should be a skill."""
+
+    path: str
+    """The root as passed by the caller, joined with the path below it, with ``/``."""
+    parts: tuple[str, ...]
+    """The path below the root."""
+    origin: str
+    folder: str | None
+    """Name of the skill's folder. None for single files."""
+    stamp: Stamp
+    scope: str
+    root: int
+    """Index of the root."""
+    references: tuple[Reference, ...] = ()
+    target: str | None = None
+    """The real file, when ``path`` is a link that stays inside its folder."""
+    plugin: str = ""
+    """The name of its plugin, which is a prefix of the skill's name."""
+
+
+class FolderStamp(NamedTuple):
+    """A folder that was listed."""
+
+    path: str
+    inode: int
+    """Shows whether the folder was replaced by another one."""
+
+
+class FolderListing(NamedTuple):
+    """A folder as it was listed."""
+
+    path: str
+    status: os.stat_result
+    """Of the folder itself, from before it was listed."""
+    entries: list[os.DirEntry[str]]
+
+
+class Observations(NamedTuple):
+    """What a walk observed besides the candidates. Its results follow from both."""
+
+    began_ns: int
+    listings: tuple[FolderListing, ...]
+    absent: tuple[str, ...]
+    """Paths at which a file would have changed the walk."""
+
+
+class Scan(NamedTuple):
+    """The candidates, sorted by root and path, and the diagnostics of the walk."""
+
+    candidates: tuple[Candidate, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    folders: int
+    folder_stamps: tuple[FolderStamp, ...] = ()
+    """The folders that were listed."""
+    observations: Observations | None = None
+    """None when the results depend on more, such as the targets of links."""

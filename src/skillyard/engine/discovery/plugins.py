@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from skillyard.base.io.paths import ancestors, is_below
+from skillyard.base.io.files import ancestors, is_below
 from skillyard.base.io.processes import shell_command
 from skillyard.base.text import clean_line, name_fault
 from skillyard.engine.discovery.hosts import expand_pattern, folders_upwards

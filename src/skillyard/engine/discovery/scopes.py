@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic
-from skillyard.base.io.paths import is_below
+from skillyard.base.io.files import is_below
 from skillyard.base.io.processes import shell_command
 from skillyard.base.text import clean_line
 from skillyard.engine.discovery.hosts import expand_pattern, host_roots
@@ -72,7 +72,7 @@ def disabled_for(folder: str, environ: Mapping[str, str] | None = None) -> tuple
     return (*disabled_plugins(folder, unreported), *extensions)
 
 
-_CODEX_HOME = "${CODEX_CODEX_HOME:-~/.codex}"
+_CODEX_HOME = "${CODEX_HOME:-~/.codex}"
 _ID = re.compile(r"([A-Za-z0-9_-]+)@([A-Za-z0-9_-]+)")
 _VERSION = re.compile(r"[A-Za-z0-9_.+-]+")
 _LOCAL = "local"

@@ -10,18 +10,10 @@ from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidSkillsRoot
 from skillyard.base.invisible import clean
+from skillyard.base.io.files import slashes
 from skillyard.base.io.folders import Folder, entry_is_link, entry_status, open_folder
-from skillyard.base.io.paths import slashes
 from skillyard.base.limits import DEFAULT_LIMITS, Limits
 from skillyard.base.text import odd_file_name
-from skillyard.engine.discovery.candidate import (
-    Candidate,
-    FolderListing,
-    FolderStamp,
-    Observations,
-    Scan,
-    Stamp,
-)
 from skillyard.engine.discovery.entries import (
     choose_spelling,
     inside,
@@ -42,7 +34,13 @@ from skillyard.engine.discovery.layout import (
     REFERENCE_FOLDERS,
     RUNTIME_FOLDER,
     SKILL_FILE,
+    Candidate,
+    FolderListing,
+    FolderStamp,
+    Observations,
     Root,
+    Scan,
+    Stamp,
 )
 from skillyard.engine.formats.file_names import (
     LONGEST_NAME,

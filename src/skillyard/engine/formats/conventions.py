@@ -13,6 +13,7 @@ from skillyard.base.errors import Diagnostic, SkillError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import clean_line, name_fault
 from skillyard.engine.formats.agentskills import (
+    DERIVABLE,
     ParsedDocument,
     SkillText,
     content_digest,
@@ -20,7 +21,6 @@ from skillyard.engine.formats.agentskills import (
     parse_skill,
     split_patterns,
 )
-from skillyard.engine.formats.derived import DERIVABLE
 from skillyard.engine.formats.fields import Fields
 from skillyard.engine.formats.file_names import OASIS_FOLDER, convention_of, folder_convention_of
 from skillyard.engine.formats.frontmatter import unify_lines

@@ -1,4 +1,4 @@
-"""BM25F impacts: the query-independent weight of each term of a skill.
+"""The terms of a skill, counted, and their BM25F impacts: weights that no query changes.
 
 Source: Robertson, Zaragoza & Taylor, "Simple BM25 extension to multiple weighted fields", CIKM
 2004: term frequencies are normalised by field length, weighted by field, summed, and saturated
@@ -6,16 +6,32 @@ once. Here ``impact = x / (k1 + x)`` with ``x = Σ_f w_f · tf_f / (1 - b + b ·
 
 The average lengths are constants instead of those of the library, so the impacts of a skill depend
 on that skill alone, and an index can replace one document without changing the others.
+
+Terms are counted by the kernel where that is available. It implements the analyzer for ASCII, Han,
+kana and Hangul. It passes words of other scripts to :data:`~skillyard.engine.analysis.STANDARD`,
+which is also used without a kernel.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from array import array
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from skillyard.base.sums import stable_sum
+from skillyard.engine.analysis import STANDARD
+from skillyard.engine.analysis.analyzer import (
+    ENGLISH,
+    MAX_COMPOUND_PARTS,
+    MAX_TERM_CHARS,
+    MIN_STEMMED_CHARS,
+    TECHNICAL,
+    stem_word,
+)
 from skillyard.engine.analysis.body import split_body, split_description
-from skillyard.engine.index.term_counts import term_counts
+from skillyard.engine.index.kernel import KERNEL
 from skillyard.engine.skill import Skill
 
 
@@ -126,3 +142,38 @@ def field_shares(analysed: FieldCounts, term: str) -> dict[str, float]:
     }
     total = stable_sum(parts.values())
     return {name: part / total for name, part in parts.items()}
+
+
+MAX_CACHED_SURFACES = 400_000
+"""Tokens whose terms the kernel caches: about 40 MB. A full cache is cleared."""
+
+
+def term_counts(text: str) -> dict[str, int]:
+    """Return the count of each term of ``text``, in order of first occurrence."""
+    if KERNEL is None:
+        return STANDARD.counts(text)
+    return kernel_terms().counts(text)  # type: ignore[no-any-return]
+
+
+@cache
+def kernel_terms(remembered: int = MAX_CACHED_SURFACES) -> Any:
+    """Return the kernel's analyzer, created on first use."""
+    return KERNEL.Terms(
+        STANDARD.of_surface,
+        stem_word,
+        _word_page,
+        TECHNICAL,
+        tuple(sorted(ENGLISH)),
+        MAX_TERM_CHARS,
+        MAX_COMPOUND_PARTS,
+        MIN_STEMMED_CHARS,
+        remembered,
+        os.urandom(16),
+    )
+
+
+def _word_page(number: int) -> bytes:
+    """Return 32 bytes, one bit for each of 256 characters: set for word characters."""
+    first = number << 8
+    bits = sum(1 << place for place in range(256) if re.match(r"\w", chr(first + place)))
+    return bits.to_bytes(32, "little")

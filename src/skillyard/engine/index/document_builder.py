@@ -14,13 +14,13 @@ from skillyard.engine.index.bm25f import (
     FieldCounts,
     count_texts,
     field_texts,
+    kernel_terms,
+    term_counts,
     term_impacts,
 )
-from skillyard.engine.index.document import IndexedDocument, document_key
 from skillyard.engine.index.facet_terms import facet_terms
 from skillyard.engine.index.kernel import KERNEL
-from skillyard.engine.index.segment_reader import EXCLUDED
-from skillyard.engine.index.term_counts import kernel_terms, term_counts
+from skillyard.engine.index.segment_reader import EXCLUDED, IndexedDocument, document_key
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.skill import Origin, Skill
 

@@ -128,7 +128,7 @@ def facet_terms(
     for name in (skill.name, skill.slug):
         impacts.update((NAME + word, present) for word in name.casefold().split()[:1])
     if name_terms:
-        from skillyard.engine.index.term_counts import term_counts  # deferred: only for documents
+        from skillyard.engine.index.bm25f import term_counts  # deferred: only for documents
 
         counts = term_counts(skill.name.translate(_JOINERS))
         impacts[EXACT_NAME + " ".join(sorted(counts))] = present

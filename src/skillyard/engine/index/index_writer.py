@@ -9,7 +9,6 @@ from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged, SkillIoError
 from skillyard.base.io.locks import Closeable, HeldLock, file_lock
-from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.manifest import (
     NAME,
     IndexManifest,
@@ -20,7 +19,7 @@ from skillyard.engine.index.manifest import (
     render_manifest,
     write_file,
 )
-from skillyard.engine.index.segment_reader import KEYS, SegmentReader
+from skillyard.engine.index.segment_reader import KEYS, IndexedDocument, SegmentReader
 from skillyard.engine.index.segment_searcher import SegmentSearcher
 from skillyard.engine.index.segment_writer import SegmentWriter, build_segments
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from skillyard.base.arguments import set_field
 from skillyard.base.errors import IndexDamaged, SkillError
-from skillyard.engine.index.document import IndexedDocument, document_key
 from skillyard.engine.index.manifest import IndexManifest, SegmentEntry
+from skillyard.engine.index.segment_reader import IndexedDocument, document_key
 from skillyard.engine.index.segment_searcher import SEARCHER, SegmentSearcher
 from skillyard.engine.index.token_table import TokenTable, bundled_table
 from skillyard.engine.skill import SKILL_FIELDS, Reference, Skill

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import Diagnostic
-from skillyard.base.io.files import open_to_read
-from skillyard.base.io.paths import ancestors
+from skillyard.base.io.files import ancestors, open_to_read
 from skillyard.base.io.sha256 import new_sha256
 from skillyard.engine.analysis.analyzer import VERSION as ANALYZER_VERSION
 from skillyard.engine.catalog.counts import SkillCounts
@@ -31,7 +30,7 @@ from skillyard.engine.index.token_table import bundled_table
 
 if TYPE_CHECKING:
     from skillyard.engine.discovery import Scan
-    from skillyard.engine.discovery.candidate import Observations
+    from skillyard.engine.discovery.layout import Observations
     from skillyard.engine.index.segment_searcher import SegmentSearcher
 
 WALK = "walk"
@@ -288,7 +287,7 @@ def seconds_since_scan(folder: str) -> float:
 MAX_ENTRIES = 100_000
 """Entries of all folders in a record: some megabytes."""
 STABLE_AFTER_NS = 2_000_000_000
-"""The same value as in ``discovery.candidate``, which a query does not import."""
+"""The same value as in ``discovery.layout``, which a query does not import."""
 _PROBE = "folder-times.tmp"
 
 

@@ -154,7 +154,7 @@ def read_manifest(folder: str) -> tuple[IndexManifest, bytes] | None:
 
 def write_file(folder: str, name: str, data: bytes) -> None:
     """Write one file of an index atomically. Raises SkillIoError."""
-    from skillyard.base.io.atomic_write import atomic_write  # deferred: a query only reads
+    from skillyard.base.io.files import atomic_write  # deferred: a query only reads
 
     path = os.path.join(folder, name)
     try:

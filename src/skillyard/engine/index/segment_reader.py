@@ -1,4 +1,4 @@
-"""A segment: its file format, and the reader that searches it in place.
+"""A segment: its documents, its file format, and the reader that searches it in place.
 
     header   one page: magic, version, counts, (offset, length) of each section, CRC-32
     sections little endian, each starting at a multiple of 8
@@ -16,14 +16,16 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from skillyard.base.errors import IndexDamaged
 from skillyard.engine.index.kernel import KERNEL
 
 if TYPE_CHECKING:
-    from skillyard.engine.index.document import IndexedDocument
+    from array import array
+
+    from skillyard.engine.skill import Skill
 
 EXCLUDED = 1
 """Flag of documents that are stored but never found or counted (hidden and shadowed skills)."""
@@ -93,6 +95,28 @@ _ITEM_TYPES = {
 }
 _IS_EXCLUDED = bytes(flags & EXCLUDED for flags in range(256))
 _ITEM_SIZES = {"I": 4, "Q": 8, "H": 2, "f": 4, "b": 1, "B": 1}
+
+
+def document_key(skill: Skill) -> str:
+    """Return the key of a skill in an index: its path, or its id when it was built in code."""
+    return skill.path or skill.id
+
+
+class IndexedDocument(NamedTuple):
+    """One analysed document, as an index stores it."""
+
+    key: str
+    """Unique in one index. Adding a document replaces the one with the same key."""
+    record: bytes
+    """Opaque bytes that the caller gets back."""
+    flags: int
+    """0..255; see :data:`EXCLUDED`."""
+    terms: tuple[str, ...]
+    """Each term once, in any order."""
+    impacts: tuple[float, ...] | array[float]
+    """Parallel to ``terms``: saturated weights in (0, 1), exact as 32-bit floats."""
+    vector: bytes
+    """``dimensions`` signed bytes; empty when the text has no vector."""
 
 
 class SegmentReader:
@@ -408,8 +432,6 @@ class SegmentReader:
 
     def document(self, number: int) -> IndexedDocument:
         """Return a document as it was added."""
-        from skillyard.engine.index.document import IndexedDocument  # deferred: only merges need it
-
         first, last = self.view("forward_starts", number, number + 2)
         terms = tuple(self.term_name(term) for term in self.view("forward_terms", first, last))
         vector = self.vector(number)

@@ -9,7 +9,6 @@ from typing import TypeAlias
 from zlib import crc32
 
 from skillyard.base.errors import InvalidInput
-from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.kernel import KERNEL
 from skillyard.engine.index.segment_reader import (
     EXCLUDED,
@@ -17,6 +16,7 @@ from skillyard.engine.index.segment_reader import (
     MAX_DOCUMENTS,
     PAGE,
     SECTIONS,
+    IndexedDocument,
     impact_byte,
     pack_header,
 )

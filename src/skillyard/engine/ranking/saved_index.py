@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 
 from skillyard.base.arguments import check_arguments
 from skillyard.base.errors import IndexDamaged, InvalidInput, SkillIoError
-from skillyard.engine.index.document import document_key
 from skillyard.engine.index.document_builder import build_documents
 from skillyard.engine.index.index_writer import IndexWriter
 from skillyard.engine.index.library import Library
 from skillyard.engine.index.library_spec import index_settings
+from skillyard.engine.index.segment_reader import document_key
 from skillyard.engine.index.segment_searcher import open_index
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.engine.ranking.hybrid import HYBRID

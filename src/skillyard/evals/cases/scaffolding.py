@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidInput
-from skillyard.base.io.atomic_write import atomic_write
+from skillyard.base.io.files import atomic_write
 from skillyard.base.text import clean_line, name_fault
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.match import rank

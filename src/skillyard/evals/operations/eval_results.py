@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from skillyard.base.errors import InvalidInput
-from skillyard.base.io.atomic_write import write_output
+from skillyard.base.io.files import write_output
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.operations.eval_runs import eval_config
 from skillyard.evals.regression.baselines import (

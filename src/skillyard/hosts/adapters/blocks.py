@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from skillyard.base.invisible import clean
-from skillyard.base.io.paths import below, slashes
+from skillyard.base.io.files import below, slashes
 from skillyard.base.text import clean_line, escape_frame, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.context.activation import frame, prompt_block

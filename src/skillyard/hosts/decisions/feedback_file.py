@@ -112,7 +112,7 @@ def clear_feedback(slug: str | None = None) -> FeedbackChange:
 
 def _change(change: Callable[[list[Feedback]], list[Feedback]]) -> FeedbackChange:
     """Read the file, change its entries and write it, while no other process does."""
-    from skillyard.base.io.atomic_write import atomic_write
+    from skillyard.base.io.files import atomic_write
     from skillyard.base.io.locks import file_lock
     from skillyard.base.shapes.encoder import encode
     from skillyard.base.shapes.feedback import FeedbackChange

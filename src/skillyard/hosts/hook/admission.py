@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.base.errors import Diagnostic
-from skillyard.base.io.paths import is_below
+from skillyard.base.io.files import is_below
 from skillyard.base.io.processes import shell_command
 from skillyard.engine.catalog.roots import real_root
 from skillyard.engine.skill import Origin

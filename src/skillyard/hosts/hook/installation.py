@@ -18,8 +18,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.atomic_write import atomic_write, remove_leftovers
-from skillyard.base.io.files import read_regular
+from skillyard.base.io.files import atomic_write, read_regular, remove_leftovers
 from skillyard.base.io.processes import script_beside, shell_command
 from skillyard.base.io.strict_json import refuse_constant
 from skillyard.base.shapes.hooks import InstallResult

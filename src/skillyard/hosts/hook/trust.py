@@ -14,9 +14,7 @@ from typing import NamedTuple
 
 from skillyard.base.configuration import state_folder
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.atomic_write import atomic_write
-from skillyard.base.io.files import is_private, read_regular
-from skillyard.base.io.paths import ancestors
+from skillyard.base.io.files import ancestors, atomic_write, is_private, read_regular
 from skillyard.base.io.sha256 import sha256
 
 _VERSION = 2

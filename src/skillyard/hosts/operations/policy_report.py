@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillyard.base.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
+from skillyard.base.shapes.upkeep import PolicyReport, PolicyRule, RefusedSkill
 from skillyard.engine.catalog import Catalog
 from skillyard.install.policy.decision import REFUSED
 from skillyard.install.policy.library import find_policy

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from skillyard.base.configuration import state_folder, user_file
 from skillyard.base.errors import SkillIoError
 from skillyard.base.extras import install_command
-from skillyard.base.io.atomic_write import atomic_write
+from skillyard.base.io.files import atomic_write
 from skillyard.base.io.sha256 import sha256
-from skillyard.base.shapes.setup import SetupStep
+from skillyard.base.shapes.upkeep import SetupStep
 from skillyard.engine.discovery.hosts import expand_pattern
 from skillyard.hosts.hook.hosts import HOSTS
 from skillyard.hosts.hook.installation import (

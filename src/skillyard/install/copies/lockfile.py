@@ -38,7 +38,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.atomic_write import atomic_write
+from skillyard.base.io.files import atomic_write
 from skillyard.base.io.locks import file_lock
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.io.strict_json import nested_deeper_than, strict_loads

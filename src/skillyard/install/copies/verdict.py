@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.base.errors import InvalidInput, SkillIoError, UnknownName
-from skillyard.base.shapes.scans import ScanFinding
+from skillyard.base.shapes.details import ScanFinding
 from skillyard.base.text import folder_name, plural
 from skillyard.check.scanning import HIGH, RULES, files_of_folder, files_of_package, scan_files
 from skillyard.check.scanning.engine import Accepted, without_accepted

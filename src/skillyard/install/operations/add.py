@@ -11,10 +11,10 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.base.errors import InvalidInput, SourceFailed
-from skillyard.base.io.paths import is_below
+from skillyard.base.io.files import is_below
 from skillyard.base.lookalikes import look_alikes
-from skillyard.base.shapes import remote as shapes
-from skillyard.base.shapes.scans import ScanFinding
+from skillyard.base.shapes import installation as shapes
+from skillyard.base.shapes.details import ScanFinding
 from skillyard.base.text import folder_name
 from skillyard.engine.discovery.added_sources import note_added_source
 from skillyard.engine.discovery.hosts import HOST_FOLDERS, host_roots

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from skillyard.base.errors import SkillError, SkillyardError, SourceFailed
 from skillyard.base.shapes import installation as shapes
+from skillyard.base.shapes.details import ScanFinding
 from skillyard.base.shapes.encoder import from_attributes
 from skillyard.base.shapes.installation import SkillProblem
-from skillyard.base.shapes.scans import ScanFinding
 from skillyard.base.text import clean_line, folder_name, shorten
 from skillyard.check.scanning import SkillFile, scan_files
 from skillyard.engine.skill import Skill

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillIoError, UnknownName
-from skillyard.base.io.paths import is_below
+from skillyard.base.io.files import is_below
 from skillyard.engine.discovery.hosts import HOST_FOLDERS, HOST_TITLES, expand_pattern, host_roots
 from skillyard.install.copies.installed import LINK, InstallRefused, note_written
 from skillyard.install.copies.lockfile import project_lock_path

@@ -22,8 +22,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from skillyard.base.errors import InvalidInput, SkillError, SkillIoError, SkillyardError
-from skillyard.base.io.atomic_write import remove_leftovers
-from skillyard.base.io.paths import is_below
+from skillyard.base.io.files import is_below, remove_leftovers
 from skillyard.base.shapes.installation import FileChange
 from skillyard.base.text import folder_name
 from skillyard.engine.discovery.added_sources import may_read_source

@@ -17,6 +17,7 @@ from skillyard.base.errors import (
 )
 from skillyard.base.io.folder_manifest import FolderManifest, manifest_of
 from skillyard.base.io.sha256 import sha256
+from skillyard.base.shapes.details import ScanFinding
 from skillyard.base.shapes.installation import (
     Difference,
     FileChange,
@@ -26,7 +27,6 @@ from skillyard.base.shapes.installation import (
     SkillUpdate,
     Updated,
 )
-from skillyard.base.shapes.scans import ScanFinding
 from skillyard.base.text import folder_name
 from skillyard.check.scanning import files_of_folder, files_of_package, scan_files
 from skillyard.check.scanning.document import SCRIPT, kind_of

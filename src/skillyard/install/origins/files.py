@@ -8,9 +8,8 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from skillyard.base.errors import InvalidInput, SkillError, SourceFailed
-from skillyard.base.io.files import is_executable, read_regular
+from skillyard.base.io.files import is_below, is_executable, read_regular
 from skillyard.base.io.folders import entry_is_link, open_real_file, open_real_folder
-from skillyard.base.io.paths import is_below
 from skillyard.base.io.sha256 import sha256
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.engine.catalog import read_catalog

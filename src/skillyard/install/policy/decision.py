@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError
-from skillyard.base.io.paths import is_below
+from skillyard.base.io.files import is_below
 from skillyard.base.text import folder_name
 from skillyard.engine.skill import Origin, Skill
 from skillyard.install.copies.file_paths import shown_path

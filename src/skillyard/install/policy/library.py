@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from skillyard.base.configuration import config_folder, read_section
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.paths import is_below
+from skillyard.base.io.files import is_below
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.catalog.roots import LibrarySpec, parse_roots
-from skillyard.engine.index.indexed_catalog import load_library, open_library
 
 if TYPE_CHECKING:
     from skillyard.install.policy.decision import AdmissionPolicy, LockedSource
@@ -285,6 +284,8 @@ def load_catalog(
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope, and
     SkillIoError for a policy that cannot be read or an unknown profile.
     """
+    from skillyard.engine.index.indexed_catalog import load_library  # an evaluation ranks nothing
+
     spec = library_spec(roots, scopes, profile=profile)
     return load_library(spec, progress=progress, index=index)
 
@@ -298,5 +299,7 @@ def open_catalog(
     profile: str | None = None,
 ) -> Catalog:
     """Return the catalog of the roots over its index; see :func:`.indexed_catalog.open_library`."""
+    from skillyard.engine.index.indexed_catalog import open_library
+
     spec = library_spec(roots, scopes, profile=profile)
     return open_library(spec, progress=progress, force_scan=force_scan, in_parts=in_parts)

@@ -7,7 +7,7 @@ from itertools import chain
 
 from skillyard.base.errors import IndexDamaged, SkillIoError
 from skillyard.base.io.workers import Workers
-from skillyard.engine.index.document import IndexedDocument
+from skillyard.engine.index.segment_reader import IndexedDocument
 from skillyard.engine.index.token_table import bundled_table
 from skillyard.store.node.records import document_of_version, key_text, refusal
 from skillyard.store.node.state import POSITION, NodeState, position_in

@@ -9,9 +9,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from skillyard.base.errors import Diagnostic
 from skillyard.engine.catalog.roots import Admission
-from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.document_builder import build_document
-from skillyard.engine.index.segment_reader import EXCLUDED
+from skillyard.engine.index.segment_reader import EXCLUDED, IndexedDocument
 from skillyard.engine.index.token_table import TokenTable
 from skillyard.engine.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version

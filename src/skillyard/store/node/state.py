@@ -12,8 +12,7 @@ import shutil
 
 from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import SkillIoError
-from skillyard.base.io.atomic_write import atomic_write
-from skillyard.base.io.files import rename_folder
+from skillyard.base.io.files import atomic_write, rename_folder
 from skillyard.base.io.locks import HeldLock, file_lock
 from skillyard.base.io.platforms import refuse_windows
 from skillyard.base.io.sha256 import sha256

@@ -9,8 +9,8 @@ from skillyard.base.configuration import cache_folder
 from skillyard.base.errors import EmbedderFailed, InvalidInput
 from skillyard.engine.embedding.cache import VectorCache, embed_cached
 from skillyard.engine.embedding.protocol import UNIT, Embedder, embed_checked, unit_bytes
-from skillyard.engine.index.document import IndexedDocument
 from skillyard.engine.index.library import Library, memory_searcher
+from skillyard.engine.index.segment_reader import IndexedDocument
 from skillyard.engine.skill import Skill
 
 UNIT_DOT = UNIT * UNIT
