@@ -217,11 +217,10 @@ def _diagnostics() -> Iterator[str]:
         yield f"- {', '.join(codes)} ({grade}): {title}"
     yield from ("", "## Coarser names", "")
     yield "Some sources know no finer word. Under these profiles a finding goes by another code:"
-    for profile, names in RENAMED.items():
-        yield ""
-        for coarse in sorted(set(names.values())):
-            finer = ", ".join(f"`{code}`" for code in sorted(names) if names[code] == coarse)
-            yield f"- `{profile}` says `{coarse}` for {finer}"
+    yield ""
+    for coarse in sorted(set(RENAMED.values())):
+        finer = ", ".join(f"`{code}`" for code in sorted(RENAMED) if RENAMED[code] == coarse)
+        yield f"- `reference` says `{coarse}` for {finer}"
 
 
 def _grade(severity: str) -> str:

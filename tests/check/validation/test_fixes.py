@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard import Skill, SkillError
-from skillyard.check.operations.library_check import check_paths, plan_paths
+from skillyard.check.operations.library_check import check_paths
 from skillyard.check.validation.fixes import FIXABLE, FixPlace, fix_document, plan_fixes, write_plan
 from skillyard.engine.formats.agentskills import SkillText, parse_document
 from tests.check.validation.skill_files import codes, text, tree
@@ -154,7 +154,7 @@ CLEAN = "---\nname: pencil\ndescription: 'Use: now.'\n---\nb\n"
 def test_files_are_mended_in_place_and_then_there_is_nothing_left(tmp_path: Path) -> None:
     root = tree(tmp_path, {"pencil/SKILL.md": MESSY, "pencil/notes.md": MESSY, "AGENTS.md": "x"})
     os.chmod(root / "pencil/SKILL.md", 0o640)
-    fixed = check_paths([str(root)], fix=True)
+    fixed, _ = check_paths([str(root)], fix=True)
     assert [fix.code for fix in fixed.fixes] == [
         "byte_order_mark",
         "yaml_repaired",
@@ -166,12 +166,12 @@ def test_files_are_mended_in_place_and_then_there_is_nothing_left(tmp_path: Path
     if sys.platform != "win32":
         assert stat.S_IMODE(os.stat(root / "pencil/SKILL.md").st_mode) == 0o640
     assert (fixed.diagnostics, fixed.fixable, fixed.refused) == ((), 0, ())
-    assert check_paths([str(root)], fix=True).fixes == ()
+    assert check_paths([str(root)], fix=True)[0].fixes == ()
 
 
 def test_a_plan_writes_nothing_and_shows_its_change(tmp_path: Path) -> None:
     root = tree(tmp_path, {"pencil/SKILL.md": MESSY})
-    checked, (plan,) = plan_paths([str(root)])
+    checked, (plan,) = check_paths([str(root)])
     assert "\n-description: Use: now.\n" in plan.diff()
     assert "\n+description: 'Use: now.'\n" in plan.diff()
     assert (root / "pencil/SKILL.md").read_bytes() == MESSY.encode()
@@ -183,7 +183,7 @@ def test_nothing_behind_a_link_is_written(tmp_path: Path) -> None:
     tree(tmp_path, {"outside/SKILL.md": MESSY, "root/pencil/real.txt": MESSY, "root/x": ""})
     (tmp_path / "root/outside").symlink_to(tmp_path / "outside", target_is_directory=True)
     (tmp_path / "root/pencil/SKILL.md").symlink_to("real.txt")
-    fixed = check_paths([str(tmp_path / "root")], fix=True)
+    fixed, _ = check_paths([str(tmp_path / "root")], fix=True)
     assert (fixed.fixes, fixed.fixable) == ((), 0)
     assert "yaml_repaired" in codes(fixed.diagnostics)
     assert (tmp_path / "outside/SKILL.md").read_bytes() == MESSY.encode()

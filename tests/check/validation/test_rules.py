@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import skillyard as sy
 from skillyard import Diagnostic
-from skillyard.check.validation.codes import PROFILES
+from skillyard.check.validation.codes import RULES
 from skillyard.check.validation.file_rules import FILE_RULES
 from tests.check.validation.skill_files import BODY, codes, text, tree
 from tests.tables import for_each
@@ -179,7 +179,7 @@ def test_a_broken_rule_is_found_at_its_line_with_a_hint(sample: Sample, tmp_path
     assert found[0].line == sample.line
     assert found[0].hint
     assert found[0].message
-    assert found[0].severity == PROFILES[sample.profile][sample.code]
+    assert found[0].severity == RULES[sample.code].severities[sample.profile]
 
 
 @for_each("sample", SAMPLES, ids=_IDS)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from skillyard.base.errors import Diagnostic, SkillError
 from skillyard.base.operation import Spelling
 from skillyard.base.shapes import Schema
-from skillyard.check.validation.fixes import Fix
-
-if TYPE_CHECKING:
-    from skillyard.check.validation.config import CheckConfig
-    from skillyard.check.validation.fixes import FixPlan
-    from skillyard.engine.catalog.roots import LibrarySpec
+from skillyard.check.validation import report
+from skillyard.check.validation.checker import Target, check_target, target_of
+from skillyard.check.validation.codes import check_profile
+from skillyard.check.validation.config import CheckConfig, find_check_config
+from skillyard.check.validation.fixes import Fix, FixPlan, plan_fixes, write_plan
+from skillyard.engine.catalog.roots import LibrarySpec
 
 SEVERITIES = ("error", "warning", "info")
 Format = Annotated[
@@ -87,8 +87,6 @@ class Checked:
 
     def render(self, format: str) -> str:
         """Return the findings as ``sarif`` (2.1.0) or ``github`` (workflow commands)."""
-        from skillyard.check.validation import report
-
         as_format = report.as_sarif if format == "sarif" else report.as_github
         return as_format(self.diagnostics)
 
@@ -101,8 +99,8 @@ def check_paths(
     config: CheckConfig | None = None,
     find_config: bool = False,
     library: LibrarySpec | None = None,
-) -> Checked:
-    """Check skills, skill files and roots under a profile.
+) -> tuple[Checked, tuple[FixPlan, ...]]:
+    """Check skills, skill files and roots; return the findings and what ``--fix`` would change.
 
     The paths are checked one by one, ``library`` as one; what they share is said once. ``config``
     holds for all; without one, ``find_config`` looks for the configuration of each path and root.
@@ -113,43 +111,6 @@ def check_paths(
     Raises InvalidSkillsRoot for a path that does not exist, UnknownName for a profile, InvalidInput
     and SkillIoError for a configuration.
     """
-
-    def plan() -> tuple[Checked, tuple[FixPlan, ...]]:
-        return plan_paths(
-            paths, profile=profile, config=config, find_config=find_config, library=library
-        )
-
-    before, plans = plan()
-    if not fix or not plans:
-        return before
-    from skillyard.check.validation.fixes import write_plan
-
-    fixes: list[Fix] = []
-    refused: list[Diagnostic] = []
-    for each in plans:
-        try:
-            write_plan(each)
-        except SkillError as error:
-            refused.append(error.diagnostic())
-        else:
-            fixes.extend(each.fixes)
-    return replace(plan()[0], fixes=tuple(fixes), refused=tuple(refused))
-
-
-def plan_paths(
-    paths: Sequence[str],
-    *,
-    profile: str = "lenient",
-    config: CheckConfig | None = None,
-    find_config: bool = False,
-    library: LibrarySpec | None = None,
-) -> tuple[Checked, tuple[FixPlan, ...]]:
-    """Check as :func:`check_paths`, and return what ``--fix`` would change, sorted by path."""
-    from skillyard.check.validation.checker import Target, check_target, target_of
-    from skillyard.check.validation.codes import check_profile
-    from skillyard.check.validation.config import CheckConfig, find_check_config
-    from skillyard.check.validation.fixes import plan_fixes
-
     check_profile(profile)
     roots = () if library is None else library.roots
     configs = {
@@ -166,49 +127,72 @@ def plan_paths(
 
     results = [check_target(target_of(each), profile, _always(configs[each])) for each in paths]
     if library is not None:
-        results.append(check_target(Target("", "", 0, library=library), profile, config_of))
-    diagnostics = {each for result in results for each in result.diagnostics}
-    plans: dict[str, FixPlan] = {}
+        results.append(check_target(Target("", library), profile, config_of))
+    findings = {each for result in results for each in result.diagnostics}
+    by_file: dict[str, FixPlan] = {}
     for path, used in configs.items():
-        for plan in plan_fixes(path, diagnostics, profile, used):
-            plans.setdefault(plan.real, plan)
-    findings = tuple(sorted(diagnostics, key=_order))
-    severities = [each.severity for each in findings]
+        for plan in plan_fixes(path, findings, profile, used):
+            by_file.setdefault(plan.real, plan)
+    plans = tuple(sorted(by_file.values(), key=lambda plan: plan.path))
+    if fix and plans:
+        fixes, refused = _write(plans)
+        left, _ = check_paths(
+            paths, profile=profile, config=config, find_config=find_config, library=library
+        )
+        return replace(left, fixes=fixes, refused=refused), ()
+    severities = Counter(each.severity for each in findings)
     checked = Checked(
         paths=(*paths, *roots),
         scopes=() if library is None else library.scopes,
         profile=profile,
-        diagnostics=findings,
+        diagnostics=tuple(sorted(findings, key=_order)),
         skills=len(frozenset().union(*(each.skills for each in results))),
         files=len(frozenset().union(*(each.files for each in results))),
-        counts={severity: severities.count(severity) for severity in SEVERITIES},
+        counts={severity: severities[severity] for severity in SEVERITIES},
         rules=_rule_counts(findings),
         configs=tuple(dict.fromkeys(each.path for each in configs.values() if each.path)),
-        fixable=sum(len(plan.fixes) for plan in plans.values()),
+        fixable=sum(len(plan.fixes) for plan in plans),
         fixes=(),
         refused=(),
     )
-    return checked, tuple(sorted(plans.values(), key=lambda plan: plan.path))
-
-
-def _rule_counts(findings: Sequence[Diagnostic]) -> tuple[RuleCount, ...]:
-    """Return the findings by rule: the severest first, then the most frequent, then by code."""
-    numbers = Counter((each.code, each.severity) for each in findings)
-    places = {(each.code, each.severity, each.path) for each in findings}
-    files = Counter((code, severity) for code, severity, _ in places)
-    counts = [
-        RuleCount(code=key[0], severity=key[1], findings=number, files=files[key])
-        for key, number in numbers.items()
-    ]
-    return tuple(
-        sorted(
-            counts, key=lambda each: (SEVERITIES.index(each.severity), -each.findings, each.code)
-        )
-    )
+    return checked, plans
 
 
 def _always(config: CheckConfig) -> Callable[[str], CheckConfig]:
     return lambda _: config
+
+
+def _write(plans: Iterable[FixPlan]) -> tuple[tuple[Fix, ...], tuple[Diagnostic, ...]]:
+    """Write what is planned; return the repairs that were made, and what refused them."""
+    fixes: list[Fix] = []
+    refused: list[Diagnostic] = []
+    for each in plans:
+        try:
+            write_plan(each)
+        except SkillError as error:
+            refused.append(error.diagnostic())
+        else:
+            fixes.extend(each.fixes)
+    return tuple(fixes), tuple(refused)
+
+
+def _rule_counts(findings: Iterable[Diagnostic]) -> tuple[RuleCount, ...]:
+    """Return the findings by rule: the severest first, then the most frequent, then by code."""
+    numbers = Counter((each.code, each.severity) for each in findings)
+    files = Counter((code, severity) for code, severity, _ in {_place(each) for each in findings})
+    counts = [
+        RuleCount(code=code, severity=severity, findings=number, files=files[code, severity])
+        for (code, severity), number in numbers.items()
+    ]
+    return tuple(sorted(counts, key=_rank))
+
+
+def _place(each: Diagnostic) -> tuple[str, str, str]:
+    return each.code, each.severity, each.path
+
+
+def _rank(each: RuleCount) -> tuple[int, int, str]:
+    return SEVERITIES.index(each.severity), -each.findings, each.code
 
 
 def _order(each: Diagnostic) -> tuple[str, int, str, int, str, str]:

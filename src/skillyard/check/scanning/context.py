@@ -12,7 +12,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from skillyard.check.scanning.document import DATA, PROSE, SCRIPT, Document, Fence
+from skillyard.check.markdown import Fence
+from skillyard.check.scanning.document import DATA, PROSE, SCRIPT, Document
 from skillyard.check.scanning.hidden import addresses_agent
 
 _ABOVE = 6

@@ -6,11 +6,11 @@ import re
 import unicodedata
 from bisect import bisect_right
 from functools import cached_property
-from typing import NamedTuple
 
 from skillyard.base.errors import SkillError
 from skillyard.base.invisible import hidden_runs
 from skillyard.base.lookalikes import latin_shape
+from skillyard.check.markdown import Fence, fences
 from skillyard.check.scanning.words import Places, group, places_in
 from skillyard.engine.formats.frontmatter import split, unify_lines
 
@@ -44,19 +44,10 @@ _OTHER_FORM = re.compile("[\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff]")
 _OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0400-\u052f]")
 _MIXED = re.compile("[a-zA-Z\u0370-\u03ff\u0400-\u052f]{2,200}")
 SPACED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_][ \t]{1,4}){7,400}[^\W\d_](?![^\W\d_])")
-_FENCE = re.compile(r"^[ \t]{0,12}(`{3,20}|~{3,20})[ \t]{0,8}([^\s`]{0,40})", re.MULTILINE)
 _LATIN = str.maketrans("İıſ\u212a", "IisK")
 """Letters that are Latin ones to a search without case. The first becomes longer in lower case."""
 _LETTERS = [group(letter) for letter in "ignore"]
 """Words of a document that may hide a word by blanks between its letters."""
-
-
-class Fence(NamedTuple):
-    """A code block in prose."""
-
-    start: int
-    end: int
-    language: str
 
 
 class Document:
@@ -128,19 +119,7 @@ class Document:
     @cached_property
     def fences(self) -> list[Fence]:
         """The code blocks of prose, in order. A block that is never closed ends with the file."""
-        if self.kind != PROSE:
-            return []
-        fences: list[Fence] = []
-        opened: re.Match[str] | None = None
-        for match in _FENCE.finditer(self.text):
-            if opened is None:
-                opened = match
-            elif match[1].startswith(opened[1]) and not match[2]:
-                fences.append(Fence(opened.end(), match.start(), opened[2].lower()))
-                opened = None
-        if opened is not None:
-            fences.append(Fence(opened.end(), len(self.text), opened[2].lower()))
-        return fences
+        return fences(self.text) if self.kind == PROSE else []
 
     def fence_at(self, offset: int) -> Fence | None:
         """Return the code block around an offset."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from skillyard.base.errors import Diagnostic, InvalidInput, InvalidSkillsRoot, SkillError
-from skillyard.base.invisible import clean, find_hidden, hidden_in_body
+from skillyard.base.invisible import clean, find_hidden
 from skillyard.base.io.files import slashes
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import plural
@@ -20,58 +20,49 @@ from skillyard.check.validation.codes import (
     ERROR,
     OFF,
     REFERENCE,
-    RENAMED,
     RULES,
     check_profile,
+    code_under,
     reading_severity,
-    rule_severity,
 )
 from skillyard.check.validation.config import CheckConfig
 from skillyard.check.validation.file_rules import FILE_RULES, Violation
 from skillyard.check.validation.library import library_rules
 from skillyard.check.validation.reference import reference_view
-from skillyard.check.validation.view import Kind, View, view_of, view_of_file
+from skillyard.check.validation.view import CONVENTION, View, read_text, view_of, view_of_file
 from skillyard.engine.catalog import Catalog
+from skillyard.engine.catalog.entries import read_one
 from skillyard.engine.catalog.roots import LibrarySpec
 from skillyard.engine.catalog.snapshot import build_catalog
-from skillyard.engine.discovery import Scan
+from skillyard.engine.discovery import Candidate, Scan, Stamp
 from skillyard.engine.discovery.layout import RUNTIME_FOLDER
-from skillyard.engine.formats.agentskills import parse_skill
 from skillyard.engine.formats.file_names import OASIS_FOLDER, folder_convention_of
-from skillyard.engine.formats.frontmatter import decode, unify_lines
-from skillyard.engine.resources import read_file
+from skillyard.engine.formats.frontmatter import unify_lines
+from skillyard.engine.skill import Origin
 
 _SKILL_FILES = ("SKILL.md", "skill.md")
+_MISSING = "skill_md_missing"
+_MAX_PER_RULE = 20
+"""Limit for the findings of one rule in one file. The number of further findings is reported."""
 
 
 class Target(NamedTuple):
-    """A root to walk, and the part of it to check; or a library of several."""
+    """A library to walk, and the part of it to check."""
 
     argument: str
-    root: str
-    depth: int
-    """Folders entered below the root."""
+    spec: LibrarySpec
     below: str = ""
     """Only this file, or the files below this folder, are checked. Empty means all."""
     strict: bool = False
     """True for a single document below ``.skills``, which is parsed strictly and without a walk."""
 
-    library: LibrarySpec | None = None
-    """All of it is checked, instead of the argument."""
-
-    @property
-    def spec(self) -> LibrarySpec:
-        """The library to walk."""
-        limits = DEFAULT_LIMITS._replace(tree_depth=self.depth)
-        return self.library or LibrarySpec((self.root,), (), limits)
-
     def includes(self, path: str) -> bool:
         """True when a file at ``path`` is part of the target."""
-        forms = (self.below, display_path(self.below))
+        forms = (self.below, _shown(self.below))
         return not self.below or any(path == f or path.startswith(f"{f}/") for f in forms)
 
 
-def display_path(path: str) -> str:
+def _shown(path: str) -> str:
     """Return a path in the form that discovery uses in diagnostics."""
     text = clean(path.encode("utf-8", "backslashreplace").decode("utf-8"))
     return text.replace("\n", "\\n").replace("\t", "\\t")
@@ -91,33 +82,38 @@ def target_of(path: str | os.PathLike[str]) -> Target:
             path=argument,
             hint="name a skill, or a folder that holds skills",
         )
-    place = _with_slashes(os.path.abspath(argument))  # the folder that one is in says nothing else
+    place = os.path.abspath(argument).replace(os.sep, "/")  # the folder that one is in says more
     if OASIS_FOLDER in place.split("/")[-3:-1] and OASIS_FOLDER not in argument.split("/"):
         argument = place
     elif folder_convention_of(place) is not None and os.path.isfile(argument):
-        return _in_convention_folder(argument, place)
+        return _in_convention_folder(argument if folder_convention_of(argument) else place)
     parent, name = os.path.split(argument)
-    above, folder = os.path.split(parent)
+    above = os.path.dirname(parent)
     if os.path.isdir(argument):
         if os.path.basename(parent) == OASIS_FOLDER:
-            return Target(argument, parent, DEFAULT_LIMITS.tree_depth, _join(parent, name))
-        return Target(argument, argument, DEFAULT_LIMITS.tree_depth)
+            return _target(argument, parent, DEFAULT_LIMITS.tree_depth, argument)
+        return _target(argument, argument, DEFAULT_LIMITS.tree_depth)
     if any(part.lower() == RUNTIME_FOLDER for part in place.split("/")[:-1]):
-        return Target(argument, parent, 0, _join(parent, name), strict=True)
+        return _target(argument, parent, 0, argument)._replace(strict=True)
     if os.path.basename(above) == OASIS_FOLDER and name in _SKILL_FILES:
-        return Target(argument, above, 1, _join(_join(above, folder), name))
-    return Target(argument, parent or ".", 0, _join(parent, name))
+        return _target(argument, above, 1, argument)
+    return _target(argument, parent or ".", 0, argument)
 
 
-def _in_convention_folder(argument: str, place: str) -> Target:
+def _target(argument: str, root: str, depth: int, below: str = "") -> Target:
+    """Return a target whose root is walked to a depth of folders."""
+    spec = LibrarySpec((root,), (), DEFAULT_LIMITS._replace(tree_depth=depth))
+    return Target(argument, spec, below)
+
+
+def _in_convention_folder(path: str) -> Target:
     """Return the target of a command, rule or instruction of a host, which its folders show."""
-    path = place if folder_convention_of(argument) is None else argument
     root, _, below = path.rpartition("/")
     depth = 0
     while folder_convention_of(below) is None:
         root, _, name = root.rpartition("/")
         below, depth = f"{name}/{below}", depth + 1
-    return Target(argument, root or ("/" if path[0] == "/" else "."), depth, path)
+    return _target(path, root or ("/" if path[0] == "/" else "."), depth, path)
 
 
 def _plain(path: str) -> str:
@@ -126,22 +122,6 @@ def _plain(path: str) -> str:
     while path.startswith("./"):
         path = path[2:].lstrip("/")
     return slashes(path) or "."
-
-
-def _with_slashes(path: str) -> str:
-    return path.replace(os.sep, "/")
-
-
-def _join(folder: str, name: str) -> str:
-    """Return the path in the form that discovery uses."""
-    text = _with_slashes(folder)
-    return f"{text}{name}" if not text or text.endswith("/") else f"{text}/{name}"
-
-
-_MAX_PER_RULE = 20
-"""Limit for the findings of one rule in one file. The number of further findings is reported."""
-_SKILL_FILES = ("SKILL.md", "skill.md")
-_MISSING = "skill_md_missing"
 
 
 def validate(
@@ -167,6 +147,10 @@ def validate(
     return check_target(target_of(path), profile, lambda _: used, tools).diagnostics
 
 
+ConfigOf = Callable[[str], CheckConfig]
+"""Returns the configuration that holds for the path of a file."""
+
+
 class Findings(NamedTuple):
     """The diagnostics of a target, sorted, and the files that they are about."""
 
@@ -180,10 +164,10 @@ class Findings(NamedTuple):
 def check_target(
     where: Target,
     profile: str,
-    config_of: Callable[[str], CheckConfig],
+    config_of: ConfigOf,
     tools: Iterable[str] | None = None,
 ) -> Findings:
-    """Check a target; ``config_of`` returns the configuration that holds for the path of a file."""
+    """Return what is wrong with a target under a profile."""
     contents = _READERS[profile](where)
     diagnostics = [_grade_reading(each, profile) for each in contents.reading]
     reported = {(each.path, each.code) for each in diagnostics if each is not None}
@@ -192,15 +176,17 @@ def check_target(
     files = {each.path for each in failed if each.code != _MISSING}
     for view in contents.views:
         files.add(view.path)
-        if view.kind in Kind.SKILLS:
+        if view.kind != CONVENTION:
             skills.add(view.path)
         diagnostics.extend(
             each
-            for each in _rule_findings(view, profile, config_of(view.path))
+            for each in _rule_findings(view, profile, config_of)
             if (each.path, each.code) not in reported
         )
-    if contents.catalog is not None:
-        diagnostics.extend(_library_findings(contents.catalog, where, profile, tools, config_of))
+    for each in () if contents.catalog is None else library_rules(contents.catalog, tools=tools):
+        severity = _severity(each.code, each.path, profile, config_of)
+        if severity != OFF and where.includes(each.path):
+            diagnostics.append(each._replace(severity=severity))
     ordered = sorted(
         _with_columns(_apply_config(diagnostics, config_of)),
         key=lambda d: (d.path, d.line or 0, d.code, d.column or 0, d.message),
@@ -209,7 +195,7 @@ def check_target(
 
 
 def _apply_config(
-    diagnostics: Iterable[Diagnostic | None], config_of: Callable[[str], CheckConfig]
+    diagnostics: Iterable[Diagnostic | None], config_of: ConfigOf
 ) -> Iterator[Diagnostic]:
     """Yield the diagnostics that are not ignored, with the configured severities."""
     for each in diagnostics:
@@ -276,20 +262,13 @@ _READERS: dict[str, Callable[[Target], _Contents]] = {
 def _single(where: Target) -> _Contents:
     """Read one document that the walk does not find, strictly (adk-skill: "anything else")."""
     path = where.below
-    try:
-        data = read_file(path, DEFAULT_LIMITS.skill_file_bytes).data
-        skill = parse_skill(path, decode(data, path))
-    except SkillError as error:
-        error.path = error.path or path
-        return _Contents((), [error.diagnostic()])
-    hidden = hidden_in_body(data)
-    reading = []
-    if hidden is not None:
-        line, label = hidden
-        message = f"the text holds {label}; it is written out visibly wherever it is shown"
-        hint = "remove it"
-        reading = [Diagnostic("hidden_character", "warning", path, message, hint, line)]
-    return _Contents((view_of(skill),), reading, Catalog.from_skills([skill]))
+    status = os.lstat(path)
+    stamp = Stamp(0, 0, 0, status.st_ino, status.st_dev)
+    name = os.path.basename(path)
+    entry = read_one(Candidate(path, (name,), Origin.RUNTIME, None, stamp, "", 0), where.spec, 0)
+    skills = [] if entry.skill is None else [entry.skill]
+    views = [view_of(skill) for skill in skills]
+    return _Contents(views, list(entry.diagnostics), Catalog.from_skills(skills))
 
 
 def _add_missing_skill(
@@ -299,8 +278,8 @@ def _add_missing_skill(
 
     In a library, each root without a file gets one, but the default root beside scopes.
     """
-    if where.library is not None:
-        roots, scopes = where.library.roots, where.library.scopes
+    if not where.argument:
+        roots, scopes = where.spec.roots, where.spec.scopes
         used = {each.root for each in scanned.candidates}
         named = [root for number, root in enumerate(roots) if number not in used]
         return [*reading, *(_missing_skill(root) for root in named if not scopes or root != ".")]
@@ -316,7 +295,7 @@ def _missing_skill(path: str) -> Diagnostic:
     return Diagnostic(
         _MISSING,
         ERROR,
-        display_path(path),
+        _shown(path),
         "no skill is here: there is no SKILL.md",
         "name a folder that holds a SKILL.md, or add one",
     )
@@ -328,25 +307,31 @@ def _grade_reading(reported: Diagnostic, profile: str) -> Diagnostic | None:
     severity = reading_severity(profile, code, reported.severity)
     if severity == OFF:
         return None
-    code = RENAMED.get(profile, {}).get(code, code)
-    return reported._replace(code=code, severity=severity)
+    return reported._replace(code=code_under(profile, code), severity=severity)
 
 
-def _rule_findings(view: View, profile: str, config: CheckConfig) -> Iterator[Diagnostic]:
-    """Yield the findings of the profile's rules in one file.
+def _severity(code: str, path: str, profile: str, config_of: ConfigOf) -> str:
+    """Return the severity of a rule: the profile's, or that of the configuration where it is off.
 
-    Under ``lenient`` no rule reports an error, because only reading decides whether a file loads. A
-    rule that is off in the profile runs if the configuration gives it a severity.
+    Under ``lenient`` no rule over a file reports an error: only reading decides what loads.
     """
-    renamed = RENAMED.get(profile, {})
+    severity = RULES[code].severities[profile]
+    if severity == OFF:
+        return config_of(path).severity_of(code) or OFF
+    is_of_reading = severity == ERROR and profile == DEFAULT_PROFILE and code in FILE_RULES
+    return OFF if is_of_reading else severity
+
+
+def _rule_findings(view: View, profile: str, config_of: ConfigOf) -> Iterator[Diagnostic]:
+    """Yield the findings of the profile's rules in one file."""
     for code, find in FILE_RULES.items():
-        graded_as = rule_severity(profile, code)
-        severity = config.severity_of(code) or OFF if graded_as == OFF else graded_as
-        if severity == OFF or view.kind not in RULES[code].kinds:
+        if view.kind not in RULES[code].kinds:
             continue
-        if graded_as == ERROR and profile == DEFAULT_PROFILE:
+        severity = _severity(code, view.path, profile, config_of)
+        if severity == OFF:
             continue
-        shown = code if graded_as == OFF else renamed.get(code, code)
+        is_off = RULES[code].severities[profile] == OFF
+        shown = code if is_off else code_under(profile, code)
         for each in _first_violations(find(view)):
             hint = each.hint or RULES[code].hint
             place = (hint, each.line, each.column, each.found)
@@ -361,21 +346,6 @@ def _first_violations(violations: Iterable[Violation]) -> Iterator[Violation]:
         yield Violation(f"{plural(more, 'more finding')} of this kind", every[_MAX_PER_RULE].line)
 
 
-def _library_findings(
-    catalog: Catalog,
-    where: Target,
-    profile: str,
-    tools: Iterable[str] | None,
-    config_of: Callable[[str], CheckConfig],
-) -> Iterator[Diagnostic]:
-    for each in library_rules(catalog, tools=tools):
-        severity = rule_severity(profile, each.code)
-        if severity == OFF:
-            severity = config_of(each.path).severity_of(each.code) or OFF
-        if severity != OFF and where.includes(each.path):
-            yield each._replace(severity=severity)
-
-
 def _with_columns(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield the diagnostics, with a column added if the file still has that line.
 
@@ -388,7 +358,7 @@ def _with_columns(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
             yield each
             continue
         if each.path not in lines_by_path:
-            lines_by_path[each.path] = _lines_of(each.path)
+            lines_by_path[each.path] = unify_lines(read_text(each.path)).split("\n")
         lines = lines_by_path[each.path]
         in_file = 0 < each.line <= len(lines)
         yield each._replace(column=_column_in(lines[each.line - 1], each)) if in_file else each
@@ -397,29 +367,15 @@ def _with_columns(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
 def _column_in(line: str, diagnostic: Diagnostic) -> int:
     """Return the 1-based column in a line at which a finding begins.
 
-    That is the column of the hidden character, else of the offending text in the line (after the
-    key, if it is the value of a field), else of the first non-blank character.
+    That is the column of the hidden character, else of the offending text in the line, else of the
+    first non-blank character.
     """
     if diagnostic.code == "hidden_character":
         hidden = find_hidden(line)
         if hidden is not None:
             return hidden.offset + 1
     text = diagnostic.found.partition("\n")[0].strip()
-    if text:
-        place = line.find(text)
-        if line.startswith(f"{text}:"):  # a key, whose value may be the same word
-            value = line.find(text, len(text))
-            place = (
-                value if diagnostic.code.startswith(("name_", "oasis_")) and value > 0 else place
-            )
-        if place >= 0:
-            return place + 1
+    place = line.find(text)
+    if text and place >= 0:
+        return place + 1
     return len(line) - len(line.lstrip()) + 1 if line.strip() else 1
-
-
-def _lines_of(path: str) -> list[str]:
-    try:
-        data = read_file(path, DEFAULT_LIMITS.skill_file_bytes).data
-        return unify_lines(decode(data, path)).split("\n")
-    except SkillError:
-        return []

@@ -37,7 +37,7 @@ REFERENCE = "reference"
 
 _WORDS = {"E": ERROR, "W": WARNING, "I": INFO, "-": OFF}
 _RANK = {OFF: 0, INFO: 1, WARNING: 2, ERROR: 3}
-_PROFILES = (DEFAULT_PROFILE, "spec", REFERENCE)
+PROFILES = (DEFAULT_PROFILE, "spec", REFERENCE)
 
 
 class RuleText(NamedTuple):
@@ -57,9 +57,8 @@ def _codes(ending: str, keys: Iterable[str]) -> dict[str, str]:
     return {f"{field}_{ending}": field for field in fields}
 
 
-TEXTS = _codes("not_string", (*TEXT_KEYS.values(), "argument-hint"))
-"""Code of reading -> field, for the fields that hold one text."""
-LISTS = _codes(
+_TEXTS = _codes("not_string", (*TEXT_KEYS.values(), "argument-hint"))
+_LISTS = _codes(
     "not_list",
     (
         *(*LIST_KEYS.values(), SKILL_FIELDS["allowed_tools"].key, SKILL_FIELDS["triggers"].key),
@@ -67,25 +66,24 @@ LISTS = _codes(
         *("paths", "when_to_use", *KEYS),
     ),
 )
-"""Code of reading -> field, for the fields that hold a list of texts."""
+_TYPES = (
+    (_TEXTS, "The field {} is not text", "write it on one line"),
+    (_LISTS, "The field {} is no list of texts", "write a list"),
+)
+"""Of reading: code -> field that holds one text or a list of texts, with title and hint."""
 
 
 def _severities(row: str) -> Mapping[str, str]:
     words = (_WORDS[letter] for letter in row.split())
-    return MappingProxyType(dict(zip(_PROFILES, words, strict=True)))
+    return MappingProxyType(dict(zip(PROFILES, words, strict=True)))
 
 
 def _rules() -> Mapping[str, RuleText]:
-    of_types = {code: f"The field {field} is not text" for code, field in TEXTS.items()}
-    of_types |= {code: f"The field {field} is no list of texts" for code, field in LISTS.items()}
+    severities = _severities("W W -")
     rules = {
-        code: RuleText(
-            title,
-            "reading: field types",
-            "write it on one line" if code in TEXTS else "write a list",
-            _severities("W W -"),
-        )
-        for code, title in of_types.items()
+        code: RuleText(title.format(field), "reading: field types", hint, severities)
+        for codes, title, hint in _TYPES
+        for code, field in codes.items()
     }
     table = files(__package__).joinpath("data", "codes.toml").read_text(encoding="utf-8")
     for code, row in tomllib.loads(table).items():
@@ -97,26 +95,19 @@ def _rules() -> Mapping[str, RuleText]:
 
 RULES = _rules()
 """Code -> title, source, hint, the severity under each profile, and kinds of document."""
-PROFILES: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        name: MappingProxyType({code: rule.severities[name] for code, rule in RULES.items()})
-        for name in _PROFILES
-    }
-)
-"""Profile name -> code -> ``error``, ``warning``, ``info`` or ``off``."""
 _YAML_CODES = (
     *("yaml_alias", "yaml_anchor", "yaml_bad_key", "yaml_directive", "yaml_duplicate_key"),
     *("yaml_merge_key", "yaml_tag", "yaml_too_deep", "yaml_too_large"),
 )
-RENAMED: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        REFERENCE: MappingProxyType(
-            dict.fromkeys(_YAML_CODES, "yaml_invalid")
-            | dict.fromkeys(("extension_fields", "field_alias"), "unexpected_fields")
-        )
-    }
+RENAMED = dict.fromkeys(_YAML_CODES, "yaml_invalid") | dict.fromkeys(
+    ("extension_fields", "field_alias"), "unexpected_fields"
 )
-"""Codes that a profile reports under a more general code, because its source has no finer one."""
+"""Codes that ``reference`` reports under a more general one: its source has no finer one."""
+
+
+def code_under(profile: str, code: str) -> str:
+    """Return the code under which a profile reports a code."""
+    return RENAMED.get(code, code) if profile == REFERENCE else code
 
 
 def check_profile(name: str) -> None:
@@ -127,17 +118,12 @@ def check_profile(name: str) -> None:
         raise UnknownName("profile", name, PROFILES)
 
 
-def rule_severity(profile: str, code: str) -> str:
-    """Return the severity of a rule's finding under a profile."""
-    return PROFILES[profile].get(code, WARNING)
-
-
 def reading_severity(profile: str, code: str, reported: str) -> str:
     """Return the severity of a diagnostic of reading: the profile's, but never a lower one.
 
     A code that is not in the table keeps its reported severity.
     """
-    severity = PROFILES[profile].get(code, reported)
+    severity = RULES[code].severities[profile] if code in RULES else reported
     if profile == DEFAULT_PROFILE or (severity == OFF and reported == ERROR):
         return reported
     return severity if severity == OFF else max(severity, reported, key=_RANK.__getitem__)

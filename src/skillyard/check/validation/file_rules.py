@@ -1,6 +1,6 @@
-"""The rules over one file: a function `_code` for each code with `kinds` in `data/codes.toml`.
+"""The rules over one file: those with `kinds` in `data/codes.toml`.
 
-A function takes a :class:`~skillyard.check.validation.view.View` and yields violations. All broken
+A rule takes a :class:`~skillyard.check.validation.view.View` and yields violations. All broken
 rules are reported together. Sources: the agentskills.io specification and its reference validator,
 which allows every Unicode letter and digit in names; the rulings on author guidance; for hidden
 text the threat model of reading; for the text form known problems of frontmatter parsers.
@@ -15,12 +15,13 @@ import stat
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import partial
 from typing import NamedTuple
 
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.codes import RULES
-from skillyard.check.validation.view import TextPlace, View, comments, named_paths, quote
-from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value
+from skillyard.check.validation.view import TextPlace, View, quote, text_of
+from skillyard.engine.formats.yaml_guard import Node, plain_value
 from skillyard.engine.skill import SKILL_FIELDS
 
 SPEC_FIELDS = frozenset(
@@ -38,14 +39,18 @@ Oasis and the skill evaluation system."""
 ALIASES = {"skill_name": "name", "allowed_tools": "allowed-tools"}
 _DEFINED = SPEC_FIELDS | EXTENSION_FIELDS
 _KNOWN = _DEFINED | frozenset(ALIASES)
-_MAX_COMPATIBILITY = 500
-_MAX_NAME = DEFAULT_LIMITS.name_warn_chars
-_MAX_DESCRIPTION = DEFAULT_LIMITS.description_warn_chars
+_MOST = {
+    "name": DEFAULT_LIMITS.name_warn_chars,
+    "description": DEFAULT_LIMITS.description_warn_chars,
+    "compatibility": 500,
+}
+"""Characters of a field that the specification allows."""
 _MAX_LINES = 500
 _MAX_TOKENS = 5_000
 _BYTES_PER_TOKEN = 4  # the same estimate as that of the budgets in context/
 _MAX_DEPTH = 2  # references/guide.md: one folder and a file
 _BUNDLED = ("scripts", "references", "assets")
+_PARENTHESES = re.compile(r"\([^()]*+\)")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
@@ -61,41 +66,59 @@ class Violation(NamedTuple):
 
 
 Violations = Iterator[Violation]
+Rule = Callable[[View], Iterable[Violation]]
 
 
-def _missing(view: View, field: str) -> Violations:
-    if field not in view.mapping:
+def _missing(field: str, view: View) -> Violations:
+    if field not in view.fields[0]:
         yield Violation(f"{field} is missing", 1)
 
 
-def _no_text(view: View, field: str) -> Violations:
+def _not_string(field: str, view: View) -> Violations:
     if isinstance(view.node(field), list | dict):
         yield Violation(f"{field} must be text, not a list or mapping", view.line(field))
 
 
-def _name_missing(view: View) -> Violations:
-    return _missing(view, "name")
+def _empty(field: str, view: View) -> Violations:
+    text = _text(field, view)
+    if text is not None and not text.strip():
+        yield Violation(f"{field} is empty", view.line(field))
 
 
-def _name_empty(view: View) -> Violations:
-    if view.name == "":
-        yield _at_name(view, "name is empty")
+def _too_long(field: str, view: View) -> Violations:
+    length = len(_text(field, view) or "")
+    if length > _MOST[field]:
+        message = f"the {field} has {length:,} characters; {_MOST[field]:,} are allowed"
+        yield Violation(
+            message, view.line(field), (view.name or "")[:80] if field == "name" else ""
+        )
 
 
-def _name_not_string(view: View) -> Violations:
-    if view.name is None:
-        yield from _no_text(view, "name")
+def _text(field: str, view: View) -> str | None:
+    """Return the text of a field; name and description as they were read."""
+    read = {"name": view.name, "description": view.description}
+    return read[field] if field in read else view.text(field)
 
 
-def _name_too_long(view: View) -> Violations:
-    if view.name and len(view.name) > _MAX_NAME:
-        yield _at_name(view, f"the name has {len(view.name)} characters; {_MAX_NAME} are allowed")
+def _name_fault(code: str, view: View) -> Violations:
+    is_wrong, message = _NAME_FAULTS[code]
+    if view.name and is_wrong(view.name):
+        yield _at_name(view, message.format(quote(view.name)))
 
 
-def _name_not_lowercase(view: View) -> Violations:
-    if view.name and view.name != view.name.lower():
-        hint = f"write {quote(view.name.lower())}"
-        yield _at_name(view, f"the name {quote(view.name)} holds capital letters", hint)
+_NAME_FAULTS: Mapping[str, tuple[Callable[[str], bool], str]] = {
+    "name_not_lowercase": (lambda name: name != name.lower(), "the name {} holds capital letters"),
+    "name_edge_hyphen": (
+        lambda name: name != name.strip("-"),
+        "the name {} starts or ends with a hyphen",
+    ),
+    "name_double_hyphen": (lambda name: "--" in name, "the name {} holds two hyphens in a row"),
+    "name_not_ascii": (
+        lambda name: any(char.isalnum() and not char.isascii() for char in name),
+        "the name {} holds letters beyond a-z",
+    ),
+}
+"""Code -> whether a name is wrong, and the message about it."""
 
 
 def _name_bad_chars(view: View) -> Violations:
@@ -104,46 +127,31 @@ def _name_bad_chars(view: View) -> Violations:
         yield _at_name(view, f"the name holds {', '.join(map(_char_text, bad[:5]))}")
 
 
-def _name_edge_hyphen(view: View) -> Violations:
-    if view.name and (view.name[0] == "-" or view.name[-1] == "-"):
-        yield _at_name(view, f"the name {quote(view.name)} starts or ends with a hyphen")
-
-
-def _name_double_hyphen(view: View) -> Violations:
-    if view.name and "--" in view.name:
-        yield _at_name(view, f"the name {quote(view.name)} holds two hyphens in a row")
+def _char_text(char: str) -> str:
+    if char == " ":
+        return "a blank"
+    return f"U+{ord(char):04X}" if not char.isprintable() else f"'{char}'"
 
 
 def _name_dir_mismatch(view: View) -> Violations:
-    if view.name and view.folder is not None and _nfkc(view.folder) != _nfkc(view.name):
-        yield _at_name(
-            view, f"the name {quote(view.name)} differs from its folder {quote(view.folder)}"
-        )
-
-
-def _name_not_ascii(view: View) -> Violations:
-    if view.name and any(char.isalnum() for char in view.name if not char.isascii()):
-        yield _at_name(view, f"the name {quote(view.name)} holds letters beyond a-z")
+    return _differs(view, view.folder, "folder")
 
 
 def _name_file_mismatch(view: View) -> Violations:
-    stem = os.path.splitext(os.path.basename(view.path))[0]
-    if view.name and _nfkc(stem) != _nfkc(view.name):
-        yield _at_name(view, f"the name {quote(view.name)} differs from its file {quote(stem)}")
+    return _differs(view, os.path.splitext(os.path.basename(view.path))[0], "file")
+
+
+def _differs(view: View, place: str | None, what: str) -> Violations:
+    if view.name and place is not None and _nfkc(place) != _nfkc(view.name):
+        yield _at_name(view, f"the name {quote(view.name)} differs from its {what} {quote(place)}")
 
 
 def _nfkc(name: str) -> str:
     return unicodedata.normalize("NFKC", name)
 
 
-def _at_name(view: View, message: str, hint: str = "") -> Violation:
-    return Violation(message, view.line("name"), (view.name or "")[:80], hint)
-
-
-def _char_text(char: str) -> str:
-    if char == " ":
-        return "a blank"
-    return f"U+{ord(char):04X}" if not char.isprintable() else f"'{char}'"
+def _at_name(view: View, message: str) -> Violation:
+    return Violation(message, view.line("name"), (view.name or "")[:80])
 
 
 def _oasis_id_not_folder(view: View) -> Violations:
@@ -159,29 +167,8 @@ def _oasis_id_not_slug(view: View) -> Violations:
         yield Violation(f"the id {quote(slug)} is no slug", view.line("id"), slug[:80])
 
 
-def _description_missing(view: View) -> Violations:
-    return _missing(view, "description")
-
-
-def _description_empty(view: View) -> Violations:
-    if view.description is not None and not view.description.strip():
-        yield Violation("description is empty", view.line("description"))
-
-
-def _description_not_string(view: View) -> Violations:
-    if view.description is None:
-        yield from _no_text(view, "description")
-
-
-def _description_too_long(view: View) -> Violations:
-    length = len(view.description or "")
-    if length > _MAX_DESCRIPTION:
-        message = f"the description has {length:,} characters; {_MAX_DESCRIPTION:,} are allowed"
-        yield Violation(message, view.line("description"))
-
-
 def _unexpected_fields(view: View) -> Violations:
-    for field in view.mapping:
+    for field in view.fields[0]:
         if field not in _KNOWN:
             near = get_close_matches(field[:80], sorted(_DEFINED), 1, 0.8)
             yield Violation(
@@ -200,31 +187,10 @@ def _field_alias(view: View) -> Violations:
 
 
 def _extension_fields(view: View) -> Violations:
-    for field in view.mapping:
+    for field in view.fields[0]:
         if field in EXTENSION_FIELDS:
             message = f"the field {quote(field)} is an extension of the specification"
             yield Violation(message, view.line(field), field)
-
-
-def _compatibility_not_string(view: View) -> Violations:
-    return _no_text(view, "compatibility")
-
-
-def _compatibility_too_long(view: View) -> Violations:
-    length = len(view.text("compatibility") or "")
-    if length > _MAX_COMPATIBILITY:
-        message = f"compatibility has {length:,} characters; {_MAX_COMPATIBILITY} are allowed"
-        yield Violation(message, view.line("compatibility"))
-
-
-def _compatibility_empty(view: View) -> Violations:
-    text = view.text("compatibility")
-    if text is not None and not text.strip():
-        yield Violation("compatibility is empty", view.line("compatibility"))
-
-
-def _license_not_string(view: View) -> Violations:
-    return _no_text(view, "license")
 
 
 def _metadata_not_string_map(view: View) -> Violations:
@@ -246,25 +212,10 @@ def _type_name(node: Node) -> str:
     return "null" if node.null else "a number or a boolean"
 
 
-def _allowed_tools_not_string(view: View) -> Violations:
-    if isinstance(view.node("allowed-tools"), list | dict):
-        yield Violation("allowed-tools is not one text", view.line("allowed-tools"))
-
-
 def _allowed_tools_commas(view: View) -> Violations:
     text = view.text("allowed-tools")
-    if text is not None and "," in _outside_parentheses(text):
+    if text is not None and "," in _PARENTHESES.sub("", text):
         yield Violation("allowed-tools uses commas", view.line("allowed-tools"), text[:80])
-
-
-def _outside_parentheses(text: str) -> str:
-    outside = []
-    depth = 0
-    for char in text:
-        depth = max(0, depth + (char == "(") - (char == ")"))
-        if depth == 0:
-            outside.append(char)
-    return "".join(outside)
 
 
 def _body_empty(view: View) -> Violations:
@@ -284,7 +235,7 @@ def _body_too_long(view: View) -> Violations:
 
 
 def _html_comment(view: View) -> Violations:
-    lines = comments(view.body)
+    lines = view.comments()
     if lines:
         also = f", and {len(lines) - 1} more" if len(lines) > 1 else ""
         yield _at(view, TextPlace("<!--", lines[0]), f"an HTML comment opens here{also}")
@@ -302,7 +253,7 @@ def _reference_missing(view: View) -> Violations:
                 yield _at(view, place, message.format(quote(place.text)))
     node = view.node("references")
     for item in node if isinstance(node, list) else ():
-        text = item.text.strip() if isinstance(item, Scalar) else ""
+        text = (text_of(item) or "").strip()
         path = _relative_path(text) if "://" not in text else ""
         if path and path not in checked and not _exists(view.directory, path):
             message = f"the declared reference {quote(text)} is not there"
@@ -333,7 +284,7 @@ def _named_files(view: View) -> Iterator[TextPlace]:
         return
     folders = {folder for folder in _BUNDLED if os.path.isdir(os.path.join(view.directory, folder))}
     if folders:
-        yield from (p for p in named_paths(view.body) if p.text.partition("/")[0] in folders)
+        yield from (p for p in view.named_paths() if p.text.partition("/")[0] in folders)
 
 
 def _relative_path(target: str) -> str:
@@ -394,7 +345,23 @@ def _final_newline_missing(view: View) -> Violations:
         yield Violation("the last line has no line end", line, column=len(view.raw) - last + 1)
 
 
-FILE_RULES: Mapping[str, Callable[[View], Iterable[Violation]]] = {
-    code: globals()[f"_{code}"] for code, rule in RULES.items() if rule.kinds
+_ENDINGS = {
+    "_missing": _missing,
+    "_not_string": _not_string,
+    "_empty": _empty,
+    "_too_long": _too_long,
 }
-"""Code -> function of the rules over one file."""
+"""Ending of a code -> rule over the field that the code begins with."""
+
+
+def _rule(code: str) -> Rule:
+    """Return the rule of a code: its own function, or one for all codes of a kind."""
+    own: Rule | None = globals().get(f"_{code}")
+    if own is not None or code in _NAME_FAULTS:
+        return own or partial(_name_fault, code)
+    ending = next(filter(code.endswith, _ENDINGS))
+    return partial(_ENDINGS[ending], code.removesuffix(ending).replace("_", "-"))
+
+
+FILE_RULES: Mapping[str, Rule] = {code: _rule(code) for code, rule in RULES.items() if rule.kinds}
+"""Code -> rule over one file."""

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
+from itertools import zip_longest
 from typing import Annotated, NamedTuple
 
 from skillyard.base.errors import Diagnostic, SkillError, SkillIoError
@@ -23,17 +24,13 @@ from skillyard.base.io.files import atomic_write, read_regular, same_path
 from skillyard.base.io.folders import open_real_file
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.checker import Target, target_of
-from skillyard.check.validation.codes import OFF, RENAMED, rule_severity
+from skillyard.check.validation.codes import OFF, RULES, code_under
 from skillyard.check.validation.config import CheckConfig
 from skillyard.check.validation.file_rules import ALIASES, column_of_blanks
-from skillyard.check.validation.view import Kind, kind_of, read_fields
+from skillyard.check.validation.view import CONVENTION, kind_of, read_fields
 from skillyard.engine.catalog.snapshot import build_catalog
 from skillyard.engine.formats.agentskills import ParsedDocument, SkillText, parse_document
-from skillyard.engine.formats.frontmatter import (
-    quote_plain_values,
-    split,
-    unify_lines,
-)
+from skillyard.engine.formats.frontmatter import quote_plain_values, split, unify_lines
 from skillyard.engine.formats.yaml_guard import plain_value, read_mapping
 
 _BOM = "\ufeff"
@@ -47,6 +44,7 @@ _REMOVABLE = "\u200b\u2060\ufeff"
 controls and tags may hide an instruction and need a person's decision."""
 _NAME_LINE = re.compile(r"[ \t]*['\"]?(skill_)?name\b")
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_NAME_VALUE = re.compile(r"(name[ \t]*:[ \t]+)(['\"]?)(.+?)\2[ \t]*")
 _SIGNS = re.compile(r"[^a-z0-9]+")
 _NOT_TEXT = re.compile(r"[0-9].*|true|false|null|yes|no|on|off|y|n")
 """Text that some YAML parsers read as a number or a boolean unless it is quoted."""
@@ -81,56 +79,42 @@ class FixedDocument(NamedTuple):
     fixes: tuple[Fix, ...]
 
 
-class _Repair(NamedTuple):
-    """A text with one kind of fault repaired."""
-
-    text: str
-    line: int
-    message: str
-
-
 def fix_document(data: bytes, place: FixPlace, ignored: Container[str] = ()) -> FixedDocument:
     """Return a skill file with every fixable fault repaired, except those of ignored codes.
 
-    Idempotent. A file that is not UTF-8 text, or that has no frontmatter, is returned unchanged.
+    Idempotent. A file that is not UTF-8 text, that has no frontmatter, or whose line ends are mixed
+    and to be kept, is returned unchanged.
     """
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return FixedDocument(data, ())
-    if "\0" in text:
+    keeps_crlf = "line_ends_crlf" in ignored and "\r\n" in text
+    is_mixed = keeps_crlf and text.count("\r\n") != text.count("\n")
+    if "\0" in text or is_mixed:
         return FixedDocument(data, ())
-    if "line_ends_crlf" in ignored and "\r\n" in text:
-        return _with_crlf(text, place, ignored)
+    text = text.replace("\r\n", "\n") if keeps_crlf else text
     fixes: list[Fix] = []
     for _ in range(_MAX_ROUNDS):
         before = text
-        for code, repairs in _REPAIRS.items():
-            if code in ignored:
-                continue
-            for repair in repairs(text, place):
-                if repair.text != text and keeps_meaning(text, repair.text, code, place):
-                    text = repair.text
-                    fixes.append(
-                        Fix(code=code, path=place.path, line=repair.line, message=repair.message)
-                    )
+        for code, (message, repairs) in _REPAIRS.items():
+            for repaired in () if code in ignored else repairs(text, place):
+                if repaired != text and keeps_meaning(text, repaired, code, place):
+                    line = _first_change(text, repaired)
+                    fixes.append(Fix(code=code, path=place.path, line=line, message=message))
+                    text = repaired
                     break
         if text == before:
             break
+    text = text.replace("\n", "\r\n") if keeps_crlf else text
     return FixedDocument(text.encode("utf-8"), tuple(fixes))
 
 
-def _with_crlf(text: str, place: FixPlace, ignored: Container[str]) -> FixedDocument:
-    """Repair a file and keep its CRLF line ends. A file with mixed line ends is unchanged."""
-    data = text.encode("utf-8")
-    if text.count("\r\n") != text.count("\n"):
-        return FixedDocument(data, ())
-    fixed = fix_document(text.replace("\r\n", "\n").encode("utf-8"), place, ignored)
-    return (
-        fixed._replace(data=fixed.data.replace(b"\n", b"\r\n"))
-        if fixed.fixes
-        else FixedDocument(data, ())
-    )
+def _first_change(before: str, after: str) -> int:
+    """Return the 1-based line from which on two texts differ."""
+    pairs = zip_longest(before.split("\n"), after.split("\n"))
+    first = next(number for number, (old, new) in enumerate(pairs, 1) if old != new)
+    return min(first, before.count("\n") + 1)
 
 
 def keeps_meaning(before: str, after: str, code: str, place: FixPlace) -> bool:
@@ -176,22 +160,17 @@ _LET_PARSE = frozenset(["yaml_invalid", "hidden_character"])
 """Codes whose repair may make an invalid document parse."""
 
 
-def _byte_order_mark(text: str, place: FixPlace) -> Iterator[_Repair]:
-    if text.startswith(_BOM):
-        yield _Repair(text[1:], 1, "removed the byte order mark")
+def _byte_order_mark(text: str, place: FixPlace) -> Iterator[str]:
+    yield text.removeprefix(_BOM)
 
 
-def _line_ends(text: str, place: FixPlace) -> Iterator[_Repair]:
-    first = text.find("\r\n")
-    if first >= 0:
-        line = text.count("\n", 0, first) + 1
-        yield _Repair(text.replace("\r\n", "\n"), line, "made the line ends LF")
+def _line_ends(text: str, place: FixPlace) -> Iterator[str]:
+    yield text.replace("\r\n", "\n")
 
 
-def _final_newline(text: str, place: FixPlace) -> Iterator[_Repair]:
+def _final_newline(text: str, place: FixPlace) -> Iterator[str]:
     if text and not text.endswith("\n") and _block_of(unify_lines(text), place) is not None:
-        end = "\r\n" if "\r\n" in text else "\n"
-        yield _Repair(text + end, text.count("\n") + 1, "ended the last line")
+        yield text + ("\r\n" if "\r\n" in text else "\n")
 
 
 def _block_of(text: str, place: FixPlace) -> str | None:
@@ -202,42 +181,28 @@ def _block_of(text: str, place: FixPlace) -> str | None:
         return None
 
 
-_Lines = Iterator[tuple[list[str], int, str]]
-"""Repaired lines, the first of them, and what was done."""
-
-
-def _of_document(
-    repair: Callable[[list[str], str, FixPlace], _Lines],
-) -> Callable[[str, FixPlace], Iterator[_Repair]]:
+def _of_block(
+    repair: Callable[[list[str], FixPlace], Iterator[list[str]]],
+) -> Callable[[str, FixPlace], Iterator[str]]:
     """Return the repair of a document from one that yields other lines of its frontmatter."""
 
-    def repairs(text: str, place: FixPlace) -> Iterator[_Repair]:
+    def repairs(text: str, place: FixPlace) -> Iterator[str]:
         block = _block_of(text, place)
         if block is not None:
             start = text.index("\n") + 1
-            end = text[start + len(block) :]
-            for lines, first, message in repair(block.split("\n"), text, place):
-                yield _Repair(text[:start] + "\n".join(lines) + end, first + 2, message)
+            for lines in repair(block.split("\n"), place):
+                yield text[:start] + "\n".join(lines) + text[start + len(block) :]
 
     return repairs
 
 
-def _hidden(lines: list[str], text: str, place: FixPlace) -> _Lines:
+def _hidden(lines: list[str], place: FixPlace) -> Iterator[list[str]]:
     """Remove invisible characters from the frontmatter. The body is unchanged: code may need them.
 
     A name is unchanged too, because without the characters it may be the name of another skill.
     """
-    clean = [_without_hidden(line) for line in lines]
-    clean = [
-        new if not _NAME_LINE.match(new) else old for old, new in zip(lines, clean, strict=True)
-    ]
-    if clean != lines:
-        yield clean, _first_change(lines, clean), "removed invisible characters"
-
-
-def _first_change(lines: list[str], changed: list[str]) -> int:
-    pairs = enumerate(zip(lines, changed, strict=True))
-    return next(number for number, (old, new) in pairs if old != new)
+    clean = [(line, _without_hidden(line)) for line in lines]
+    yield [old if _NAME_LINE.match(new) else new for old, new in clean]
 
 
 def _without_hidden(line: str) -> str:
@@ -249,86 +214,75 @@ def _without_hidden(line: str) -> str:
     return line
 
 
-def _tabs(lines: list[str], text: str, place: FixPlace) -> _Lines:
+def _tabs(lines: list[str], place: FixPlace) -> Iterator[list[str]]:
     """Indent the frontmatter by two spaces for each tab, if only tabs are used."""
     starts = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines]
-    if not any(starts) or set("".join(starts)) != {"\t"} or parse_text(text, place) is not None:
-        return
-    indented = [
-        "  " * len(start) + line.lstrip("\t") for start, line in zip(starts, lines, strict=True)
-    ]
-    yield indented, _first_change(lines, indented), "indented with blanks"
+    if set("".join(starts)) == {"\t"} and _is_broken(lines, place):
+        yield [
+            "  " * len(start) + line.lstrip("\t") for start, line in zip(starts, lines, strict=True)
+        ]
 
 
-def _trailing_blanks(lines: list[str], text: str, place: FixPlace) -> _Lines:
+def _is_broken(lines: list[str], place: FixPlace) -> bool:
+    """True for frontmatter that is no YAML, or in which a text is read as a mapping."""
+    try:
+        fields, _ = read_mapping("\n".join(lines), place.path)
+    except SkillError as error:
+        return error.code == "yaml_invalid"
+    return isinstance(fields.get("description"), dict)
+
+
+def _trailing_blanks(lines: list[str], place: FixPlace) -> Iterator[list[str]]:
     """Remove all trailing spaces at once, or line by line if some are significant."""
     ending = [number for number, line in enumerate(lines) if column_of_blanks(line)]
-    message = "removed blanks at the end of a line"
-    if not ending:
-        return
-    clean = [line.rstrip(" \t") for line in lines]
-    yield clean, ending[0], message
+    yield [line.rstrip(" \t") for line in lines]
     for number in ending if len(ending) <= _MAX_LINES else ():
-        yield [*lines[:number], clean[number], *lines[number + 1 :]], number, message
+        yield [*lines[:number], lines[number].rstrip(" \t"), *lines[number + 1 :]]
 
 
-def _quotes(lines: list[str], text: str, place: FixPlace) -> _Lines:
+def _quotes(lines: list[str], place: FixPlace) -> Iterator[list[str]]:
     """Apply the repair of lenient parsing to the file."""
-    block = "\n".join(lines)
-    try:
-        is_broken = isinstance(read_mapping(block, place.path)[0].get("description"), dict)
-    except SkillError as error:
-        is_broken = error.code == "yaml_invalid"
-    quoted, changed = quote_plain_values(block) if is_broken else (block, ())
-    if changed:
-        yield quoted.split("\n"), changed[0], "put a value in quotes"
+    if _is_broken(lines, place):
+        yield quote_plain_values("\n".join(lines))[0].split("\n")
 
 
-def _alias(lines: list[str], text: str, place: FixPlace) -> _Lines:
+def _alias(lines: list[str], place: FixPlace) -> Iterator[list[str]]:
     for number, line in enumerate(lines):
         key, colon, rest = line.partition(":")
         field = ALIASES.get(key.rstrip())
         if colon and field is not None:
-            changed = [*lines[:number], f"{field}:{rest}", *lines[number + 1 :]]
-            yield changed, number, f"wrote it as {field}"
+            yield [*lines[:number], f"{field}:{rest}", *lines[number + 1 :]]
 
 
-def _name_of_folder(lines: list[str], text: str, place: FixPlace) -> _Lines:
+def _name_of_folder(lines: list[str], place: FixPlace) -> Iterator[list[str]]:
     """Change the name to that of the folder, if only case, spaces and punctuation differ.
 
     Other differences, and names that another skill has, need a person's decision.
     """
-    name = place.folder
-    if name is None or not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
+    name = place.folder or ""
+    if not _NAME.fullmatch(name) or len(name) > _MAX_NAME or name in place.other_names:
         return
-    parsed = parse_text(text, place)
-    if parsed is None or parsed.skill.name == name or name in place.other_names:
-        return
-    if _SIGNS.sub("-", parsed.skill.name.lower()).strip("-") != name:
-        return
-    old = re.escape(parsed.skill.name)
-    pattern = re.compile(rf"(name[ \t]*:[ \t]+)(['\"]?){old}\2[ \t]*")
     for number, line in enumerate(lines):
-        match = pattern.fullmatch(line)
-        if match is not None:
+        match = _NAME_VALUE.fullmatch(line)
+        if match is None or match[3] == name:
+            continue
+        if _SIGNS.sub("-", match[3].lower()).strip("-") == name:
             quote = match[2] or ("'" if _NOT_TEXT.fullmatch(name) else "")
-            changed = [*lines[:number], f"{match[1]}{quote}{name}{quote}", *lines[number + 1 :]]
-            yield changed, number, f"spelled the name as the folder does, {name}"
-            return
+            yield [*lines[:number], f"{match[1]}{quote}{name}{quote}", *lines[number + 1 :]]
 
 
-_REPAIRS: dict[str, Callable[[str, FixPlace], Iterator[_Repair]]] = {
-    "byte_order_mark": _byte_order_mark,
-    "line_ends_crlf": _line_ends,
-    "hidden_character": _of_document(_hidden),
-    "yaml_invalid": _of_document(_tabs),
-    "yaml_repaired": _of_document(_quotes),
-    "field_alias": _of_document(_alias),
-    "name_dir_mismatch": _of_document(_name_of_folder),
-    "trailing_blanks": _of_document(_trailing_blanks),
-    "final_newline_missing": _final_newline,
+_REPAIRS: dict[str, tuple[str, Callable[[str, FixPlace], Iterator[str]]]] = {
+    "byte_order_mark": ("removed the byte order mark", _byte_order_mark),
+    "line_ends_crlf": ("made the line ends LF", _line_ends),
+    "hidden_character": ("removed invisible characters", _of_block(_hidden)),
+    "yaml_invalid": ("indented with blanks", _of_block(_tabs)),
+    "yaml_repaired": ("put a value in quotes", _of_block(_quotes)),
+    "field_alias": ("wrote the field as the specification does", _of_block(_alias)),
+    "name_dir_mismatch": ("spelled the name as the folder does", _of_block(_name_of_folder)),
+    "trailing_blanks": ("removed blanks at the end of a line", _of_block(_trailing_blanks)),
+    "final_newline_missing": ("ended the last line", _final_newline),
 }
-"""Code -> repairs to try. The first one that keeps the meaning is applied."""
+"""Code -> what its repair did, and the texts to try. The first that keeps the meaning is taken."""
 FIXABLE = frozenset(_REPAIRS)
 """Codes with faults that can be repaired."""
 
@@ -366,17 +320,14 @@ def plan_fixes(
     """
     config = config or CheckConfig()
     findings = list(findings)
-    fixable = {*FIXABLE, *(RENAMED.get(profile, {}).get(code, code) for code in FIXABLE)}
-    reported = {each.path for each in findings if each.code in fixable}
-    if not reported:
-        return []
+    reported = {each.path for each in findings}
     target = target_of(path)
     used_names: frozenset[str] = frozenset()
     if any(each.code == "name_dir_mismatch" for each in findings):
         used_names = frozenset(each.name for each in build_catalog(target.spec, target.spec.scan()))
     plans = []
     for place, real in _files(target, used_names):
-        if place.path in reported and kind_of(place.path, place.origin) in Kind.SKILLS:
+        if place.path in reported and kind_of(place.path, place.origin) != CONVENTION:
             ignored = {code for code in FIXABLE if _is_off(code, place.path, profile, config)}
             try:
                 before = read_real_file(real)
@@ -393,7 +344,7 @@ def _files(target: Target, used_names: Container[str]) -> Iterator[tuple[FixPlac
 
     Each has its path without links.
     """
-    root = os.path.realpath(target.root or ".")
+    root = os.path.realpath(target.spec.roots[0])
     candidates = () if target.strict else target.spec.scan().candidates
     targets = [each for each in candidates if target.includes(each.path)]
     for each in targets:
@@ -407,10 +358,9 @@ def _files(target: Target, used_names: Container[str]) -> Iterator[tuple[FixPlac
 
 
 def _is_off(code: str, path: str, profile: str, config: CheckConfig) -> bool:
-    reported_code = RENAMED.get(profile, {}).get(code, code)
-    if config.ignores(code, path) or config.ignores(reported_code, path):
+    if any(config.ignores(each, path) for each in (code, code_under(profile, code))):
         return True
-    return rule_severity(profile, code) == OFF and config.severity_of(code) is None
+    return RULES[code].severities[profile] == OFF and config.severity_of(code) is None
 
 
 def read_real_file(real: str) -> bytes:

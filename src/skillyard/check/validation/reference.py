@@ -18,10 +18,10 @@ import yaml
 from skillyard.base.errors import InvalidFrontmatter, SkillYamlError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.check.validation.file_rules import SPEC_FIELDS
-from skillyard.check.validation.view import Kind, View, read_candidate
+from skillyard.check.validation.view import FOLDER, View, read_candidate, text_of
 from skillyard.engine.discovery import Candidate
 from skillyard.engine.formats.frontmatter import decode
-from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
+from skillyard.engine.formats.yaml_guard import read_mapping
 
 _BOM = b"\xef\xbb\xbf"
 _FENCE = "---"
@@ -37,14 +37,10 @@ def reference_view(candidate: Candidate) -> View:
     block, body = _split(text.replace("\r\n", "\n").replace("\r", "\n"), path)
     fields = read_mapping(block, path, first_line=1)
     _refuse_dialect(block, fields[1], path)
-    name, description = (_text(fields[0].get(key)) for key in ("name", "description"))
-    view = View(path, Kind.FOLDER, _normalise_name(name), description, block, body)
+    name, description = (text_of(fields[0].get(key)) for key in ("name", "description"))
+    view = View(path, FOLDER, _normalise_name(name), description, block, body)
     view.fields = fields
     return view
-
-
-def _text(node: Node | None) -> str | None:
-    return node.text if isinstance(node, Scalar) else None
 
 
 def _normalise_name(name: str | None) -> str | None:

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 THRESHOLD = 0.8
@@ -56,61 +57,26 @@ def words(text: str) -> frozenset[str]:
     return frozenset(terms - _FUNCTION_WORDS)
 
 
-def near_pairs(sets: Sequence[frozenset[str]], threshold: float = THRESHOLD) -> list[Pair]:
-    """Return, for each set, the most similar earlier set at or above the threshold, if any."""
-    ranked = _by_rarity(sets)
-    first_of: dict[tuple[int, ...], int] = {}
-    postings: dict[int, list[int]] = {}
-    pairs = []
-    for number, terms in enumerate(ranked):
-        if not terms:
-            continue
-        same = first_of.setdefault(terms, number)
-        if same != number:
-            pairs.append(Pair(number, same, 1.0))
-            continue
-        if len(terms) < MIN_WORDS:
-            continue
-        prefix = terms[: len(terms) - math.ceil(threshold * len(terms)) + 1]
-        best = _nearest(number, sets, _candidates(prefix, postings), threshold)
-        if best is not None:
-            pairs.append(best)
-        for term in prefix:
-            postings.setdefault(term, []).append(number)
-    return pairs
-
-
-def _by_rarity(sets: Sequence[frozenset[str]]) -> list[tuple[int, ...]]:
-    """Return each set as the ranks of its words, rarest first. Ties are ordered by word."""
+def near_pairs(sets: Sequence[frozenset[str]]) -> Iterator[Pair]:
+    """Yield, for each set, the most similar earlier set at or above the threshold, if any."""
     counts = Counter(word for each in sets for word in each)
-    order = sorted(counts, key=lambda word: (counts[word], word))
-    rank = {word: number for number, word in enumerate(order)}
-    return [tuple(sorted(rank[word] for word in each)) for each in sets]
-
-
-def _candidates(prefix: Iterable[int], postings: dict[int, list[int]]) -> Iterator[int]:
-    """Yield each set with a word of the prefix once, rarest word first, up to the limit."""
-    yielded: set[int] = set()
-    for term in prefix:
-        for number in postings.get(term, ()):
-            if number not in yielded:
-                if len(yielded) >= MAX_COMPARED:
-                    return
-                yielded.add(number)
-                yield number
-
-
-def _nearest(
-    number: int, sets: Sequence[frozenset[str]], candidates: Iterable[int], threshold: float
-) -> Pair | None:
-    mine = sets[number]
-    best: Pair | None = None
-    for other in candidates:
-        theirs = sets[other]
-        shared = len(mine & theirs)
-        likeness = shared / (len(mine) + len(theirs) - shared)
-        if likeness < threshold:
+    first_of: dict[frozenset[str], int] = {}
+    postings: dict[str, list[int]] = defaultdict(list)
+    for number, terms in enumerate(sets):
+        same = first_of.setdefault(terms, number)
+        if same != number and terms:
+            yield Pair(number, same, 1.0)
+        if same != number or len(terms) < MIN_WORDS:
             continue
-        if best is None or (-likeness, other) < (-best.likeness, best.earlier):
-            best = Pair(number, other, likeness)
-    return best
+        ordered = sorted(terms, key=lambda word: (counts[word], word))
+        prefix = ordered[: len(terms) - math.ceil(THRESHOLD * len(terms)) + 1]
+        others = dict.fromkeys(n for word in prefix for n in postings[word][:MAX_COMPARED])
+        pairs = [
+            Pair(number, other, len(terms & sets[other]) / len(terms | sets[other]))
+            for other in islice(others, MAX_COMPARED)
+        ]
+        best = max(pairs, key=lambda pair: (pair.likeness, -pair.earlier), default=None)
+        if best is not None and best.likeness >= THRESHOLD:
+            yield best
+        for word in prefix:
+            postings[word].append(number)

@@ -1,8 +1,7 @@
 """The view of one file for the rules: raw frontmatter tree, name, description, body, folder.
 
-The tree with line numbers and the text of the file are computed on first access. Links, comments
-and file paths in a body are found outside of code by a scanner that recognises fenced and inline
-code; it takes linear time.
+The tree with line numbers and the text of the file are computed on first access. Links and comments
+in a body are found outside of code, in linear time.
 """
 
 from __future__ import annotations
@@ -11,27 +10,41 @@ import os
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from skillyard.base.errors import SkillError, SkillIoError
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import clean_line, shorten
+from skillyard.check.markdown import prose_lines
 from skillyard.engine.discovery import Candidate
 from skillyard.engine.formats.frontmatter import decode, quote_plain_values, split, unify_lines
 from skillyard.engine.formats.yaml_guard import Node, Scalar, read_mapping
 from skillyard.engine.resources import read_file
 from skillyard.engine.skill import Origin, Skill
 
-_MAX_TARGET_CHARS = 500
+FOLDER = "folder"
+"""The kind of a folder with a ``SKILL.md``: agentskills.io."""
+OASIS = "oasis"
+"""``key_skills/*/SKILL.md``: the Oasis document."""
+SINGLE = "single"
+"""A Markdown file below ``.skills/``: the adk-skill document."""
+CONVENTION = "convention"
+"""AGENTS.md and similar files: frontmatter is optional, and there are no rules for names."""
+
+_MAX_BYTES = DEFAULT_LIMITS.skill_file_bytes
+_MAX_QUOTED_CHARS = 80
 _MAX_LINKS = 5_000
-"""Limit for the links of one body. With the length limit it bounds the work."""
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}:")
+"""Limit for the links of one body, each of which is looked for on disk."""
+_FIRST_LINE = 2  # of the frontmatter block, below its opening fence
+_LINK = re.compile(r"\]\(((?:[^()\n]|\([^()\n]{0,400}\)){0,400}+)\)")
+_NO_FILE = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]{1,31}:|//", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"[<>{}$*|\\\s]|\.\.\.")
-_MARKS = re.compile("`+")
-# A path of a bundled file in running text, in inline code or in a command.
-_PATH = re.compile(r"(?:scripts|references|assets)/[A-Za-z0-9_./-]{1,200}")
-_BEFORE_PATH = frozenset(" \t\n`'\"(=")
+_PATH = re.compile(
+    r"(?<![^\s`'\"(=])(?:scripts|references|assets)/[A-Za-z0-9_./-]{1,200}+(?![*<{$\[…])"
+)
+"""A path of a bundled file in running text, in code or in a command."""
 
 
 class TextPlace(NamedTuple):
@@ -40,131 +53,6 @@ class TextPlace(NamedTuple):
     text: str
     line: int
     """0-based line of the body."""
-
-
-def _prose_lines(body: str) -> Iterator[tuple[int, str]]:
-    """Yield (0-based line, text) of every line outside fenced code, without inline code."""
-    fence = ""
-    for number, line in enumerate(body.split("\n")):
-        mark = line.lstrip()
-        if fence:
-            if mark.startswith(fence) and not mark.strip(fence[0] + " \t\r"):
-                fence = ""
-            continue
-        opening = _opening(mark)
-        if opening:
-            fence = opening
-        else:
-            yield number, _without_code(line)
-
-
-def _opening(mark: str) -> str:
-    """Return the marks that open a fence, or an empty text."""
-    char = mark[:1]
-    if char not in ("`", "~") or not mark.startswith(char * 3):
-        return ""
-    run = len(mark) - len(mark.lstrip(char))
-    return "" if char == "`" and "`" in mark[run:] else char * run
-
-
-def _without_code(line: str) -> str:
-    if "`" not in line:
-        return line
-    parts = _MARKS.split(line)
-    if len(parts) % 2 == 0:  # an unpaired mark at the end is text
-        parts[-2:] = [parts[-2] + " " + parts[-1]]
-    return " ".join(parts[::2])
-
-
-def links(body: str) -> Iterator[TextPlace]:
-    """Yield the target of every inline link and image to a file. URLs and anchors are left out."""
-    if "](" not in body:
-        return
-    remaining = _MAX_LINKS
-    for number, line in _prose_lines(body):
-        at = line.find("](")
-        while at >= 0 and remaining > 0:
-            remaining -= 1
-            target = _file_target(_up_to_closing(line, at + 2))
-            if target:
-                yield TextPlace(target, number)
-            at = line.find("](", at + 2)
-
-
-def _up_to_closing(line: str, start: int) -> str:
-    """Return the text before the closing parenthesis of a target, empty without one."""
-    window = line[start : start + _MAX_TARGET_CHARS]
-    depth = 0
-    for offset, char in enumerate(window):
-        if char == "(":
-            depth += 1
-        elif char == ")":
-            if depth == 0:
-                return window[:offset]
-            depth -= 1
-    return ""
-
-
-def _file_target(text: str) -> str:
-    """Return the path of a link target without title and anchor, empty when it is not a file."""
-    target = text.strip()
-    if target.startswith("<"):
-        target = target[1:].partition(">")[0]
-    else:
-        target = target.partition(" ")[0]
-    target = target.partition("#")[0].partition("?")[0]
-    if _PLACEHOLDER.search(target) or target.startswith("//"):
-        return ""
-    if _SCHEME.match(target) and not target.lower().startswith("file:"):
-        return ""
-    return unquote(target)
-
-
-def comments(body: str) -> list[int]:
-    """Return the 0-based lines on which an HTML comment opens."""
-    if "<!--" not in body:
-        return []
-    return [number for number, line in _prose_lines(body) if "<!--" in line]
-
-
-def named_paths(body: str) -> Iterator[TextPlace]:
-    """Yield every file path below scripts/, references/ or assets/ in the body."""
-    line = 0
-    position = 0
-    for match in _PATH.finditer(body):
-        start, end = match.span()
-        path = match.group().rstrip(".-")
-        before = body[start - 1] if start else "\n"
-        alone = before in _BEFORE_PATH and body[end : end + 1] not in _CONTINUES
-        if alone and "." in path.rsplit("/", 1)[-1]:
-            line += body.count("\n", position, start)
-            position = start
-            yield TextPlace(path, line)
-
-
-_CONTINUES = ("*", "<", "{", "$", "[", "…")
-
-
-_SKILL_FILE = "skill.md"
-_MAX_BYTES = DEFAULT_LIMITS.skill_file_bytes
-_MAX_QUOTED_CHARS = 80
-_FIRST_LINE = 2  # of the frontmatter block, below its opening fence
-
-
-class Kind:
-    """The values of ``View.kind``: the format of a document."""
-
-    FOLDER = "folder"
-    """A folder with a ``SKILL.md``: agentskills.io."""
-    OASIS = "oasis"
-    """``key_skills/*/SKILL.md``: the Oasis document."""
-    SINGLE = "single"
-    """A Markdown file below ``.skills/``: the adk-skill document."""
-    CONVENTION = "convention"
-    """AGENTS.md and similar files: frontmatter is optional, and there are no rules for names."""
-
-    SKILLS = frozenset([FOLDER, OASIS, SINGLE])
-    WITH_FOLDER = frozenset([FOLDER, OASIS])
 
 
 class View:
@@ -187,26 +75,20 @@ class View:
         self.block = block
         """The frontmatter without its fences."""
         self.body = body
-        self.folder = folder_of(path) if kind in Kind.WITH_FOLDER else None
+        self.folder = folder_of(path) if kind in (FOLDER, OASIS) else None
 
     @cached_property
     def fields(self) -> tuple[dict[str, Node], dict[str, int]]:
         """The raw frontmatter tree, and the line of each key. Empty when it cannot be read."""
         return read_fields(self.block, self.path)
 
-    @property
-    def mapping(self) -> dict[str, Node]:
-        """The raw frontmatter tree. Empty when it cannot be read."""
-        return self.fields[0]
-
     def node(self, field: str) -> Node | None:
         """Return the raw node of a field, or None."""
-        return self.mapping.get(field)
+        return self.fields[0].get(field)
 
     def text(self, field: str) -> str | None:
         """Return the text of a scalar field as written, else None."""
-        node = self.node(field)
-        return node.text if isinstance(node, Scalar) else None
+        return text_of(self.node(field))
 
     def line(self, field: str) -> int | None:
         """Return the 1-based line of a top-level field."""
@@ -223,34 +105,58 @@ class View:
     @cached_property
     def raw(self) -> str:
         """The current text of the file, with a byte order mark. Empty when it is unreadable."""
-        try:
-            data = read_file(self.path, _MAX_BYTES).data
-        except SkillError:
-            return ""
-        return data.decode("utf-8", "replace")
+        return read_text(self.path)
 
     @cached_property
     def _body_starts(self) -> int | None:
-        try:
-            text = unify_lines(decode(read_file(self.path, _MAX_BYTES).data, self.path))
-        except SkillError:
-            return None
-        start = 0
-        if self.block:
-            after = text.find("\n---", text.find(self.block) + len(self.block) - 1)
-            start = after + len("\n---")
-        at = text.find(self.body, start)
-        return text.count("\n", 0, at) + 1 if at >= 0 else None
+        text = unify_lines(self.raw).rstrip()
+        above = text.removesuffix(self.body)
+        return None if len(above) + len(self.body) > len(text) else above.count("\n") + 1
 
     @cached_property
     def links(self) -> tuple[TextPlace, ...]:
-        """The files that the body links to, with their 0-based lines in the body."""
-        return tuple(links(self.body))
+        """The targets of inline links and images to files. URLs and anchors are left out."""
+        return tuple(islice(self._links(), _MAX_LINKS))
+
+    def _links(self) -> Iterator[TextPlace]:
+        for number, line in enumerate(prose_lines(self.body) if "](" in self.body else ()):
+            for match in _LINK.finditer(line):
+                target = _file_target(match[1].strip())
+                if target:
+                    yield TextPlace(target, number)
+
+    def comments(self) -> list[int]:
+        """Return the 0-based lines of the body on which an HTML comment opens."""
+        lines = prose_lines(self.body) if "<!--" in self.body else []
+        return [number for number, line in enumerate(lines) if "<!--" in line]
+
+    def named_paths(self) -> Iterator[TextPlace]:
+        """Yield every file path below scripts/, references/ or assets/ in the body."""
+        for number, line in enumerate(self.body.split("\n")):
+            for match in _PATH.finditer(line):
+                path = match[0].rstrip(".-")
+                if "." in path.rsplit("/", 1)[-1]:
+                    yield TextPlace(path, number)
 
     @property
     def directory(self) -> str:
         """The path of the file's folder."""
         return os.path.dirname(self.path) or "."
+
+
+def _file_target(text: str) -> str:
+    """Return the path of a link target without title and anchor, empty when it is not a file."""
+    target = text[1:].partition(">")[0] if text.startswith("<") else text.partition(" ")[0]
+    target = target.partition("#")[0].partition("?")[0]
+    return "" if _PLACEHOLDER.search(target) or _NO_FILE.match(target) else unquote(target)
+
+
+def read_text(path: str) -> str:
+    """Return the text of a file as it is now. Empty when it is unreadable."""
+    try:
+        return read_file(path, _MAX_BYTES).data.decode("utf-8", "replace")
+    except SkillError:
+        return ""
 
 
 def read_candidate(candidate: Candidate) -> bytes:
@@ -281,6 +187,11 @@ def read_fields(block: str, path: str) -> tuple[dict[str, Node], dict[str, int]]
     return result
 
 
+def text_of(node: Node | None) -> str | None:
+    """Return the text of a scalar, else None."""
+    return node.text if isinstance(node, Scalar) else None
+
+
 def folder_of(path: str) -> str:
     """Return the name of the file's folder, resolved if the path does not contain it."""
     folder = os.path.basename(os.path.dirname(path))
@@ -290,13 +201,10 @@ def folder_of(path: str) -> str:
 
 
 def kind_of(path: str, origin: str | None) -> str:
-    """Return the kind of a document, one of the values of :class:`Kind`."""
-    if origin == Origin.CONVENTION:
-        return Kind.CONVENTION
-    if origin == Origin.OASIS:
-        return Kind.OASIS
-    in_folder = os.path.basename(path).lower() == _SKILL_FILE
-    return Kind.FOLDER if in_folder else Kind.SINGLE
+    """Return the kind of a document."""
+    if origin in (Origin.CONVENTION, Origin.OASIS):
+        return CONVENTION if origin == Origin.CONVENTION else OASIS
+    return FOLDER if os.path.basename(path).lower() == "skill.md" else SINGLE
 
 
 def view_of(skill: Skill) -> View:
@@ -315,13 +223,10 @@ def view_of_file(candidate: Candidate) -> View | None:
     mapping, _ = read_fields(fenced.block, path)
     if not mapping:
         return None
-    name, description = (_trim(mapping.get(key)) for key in ("name", "description"))
+    texts = (text_of(mapping.get(key)) for key in ("name", "description"))
+    name, description = (None if text is None else text.strip() for text in texts)
     kind = kind_of(path, candidate.origin)
     return View(path, kind, name, description, fenced.block, fenced.body)
-
-
-def _trim(node: Node | None) -> str | None:
-    return node.text.strip() if isinstance(node, Scalar) else None
 
 
 def quote(text: str) -> str:

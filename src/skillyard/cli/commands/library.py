@@ -66,7 +66,7 @@ def check(request: CheckRequest, args: Namespace, console: Console) -> int:
         skillyard check --diff skills/
         skillyard check --format sarif
     """
-    from skillyard.check.operations.library_check import check_paths, plan_paths
+    from skillyard.check.operations.library_check import check_paths
     from skillyard.check.validation.config import read_check_config
     from skillyard.cli.findings import check_blocks
 
@@ -85,9 +85,9 @@ def check(request: CheckRequest, args: Namespace, console: Console) -> int:
         "find_config": not request.no_config,
         "library": library,
     }
+    result, plans = check_paths(paths, fix=request.fix, **options)
     if request.diff:
-        return _diff(plan_paths(paths, **options)[1], console)
-    result = check_paths(paths, fix=request.fix, **options)
+        return _diff(plans, console)
     if not console.json and request.format in ("sarif", "github"):
         for each in result.refused:
             console.note(f"{each.path}: {each.message}; {each.hint}")
