@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from skillyard import Catalog, Diagnostic, Skill
-from skillyard.evals.cases.case_files import (
+from skillyard.evals.cases.reading import (
     CasePlaces,
     Dataset,
+    Notes,
     build_dataset,
     find_sources,
-    read_case_files,
 )
-from skillyard.evals.cases.reading import Notes
-from skillyard.evals.cases.skill_cases import SkillCases
+from skillyard.evals.cases.skill_cases import SkillCases, read_case_files
 
 
 def library() -> Catalog:

@@ -8,8 +8,8 @@ from typing import Any
 
 from skillyard.engine.catalog import read_catalog
 from skillyard.evals.cases.activation import read_activation_cases
-from skillyard.evals.cases.answers import read_answer_cases
-from skillyard.evals.cases.case_files import CasePlaces
+from skillyard.evals.cases.reading import CasePlaces
+from skillyard.evals.cases.skill_cases import read_answer_cases
 from tests.evals.cases.making import library, one, read_cases, written
 from tests.tables import for_each
 
@@ -42,10 +42,10 @@ def test_evals_are_read_as_they_are(tmp_path: Path) -> None:
     assert result.diagnostics == ()
     (cases,) = result.cases
     assert cases.skill == "table-repair"
-    assert [(each.id, each.prompt, each.line) for each in cases.prompts] == [
-        ("1", "sum up", 5),
-        ("second", "what is missing?", 7),
-        ("3", "hello?", 8),
+    assert [(each.id, each.prompt) for each in cases.prompts] == [
+        ("1", "sum up"),
+        ("second", "what is missing?"),
+        ("3", "hello?"),
     ]
     first, second, _ = cases.prompts
     assert first.expected == "three"
@@ -93,7 +93,7 @@ def test_of_files_that_are_no_text_only_the_name_is_given(tmp_path: Path) -> Non
         (5, "evals[0] is wrong"),
     ],
 )
-def test_a_bad_entry_is_left_out_with_its_line_and_the_others_are_read(
+def test_a_bad_entry_is_left_out_by_its_number_and_the_others_are_read(
     tmp_path: Path, entry: Any, says: str
 ) -> None:
     text = (
@@ -103,8 +103,9 @@ def test_a_bad_entry_is_left_out_with_its_line_and_the_others_are_read(
     path = written(tmp_path, "evals.json", text)
     result = read_cases(path)
     assert result.errors == ()
-    assert [(each.id, each.line) for each in result.cases[0].prompts] == [("2", 5)]
-    one(result.diagnostics, path, 4, says)
+    assert [each.id for each in result.cases[0].prompts] == ["2"]
+    one(result.diagnostics, path, 1, says)
+    assert result.diagnostics[0].message.startswith("evals[0]")
 
 
 def test_an_entry_with_half_of_a_character_is_left_out(tmp_path: Path) -> None:

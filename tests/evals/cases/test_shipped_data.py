@@ -12,7 +12,7 @@ from skillyard import Catalog, Skill
 from skillyard.engine.catalog import read_catalog
 from skillyard.evals.arms import Arms, skill_arms
 from skillyard.evals.cases.activation import ActivationCase, read_activation_cases
-from skillyard.evals.cases.case_files import CasePlaces
+from skillyard.evals.cases.reading import CasePlaces
 from skillyard.evals.cases.skill_cases import SkillCases
 from skillyard.evals.operations.eval_runs import eval_config
 from skillyard.evals.settings import Config

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skillyard.base.errors import Diagnostic, InvalidInput
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.cases.case_files import CasePlaces, Dataset
+from skillyard.evals.cases.reading import CasePlaces, Dataset
 from skillyard.evals.layers.work import require_cases, sample
 from skillyard.evals.settings import RunSettings
 

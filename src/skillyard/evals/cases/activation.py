@@ -14,26 +14,23 @@ from typing import Annotated
 from pydantic import Field
 
 from skillyard.engine.catalog import Catalog
-from skillyard.evals.cases.case_files import (
-    CasePlaces,
-    Dataset,
-    build_dataset,
-    find_sources,
-    read_case_files,
-)
 from skillyard.evals.cases.reading import (
     NOT_READ,
+    CasePlaces,
+    Dataset,
     Located,
     Notes,
     SomeText,
     SourceFile,
     Text,
+    build_dataset,
     checked,
+    find_sources,
     json_value,
     known_skill,
     prompt_key,
 )
-from skillyard.evals.cases.skill_cases import check_prompt
+from skillyard.evals.cases.skill_cases import check_prompt, read_case_files
 from skillyard.evals.criteria import STRICT
 
 CATEGORY = "trigger set"
@@ -82,7 +79,7 @@ def read_activation_cases(places: CasePlaces, catalog: Catalog) -> Dataset[Activ
         for prompt in each.prompts:
             if prompt.should_fire is not None:
                 case = ActivationCase(
-                    each.prompt_id(prompt),
+                    f"{each.skill}/{prompt.id}",
                     prompt.prompt,
                     prompt.should_fire,
                     (each.skill,) if prompt.should_fire else (),

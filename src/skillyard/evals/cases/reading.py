@@ -1,28 +1,39 @@
-"""Reads YAML and JSON that people write into dataclasses; each fault has its file and line."""
+"""Case files, found and read into dataclasses; each fault has its file and line."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, partialmethod
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
-import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
-from skillyard.base.errors import AmbiguousName, Diagnostic, SkillNotFound, SkillYamlError
+from skillyard.base.errors import (
+    AmbiguousName,
+    Diagnostic,
+    ResourceRefused,
+    SkillError,
+    SkillNotFound,
+    SkillYamlError,
+)
 from skillyard.base.io.strict_json import strict_loads
 from skillyard.base.limits import DEFAULT_LIMITS
 from skillyard.base.text import clean_line, shorten
 from skillyard.engine.catalog import Catalog
+from skillyard.engine.formats.frontmatter import decode, unify_lines
 from skillyard.engine.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
+from skillyard.engine.resources import list_resources, read_file, read_resource
 from skillyard.engine.skill import Skill
-from skillyard.evals.criteria import STRICT as STRICT
 
 Kind = TypeVar("Kind")
+Entry = TypeVar("Entry")
 Place = tuple[str | int, ...]
 """Where a value stands in a file: names of fields, and numbers of items."""
 TEXT_CHARS = 100_000
@@ -31,6 +42,14 @@ Text = Annotated[str, Field(max_length=TEXT_CHARS)]
 SomeText = Annotated[Text, Field(min_length=1)]
 NOT_READ = Field(validation_alias="\0")
 """The note of a field that no file sets: its key there is one that no file has."""
+FOLDER = "evals"
+"""The folder of cases below a skill's folder."""
+_ENDINGS = (".yaml", ".yml", ".json", ".jsonl")
+_CASE_FIELD = re.compile(
+    r'^(?:skill|skill_name|candidates):|"(?:prompt|query|user_prompt)"', re.MULTILINE
+)
+FILE_BYTES = 16_777_216
+"""Most bytes of one case file: a hundred thousand prompts, far below what hurts."""
 _MAX_QUOTED_CHARS = 60
 _YAML_LIMITS = DEFAULT_LIMITS._replace(yaml_nodes=50_000)
 """As for frontmatter, but for files of many prompts."""
@@ -154,19 +173,6 @@ def json_value(text: str, notes: Notes, line: int = 1) -> Located | None:
     return None
 
 
-def json_item_lines(text: str, field: str = "") -> list[int]:
-    """Return the line of each item of the list in a field of a JSON object, or of the text itself.
-
-    JSON is YAML, but for a few odd texts: of those no line is known, and the list is empty.
-    """
-    try:
-        root: Any = yaml.compose(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        fields = {key.value: node for key, node in root.value} if field else {"": root}
-        return [node.start_mark.line + 1 for node in fields[field].value]
-    except (yaml.YAMLError, ValueError, AttributeError, KeyError, RecursionError):
-        return []
-
-
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
@@ -251,3 +257,107 @@ class SourceFile(NamedTuple):
     """UTF-8 decoded, without a byte order mark, line ends as LF."""
     home: str | None = None
     """The skill in whose folder it lies."""
+
+
+@dataclass(frozen=True, slots=True)
+class CasePlaces:
+    """Where the cases of a run lie."""
+
+    paths: tuple[str, ...] = ()
+    """Files or folders."""
+    in_skills: bool = False
+    """Look into the ``evals`` folders of the skills instead."""
+    skill: str | None = None
+    """The skill of files that name none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset(Generic[Entry]):
+    """The cases of some files, in the order of the files and of the entries in them."""
+
+    cases: tuple[Entry, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    """By file, then line. A case that an error is about is not among the cases."""
+    sha256: str
+    """Over the texts of the files, sorted by path."""
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics of severity ``error``."""
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
+
+def find_sources(places: CasePlaces, catalog: Catalog, notes: Notes) -> list[SourceFile]:
+    """Return the case files of folders, files themselves, or of skills."""
+    if places.in_skills:
+        return skill_sources(catalog.candidates, notes)
+    paths = dict.fromkeys(path for place in places.paths for path in _files_of(place))
+    return [source for path in paths for source in _source(path, None, notes)]
+
+
+def skill_sources(skills: Iterable[Skill], notes: Notes) -> list[SourceFile]:
+    """Return the case files in the ``evals`` folders of skills.
+
+    Only regular files inside a skill's own folder are read, never through a link that leaves it.
+    """
+    sources: list[SourceFile] = []
+    for skill in skills:
+        try:
+            names = [each.path for each in list_resources(skill, nested=True)]
+        except ResourceRefused:  # a single document has no folder
+            continue
+        for name in names:
+            folder, _, file = name.rpartition("/")
+            if folder == FOLDER and file.endswith(_ENDINGS):
+                path = os.path.join(os.path.dirname(skill.path), FOLDER, file)
+                sources += _source(path, skill, notes)
+    return sources
+
+
+def _files_of(place: str) -> list[str]:
+    """Return the files of a folder that may hold cases, sorted; a file returns itself.
+
+    A missing folder has no files. A missing file is returned, so that reading it gives the error.
+    """
+    if not os.path.isdir(place):
+        return [place] if place.endswith(_ENDINGS) or os.path.lexists(place) else []
+    try:
+        names = sorted(os.listdir(place))
+    except OSError:
+        return [place]  # reading it gives the error
+    fit = (each for each in names if each.endswith(_ENDINGS) and not each.startswith("."))
+    return [os.path.join(place, name) for name in fit]
+
+
+def _source(path: str, home: Skill | None, notes: Notes) -> Iterator[SourceFile]:
+    """Yield a file of cases. One that cannot be read, or that looks like no such file, is noted."""
+    try:
+        if home is None:
+            data = read_file(path, FILE_BYTES).data
+        else:
+            data = read_resource(home, f"{FOLDER}/{os.path.basename(path)}")
+        text = unify_lines(decode(data, path))
+    except SkillError as error:
+        notes.diagnostics.append(error.diagnostic())
+        return
+    if _CASE_FIELD.search(text):
+        yield SourceFile(path, text, home.name if home is not None else None)
+    else:
+        note_not_used(notes.of_file(path))
+
+
+def build_dataset(
+    cases: Iterable[Entry], notes: Notes, files: Sequence[SourceFile]
+) -> Dataset[Entry]:
+    """Return the dataset of a layer, its diagnostics in order.
+
+    In the digest the length of each file precedes its text, so two different sets of files have
+    different digests; the paths are not part of it.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(files, key=lambda file: file.path):
+        data = file.text.encode("utf-8", "surrogatepass")
+        digest.update(b"%d\n" % len(data) + data)
+    listed = tuple(cases)  # before the diagnostics, of which some may come from it
+    in_order = sorted(notes.diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message))
+    return Dataset(listed, tuple(in_order), digest.hexdigest())

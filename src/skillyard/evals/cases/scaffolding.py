@@ -18,9 +18,8 @@ from skillyard.base.text import clean_line, name_fault
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.ranking.match import rank
 from skillyard.engine.skill import Origin, Skill
-from skillyard.evals.cases.case_files import read_case_files, skill_sources
-from skillyard.evals.cases.reading import Notes
-from skillyard.evals.cases.skill_cases import PLACEHOLDER, SkillPrompt
+from skillyard.evals.cases.reading import Notes, skill_sources
+from skillyard.evals.cases.skill_cases import PLACEHOLDER, SkillPrompt, read_case_files
 
 PROMPTS_THAT_FIRE = 10
 """Prompts a file begins with: an effect of one point on the judge's scale shows with ten."""

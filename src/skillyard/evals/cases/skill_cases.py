@@ -1,4 +1,4 @@
-"""The cases of one skill, in the formats that are read.
+"""The cases of one skill, in the formats that are read, and what a model is asked of them.
 
 Skillyard's own YAML (``evals/<skill>.yaml``: ``skill`` and ``prompts``) serves every layer. Rubrics
 (``skill_name`` and ``test_prompts``) and lists of ``candidates`` are the forms of the size-impact
@@ -14,25 +14,32 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field
 
+from skillyard.base.errors import ResourceRefused, SkillError
 from skillyard.base.text import plural
 from skillyard.engine.catalog import Catalog
 from skillyard.engine.skill import Skill
 from skillyard.evals.arms import MAX_SIBLING_BYTES
 from skillyard.evals.cases.reading import (
     NOT_READ,
+    TEXT_CHARS,
+    CasePlaces,
+    Dataset,
     Located,
     Notes,
     SomeText,
     SourceFile,
     Text,
+    build_dataset,
     checked,
-    json_item_lines,
+    find_sources,
     json_value,
     known_skill,
     name_of,
@@ -41,8 +48,8 @@ from skillyard.evals.cases.reading import (
     quote,
     yaml_value,
 )
-from skillyard.evals.checks import Check, CheckKind
-from skillyard.evals.criteria import STRICT, Criterion, criteria_faults
+from skillyard.evals.checks import Check, CheckKind, InputFile, load_file
+from skillyard.evals.criteria import DEFAULT_CRITERIA, STRICT, Criterion, criteria_faults
 
 PLACEHOLDER = "TODO"
 """A prompt that begins with this word is still to be written."""
@@ -55,6 +62,7 @@ _JSON_FIELDS = (
 )  # fmt: skip
 _DESCRIPTIVE = ("name", "category", "description", "notes", "note", "tags", "reason", "version")
 """Fields of JSON that describe an entry or a file and change nothing in a run."""
+_FILE_HINT = "name files beside the cases or inside the skill's folder, or correct the path"
 _BEFORE = r"(?<![^\W_])(?<![-_])"
 _AFTER = r"(?![^\W_])(?![-_][^\W_])"
 
@@ -145,12 +153,22 @@ class SkillCases:
     """The size that the author expects."""
     path: Annotated[str, NOT_READ] = ""
     line: Annotated[int | None, NOT_READ] = None
-    source: Annotated[str, NOT_READ] = ""
-    """The name of the file without its ending, for formats whose ids are not unique; else empty."""
 
-    def prompt_id(self, prompt: SkillPrompt) -> str:
-        """Return the id of a prompt among those of all skills."""
-        return "/".join(filter(None, (self.skill, self.source, str(prompt.id))))
+
+def read_case_files(
+    files: Iterable[SourceFile], catalog: Catalog, notes: Notes, skill: str | None = None
+) -> Iterator[SkillCases]:
+    """Yield the cases of the files, by skill and file.
+
+    ``skill`` is the skill of files that name none; without it, the only skill of the catalog is.
+    """
+    only = catalog.skills[0].name if len(catalog.skills) == 1 else None
+    for file in files:
+        own = notes.of_file(file.path)
+        if file.path.endswith(".json"):
+            yield from read_json_cases(file, skill or only, catalog, own)
+        elif not file.path.endswith(".jsonl"):
+            yield from read_yaml_cases(file, catalog, own)
 
 
 def read_yaml_cases(file: SourceFile, catalog: Catalog, notes: Notes) -> Iterator[SkillCases]:
@@ -244,18 +262,25 @@ def read_json_cases(
     root = json_value(file.text, notes)
     if root is None:
         return
-    top = root.value if isinstance(root.value, dict) else {}
-    place = (_LIST,) if top else ()
-    entries = top.get(_LIST) if top else root.value
+    top = root.value if isinstance(root.value, dict) else {_LIST: root.value}
+    entries = top.get(_LIST)
     if not isinstance(entries, list) or not any(map(_is_request, entries)):
         note_not_used(notes)
         return
-    skill = _skill_of(str(top.get("skill_name") or "").strip(), file, default_skill, catalog, notes)
+    named = str(top.get("skill_name") or "").strip()
+    name = file.home or named or default_skill
+    if name is None:
+        hint = "add skill_name to the file, or give --skill NAME"
+        notes.error("case_missing_field", 1, "skill_name is missing", hint)
+        return
+    skill = known_skill(name, "skill_name", 1, catalog, notes)
     if skill is None:
         return
-    lines = enumerate(json_item_lines(file.text, *place))
-    root = Located(root.value, {(): 1, **{(*place, number): line for number, line in lines}})
-    unread = dict.fromkeys(n for n in top if n not in (_LIST, "skill_name", *_DESCRIPTIVE))
+    if named not in ("", skill.name):
+        what = f"skill_name is {quote(named)}, and {skill.name} is evaluated"
+        notes.warning("eval_other_skill", 1, what, f"write {skill.name}", named)
+    unread = dict.fromkeys(each for each in top if each not in (_LIST, "skill_name", *_DESCRIPTIVE))
+    place = (_LIST,) if isinstance(root.value, dict) else ()
     read = (
         _json_prompt(root.at(*place, number), number, skill, notes, unread)
         for number in range(len(entries))
@@ -265,33 +290,11 @@ def read_json_cases(
         hint = "write what matters as assertions, or as checks in a case file of skillyard"
         notes.warning("eval_unread_fields", 1, f"not read: {', '.join(unread)}", hint)
     if prompts:
-        # The entries of trigger sets are only numbered: their ids need the name of the file.
-        is_trigger_set = not any(prompt.is_answered for prompt in prompts)
-        source = os.path.splitext(os.path.basename(file.path))[0] if is_trigger_set else ""
-        yield SkillCases(skill.name, prompts, path=file.path, line=1, source=source)
+        yield SkillCases(skill.name, prompts, path=file.path, line=1)
 
 
 def _is_request(item: Any) -> bool:
     return isinstance(item, dict) and not item.keys().isdisjoint(("prompt", "query"))
-
-
-def _skill_of(
-    named: str, file: SourceFile, default_skill: str | None, catalog: Catalog, notes: Notes
-) -> Skill | None:
-    """Return the skill that a JSON file is about; None, and a note, without one."""
-    names = [name for name in (file.home, named, default_skill) if name]
-    if not names:
-        hint = "add skill_name to the file, or give --skill NAME"
-        notes.error("case_missing_field", 1, "skill_name is missing", hint)
-    tried = Notes(file.path)
-    skills = (known_skill(name, "skill_name", 1, catalog, tried) for name in names)
-    skill = next(filter(None, skills), None)
-    if skill is None:
-        notes.diagnostics += tried.diagnostics[:1]
-    elif named not in ("", skill.name):
-        what = f"skill_name is {quote(named)}, and {skill.name} is evaluated"
-        notes.warning("eval_other_skill", 1, what, f"write {skill.name}", named)
-    return skill
 
 
 def _json_prompt(
@@ -303,19 +306,14 @@ def _json_prompt(
     fields = _json_fields(item, unread) if isinstance(item, dict) else item
     prompt = checked(SkillPrompt, entry._replace(value=fields), own)
     if prompt is not None:
-        check_prompt(prompt.prompt, [skill.name], entry.line(), own)
+        check_prompt(prompt.prompt, [skill.name], 1, own)
     if prompt is None or own.errors:
         first = own.diagnostics[0]
         message = f"{name_of(entry)} is left out: {first.message}"
-        notes.warning("eval_left_out", entry.line(), message, first.hint, first.found)
+        notes.warning("eval_left_out", 1, message, first.hint, first.found)
         return None
-    judged = bool(prompt.expected or prompt.assertions)
-    return replace(
-        prompt,
-        id=str(prompt.id) or str(number + 1),
-        is_answered=prompt.should_fire is None or judged,
-        line=entry.line(),
-    )
+    is_answered = prompt.should_fire is None or bool(prompt.expected or prompt.assertions)
+    return replace(prompt, id=str(prompt.id) or str(number + 1), is_answered=is_answered, line=1)
 
 
 def _json_fields(item: dict[str, Any], unread: dict[str, None]) -> dict[str, Any]:
@@ -329,3 +327,127 @@ def _json_fields(item: dict[str, Any], unread: dict[str, None]) -> dict[str, Any
             unread[name] = None
     unread.update(dict.fromkeys(n for n in item if n not in (*_JSON_FIELDS, *_DESCRIPTIVE)))
     return fields
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPrompt:
+    """One prompt, and how its answers are rated."""
+
+    prompt: str
+    """With its text files behind it."""
+    criteria: tuple[Criterion, ...]
+    """Empty: only the checks decide, and no judge is called."""
+    checks: tuple[Check, ...] = ()
+    files: tuple[InputFile, ...] = ()
+    """All input files, for the scripts of checks."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCases:
+    """The prompts of one skill, and the files that its arm with siblings gets."""
+
+    skill: str
+    prompts: tuple[AnswerPrompt, ...]
+    siblings: tuple[str, ...] = ()
+    max_sibling_bytes: int = MAX_SIBLING_BYTES
+    expected_tier: str | None = None
+
+
+def read_answer_cases(places: CasePlaces, catalog: Catalog) -> Dataset[AnswerCases]:
+    """Return the skills whose answers are compared, each with the prompts of all files, once."""
+    notes = Notes()
+    files = find_sources(places, catalog, notes)
+    merged: dict[str, AnswerCases] = {}
+    for cases in read_case_files(files, catalog, notes, places.skill):
+        own, folders = notes.of_file(cases.path), _folders(cases, catalog.get(cases.skill))
+        prompts = [
+            prompt
+            for each in cases.prompts
+            if each.is_tested
+            for prompt in _answer_prompt(each, cases.criteria, folders, own)
+        ]
+        if not prompts:
+            continue
+        first = AnswerCases(cases.skill, (), (), cases.max_sibling_bytes)
+        before = merged.get(cases.skill, first)
+        known = {prompt.prompt for prompt in before.prompts}
+        new = [prompt for prompt in prompts if prompt.prompt not in known]
+        if len(new) < len(prompts):
+            what = f"{plural(len(prompts) - len(new), 'prompt')} of another file, used once"
+            hint = "keep each prompt in one file"
+            own.warning("case_duplicate_prompt", cases.line, what, hint)
+        merged[cases.skill] = replace(
+            before,
+            prompts=(*before.prompts, *new),
+            siblings=tuple(dict.fromkeys((*before.siblings, *cases.siblings))),
+            expected_tier=before.expected_tier or cases.expected_tier,
+        )
+    return build_dataset(merged.values(), notes, files)
+
+
+def _answer_prompt(
+    prompt: SkillPrompt, rubric: tuple[Criterion, ...], folders: Sequence[str], notes: Notes
+) -> Iterator[AnswerPrompt]:
+    """Yield a prompt with its files, unless one of them cannot be read: that is noted."""
+    try:
+        if any(os.path.basename(name).lower() == "skill.md" for name in prompt.files):
+            raise ResourceRefused("SKILL.md is an input file, and the other arm must not see it")
+        files = tuple(load_file(name, folders) for name in prompt.files)
+        text = "\n\n".join([prompt.prompt, *(file.in_prompt() for file in files)])
+        if len(text) > TEXT_CHARS:
+            raise ResourceRefused(f"with its files it is longer than {TEXT_CHARS:,} characters")
+    except SkillError as error:
+        message = f"the prompt {prompt.id} is left out: {error.message}"
+        notes.warning("eval_input_file", prompt.line, message, error.hint or _FILE_HINT)
+        return
+    for file in files:
+        if file.text is None:
+            message = f"no model can read the file {file.name}: only its name is given"
+            hint = "give its content as text; the scripts of checks get every file"
+            notes.warning("eval_input_unshown", prompt.line, message, hint, file.name)
+    checks = (
+        Check(kind, value, _script_files(kind, value, folders))
+        for each in prompt.checks
+        for kind, value in each.items()
+    )
+    yield AnswerPrompt(text, _criteria(prompt, rubric), tuple(checks), files)
+
+
+def _criteria(prompt: SkillPrompt, rubric: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
+    """Return what a judge rates: half the rubric of the file, half what the prompt expects.
+
+    Without one of them the other counts alone. A prompt with checks and neither needs no judge;
+    one without anything gets the default criteria.
+    """
+    own = [(f"assertion {number}", text) for number, text in enumerate(prompt.assertions, 1)]
+    if prompt.expected:
+        own.append(("expected output", f"The answer amounts to this: {prompt.expected}"))
+    if not own:
+        return rubric or (() if prompt.checks else DEFAULT_CRITERIA)
+    share = 0.5 if rubric else 1.0
+    statements = (Criterion(name, share / len(own), text) for name, text in own)
+    return (*(replace(each, weight=each.weight / 2) for each in rubric), *statements)
+
+
+def _folders(cases: SkillCases, skill: Skill) -> Sequence[str]:
+    """Return the folders of input files: beside the cases, above, and the skill's own.
+
+    Cases that lie in the skill's folder get no file from outside of it.
+    """
+    beside = os.path.dirname(os.path.abspath(cases.path))
+    folders = [beside, os.path.dirname(beside)]
+    if not skill.path:
+        return folders
+    own = os.path.dirname(os.path.abspath(skill.path))
+    if os.path.commonpath([own, beside]) == own:
+        folders = [folder for folder in folders if os.path.commonpath([own, folder]) == own]
+    return [*folders, own]
+
+
+def _script_files(kind: str, command: str, folders: Sequence[str]) -> tuple[InputFile, ...]:
+    """Return the files that the command of a script names."""
+    files = []
+    for argument in shlex.split(command) if kind == "script" else ():
+        with suppress(SkillError):  # an argument that is no file
+            files.append(load_file(argument, folders))
+    return tuple(files)

@@ -34,7 +34,7 @@ from skillyard.evals.storage import digest_of
 if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.engine.skill import Skill
-    from skillyard.evals.cases.case_files import CasePlaces
+    from skillyard.evals.cases.reading import CasePlaces
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.regression.changes import Measure
     from skillyard.evals.report.values import LayerView

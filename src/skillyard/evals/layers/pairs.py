@@ -18,8 +18,8 @@ from skillyard.engine.formats.frontmatter import decode
 from skillyard.engine.resources import read_file, skill_folder
 from skillyard.engine.skill import Skill
 from skillyard.evals.arms import old_document, skill_arms
-from skillyard.evals.cases.answers import AnswerCases, read_answer_cases
-from skillyard.evals.cases.case_files import CasePlaces
+from skillyard.evals.cases.reading import CasePlaces
+from skillyard.evals.cases.skill_cases import AnswerCases, read_answer_cases
 from skillyard.evals.checks import add_pass_rates
 from skillyard.evals.layers.pair_runner import PairRunner
 from skillyard.evals.layers.work import (

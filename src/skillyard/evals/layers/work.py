@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from skillyard.engine.catalog import Catalog
     from skillyard.evals.agent.workspace import AgentSkill
     from skillyard.evals.arms import Arms
-    from skillyard.evals.cases.answers import AnswerPrompt
-    from skillyard.evals.cases.case_files import CasePlaces, Dataset
+    from skillyard.evals.cases.reading import CasePlaces, Dataset
+    from skillyard.evals.cases.skill_cases import AnswerPrompt
     from skillyard.evals.layers.session import ModelSession
     from skillyard.evals.regression.changes import Measure
     from skillyard.evals.report.values import LayerView

@@ -17,8 +17,8 @@ from skillyard.base.errors import InvalidInput
 from skillyard.base.text import clean_line, plural, shorten
 from skillyard.engine.catalog import Catalog
 from skillyard.evals.agent.model import AgentModel, require_inspect
-from skillyard.evals.cases.answers import AnswerCases, read_answer_cases
-from skillyard.evals.cases.case_files import CasePlaces, Dataset
+from skillyard.evals.cases.reading import CasePlaces, Dataset
+from skillyard.evals.cases.skill_cases import AnswerCases, read_answer_cases
 from skillyard.evals.checks import require_library
 from skillyard.evals.layers.plan import Plan, PlanSession, plan
 from skillyard.evals.layers.registry import LAYERS
